@@ -17,12 +17,15 @@ bool Baseline::take(TraceHistory& history, double seconds) {
 bool Baseline::take(TraceHistory& history, const BaselineImage& image,
                     const std::shared_ptr<const PlacedRegions>& placed) {
     const TraceOverview overview = history.overview();
-    if (!placed || !image.fits({placed->width, placed->height, 1, PixelType::f32}, overview.quantity))
+    const MadeWith* now = overview.with ? &*overview.with : nullptr;
+    if (!placed ||
+        !image.misfit({placed->width, placed->height, 1, PixelType::f32}, overview.quantity, now).empty())
         return false;
     const std::vector<double> f0 = image.over(placed);
     TraceMeans means;
     means.frames = image.frames();
     means.from_picture = image.text();
+    means.with = image.with();
     for (const TraceRegion& region : overview.regions) {
         const auto at = std::find_if(placed->regions.begin(), placed->regions.end(),
                                      [&](const PlacedRegion& known) { return known.name == region.name; });
@@ -46,11 +49,27 @@ const TraceMean* Baseline::find(const TraceRegion& region) const {
     return found == means_->regions.end() ? nullptr : &*found;
 }
 
-std::optional<double> Baseline::of(const TraceRegion& region) const {
+std::optional<double> Baseline::of(const TraceRegion& region, const MadeWith* with) const {
     const TraceMean* mean = find(region);
-    if (!mean || !std::isfinite(mean->mean) || mean->mean == 0)
+    if (!mean || !std::isfinite(mean->mean) || mean->mean == 0 || moved(region) ||
+        !changed_since_baseline(means_->with ? &*means_->with : nullptr, with).empty())
         return std::nullopt;
     return mean->mean;
+}
+
+std::optional<double> Baseline::of(const TraceRegion& region, const TraceOverview& overview) const {
+    return of(region, overview.with ? &*overview.with : nullptr);
+}
+
+std::string Baseline::changed(const TraceOverview& overview) const {
+    if (!means_)
+        return "";
+    std::string why = changed_since_baseline(means_->with ? &*means_->with : nullptr,
+                                             overview.with ? &*overview.with : nullptr);
+    for (const TraceRegion& region : overview.regions)
+        if (why.empty() && moved(region))
+            why = "the outline of " + region.name + " changed since the baseline: take it again";
+    return why;
 }
 
 bool Baseline::moved(const TraceRegion& region) const {

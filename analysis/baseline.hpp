@@ -19,9 +19,14 @@ public:
     void clear() { means_.reset(); }
     /// Over which frames; none before it is taken.
     const std::optional<TraceMeans>& taken() const { return means_; }
-    /// F₀, in the unit of the map: finite and not 0. None for a region that had no such mean, or was not
-    /// there.
-    std::optional<double> of(const TraceRegion& region) const;
+    /// F₀, in the unit of the map: finite and not 0. None for a region that had no such mean, was not there,
+    /// or whose outline is another now; and for values made with other settings.
+    std::optional<double> of(const TraceRegion& region, const MadeWith* with) const;
+    /// The same for TraceRegion::newest.
+    std::optional<double> of(const TraceRegion& region, const TraceOverview& overview) const;
+    /// Why a region has no F₀ for the newest frame: changed_since_baseline(), or its outline. Empty: each has
+    /// one.
+    std::string changed(const TraceOverview& overview) const;
     /// Its outline is another than it was then.
     bool moved(const TraceRegion& region) const;
 

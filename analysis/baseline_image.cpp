@@ -104,9 +104,17 @@ double BaselineImage::at(int x, int y) const {
                                    static_cast<std::size_t>(x)]);
 }
 
-bool BaselineImage::fits(const Shape& shape, const Quantity& quantity) const {
-    return shape.width == shape_.width && shape.height == shape_.height && shape.channels == 1 &&
-           quantity.name == quantity_.name && quantity.unit == quantity_.unit;
+std::string BaselineImage::misfit(const Shape& shape, const Quantity& quantity, const MadeWith* with) const {
+    if (shape.width != shape_.width || shape.height != shape_.height || shape.channels != 1 ||
+        quantity.name != quantity_.name || quantity.unit != quantity_.unit)
+        return "the baseline is " + to_string(shape_) + " of " + quantity_.name + ", and the results are " +
+               to_string(shape) + " of " + quantity.name + ": take it again";
+    return changed_since_baseline(with_ ? &*with_ : nullptr, with);
+}
+
+std::string BaselineImage::misfit(const Result& result) const {
+    const MadeWith with = made_with(result);
+    return misfit(result.shape(), result.quantity, &with);
 }
 
 void BaselineSums::clear() {
@@ -171,11 +179,13 @@ void BaselineCollector::push(const Result& result, bool) {
     const std::int64_t now = result.info.capture_ns;
     const bool other = shape != shape_ || result.quantity.name != quantity_.name ||
                        result.quantity.unit != quantity_.unit || (first_ns_ && now < last_ns_);
-    if (!first_ns_ || other) {
+    MadeWith with = made_with(result);
+    if (!first_ns_ || other || !difference(with_, with).empty()) {
         sums_.clear();
         first_ns_ = now;
         shape_ = shape;
         quantity_ = result.quantity;
+        with_ = std::move(with);
     } else if (static_cast<double>(now - *first_ns_) >= seconds_ * 1e9) {
         return complete();
     }
@@ -196,7 +206,8 @@ void BaselineCollector::complete() {
     Shape shape = shape_;
     shape.type = PixelType::f32;
     taken_ = std::make_shared<const BaselineImage>(shape, quantity_, sums_.means(), sums_.frames(),
-                                                   static_cast<double>(last_ns_ - *first_ns_) * 1e-9);
+                                                   static_cast<double>(last_ns_ - *first_ns_) * 1e-9,
+                                                   std::string(), with_);
     sums_.clear();
 }
 

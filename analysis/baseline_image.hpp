@@ -1,6 +1,7 @@
 // What a picture is compared with: the mean of every pixel over some seconds, F₀.
 #pragma once
 
+#include "analysis/made_with.hpp"
 #include "pipeline/regions/regions.hpp"
 #include "pipeline/sink.hpp"
 
@@ -20,17 +21,24 @@ inline double relative_change(double value, double baseline) { return 100 * (val
 class BaselineImage {
 public:
     /// `from`: what it was taken from, where that is not the run itself.
+    /// `with`: none where nobody knows.
     BaselineImage(const Shape& shape, Quantity quantity, std::vector<float> f0, std::uint64_t frames,
-                  double seconds, std::string from = {})
+                  double seconds, std::string from = {}, std::optional<MadeWith> with = {})
         : shape_(shape), quantity_(std::move(quantity)), f0_(std::move(f0)), frames_(frames),
-          seconds_(seconds), from_(std::move(from)) {}
+          seconds_(seconds), from_(std::move(from)), with_(std::move(with)) {}
 
     /// 100·(F/F₀ − 1) %, into f32 of the same size: undefined where F is, or where F₀ is 0, infinite or
     /// undefined; infinite where F is. Rows in parallel.
     void change(ConstHostView image, HostView percent) const;
     double at(int x, int y) const; ///< F₀ in the unit of the map
-    /// True of a picture of the same size and quantity: of others there is no change.
-    bool fits(const Shape& shape, const Quantity& quantity) const;
+    /// Why a picture has no change against this baseline, as a clause: it has another size or quantity, or
+    /// was made with other settings (null: unknown). Empty where it has one.
+    std::string misfit(const Shape& shape, const Quantity& quantity, const MadeWith* with) const;
+    std::string misfit(const Result& result) const;
+    /// A misfit as a sentence that names this baseline.
+    std::string refusal(const std::string& misfit) const {
+        return "Baseline " + text() + ": " + misfit + ".";
+    }
     /// F₀ of each region, as its trace's mean is taken (docs/science.md, Regions); NaN where it has none. Of
     /// a picture of this size.
     std::vector<double> over(const std::shared_ptr<const PlacedRegions>& placed) const;
@@ -41,6 +49,7 @@ public:
     const std::vector<float>& values() const { return f0_; } ///< row by row
     std::uint64_t frames() const { return frames_; }
     double seconds() const { return seconds_; }
+    const std::optional<MadeWith>& with() const { return with_; }
 
 private:
     Shape shape_; ///< f32
@@ -49,6 +58,7 @@ private:
     std::uint64_t frames_ = 0;
     double seconds_ = 0;
     std::string from_;
+    std::optional<MadeWith> with_;
 };
 
 /// What the numbers of BaselineImage::change() are.
@@ -75,7 +85,7 @@ private:
 };
 
 /// A sink: takes the results of some seconds, from the first complete one on: at r frames/s n·r, without any
-/// of a warm-up. Results of another shape or quantity, and times that go back, begin anew.
+/// of a warm-up. Results of another shape, quantity or settings, and times that go back, begin again.
 class BaselineCollector final : public Sink {
 public:
     explicit BaselineCollector(double seconds) : seconds_(seconds) {}
@@ -104,6 +114,7 @@ private:
     std::int64_t last_ns_ = 0;
     Shape shape_;
     Quantity quantity_;
+    MadeWith with_;
     bool done_ = false;
     std::string error_;
     std::shared_ptr<const BaselineImage> taken_;

@@ -1,16 +1,19 @@
 #include "analysis/pulse_table.hpp"
 
+#include "analysis/made_with.hpp"
 #include "base/error.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace specklescope {
 
@@ -163,20 +166,52 @@ private:
         }
         if (!line.starts_with(kVersion))
             return;
-        const auto once = [](auto& list, const auto& value) {
-            if (std::find(list.begin(), list.end(), value) == list.end())
-                list.push_back(value);
+        constexpr std::string_view kMap = ", map: ", kMean = ", mean: ", kChain = ", chain: ",
+                                   kExposure = ", exposure: ", kOf = " of ";
+        const auto after = [&](std::string_view key) {
+            const std::size_t at = line.find(key);
+            return at == std::string::npos ? std::nullopt : std::optional(line.substr(at + key.size()));
         };
-        constexpr std::string_view kMap = ", map: ", kMean = ", mean: ", kChain = ", chain: ", kOf = " of ";
-        if (const std::size_t chain = line.find(kChain); chain != std::string::npos) {
-            once(table_.chains, line.substr(chain + kChain.size()));
-        } else if (const std::size_t at = line.find(kMap); at != std::string::npos) {
-            const std::string map = line.substr(at + kMap.size());
-            once(table_.maps, map.substr(0, map.rfind(kOf)));
-        } else if (const std::size_t mean = line.find(kMean); mean != std::string::npos) {
-            if (const auto known = mean_of_text(std::string_view(line).substr(mean + kMean.size())))
-                once(table_.means, *known);
+        if (const auto chain = after(kChain)) {
+            change(chain_, *chain);
+        } else if (const auto map = after(kMap)) {
+            change(table_.map, map->substr(0, map->rfind(kOf)));
+        } else if (const auto mean = after(kMean)) {
+            if (const auto known = mean_of_text(*mean); known && known != table_.mean) {
+                begin_settings(table_.mean.has_value());
+                table_.mean = known;
+            }
+        } else if (const auto exposure = after(kExposure)) {
+            double ms = 0;
+            (void)std::from_chars(exposure->data(), exposure->data() + exposure->size(), ms);
+            if (ms > 0 && std::abs(ms - exposure_ms_) > kSameExposure * std::max(ms, exposure_ms_)) {
+                begin_settings(exposure_ms_ > 0);
+                exposure_ms_ = ms;
+            }
         }
+    }
+
+    void change(std::string& known, const std::string& now) {
+        if (known != now)
+            begin_settings(!known.empty());
+        known = now;
+    }
+
+    void begin_settings(bool others) { others_ = others_ || others; }
+
+    /// Values that were made with other settings than what follows do not stay.
+    void leave_out_others() {
+        if (!std::exchange(others_, false))
+            return;
+        for (RegionTrace& trace : table_.regions) {
+            table_.other_settings += trace.times.size();
+            trace.times.clear();
+            trace.values.clear();
+            trace.sequences.clear();
+        }
+        for (std::vector<double>& arrivals : arrivals_)
+            arrivals.clear();
+        advances_ = false;
     }
 
     void read_columns(const std::string& line) {
@@ -219,6 +254,7 @@ private:
         if (fields_.size() != columns_)
             fail("it has " + std::to_string(fields_.size()) + " fields, and the table " +
                  std::to_string(columns_) + " columns.");
+        leave_out_others();
         const double capture = number(capture_, "capture_s"), arrival = number(arrival_, "arrival_s");
         const double mean = number(mean_, "mean");
         const auto [at, added] = index_.try_emplace(fields_[region_], table_.regions.size());
@@ -265,6 +301,9 @@ private:
     std::unordered_map<std::string, std::size_t> index_;
     std::vector<std::vector<double>> arrivals_;
     bool advances_ = false;
+    std::string chain_;
+    double exposure_ms_ = 0; ///< 0: not known yet
+    bool others_ = false;    ///< the next row is made with other settings than those before
 };
 
 } // namespace

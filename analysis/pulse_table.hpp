@@ -32,12 +32,14 @@ struct TraceTable {
     /// Of those, made while a stage filled its history or took a capture (column warming_up): left out of the
     /// traces.
     std::uint64_t in_warmup = 0;
+    /// Of those, made with other settings (chain, map, mean, exposure) than the last row: left out of the
+    /// traces, since their values are not comparable.
+    std::uint64_t other_settings = 0;
     std::string clock;    ///< the column that the times are of: capture_s, or arrival_s where that stands
     bool cut_off = false; ///< the last line has no end: it is left out
-    std::vector<TableEvent> events;  ///< by their numbers
-    std::vector<std::string> chains; ///< as "# version N, chain:" says them, each once
-    std::vector<std::string> maps;   ///< what the values are, as "# version N, map:" says: "K (1)"; each once
-    std::vector<RegionMean> means;   ///< how they were taken, each once; none where the table does not say it
+    std::vector<TableEvent> events; ///< by their numbers
+    std::string map; ///< what the values are, as "# version N, map:" says: "K (1)"; empty: unknown
+    std::optional<RegionMean> mean; ///< how they were taken; none where the table does not say it
 };
 
 /// The column `mean` of each region. Any comma-separated table (RFC 4180, a field on one line) with columns

@@ -72,6 +72,24 @@ TraceHistory::Moment TraceHistory::moment_at(std::uint64_t index) const {
 
 bool TraceHistory::broken_at(std::uint64_t index) const { return moment_at(index).broken; }
 
+std::uint64_t TraceHistory::settings_of(std::uint64_t from, std::uint64_t to) const {
+    if (!moments_.whole().has(from)) // whole blocks, see Pyramid::range()
+        for (std::size_t level = 0; level < moments_.levels(); ++level) {
+            const int shift = Pyramid<Moment, Stretch>::shift(level);
+            if (moments_.level(level).has(from >> shift)) {
+                from = (from >> shift) << shift;
+                to = (((to - 1) >> shift) + 1) << shift;
+                break;
+            }
+        }
+    const auto after =
+        std::upper_bound(settings_.begin(), settings_.end(), from,
+                         [](std::uint64_t frame, const Settings& stretch) { return frame < stretch.from; });
+    return after == settings_.begin() || (after != settings_.end() && after->from < to)
+               ? 0
+               : (after - 1)->about.id;
+}
+
 std::vector<TraceColumn> TraceHistory::samples(const Series& series, std::uint64_t from,
                                                std::uint64_t to) const {
     std::vector<TraceColumn> points;
@@ -85,7 +103,7 @@ std::vector<TraceColumn> TraceHistory::samples(const Series& series, std::uint64
             broken = true;
             continue;
         }
-        points.push_back({moment.time_ns, value, value, std::exchange(broken, false)});
+        points.push_back({moment.time_ns, value, value, std::exchange(broken, false), settings_of(i, i + 1)});
     }
     return points;
 }
@@ -103,7 +121,8 @@ std::vector<TraceColumn> TraceHistory::columns(const Series& series, const std::
         if (!extremes.any())
             continue;
         const auto middle = static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * step_ns);
-        points.push_back({from_ns + middle, extremes.low, extremes.high, std::exchange(broken, false)});
+        points.push_back({from_ns + middle, extremes.low, extremes.high, std::exchange(broken, false),
+                          settings_of(bounds[i], bounds[i + 1])});
     }
     return points;
 }
@@ -153,14 +172,34 @@ std::vector<TraceHistory::Frames> TraceHistory::settled(std::uint64_t first, std
     return found;
 }
 
-std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t from_ns, std::int64_t to_ns) {
+std::vector<TraceHistory::Frames> TraceHistory::made(std::uint64_t first, std::uint64_t last,
+                                                     const std::optional<MadeWith>& with) const {
+    if (!with)
+        return {{first, last}};
+    std::vector<Frames> found;
+    for (std::size_t i = 0; i < settings_.size(); ++i) {
+        const std::uint64_t end = i + 1 < settings_.size() ? settings_[i + 1].from : moments_.end();
+        const Frames part{std::max(first, settings_[i].from), std::min(last, end)};
+        if (part.from < part.to && difference(*with, settings_[i].about.with).empty())
+            found.push_back(part);
+    }
+    return found;
+}
+
+std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t from_ns, std::int64_t to_ns,
+                                                                 const std::optional<MadeWith>& with) {
     const std::scoped_lock lock(mutex_);
     take_in();
     std::vector<std::optional<TraceExtremes>> found(series_.size());
     if (to_ns < from_ns || moments_.end() == 0)
         return found;
     const std::uint64_t first = index_at(from_ns), last = std::min(index_at(to_ns + 1), moments_.end());
-    std::vector<Frames> stretches = settled(first, last);
+    const std::vector<Frames> parts = made(first, last, with);
+    std::vector<Frames> stretches;
+    for (const Frames& part : parts) {
+        const std::vector<Frames> more = settled(part.from, part.to);
+        stretches.insert(stretches.end(), more.begin(), more.end());
+    }
     const bool all = stretches.size() == 1 && stretches[0].from == first && stretches[0].to == last;
     constexpr std::size_t kMostLooks = 16384; // of all regions: a film that loops while many are traced
     const std::size_t most = std::max<std::size_t>(kMostLooks / std::max<std::size_t>(series_.size(), 1), 8);
@@ -171,7 +210,8 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
         for (const Frames& stretch : stretches)
             extremes.add(series_[i].values.range(stretch.from, stretch.to, !all));
         if (!extremes.any())
-            extremes = series_[i].values.range(first, last);
+            for (const Frames& part : parts)
+                extremes.add(series_[i].values.range(part.from, part.to, with.has_value()));
         if (extremes.any())
             found[i] = TraceExtremes{extremes.low, extremes.high};
     }
@@ -210,12 +250,16 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
     std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
     if (!restarts_.empty()) // what came before is of something else
         since = std::max(since, restarts_.back().time_ns);
+    if (!settings_.empty())
+        since = std::max(since, settings_.back().about.from_ns);
     const std::vector<Frames> complete =
         settled(std::min(std::max(index_at(since), whole.begin()), end - 1), end);
     if (complete.empty())
         return std::nullopt;
     TraceMeans means{
         {}, moment_of(whole[complete.front().from]), moment_of(whole[complete.back().to - 1]), 0};
+    if (!settings_.empty())
+        means.with = settings_.back().about.with;
     for (const Frames& stretch : complete)
         means.frames += stretch.to - stretch.from;
     for (const Series& series : series_) {

@@ -1,5 +1,6 @@
 #include "analysis/trace_history.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,9 @@ namespace {
 constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
 constexpr std::size_t kMostRestarts = 256;
 constexpr std::size_t kMostWarmups = 256;
+constexpr std::size_t kMostSettings = 256;
+constexpr std::int64_t kOneEdit = 1'000'000'000; ///< ns: a slider that is dragged is one restart
+constexpr const char* kChanged = "settings changed";
 constexpr std::int64_t kUnknownInterval = 1'000'000; ///< ns
 
 bool same(const Quantity& a, const Quantity& b) {
@@ -56,8 +60,6 @@ void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
 }
 
 void TraceHistory::push(const Result& result, const Sink* feed) {
-    if (result.repeated)
-        return;
     {
         const std::scoped_lock lock(waiting_mutex_);
         if (feed != feed_)
@@ -68,9 +70,13 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         }
         if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
             pushed_quantity_ = std::make_shared<const Quantity>(result.quantity);
+        MadeWith with = made_with(result);
+        const bool other = !pushed_with_ || !difference(*pushed_with_, with).empty();
+        if (other || pushed_with_->chain != with.chain)
+            pushed_with_ = std::make_shared<const MadeWith>(std::move(with));
         waiting_.push_back({result.info.capture_ns, result.info.sequence, result.info.discontinuity,
-                            result.warming_up(), pushed_quantity_, result.regions,
-                            std::exchange(opened_, nullptr)});
+                            result.warming_up(), result.repeated, pushed_quantity_, pushed_with_,
+                            result.regions, result.repeated ? nullptr : std::exchange(opened_, nullptr)});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         take_in();
@@ -114,8 +120,36 @@ TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
     return moment;
 }
 
+/// Begins a stretch where they did; marks it as a restart where another one came before.
+bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) {
+    if (with_ == frame.with && !settings_.empty())
+        return false;
+    const std::string what = settings_.empty() ? "" : difference(settings_.back().about.with, *frame.with);
+    with_ = frame.with;
+    if (!settings_.empty() && what.empty())
+        return false;
+    const bool goes_on = !settings_.empty() && !restarts_.empty() &&
+                         restarts_.back().what.starts_with(kChanged) &&
+                         time_ns - settings_.back().about.from_ns < kOneEdit;
+    if (goes_on)
+        restarts_.back().what = kChanged;
+    else if (!what.empty())
+        restarts_.push_back({time_ns, std::string(kChanged) + ": " + what});
+    if (restarts_.size() > kMostRestarts)
+        restarts_.pop_front();
+    settings_.push_back({{next_settings_++, time_ns, *frame.with}, moments_.end()});
+    if (settings_.size() > kMostSettings)
+        settings_.pop_front();
+    return !what.empty();
+}
+
 void TraceHistory::add(const Waiting& frame) {
-    const Moment moment = moment_for(frame);
+    again_.reset();
+    if (frame.repeated) {
+        again_ = frame;
+        return;
+    }
+    Moment moment = moment_for(frame);
     newest_ = moment;
     if (!frame.regions) {
         gap_ = true;
@@ -136,6 +170,7 @@ void TraceHistory::add(const Waiting& frame) {
         match(*frame.regions->placed);
         placed_ = frame.regions->placed;
     }
+    moment.broken = settings_changed(frame, moment.time_ns) || moment.broken;
     const std::uint64_t index = moments_.end();
     moments_.push(index, moment);
     if (frame.warming_up)
@@ -148,6 +183,7 @@ void TraceHistory::clear() {
     series_.clear();
     placed_.reset();
     restarts_.clear();
+    settings_.clear();
     warmups_.clear();
     moments_ = Pyramid<Moment, Stretch>(size_for(1));
 }
@@ -199,6 +235,19 @@ void TraceHistory::match(const PlacedRegions& placed) {
     series_ = std::move(matched);
 }
 
+const TraceSettings* TraceOverview::settings_at(std::int64_t time_ns) const {
+    const auto after = std::upper_bound(
+        settings.begin(), settings.end(), time_ns,
+        [](std::int64_t time, const TraceSettings& stretch) { return time < stretch.from_ns; });
+    return after == settings.begin() ? nullptr : &*(after - 1);
+}
+
+bool TraceOverview::comparable(const TraceColumn& column, const std::optional<MadeWith>& made) const {
+    const auto at = std::find_if(settings.begin(), settings.end(),
+                                 [&](const TraceSettings& stretch) { return stretch.id == column.settings; });
+    return at != settings.end() && (!made || difference(*made, at->with).empty());
+}
+
 TraceOverview TraceHistory::overview() {
     const std::scoped_lock lock(mutex_);
     take_in();
@@ -214,6 +263,24 @@ TraceOverview TraceHistory::overview() {
         if (const auto& whole = series.values.whole(); !whole.empty())
             about.regions.back().newest = whole[whole.end() - 1];
     }
+    about.newest_quantity = about.quantity;
+    if (with_)
+        about.with = *with_;
+    if (again_ && again_->regions) {
+        about.with = *again_->with;
+        about.newest_quantity = *again_->quantity;
+        const auto& placed = again_->regions->placed->regions;
+        for (TraceRegion& region : about.regions) {
+            const auto at = std::find_if(placed.begin(), placed.end(), [&](const PlacedRegion& known) {
+                return known.name == region.name;
+            });
+            if (at == placed.end())
+                continue;
+            region.newest = again_->regions->statistics[static_cast<std::size_t>(at - placed.begin())].mean;
+            region.outline = outline_of(*again_->regions->placed, *at);
+            region.pixels = at->pixels;
+        }
+    }
     if (about.frames > 0) {
         about.first_ns = moment_at(0).time_ns;
         about.last_ns = moments_.whole()[about.frames - 1].time_ns;
@@ -221,6 +288,8 @@ TraceOverview TraceHistory::overview() {
     if (newest_)
         about.newest = moment_of(*newest_);
     about.restarts.assign(restarts_.begin(), restarts_.end());
+    for (const Settings& settings : settings_)
+        about.settings.push_back(settings.about);
     const std::scoped_lock waiting(waiting_mutex_);
     about.lost = lost_;
     return about;

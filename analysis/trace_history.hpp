@@ -1,6 +1,7 @@
 // What the regions of a run have measured so far, for plots: the mean of each against the time of capture.
 #pragma once
 
+#include "analysis/made_with.hpp"
 #include "analysis/pyramid.hpp"
 #include "pipeline/sink.hpp"
 
@@ -22,10 +23,17 @@ struct TraceMoment {
     std::uint64_t sequence = 0;
 };
 
-/// The history restarts here: another source, a seek, a connection that came back.
+/// The history restarts here: another source, a seek, a connection that came back, other settings.
 struct TraceRestart {
     std::int64_t time_ns = 0;
     std::string what; ///< "source scene.tiff", "jump in the source"
+};
+
+/// A stretch of time in which the values were made with the same settings.
+struct TraceSettings {
+    std::uint64_t id = 0;
+    std::int64_t from_ns = 0; ///< up to the next one
+    MadeWith with;
 };
 
 struct TraceRegion {
@@ -36,6 +44,8 @@ struct TraceRegion {
     double newest = std::numeric_limits<double>::quiet_NaN();
 };
 
+struct TraceColumn;
+
 struct TraceOverview {
     Quantity quantity;
     RegionMean mean = RegionMean::plain;
@@ -44,6 +54,15 @@ struct TraceOverview {
     std::int64_t first_ns = 0, last_ns = 0;
     std::optional<TraceMoment> newest; ///< frame of all, with regions or without; none before the first
     std::vector<TraceRestart> restarts;
+    std::vector<TraceSettings> settings; ///< in order; those of long ago are left out
+    /// The stretch that holds this moment; null: there is none.
+    const TraceSettings* settings_at(std::int64_t time_ns) const;
+    /// Its values may be compared with what was made with these settings (none: unknown).
+    bool comparable(const TraceColumn& column, const std::optional<MadeWith>& with) const;
+    /// Of the newest values, TraceRegion::newest: also where the same frame was computed again after an edit,
+    /// which adds nothing to the history.
+    std::optional<MadeWith> with;
+    Quantity newest_quantity;
     std::size_t bytes = 0;
     std::uint64_t lost = 0; ///< frames that nobody took in for too long
 };
@@ -53,6 +72,7 @@ struct TraceColumn {
     std::int64_t time_ns = 0; ///< the middle of the column, or the sample's time
     double low = 0, high = 0; ///< least and largest mean of the frames in it
     bool broken = false;      ///< not joined with the one before: a dropped frame, a gap or a restart between
+    std::uint64_t settings = 0; ///< TraceSettings::id; 0: more than one, or unknown
 };
 
 /// Least and largest mean of a region over some frames.
@@ -71,6 +91,7 @@ struct TraceMeans {
     TraceMoment from, to; ///< the frames that it was taken over
     std::uint64_t frames = 0;
     std::string from_picture{}; ///< what else it was taken from: BaselineImage::text(); empty: those frames
+    std::optional<MadeWith> with{}; ///< none: unknown
 };
 
 /// The values of all regions at one moment.
@@ -104,7 +125,9 @@ public:
     /// For the range of a plot: of each region of the overview over this stretch, without the frames that
     /// were made in a warm-up, whose values would hide the others. Of these alone where there is nothing
     /// else; none without a value.
-    std::vector<std::optional<TraceExtremes>> extremes(std::int64_t from_ns, std::int64_t to_ns);
+    /// `with`: of frames that may be compared with what was made with these settings; none: of all.
+    std::vector<std::optional<TraceExtremes>> extremes(std::int64_t from_ns, std::int64_t to_ns,
+                                                       const std::optional<MadeWith>& with = {});
     /// Of the frame that is nearest in time; none where the history is empty.
     std::optional<TraceValues> values_at(std::int64_t time_ns);
     /// Over the last `seconds` of what is kept whole, taken as the regions' mean is: of c/K² the harmonic
@@ -150,8 +173,9 @@ private:
     struct Waiting {
         std::int64_t capture_ns = 0;
         std::uint64_t sequence = 0;
-        bool jump = false, warming_up = false;
+        bool jump = false, warming_up = false, repeated = false;
         std::shared_ptr<const Quantity> quantity;
+        std::shared_ptr<const MadeWith> with; ///< the same pointer until the settings change
         std::shared_ptr<const RegionValues> regions;
         std::shared_ptr<const std::string> opened; ///< the source, in front of its first frame
     };
@@ -164,10 +188,14 @@ private:
     void add(const Waiting& frame);
     Moment moment_for(const Waiting& frame);
     void match(const PlacedRegions& placed);
+    bool settings_changed(const Waiting& frame, std::int64_t time_ns);
     void clear();
     void add_warmup(std::uint64_t index);
     /// The stretches of [first, last) that were made in no warm-up.
     std::vector<Frames> settled(std::uint64_t first, std::uint64_t last) const;
+    /// The stretches of [first, last) that were made with these settings; none: all of it.
+    std::vector<Frames> made(std::uint64_t first, std::uint64_t last,
+                             const std::optional<MadeWith>& with) const;
     PyramidSize size_for(std::size_t regions) const;
     /// The first frame at or behind this time that begins a sample or a block that is kept.
     std::uint64_t index_at(std::int64_t time_ns) const;
@@ -176,6 +204,8 @@ private:
     std::vector<TraceColumn> columns(const Series& series, const std::vector<std::uint64_t>& bounds,
                                      std::int64_t from_ns, double step_ns) const;
     bool broken_at(std::uint64_t index) const;
+    /// TraceSettings::id of the frames [from, to); 0 where they have several.
+    std::uint64_t settings_of(std::uint64_t from, std::uint64_t to) const;
     static TraceMoment moment_of(const Moment& moment) {
         return {moment.time_ns, moment.time_ns - moment.shift_ns, moment.sequence};
     }
@@ -186,6 +216,7 @@ private:
     std::vector<Waiting> waiting_;
     const Sink* feed_ = nullptr; ///< the one that was opened last
     std::shared_ptr<const Quantity> pushed_quantity_;
+    std::shared_ptr<const MadeWith> pushed_with_;
     std::shared_ptr<const std::string> opened_;
     std::uint64_t lost_ = 0;
 
@@ -200,6 +231,14 @@ private:
     std::int64_t interval_ns_ = 0; ///< between the newest two frames
     std::uint64_t next_id_ = 1;
     std::deque<TraceRestart> restarts_;
+    struct Settings {
+        TraceSettings about;
+        std::uint64_t from = 0; ///< frame
+    };
+    std::deque<Settings> settings_;
+    std::shared_ptr<const MadeWith> with_; ///< of the newest
+    std::optional<Waiting> again_;         ///< the newest frame once more, after an edit
+    std::uint64_t next_settings_ = 1;
     bool gap_ = false; ///< frames without regions came between
     std::deque<Frames>
         warmups_; ///< made in one; with too many of them, the first holds what lies between as well

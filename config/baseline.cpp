@@ -84,32 +84,39 @@ std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double s
     if (failed > 0)
         refuse_failed(settings, failed);
     return std::make_shared<const BaselineImage>(taken->shape(), taken->quantity(), taken->values(),
-                                                 taken->frames(), taken->seconds(), from);
+                                                 taken->frames(), taken->seconds(), from, taken->with());
 }
 
-/// Size and quantity of the first result, whether its stages have filled their histories or not.
+/// What a baseline has to fit.
+struct Comparable {
+    Shape shape;
+    Quantity quantity;
+    MadeWith with;
+};
+
+/// Takes the first result, whether its stages have filled their histories or not.
 class FirstResult final : public Sink {
 public:
     void open(const StreamInfo&) override {}
     void push(const Result& result, bool) override {
         const std::scoped_lock lock(mutex_);
         if (!seen_)
-            seen_.emplace(result.shape(), result.quantity);
+            seen_ = Comparable{result.shape(), result.quantity, made_with(result)};
     }
     void close() noexcept override {}
     bool wants_host_image() const override { return false; }
     SinkStatus status() const override { return {}; }
-    std::optional<std::pair<Shape, Quantity>> seen() const {
+    std::optional<Comparable> seen() const {
         const std::scoped_lock lock(mutex_);
         return seen_;
     }
 
 private:
     mutable std::mutex mutex_;
-    std::optional<std::pair<Shape, Quantity>> seen_;
+    std::optional<Comparable> seen_;
 };
 
-std::pair<Shape, Quantity> first_result(const Settings& settings) {
+Comparable first_result(const Settings& settings) {
     const auto sink = std::make_shared<FirstResult>();
     const std::uint64_t failed = run_into(sink, settings, 0, [&] { return sink->seen() ? 1.0 : 0.0; });
     if (!sink->seen())
@@ -138,24 +145,29 @@ bool is_file(const SourceArgument& source) {
 void check_fits(const BaselineImage& picture, const Settings& settings) {
     if (!is_file(settings.source))
         return;
-    const auto [shape, quantity] = first_result(settings);
-    if (!picture.fits(shape, quantity))
-        throw UsageError(baseline_misfit(picture, shape, quantity));
+    const Comparable first = first_result(settings);
+    if (const std::string misfit = picture.misfit(first.shape, first.quantity, &first.with); !misfit.empty())
+        throw UsageError(picture.refusal(misfit));
+}
+
+/// The chain that is set: a picture that has no settings of its own is taken as made with it.
+std::shared_ptr<const Chain> chain_of(const Settings& settings) {
+    return std::make_shared<const Chain>(settings.chain);
 }
 
 /// As F₀ it has the quantity of what is compared with it. `values` makes its numbers, once they are known to
 /// fit.
 template <class F> std::shared_ptr<const BaselineImage>
 as_results(const Shape& shape, F&& values, const Settings& settings, const std::string& from) {
-    Quantity quantity = settings.chain.quantity();
+    Comparable results{shape, settings.chain.quantity(), {.chain = chain_of(settings)}};
     if (is_file(settings.source)) {
-        const auto [size, measured] = first_result(settings);
-        const BaselineImage claimed(shape, measured, {}, 1, 0, from);
-        if (!claimed.fits(size, measured))
-            throw UsageError(baseline_misfit(claimed, size, measured));
-        quantity = measured;
+        results = first_result(settings);
+        const BaselineImage claimed(shape, results.quantity, {}, 1, 0, from);
+        const std::string misfit = claimed.misfit(results.shape, results.quantity, nullptr);
+        if (!misfit.empty())
+            throw UsageError(claimed.refusal(misfit));
     }
-    return std::make_shared<const BaselineImage>(shape, quantity, values(), 1, 0, from);
+    return std::make_shared<const BaselineImage>(shape, results.quantity, values(), 1, 0, from, results.with);
 }
 
 /// Of a simulated scene its options tell it before it is made.
@@ -230,17 +242,17 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     }
     const bool results = info.quantity.measure != Measure::intensity;
     auto mean = averaged(results ? plain : file, seconds, path);
+    if (results) {
+        MadeWith with = mean->with().value_or(MadeWith{});
+        with.chain = chain_of(settings);
+        mean = std::make_shared<const BaselineImage>(mean->shape(), mean->quantity(), mean->values(),
+                                                     mean->frames(), mean->seconds(), path, with);
+    }
     check_fits(*mean, settings);
     return mean;
 }
 
 } // namespace
-
-std::string baseline_misfit(const BaselineImage& baseline, const Shape& shape, const Quantity& quantity) {
-    return "The baseline " + baseline.text() + " is " + to_string(baseline.shape()) + " of " +
-           baseline.quantity().name + ", and the results are " + to_string(shape) + " of " + quantity.name +
-           "; take it of the same picture with the same chain.";
-}
 
 bool wants_baseline(const Settings& settings) {
     const ProgramSettings& program = program_of(settings);

@@ -5,9 +5,6 @@
 
 namespace specklescope {
 
-/// Why there is no change of results of this shape and quantity.
-std::string baseline_misfit(const BaselineImage& baseline, const Shape& shape, const Quantity& quantity);
-
 /// F₀ is asked for, and there is something to take it from.
 bool wants_baseline(const Settings& settings);
 

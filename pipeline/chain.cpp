@@ -76,6 +76,15 @@ Exposure exposure_used(const Chain& chain, const FrameInfo& info) {
     return used;
 }
 
+bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure) {
+    return rests_on_exposure(quantity) && exposure.origin == ExposureOrigin::assumed;
+}
+
+std::string assumed_text(const Exposure& exposure) {
+    return "* Computed with an assumed exposure of " + to_string(ParamValue(exposure.ms)) +
+           " ms: neither the source nor the user gave one. Set it in the stage.";
+}
+
 std::string to_string(const Exposure& exposure) {
     if (!exposure.known())
         return "";

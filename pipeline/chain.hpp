@@ -66,6 +66,10 @@ bool rests_on_exposure(const Quantity& quantity);
 /// The exposure that a result is made with: the source's where it reports one; otherwise, if the result's
 /// unit needs one, what the last stage that has an `exposure` says: as set, or its default.
 Exposure exposure_used(const Chain& chain, const FrameInfo& info);
+/// The numbers scale with an exposure that nobody gave.
+bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
+/// What the "*" of such numbers means, as a sentence.
+std::string assumed_text(const Exposure& exposure);
 /// "5 ms (camera)", "10 ms (default, assumed: …)"; empty if unknown.
 std::string to_string(const Exposure& exposure);
 

@@ -9,10 +9,9 @@ namespace specklescope {
 
 RecordedFrame ChangePicture::of(const RecordedFrame& result, const BaselineImage& baseline) {
     Shape shape = result.pixels.shape();
-    if (!baseline.fits(shape, result.quantity))
-        throw RunError("The baseline " + baseline.text() + " is " + to_string(baseline.shape()) + " of " +
-                       baseline.quantity().name + ", and the results are " + to_string(shape) + " of " +
-                       result.quantity.name + ": there is no change to record.");
+    const MadeWith with = made_with(result);
+    if (const std::string misfit = baseline.misfit(shape, result.quantity, &with); !misfit.empty())
+        throw RunError(baseline.refusal(misfit));
     shape.type = PixelType::f32;
     if (!ring_ || ring_->shape() != shape)
         ring_.emplace(shape, 1, host_memory());

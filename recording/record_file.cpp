@@ -91,6 +91,10 @@ const char* to_string(RecordWhat what) {
     return "processed";
 }
 
+MadeWith made_with(const RecordedFrame& result) {
+    return {result.chain, result.channel, result.exposure, result.info.full_scale};
+}
+
 RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     RecordedFrame frame;
     frame.info = result.info;

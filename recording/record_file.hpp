@@ -2,6 +2,7 @@
 // and the text that says what is in a file.
 #pragma once
 
+#include "analysis/made_with.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/clock/clock_report.hpp"
 #include "recording/recorder.hpp"
@@ -47,6 +48,7 @@ struct RecordedFrame {
     /// Of one that was kept from before the recording began: the number of the first one behind.
     std::optional<std::uint64_t> trigger{};
 };
+MadeWith made_with(const RecordedFrame& result);
 /// What of a result goes into a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
 

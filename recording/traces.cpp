@@ -106,6 +106,10 @@ private:
             placed_ = result.regions->placed;
         } else if (exposure != exposure_) { // a camera's, by nobody's edit
             text += exposure_line(result.info.version, result.exposure);
+            const std::string before = extras_.baseline_text;
+            tell_extras(result);
+            if (before != extras_.baseline_text)
+                text += setting_line(result.info.version, "baseline", extras_.baseline_text);
         }
         exposure_ = exposure;
         add_rows(result, extras_, text);
@@ -119,11 +123,13 @@ private:
             return;
         extras_.baseline_text = baseline_->text();
         const PlacedRegions& placed = *result.regions->placed;
-        if (baseline_->fits({placed.width, placed.height, 1, PixelType::f32}, result.quantity))
+        const MadeWith with = made_with(result);
+        const std::string misfit =
+            baseline_->misfit({placed.width, placed.height, 1, PixelType::f32}, result.quantity, &with);
+        if (misfit.empty())
             extras_.f0 = baseline_->over(result.regions->placed);
         else
-            extras_.baseline_text += "; not of these results: it is " + to_string(baseline_->shape()) +
-                                     " of " + baseline_->quantity().name;
+            extras_.baseline_text += "; not used: " + misfit;
     }
 
     const std::string wanted_;

@@ -187,6 +187,7 @@ void App::frame() {
     if (control_)
         control_->poll();
     layout_ = arrange();
+    grey_ = why_grey();
     if (Pipeline* pipeline = session_.pipeline()) {
         display_.set_baseline(layout_.change.width > 0 ? session_.baseline_image() : nullptr);
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);

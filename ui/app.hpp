@@ -68,6 +68,8 @@ private:
     bool on_raw(const Layout& layout, double x, double y) const;
     void tell_look();          ///< to movies of the screen
     bool shows_change() const; ///< it is wanted, and there is a baseline of such a picture
+    /// Why the result is drawn grey: it is not what it is taken for. Empty: it is in colour.
+    std::string why_grey() const;
     void draw_raw(double ratio);
     void draw_result(double ratio);
     void frame();
@@ -104,6 +106,7 @@ private:
     std::uint64_t generation_ = 0;
     RangeSubject range_subject_; ///< of a range that the user has fixed
     bool fading_ = false;
+    std::string grey_;                       ///< why_grey(), of this drawing
     std::unique_ptr<WindowControl> control_; ///< null: nobody asks
 };
 

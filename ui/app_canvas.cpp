@@ -57,13 +57,21 @@ void App::canvas_window(const Layout& layout) {
         }
         canvas_bar(bar, quantity);
     }
-    canvas_pixels(layout);
+    if (session_.source_lost() && display_.has_result())
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)},
+            {static_cast<float>(layout.canvas.x + layout.canvas.width),
+             static_cast<float>(layout.canvas.y + layout.canvas.height)},
+            IM_COL32(90, 94, 100, 120));
+    else
+        canvas_pixels(layout);
     state_.regions.draw(region_views(layout), session_);
     canvas_labels(layout);
     std::vector<Rect> taken = canvas_scale(layout);
     Rect statistics;
     if (session_.view().overlay && session_.pipeline())
         statistics = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+    draw_grey_notice(layout.shows_processed ? layout.processed : layout.raw, grey_);
     if (layout.shows_processed && display_.has_result())
         draw_warmup(layout.processed, display_.result(), statistics);
     if (display_.has_result())
@@ -72,6 +80,8 @@ void App::canvas_window(const Layout& layout) {
                         layout.shows_processed && display_.result().warming_up());
     const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings());
     taken.insert(taken.end(), marked.begin(), marked.end());
+    if (const Rect failed = draw_failed_recordings(layout.canvas, session_, taken); failed.height > 0)
+        taken.push_back(failed);
     const float banner = draw_banner(layout.canvas, session_, taken);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
     const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
@@ -92,7 +102,7 @@ void App::canvas_mouse(const Layout& layout) {
     const ImGuiIO& io = ImGui::GetIO();
     const bool regions = state_.regions.mouse(region_views(layout), hovered, window_.take_path(), session_);
     const double um = um_per_px(false);
-    state_.regions.numbers.take(display_.result(), um);
+    state_.regions.numbers.take(display_.result(), um, session_.source_lost());
     const RegionEditor::Index selected = session_.regions.selected();
     state_.regions.line.take(display_.result(),
                              selected ? session_.regions.regions()[*selected].name : std::string(),
@@ -126,6 +136,9 @@ Hover App::hover(const Layout& layout) const {
     if (!p.inside)
         return {};
     Hover found{true, p.x, p.y, {}, {}, {}, {}, {}};
+    found.lost = session_.source_lost();
+    if (found.lost)
+        return found;
     if (at_raw || !display_.moved()) { // otherwise no raw pixel is known to belong to a processed one
         found.raw = display_.raw_value(p.x, p.y);
         found.raw_color = display_.raw_color(p.x, p.y);
@@ -203,7 +216,7 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
         Mapping& mapping = view.mapping;
         color_bar(bar, mapping, quantity, display_.has_result() ? display_.result().exposure : Exposure(),
                   display_.has_result() ? shown_curve() : ToneCurve::linear,
-                  display_.shader().colors(mapping.colormap),
+                  display_.shader().colors(grey_.empty() ? mapping.colormap : ColorMap::grey),
                   state_.histogram.beyond(HistogramOf::result,
                                           exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
         return;

@@ -2,6 +2,7 @@
 // other.
 #include "ui/app.hpp"
 
+#include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 
@@ -16,8 +17,19 @@ using theme::dp;
 
 bool App::shows_change() const {
     const auto& baseline = session_.baseline_image();
-    return state_.change && baseline && display_.has_result() &&
-           baseline->fits(display_.processed_shape(), display_.result().quantity);
+    return state_.change && baseline && display_.has_result() && baseline->misfit(display_.result()).empty();
+}
+
+std::string App::why_grey() const {
+    if (session_.source_lost() && display_.has_result()) {
+        const auto age = SteadyClock::now() - display_.result().ready;
+        return "Source lost: the last picture, " +
+               number_text(std::floor(std::chrono::duration<double>(age).count())) + " s old";
+    }
+    const auto& baseline = session_.baseline_image();
+    if (state_.change && baseline && display_.has_result())
+        return baseline->misfit(display_.result());
+    return "";
 }
 
 /// As snapshots have it: exactly the range on the screen.
@@ -124,8 +136,8 @@ void App::draw_result(double ratio) {
     const bool change = display_.has_change() && layout_.change.width > 0;
     if (display_.processed() && !(change && layout_.only_change()))
         draw(display_.processed(),
-             {mapping.colormap, exposed({mapping.low, mapping.high}, mapping.exposure_stops), shown_curve(),
-              0},
+             {grey_.empty() ? mapping.colormap : ColorMap::grey,
+              exposed({mapping.low, mapping.high}, mapping.exposure_stops), shown_curve(), 0},
              layout_.processed);
     if (change)
         draw(display_.changed(),

@@ -193,6 +193,13 @@ std::optional<SourceArgument> Session::known_source(const std::string& shown) co
     return at == recent_.end() ? std::nullopt : std::optional(*at);
 }
 
+bool Session::source_lost() const {
+    if (!pipeline_)
+        return false;
+    const PipelineStatus status = pipeline_->status();
+    return status.source.live && (status.state == RunState::reconnecting || status.state == RunState::failed);
+}
+
 void Session::play_again() {
     if (opening() || !pipeline_)
         return;
@@ -288,7 +295,10 @@ bool Session::poll() {
             ++i;
             continue;
         }
-        if (Note done = work_[i].get(); done.logged)
+        Note done = work_[i].get();
+        if (done.failed_recording)
+            failed_recordings.push_back(done.text);
+        if (done.logged)
             notes_.push_back(std::move(done));
         else if (!done.text.empty())
             say(done.level, done.text);

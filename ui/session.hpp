@@ -31,6 +31,7 @@ struct Note {
     std::string text;
     SteadyClock::time_point when;
     bool logged = false; ///< somebody has written it to the log already
+    bool failed_recording = false;
 };
 
 /// Now.
@@ -69,6 +70,8 @@ public:
     /// Of the pipeline, after close() of the one that was; none before start().
     std::optional<StatsSnapshot> stats() const { return pipeline_ ? pipeline_->stats() : last_stats_; }
     bool recording_failed() const { return recording_failed_; } ///< one at least, by itself
+    /// Why recordings failed, each until the user has acknowledged it.
+    std::deque<std::string> failed_recordings;
 
     /// Opens another source; the present one runs on until it is there. The same source again is closed
     /// first, and started again if it cannot be opened.
@@ -90,6 +93,8 @@ public:
     /// are not in there.
     std::optional<SourceArgument> known_source(const std::string& shown) const;
     const std::deque<SourceArgument>& recent() const { return recent_; }
+    /// The live source is gone, or being opened again: what is shown is the last that it gave.
+    bool source_lost() const;
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
     bool restored() const { return restored_; } ///< what was opened last brought its own colours and range
 

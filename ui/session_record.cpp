@@ -169,6 +169,7 @@ void Session::finish(const Recording& recording) {
             recording_failed_ = true; // close() waits for this work
         Message end = end_of_recording(status);
         Note done = note(end.level, std::move(end.text));
+        done.failed_recording = !status.error.empty();
         done.logged = !status.error.empty() || (pixels && !status.path.empty()); // by the recorder
         return done;
     }));

@@ -17,7 +17,7 @@ void Session::report(Result result) {
     report.subject = limits.subject;
     report.note = limits.note;
     report.result = std::move(result);
-    report.traces = traces_for_report(*traces_, baseline);
+    report.traces = traces_for_report(*traces_, baseline, made_with(report.result));
     report.events = events_.events();
     const StatsSnapshot stats = pipeline_->stats();
     report.frames =

@@ -136,8 +136,8 @@ private:
         if (!settings_.baseline || compared_ || !(last_.image || last_.device_image))
             return;
         compared_ = true;
-        if (!settings_.baseline->fits(last_.shape(), last_.quantity))
-            throw UsageError(baseline_misfit(*settings_.baseline, last_.shape(), last_.quantity));
+        if (const std::string misfit = settings_.baseline->misfit(last_); !misfit.empty())
+            throw UsageError(settings_.baseline->refusal(misfit));
     }
 
     std::span<const std::shared_ptr<Sink>> recorders_of_frames() const {

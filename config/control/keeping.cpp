@@ -198,7 +198,7 @@ Answer baseline(ControlHost& host, const Json& a, ControlProgress&) {
     Out all = Out::object();
     const TraceOverview overview = host.traces().overview();
     for (const TraceRegion& region : overview.regions)
-        if (const std::optional<double> mean = host.baseline().of(region))
+        if (const std::optional<double> mean = host.baseline().of(region, overview))
             all[region.name] = *mean;
     return told({{"regions", std::move(all)},
                  {"frames", means.frames},

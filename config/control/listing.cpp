@@ -199,6 +199,10 @@ Answer get(ControlHost& host, const Json& a, ControlProgress&) {
     out["um_per_px"] = host.um_per_px();
     if (const std::optional<Result> newest = host.newest(false))
         out["frame"] = header_of(*newest);
+    if (host.baseline().taken()) {
+        const std::string changed = host.baseline().changed(host.traces().overview());
+        out["baseline"] = {{"valid", changed.empty()}, {"why_not", changed}};
+    }
     out["recordings"] = recordings(host);
     return told(out);
 }

@@ -93,6 +93,7 @@ int report_pulse(const PulseSettings& settings) {
     json["file"] = settings.file;
     json["clock"] = table.clock;
     json["left_out_in_warmup"] = table.in_warmup;
+    json["left_out_other_settings"] = table.other_settings;
     json["window"] = "hann";
     json["overlap"] = 0.5;
     json["detrend"] = "constant";

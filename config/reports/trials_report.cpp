@@ -53,9 +53,6 @@ bool rise(const std::vector<double>& times) {
 }
 
 void check_table(const TraceTable& table, const std::string& file) {
-    if (table.maps.size() > 1 || table.means.size() > 1)
-        throw UsageError(file + " holds more than one map, " + join(table.maps, " and ") +
-                         ", which have no mean together; cut the table where it changes.");
     for (const RegionTrace& trace : table.regions)
         if (!rise(trace.times))
             throw UsageError("In " + file + " " + table.clock + " of region '" + one_line(trace.region) +
@@ -135,9 +132,9 @@ int report_trials(const Settings& settings) {
     const TraceTable table = read_trace_table(wanted.file);
     check_table(table, wanted.file);
     const std::vector<TableEvent> events = events_of(table, wanted);
-    const RegionMean mean = table.means.empty() ? RegionMean::plain : table.means.front();
-    const std::string taken = std::string(mean_text(mean)) +
-                              (table.means.empty() ? " (taken for that: the table does not say it)" : "");
+    const RegionMean mean = table.mean.value_or(RegionMean::plain);
+    const std::string taken =
+        std::string(mean_text(mean)) + (table.mean ? "" : " (taken for that: the table does not say it)");
     constexpr std::size_t kLeft = 12;
     std::string text =
         table_row(wanted.file, table, kLeft) +
@@ -145,16 +142,11 @@ int report_trials(const Settings& settings) {
             count_of(events.size(), "event") + " '" + one_line(wanted.around) + "', " +
                 printed("%g s before to %g s after each", view.trials_before_s, view.trials_after_s),
             kLeft) +
-        row("mean", taken, kLeft) +
-        (table.chains.size() > 1
-             ? row("chain",
-                   "changed in the table, and all of it is averaged: " + one_line(join(table.chains, "; ")),
-                   kLeft)
-             : "");
+        row("mean", taken, kLeft);
     std::string csv =
         std::string(kMark) + SPECKLESCOPE_VERSION "\n# file: " + one_line(wanted.file) +
         "\n# around: " + one_line(wanted.around) + ", " + count_of(events.size(), "event") +
-        "\n# mean: " + taken + "\n# map: " + (table.maps.empty() ? "unknown" : one_line(table.maps.front())) +
+        "\n# mean: " + taken + "\n# map: " + (table.map.empty() ? "unknown" : one_line(table.map)) +
         "\n# offset_s: from the event; sem: standard error over trials, empty of fewer than two; "
         "percent: 100·(mean/F₀ − 1), F₀ the mean in front of the event\n"
         "region,offset_s,mean,sem,trials,percent\n";

@@ -75,7 +75,7 @@ double Canvas::text_width(const std::string& text, const TextStyle& style) const
 }
 
 void Canvas::stroke(const std::vector<std::pair<double, double>>& points, bool closed, const Ink& ink,
-                    double thick) {
+                    double thick, const std::vector<double>& dashes) {
     if (points.empty())
         return;
     set(ink);
@@ -86,6 +86,7 @@ void Canvas::stroke(const std::vector<std::pair<double, double>>& points, bool c
         cairo_line_to(context_.get(), x, at);
     if (closed)
         cairo_close_path(context_.get());
+    cairo_set_dash(context_.get(), dashes.data(), static_cast<int>(dashes.size()), 0);
     cairo_stroke(context_.get());
 }
 

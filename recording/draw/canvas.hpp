@@ -38,8 +38,9 @@ public:
     void line(double x, double top, double width, const std::string& text, const TextStyle& style);
     double text_width(const std::string& text, const TextStyle& style) const;
 
+    /// `dashes`: lengths of strokes and gaps in turn; none: a whole line.
     void stroke(const std::vector<std::pair<double, double>>& points, bool closed, const Ink& ink,
-                double thick);
+                double thick, const std::vector<double>& dashes = {});
     void fill(const PaperRect& area, const Ink& ink);
     void frame(const PaperRect& area, const Ink& ink, double thick = 0.5);
     /// `rgb`: u8, three channels; its pixels stay squares of one colour.

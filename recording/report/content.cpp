@@ -59,12 +59,15 @@ RegionTable region_table(const Report& report) {
     const RegionValues* values = report.result.regions.get();
     if (!values)
         return table;
+    const double um = um_per_px(report.stream, report.result.chain.get());
+    table.area = um > 0;
     for (std::size_t i = 0; i < values->statistics.size(); ++i) {
         const RegionStatistics& s = values->statistics[i];
         const PlacedRegion& region = values->placed->regions[i];
         const std::optional<double> f0 = baseline_of(report, region.name);
         table.baseline = table.baseline || f0;
         table.rows.push_back({one_line(region.name), region.shape, std::to_string(s.pixels),
+                              um > 0 ? report_number(static_cast<double>(s.pixels) * um * um) : "",
                               std::to_string(s.valid), std::to_string(s.infinite),
                               std::to_string(s.undefined), s.saturated < 0 ? "" : std::to_string(s.saturated),
                               report_number(s.mean), report_number(s.std), report_number(s.mean_of_map),
@@ -111,6 +114,8 @@ ReportRows settings_rows(const Report& report) {
     say("Scale", scale_text(report.stream, result.chain.get()));
     if (report.traces && report.traces->taken)
         say("Baseline", report.traces->taken->from_picture);
+    if (report.traces)
+        say("No baseline", report.traces->no_baseline);
     if (result.shape().channels == 1)
         say("Colours", range_text(report));
     return rows;
@@ -133,16 +138,14 @@ std::string report_csv(const Report& report) {
     for (const auto& row : event_rows(report))
         text += comment("# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3]);
     const RegionTable table = region_table(report);
-    for (const std::string_view column : RegionTable::kColumns)
-        text += std::string(column) + ",";
-    text += "area_um2\n";
-    const double um = um_per_px(report.stream, report.result.chain.get());
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-        for (const std::string& cell : table.rows[i])
-            text += csv_text(cell) + ",";
-        const auto pixels = static_cast<double>(report.result.regions->statistics[i].pixels);
-        text += (um > 0 ? report_number(pixels * um * um) : "") + "\n";
-    }
+    const auto add = [&](const auto& cells) {
+        for (const auto& cell : cells)
+            text += (&cell == &cells.front() ? "" : ",") + csv_text(std::string(cell));
+        text += "\n";
+    };
+    add(RegionTable::kColumns);
+    for (const auto& row : table.rows)
+        add(row);
     return text;
 }
 

@@ -13,12 +13,13 @@ namespace specklescope {
 
 /// A row for each region of the result.
 struct RegionTable {
-    static constexpr std::array<std::string_view, 14> kColumns = {
-        "region", "shape", "pixels",      "valid", "infinite", "undefined", "saturated",
-        "mean",   "std",   "mean_of_map", "min",   "max",      "baseline",  "change_percent"};
+    static constexpr std::array<std::string_view, 15> kColumns = {
+        "region", "shape", "pixels",      "area_um2", "valid", "infinite", "undefined",     "saturated",
+        "mean",   "std",   "mean_of_map", "min",      "max",   "baseline", "change_percent"};
     /// Numbers with seven significant digits; empty where there is none.
     std::vector<std::array<std::string, kColumns.size()>> rows;
     bool baseline = false; ///< the last two columns say something
+    bool area = false;     ///< area_um2 does: it is known how large a pixel is
 };
 RegionTable region_table(const Report& report);
 

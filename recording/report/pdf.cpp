@@ -8,14 +8,17 @@
 #include "base/one_line.hpp"
 #include "base/tick_scale.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "pipeline/scale/scale_bar.hpp"
 #include "recording/draw/legend.hpp"
 #include "recording/record_file.hpp"
 #include "recording/report/content.hpp"
 #include "recording/report/sheet.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 #endif
 
 namespace specklescope {
@@ -31,14 +34,46 @@ namespace {
 
 constexpr TextStyle kSmall{.size = 7};
 constexpr std::size_t kMostCurves = 40; ///< more tell nothing apart
-constexpr double kPlotHigh = 150, kPlotRoom = kPlotHigh + 40;
+constexpr double kPlotHigh = 150, kPlotRoom = kPlotHigh + 54;
 constexpr int kMostPixels = 8192; ///< of a side, on paper
+constexpr std::size_t kArea = 3;  ///< among the columns of the table
+static_assert(RegionTable::kColumns[kArea] == "area_um2");
+
+/// How a region's curve is drawn.
+struct CurveStyle {
+    Ink ink;
+    std::vector<double> dashes;
+};
+
+/// The palette of regions is made for dark pictures. On paper each of its colours has a darker one in its
+/// place, and the regions after the seventh are dashed. A region's own colour is darkened.
+CurveStyle curve_style(const std::vector<Region>& regions, std::size_t at) {
+    if (at >= regions.size())
+        return {kGrey, {}};
+    static const std::array<const char*, 7> kOnPaper = {"#d55e00", "#56b4e9", "#6b6b00", "#cc5599",
+                                                        "#009e73", "#e0a800", "#1f3f9e"};
+    static const std::array<std::vector<double>, 4> kDashes = {
+        std::vector<double>{}, {5, 2}, {1.2, 1.6}, {6, 1.5, 1.2, 1.5}};
+    const std::string& colour = region_colour(regions[at], at);
+    const auto& palette = region_palette();
+    const auto place =
+        static_cast<std::size_t>(std::find(palette.begin(), palette.end(), colour) - palette.begin());
+    const auto before = static_cast<std::size_t>(std::count_if(
+        regions.begin(), regions.begin() + static_cast<std::ptrdiff_t>(at), [&](const Region& region) {
+            return region_colour(region, static_cast<std::size_t>(&region - regions.data())) == colour;
+        }));
+    Ink ink = ink_of(place < kOnPaper.size() ? kOnPaper[place] : colour);
+    if (place >= kOnPaper.size())
+        ink = {ink.red * 0.75, ink.green * 0.75, ink.blue * 0.75};
+    return {ink, kDashes[before % kDashes.size()]};
+}
 
 /// A picture, what its colours mean, and how it is drawn.
 struct Shown {
     RecordedFrame frame;
     Mapping mapping; ///< with a fixed range: the one that is seen
     std::string title, symbol, unit;
+    double um = 0; ///< a side of a pixel; 0: unknown
 };
 
 Shown shown(RecordedFrame frame, Mapping mapping) {
@@ -49,7 +84,7 @@ Shown shown(RecordedFrame frame, Mapping mapping) {
         mapping.high = range.high;
         mapping.automatic = false;
     }
-    return {std::move(frame), mapping, "", "", ""};
+    return {std::move(frame), mapping, "", "", "", 0};
 }
 
 void draw_bar(Sheet& sheet, const PaperRect& area, const Shown& what) {
@@ -74,6 +109,18 @@ void draw_outlines(Sheet& sheet, const PaperRect& area, const Shape& shape,
         sheet.line(x + 2, y + 0.5, wide + 4, number, {.size = 7, .bold = true, .ink = {1, 1, 1}});
     }
     sheet.unclip();
+}
+
+void draw_scale(Sheet& sheet, const PaperRect& area, double um) {
+    const ScaleBar bar = scale_bar(um, area.width * 0.3);
+    const TextStyle style{.size = 7, .ink = {1, 1, 1}, .align = TextStyle::Align::centre};
+    const double wide = std::max(bar.length, sheet.text_width(bar.text, style)) + 8;
+    const double x = area.x + 4, y = area.y + area.height - 20;
+    if (wide + 8 > area.width || area.height < 28)
+        return;
+    sheet.fill({x, y, wide, 16}, {0, 0, 0, 0.75});
+    sheet.line(x, y + 1, wide, bar.text, style);
+    sheet.fill({x + (wide - bar.length) / 2, y + 11.5, bar.length, 1.8}, {1, 1, 1});
 }
 
 /// In a box of this size at y, the colour bar included; returns the height that it took.
@@ -104,9 +151,17 @@ double draw_picture(Sheet& sheet, double x, double wide, double high, const Show
     sheet.line(x, sheet.y, wide, title, {.size = 8, .bold = true});
     sheet.frame(area, kGrey);
     draw_outlines(sheet, area, shape, regions);
+    if (what.um > 0)
+        draw_scale(sheet, area, what.um / scale);
     if (bar)
         draw_bar(sheet, {area.x + area.width + 8, area.y, 10, area.height}, what);
     return head + area.height;
+}
+
+/// With a "*" where the exposure is assumed.
+std::string unit_of(const Report& report) {
+    const Result& result = report.result;
+    return result.quantity.unit + (rests_on_assumption(result.quantity, result.exposure) ? " *" : "");
 }
 
 void draw_pictures(Sheet& sheet, const Report& report) {
@@ -117,7 +172,8 @@ void draw_pictures(Sheet& sheet, const Report& report) {
     Shown map = shown(recorded_frame(result, RecordWhat::processed), report.mapping);
     map.title = result.quantity.name;
     map.symbol = result.quantity.symbol;
-    map.unit = result.quantity.unit;
+    map.unit = unit_of(report);
+    map.um = um_per_px(report.stream, result.chain.get());
     constexpr double kHigh = 270, kGap = 16;
     const double wide = sheet.width() * 0.56;
     double used = draw_picture(sheet, sheet.left(), wide, kHigh, map, regions);
@@ -130,6 +186,7 @@ void draw_pictures(Sheet& sheet, const Report& report) {
         raw.title = "raw frame";
         raw.symbol = raw.frame.quantity.symbol;
         raw.unit = raw.frame.quantity.unit;
+        raw.um = um_per_px(report.stream, nullptr);
         const bool moved = moves_pixels(*result.chain);
         const bool same = !moved && result.raw.shape().width == result.shape().width &&
                           result.raw.shape().height == result.shape().height;
@@ -144,28 +201,33 @@ void draw_table(Sheet& sheet, const Report& report) {
     if (table.rows.empty())
         return;
     const std::vector<Region> regions = regions_of(*report.result.regions->placed->outlines);
-    constexpr std::array<double, RegionTable::kColumns.size()> kWide = {98, 48, 40, 38, 38, 50, 48,
-                                                                        58, 56, 58, 56, 56, 54, 54};
-    const std::size_t columns = table.baseline ? kWide.size() : kWide.size() - 2;
+    std::array<double, RegionTable::kColumns.size()> wide = {82, 46, 38, 50, 36, 36, 46, 44,
+                                                             54, 52, 54, 52, 52, 52, 50};
+    if (!table.area) // its room is the name's
+        wide[0] += std::exchange(wide[kArea], 0);
+    const std::size_t columns = table.baseline ? wide.size() : wide.size() - 2;
     const double step = 10.5;
     const auto head = [&] {
         double x = sheet.left() + 16;
         for (std::size_t c = 0; c < columns; ++c) {
+            if (wide[c] == 0)
+                continue;
             std::string name(RegionTable::kColumns[c]);
             std::replace(name.begin(), name.end(), '_', ' ');
             sheet.line(
-                x, sheet.y, kWide[c] - 4,
+                x, sheet.y, wide[c] - 4,
                 name == "baseline"         ? "F₀"
                 : name == "change percent" ? "ΔF/F₀ %"
+                : name == "area um2"       ? "area µm²"
                                            : name,
                 {.size = 7, .bold = true, .align = c < 2 ? TextStyle::Align::left : TextStyle::Align::right});
-            x += kWide[c];
+            x += wide[c];
         }
         sheet.y += step;
         sheet.stroke({{sheet.left(), sheet.y}, {sheet.left() + sheet.width(), sheet.y}}, false, kGrey, 0.5);
         sheet.y += 2;
     };
-    const std::string unit = report.result.quantity.unit;
+    const std::string unit = unit_of(report);
     sheet.heading("Regions" + (unit == "1" ? std::string() : ", values in " + unit));
     head();
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -177,23 +239,43 @@ void draw_table(Sheet& sheet, const Report& report) {
         sheet.line(x + 5, sheet.y, 14, std::to_string(i + 1), {.size = 6, .ink = kGrey});
         x += 16;
         for (std::size_t c = 0; c < columns; ++c) {
-            sheet.line(x, sheet.y, kWide[c] - 4, table.rows[i][c],
+            if (wide[c] == 0)
+                continue;
+            sheet.line(x, sheet.y, wide[c] - 4, table.rows[i][c],
                        {.size = 7, .align = c < 2 ? TextStyle::Align::left : TextStyle::Align::right});
-            x += kWide[c];
+            x += wide[c];
         }
         sheet.y += step;
     }
 }
 
+/// A sample of each curve with the name of its region, below the plot.
+void draw_curve_names(Sheet& sheet, const PaperRect& area,
+                      const std::vector<std::pair<CurveStyle, std::string>>& names) {
+    constexpr double kSample = 22, kLine = 10, kMost = 130;
+    double x = area.x;
+    for (const auto& [style, name] : names) {
+        const double wide = std::min(kMost, sheet.text_width(name, kSmall) + 2);
+        if (x > area.x && x + kSample + wide > area.x + area.width) {
+            x = area.x;
+            sheet.y += kLine;
+        }
+        sheet.stroke({{x, sheet.y + 5}, {x + kSample - 4, sheet.y + 5}}, false, style.ink, 1.2, style.dashes);
+        sheet.line(x + kSample, sheet.y, wide, name, kSmall);
+        x += kSample + wide + 12;
+    }
+    sheet.y += kLine + 2;
+}
+
 /// One plot: the curves, or what `value` makes of each of their values.
-template <class Value>
-void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, const Value& value) {
+template <class Value> void draw_plot(Sheet& sheet, const Report& report, const std::string& symbol,
+                                      const std::string& unit, bool relative, const Value& value) {
     const ReportTraces& traces = *report.traces;
     const std::size_t count = std::min(kMostCurves, traces.curves.size());
     double low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < count; ++i)
-        if (traces.extremes[i])
-            for (const double v : {value(i, traces.extremes[i]->low), value(i, traces.extremes[i]->high)})
+        if (const auto& extremes = (relative ? traces.compared : traces.extremes)[i])
+            for (const double v : {value(i, extremes->low), value(i, extremes->high)})
                 if (std::isfinite(v)) {
                     low = std::min(low, v);
                     high = std::max(high, v);
@@ -222,7 +304,8 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
         sheet.line(x - 30, area.y + area.height + 4, 60, figure(t * along.factor, along.decimals),
                    {.size = 7, .align = TextStyle::Align::centre});
     }
-    sheet.line(area.x, sheet.y, area.width, unit_text(unit, up), kSmall);
+    const std::string scaled = unit_text(unit, up);
+    sheet.line(area.x, sheet.y, area.width, symbol + (scaled.empty() ? "" : " in " + scaled), kSmall);
     sheet.line(area.x, area.y + area.height + 13, area.width,
                "time since the first frame, " + unit_text("s", along),
                {.size = 7, .ink = kGrey, .align = TextStyle::Align::centre});
@@ -237,32 +320,31 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
         if (restart.time_ns > traces.from_ns &&
             restart.time_ns <= traces.to_ns) { // what follows is of something else
             const double x = x_of(restart.time_ns);
-            constexpr double kDash = 3;
-            for (int i = 0; 2 * i * kDash < area.height; ++i) {
-                const double y = area.y + 2 * i * kDash;
-                sheet.stroke({{x, y}, {x, y + kDash}}, false, kGrey, 0.5);
-            }
+            sheet.stroke({{x, area.y}, {x, area.y + area.height}}, false, kGrey, 0.5, {3, 3});
             sheet.line(x + 2, area.y + area.height - 9, 160, one_line(restart.what),
                        {.size = 6.5, .ink = kGrey});
         }
     const std::vector<Region> regions = regions_of(*report.result.regions->placed->outlines);
+    std::vector<std::pair<CurveStyle, std::string>> names;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t at = regions.size();
         for (std::size_t r = 0; r < regions.size(); ++r)
             if (regions[r].name == traces.overview.regions[i].name)
                 at = r;
-        const Ink full = at < regions.size() ? ink_of(region_colour(regions[at], at)) : kGrey;
-        const Ink ink{full.red * 0.75, full.green * 0.75, full.blue * 0.75}; // palettes are made for black
+        const CurveStyle style = curve_style(regions, at);
+        names.emplace_back(style, one_line(traces.overview.regions[i].name));
         std::vector<std::pair<double, double>> points;
         const auto end = [&] {
-            sheet.stroke(points, false, ink, 0.8);
+            sheet.stroke(points, false, style.ink, 0.8, style.dashes);
             points.clear();
         };
         for (const TraceColumn& column : traces.curves[i]) {
             const double bottom = value(i, column.low), top = value(i, column.high);
-            if (column.broken || !std::isfinite(bottom) || !std::isfinite(top))
+            const bool left_out =
+                !std::isfinite(bottom) || !std::isfinite(top) || (relative && !traces.comparable(column));
+            if (column.broken || left_out)
                 end();
-            if (!std::isfinite(bottom) || !std::isfinite(top))
+            if (left_out)
                 continue;
             points.emplace_back(x_of(column.time_ns), y_of(bottom));
             if (top != bottom)
@@ -273,6 +355,7 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
     sheet.unclip();
     sheet.frame(area, kGrey);
     sheet.y = area.y + area.height + kBelow;
+    draw_curve_names(sheet, area, names);
 }
 
 void draw_traces(Sheet& sheet, const Report& report) {
@@ -284,11 +367,14 @@ void draw_traces(Sheet& sheet, const Report& report) {
                                                              " of " + std::to_string(traces.curves.size())
                                                        : std::string()),
                   kPlotRoom);
-    draw_plot(sheet, report, traces.overview.quantity.unit, [](std::size_t, double v) { return v; });
+    const std::string& symbol = traces.overview.quantity.symbol;
+    draw_plot(sheet, report, symbol, unit_of(report), false, [](std::size_t, double v) { return v; });
+    if (!traces.no_baseline.empty())
+        sheet.paragraph("ΔF/F₀: " + traces.no_baseline + ".", kSmall);
     if (!traces.taken)
         return;
     sheet.heading("Change from the baseline, ΔF/F₀", kPlotRoom);
-    draw_plot(sheet, report, "%", [&](std::size_t i, double v) {
+    draw_plot(sheet, report, "Δ" + symbol + "/" + symbol + "₀", "%", true, [&](std::size_t i, double v) {
         const std::optional<double>& f0 = traces.baseline[i];
         return f0 ? relative_change(v, *f0) : NAN;
     });
@@ -320,6 +406,11 @@ std::string draw_pdf(const Report& report) {
     Sheet sheet(title);
     sheet.line(sheet.left(), sheet.y, sheet.width(), title, {.size = 14, .bold = true});
     sheet.y += 26;
+    if (rests_on_assumption(report.result.quantity, report.result.exposure)) {
+        sheet.paragraph(assumed_text(report.result.exposure),
+                        {.size = 9, .bold = true, .ink = {0.7, 0.35, 0}});
+        sheet.y += 6;
+    }
     draw_pictures(sheet, report);
     draw_table(sheet, report);
     draw_traces(sheet, report);

@@ -52,9 +52,11 @@ void write_whole(const UnnamedFile& file, const std::string& path, std::string_v
 
 } // namespace
 
-std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline) {
+std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline,
+                                              const MadeWith& with) {
     ReportTraces traces;
     traces.overview = history.overview();
+    traces.overview.with = with;
     if (traces.overview.regions.empty() || traces.overview.last_ns <= traces.overview.first_ns)
         return std::nullopt;
     traces.from_ns = traces.overview.first_ns;
@@ -65,12 +67,20 @@ std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Basel
     traces.extremes.resize(traces.curves.size());
     bool any = false;
     for (const TraceRegion& region : traces.overview.regions) {
-        traces.baseline.push_back(baseline.of(region));
+        traces.baseline.push_back(baseline.of(region, traces.overview));
         any = any || traces.baseline.back();
     }
-    if (any)
+    if (any) {
         traces.taken = baseline.taken();
+        traces.compared = history.extremes(traces.from_ns, traces.to_ns, traces.taken->with);
+        traces.compared.resize(traces.curves.size());
+    }
+    traces.no_baseline = baseline.changed(traces.overview);
     return traces;
+}
+
+bool ReportTraces::comparable(const TraceColumn& column) const {
+    return taken && overview.comparable(column, taken->with);
 }
 
 bool is_report(const std::string& path) {

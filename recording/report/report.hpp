@@ -24,11 +24,17 @@ struct ReportTraces {
     std::int64_t from_ns = 0, to_ns = 0; ///< the whole run
     std::vector<std::vector<TraceColumn>> curves;
     std::vector<std::optional<TraceExtremes>> extremes; ///< of each curve, without what was made in a warm-up
-    std::vector<std::optional<double>> baseline;        ///< F₀ of each region of the overview
+    std::vector<std::optional<TraceExtremes>> compared; ///< the same of what may be compared with F₀
+    std::vector<std::optional<double>> baseline;        ///< F₀ of each region, for the newest values
     std::optional<TraceMeans> taken;                    ///< over which frames; none: there is no baseline
+    std::string no_baseline; ///< why one that was taken is not used; empty: it is, or none was taken
+    /// The column was made with the settings that F₀ was taken with.
+    bool comparable(const TraceColumn& column) const;
 };
 /// None where there is nothing to draw: no regions, or no two frames.
-std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline);
+/// `with`: of the result that the report is about.
+std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline,
+                                              const MadeWith& with);
 
 struct Report {
     Result result; ///< with the picture on the host

@@ -77,7 +77,11 @@ public:
         Baseline baseline;
         if (options_.baseline && last_.values)
             baseline.take(history_, *options_.baseline, last_.values->placed);
-        report.traces = traces_for_report(history_, baseline);
+        const MadeWith with = made_with(last_);
+        report.traces = traces_for_report(history_, baseline, with);
+        if (options_.baseline && report.traces)
+            report.traces->no_baseline =
+                options_.baseline->misfit(last_.pixels.shape(), last_.quantity, &with);
         report.events = events_;
         report.frames = std::to_string(frames_) + " followed, " + std::to_string(totals.dropped) +
                         " dropped, " + std::to_string(totals.lost_before) + " lost before";

@@ -62,8 +62,7 @@ std::string ScreenPainter::time_text(const FrameInfo& info) {
 
 RecordedFrame ScreenPainter::of(const RecordedFrame& frame) {
     draw_screen(frame, *frame.look, picture_);
-    if (rests_on_exposure(frame.quantity) && frame.exposure.origin == ExposureOrigin::assumed &&
-        picture_.legend.unit != "%")
+    if (rests_on_assumption(frame.quantity, frame.exposure) && picture_.legend.unit != "%")
         picture_.legend.unit += " *"; // nobody gave the exposure that they scale with
     for (const EventMark& event : frame.events)
         take(event);

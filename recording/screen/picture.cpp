@@ -112,7 +112,12 @@ private:
         shown_ = {image, {m.colormap, seen, curve_in_effect(m, result_.channels, light)}};
         picture_.legend = {m.colormap,           seen, shown_.coloring.curve, frame_.quantity.symbol,
                            frame_.quantity.unit, false};
-        if (look_.baseline && look_.baseline->fits(result_, frame_.quantity)) {
+        const MadeWith with = made_with(frame_);
+        const std::string misfit =
+            look_.baseline ? look_.baseline->misfit(result_, frame_.quantity, &with) : "";
+        if (!misfit.empty()) { // as the window: never in the colours of a change
+            shown_.coloring.map = picture_.legend.map = ColorMap::grey;
+        } else if (look_.baseline) {
             picture_.change.resize(result_.pixels());
             const Shape percent{result_.width, result_.height, 1, PixelType::f32};
             const HostView change(reinterpret_cast<std::byte*>(picture_.change.data()), percent);

@@ -1,5 +1,6 @@
 // F₀ of every pixel and the change against it, against numpy: of intensities, of K and of a flow index.
 #include "analysis/baseline_image.hpp"
+#include "pipeline/chain_text.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include <gtest/gtest.h>
@@ -137,9 +138,27 @@ TEST(BaselineCollector, TakesTheFramesOfItsSeconds) {
     EXPECT_EQ(collector.taken()->frames(), 10U);
     EXPECT_EQ(collector.taken()->at(2, 1), 4.5);
     EXPECT_FALSE(collector.wants_host_image());
-    EXPECT_TRUE(collector.taken()->fits({4, 3, 1, PixelType::f32}, film.quantity));
-    EXPECT_FALSE(collector.taken()->fits({4, 4, 1, PixelType::f32}, film.quantity));
-    EXPECT_FALSE(collector.taken()->fits({4, 3, 1, PixelType::f32}, Quantity{}));
+    const MadeWith* unknown = nullptr;
+    EXPECT_EQ(collector.taken()->misfit({4, 3, 1, PixelType::f32}, film.quantity, unknown), "");
+    EXPECT_NE(collector.taken()->misfit({4, 4, 1, PixelType::f32}, film.quantity, unknown), "");
+    EXPECT_NE(collector.taken()->misfit({4, 3, 1, PixelType::f32}, Quantity{}, unknown), "");
+}
+
+TEST(BaselineCollector, IsOfOneSetting) {
+    Film film;
+    BaselineCollector collector(0.02);
+    const auto frame = [&](int number, const std::string& chain) {
+        Result result = film.frame(number, 10 * number);
+        result.chain = std::make_shared<const Chain>(chain_from_text(chain));
+        return result;
+    };
+    for (int i = 0; i < 4; ++i) // an edit while it is taken
+        collector.push(frame(i, i < 1 ? "speckle:radius=3" : "speckle:radius=6"), false);
+    ASSERT_TRUE(collector.taken());
+    EXPECT_EQ(collector.taken()->at(0, 0), 1.5);
+    EXPECT_EQ(collector.taken()->misfit(frame(9, "speckle:radius=6")), "");
+    EXPECT_NE(collector.taken()->misfit(frame(9, "speckle:radius=3")).find("radius 6, now 3"),
+              std::string::npos);
 }
 
 TEST(BaselineCollector, BeginsAnewWithAnotherQuantityAndWithARestart) {

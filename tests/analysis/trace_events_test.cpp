@@ -2,6 +2,7 @@
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "base/error.hpp"
+#include "pipeline/chain_text.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 #include "tests/support/file_tools.hpp"
@@ -14,6 +15,7 @@
 #include <limits>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 namespace specklescope {
 namespace {
@@ -56,24 +58,27 @@ TEST(TraceBaseline, IsTheMeanOfEachRegionOverTheLastSeconds) {
     EXPECT_EQ(baseline.taken()->frames, 500U);
     EXPECT_EQ(baseline.taken()->from.sequence, 500U);
     auto regions = history.overview().regions;
-    EXPECT_EQ(baseline.of(regions[0]), 2.5);
-    EXPECT_EQ(baseline.of(regions[1]), std::nullopt); // nothing is a part of 0
-    EXPECT_EQ(baseline.of(regions[2]), std::nullopt);
+    const auto f0 = [&](std::size_t region) { return baseline.of(regions[region], history.overview()); };
+    EXPECT_EQ(f0(0), 2.5);
+    EXPECT_EQ(f0(1), std::nullopt); // nothing is a part of 0
+    EXPECT_EQ(f0(2), std::nullopt);
     EXPECT_FALSE(baseline.moved(regions[0]));
     EXPECT_DOUBLE_EQ(relative_change(3, 2.5), 20);
     EXPECT_DOUBLE_EQ(relative_change(2, 2.5), -20);
-    // It stays with its region under another name, says that this was moved, and is none of another one's.
+    // It stays with its region under another name, ends when this is moved, and is none of another one's.
     history.push(frame(1000, {{"b", 3}, {"zero", 0}, {"none", kNaN}}));
     regions = history.overview().regions;
-    EXPECT_EQ(baseline.of(regions[0]), 2.5);
+    EXPECT_EQ(f0(0), 2.5);
+    EXPECT_EQ(baseline.changed(history.overview()), "");
     history.push(frame(1001, {{"b", 3}, {"zero", 0}, {"new", 1}}, 7));
     regions = history.overview().regions;
-    EXPECT_EQ(baseline.of(regions[0]), 2.5);
+    EXPECT_EQ(f0(0), std::nullopt);
     EXPECT_TRUE(baseline.moved(regions[0]));
-    EXPECT_EQ(baseline.of(regions[2]), std::nullopt);
+    EXPECT_NE(baseline.changed(history.overview()).find("outline of b"), std::string::npos);
+    EXPECT_EQ(f0(2), std::nullopt);
     EXPECT_FALSE(baseline.moved(regions[2]));
     baseline.clear();
-    EXPECT_EQ(baseline.of(regions[0]), std::nullopt);
+    EXPECT_EQ(f0(0), std::nullopt);
 }
 
 TEST(TraceBaseline, ThatCannotBeTakenLeavesTheOneBefore) {
@@ -83,7 +88,107 @@ TEST(TraceBaseline, ThatCannotBeTakenLeavesTheOneBefore) {
     ASSERT_TRUE(baseline.take(history, 1));
     history.push(frame(300, {{"a", kNaN}}));
     EXPECT_FALSE(baseline.take(history, 1));
-    EXPECT_EQ(baseline.of(history.overview().regions[0]), 4);
+    EXPECT_EQ(baseline.of(history.overview().regions[0], history.overview()), 4);
+}
+
+/// A frame as this chain made it, with this exposure.
+Result made(Result result, const std::string& chain, double exposure_ms = 5) {
+    result.chain = std::make_shared<const Chain>(chain_from_text(chain));
+    result.exposure = {exposure_ms, ExposureOrigin::camera};
+    return result;
+}
+
+TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
+    TraceHistory history;
+    Baseline baseline;
+    std::uint64_t next = 0;
+    const auto play = [&](double value, const std::string& chain, double exposure_ms = 5) {
+        for (int i = 0; i < 200; ++i)
+            history.push(made(frame(next++, {{"a", value}}), chain, exposure_ms));
+    };
+    const auto f0 = [&] {
+        const TraceOverview overview = history.overview();
+        return baseline.of(overview.regions.at(0), overview);
+    };
+    play(2, "speckle:radius=3");
+    ASSERT_TRUE(baseline.take(history, 1));
+    EXPECT_EQ(f0(), 2);
+    play(2, "speckle:radius=3", 5.001);     // as a camera rounds it
+    play(2, "speckle:radius=3,exposure=7"); // not used: the camera's counts
+    EXPECT_EQ(f0(), 2);
+    EXPECT_TRUE(history.overview().restarts.empty());
+    for (const auto& [chain, exposure, named] : std::vector<std::tuple<std::string, double, std::string>>{
+             {"speckle:radius=6", 5, "radius 3, now 6"},
+             {"speckle:radius=3", 2.5, "exposure 5 ms, now 2.5 ms"},
+             {"gaussian | speckle:radius=3", 5, "chain"},
+             {"speckle:radius=3,output=contrast", 5, "output"}}) {
+        play(5, chain, exposure);
+        EXPECT_EQ(f0(), std::nullopt) << chain;
+        EXPECT_NE(baseline.changed(history.overview()).find(named), std::string::npos)
+            << baseline.changed(history.overview());
+    }
+    EXPECT_EQ(history.overview().restarts.size(), 4U);
+    play(2, "gaussian:bypass=true | speckle:radius=3"); // as it was
+    EXPECT_EQ(f0(), 2);
+    EXPECT_EQ(baseline.changed(history.overview()), "");
+    // Another channel counts where a stage got one of colour.
+    Result red = made(frame(next++, {{"a", 2}}), "speckle:radius=3");
+    Result other = made(frame(next++, {{"a", 4}}), "speckle:radius=3");
+    Chain chain = *other.chain;
+    chain.set_channel(GreyChannel::green);
+    other.chain = std::make_shared<const Chain>(chain);
+    red.to_grey = other.to_grey = true;
+    history.push(red);
+    ASSERT_TRUE(baseline.take(history, 1));
+    history.push(other);
+    EXPECT_EQ(f0(), std::nullopt);
+}
+
+TEST(TraceBaseline, IsTakenOfOneSettingOnly) {
+    TraceHistory history;
+    Baseline baseline;
+    for (std::uint64_t i = 0; i < 60; ++i) // 10 ms each
+        history.push(
+            made(frame(i, {{"a", i < 50 ? 100.0 : 3}}), i < 50 ? "speckle:radius=3" : "speckle:radius=6"));
+    ASSERT_TRUE(baseline.take(history, 5));
+    EXPECT_EQ(baseline.taken()->frames, 10U);
+    EXPECT_EQ(baseline.taken()->regions.at(0).mean, 3);
+    const TraceOverview overview = history.overview();
+    const auto curves = history.curves(overview.first_ns, overview.last_ns + 1, 1000);
+    ASSERT_EQ(curves.at(0).size(), 60U);
+    for (const TraceColumn& column : curves[0])
+        EXPECT_EQ(overview.comparable(column, baseline.taken()->with), column.low == 3);
+    EXPECT_TRUE(curves[0][50].broken);
+    const auto columns = history.curves(overview.first_ns, overview.last_ns + 1, 7);
+    int mixed = 0;
+    for (const TraceColumn& column : columns.at(0)) {
+        mixed += column.low != column.high ? 1 : 0;
+        EXPECT_EQ(overview.comparable(column, baseline.taken()->with), column.high == 3);
+    }
+    EXPECT_EQ(mixed, 1);
+    EXPECT_EQ(history.extremes(0, overview.last_ns, baseline.taken()->with).at(0)->high, 3);
+    EXPECT_EQ(history.extremes(0, overview.last_ns).at(0)->high, 100);
+    ASSERT_TRUE(overview.settings_at(49 * 10 * kMs));
+    EXPECT_NE(overview.settings_at(49 * 10 * kMs)->id, overview.settings_at(50 * 10 * kMs)->id);
+}
+
+TEST(TraceBaseline, IsNotOfAPausedFrameAfterAnEdit) {
+    TraceHistory history;
+    Baseline baseline;
+    for (std::uint64_t i = 0; i < 10; ++i)
+        history.push(made(frame(i, {{"a", 2}}), "speckle:radius=3"));
+    ASSERT_TRUE(baseline.take(history, 5));
+    Result again = made(frame(9, {{"a", 4}}), "speckle:radius=6");
+    again.repeated = true;
+    history.push(again);
+    TraceOverview overview = history.overview();
+    EXPECT_EQ(overview.frames, 10U);
+    EXPECT_EQ(overview.regions.at(0).newest, 4); // as the picture has it
+    EXPECT_EQ(baseline.of(overview.regions[0], overview), std::nullopt);
+    history.push(made(frame(10, {{"a", 2}}), "speckle:radius=3"));
+    overview = history.overview();
+    EXPECT_EQ(overview.regions.at(0).newest, 2);
+    EXPECT_EQ(baseline.of(overview.regions[0], overview), 2);
 }
 
 TEST(TraceEvents, HaveNumbersLabelsAndFrames) {

@@ -238,10 +238,16 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
     good({kScene, "--frames", "4", "--stage", "speckle:output=sfi", "--record", "sfi.tiff", "--record-raw",
           "raw.tiff"});
     good({"synthetic:vessels?width=32&height=48&live=false", "--frames", "4", "--record-raw", "small.tiff"});
-    refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"},
-            "take it of the same picture with the same chain");
+    refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"}, "take it again");
     refused({"raw.tiff", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
     refused({kScene, "--frames", "4", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
+    const std::string longer = std::string(kScene) + "&exposure=10";
+    good({longer, "--frames", "4", "--stage", "speckle:output=sfi", "--record", "long.tiff", "--record-raw",
+          "longraw.tiff"});
+    for (const char* rest : {"long.tiff", "longraw.tiff"}) // half the exposure is no change of flow
+        refused({"raw.tiff", "--stage", "speckle:output=sfi", "--baseline", rest},
+                "exposure 10 ms, now 5 ms");
+    good({"longraw.tiff", "--stage", "speckle:output=sfi", "--baseline", "long.tiff"});
     refused({"raw.tiff", "--baseline", "none.tiff"}, "none.tiff", 1);
     refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "is no file");
     refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true has nothing to be against");

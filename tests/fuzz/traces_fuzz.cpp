@@ -17,10 +17,8 @@ void add_value(std::string& text, double value) {
 
 std::string printed_table(const TraceTable& table) {
     std::string text;
-    for (const std::string& chain : table.chains)
-        text += "# version 1, chain: " + chain + "\r\n";
-    for (const std::string& map : table.maps)
-        text += "# version 1, map: " + map + " of 1 px\r\n";
+    if (!table.map.empty())
+        text += "# version 1, map: " + table.map + " of 1 px\r\n";
     text += table.clock + ",region,mean,sequence,warming_up\r\n";
     for (const RegionTrace& trace : table.regions) {
         const std::string name = "," + csv_text(trace.region) + ",";
@@ -63,7 +61,7 @@ template <class T> bool all_same(const std::vector<T>& a, const std::vector<T>& 
 }
 
 void check_table(const TraceTable& table) {
-    std::uint64_t values = table.in_warmup;
+    std::uint64_t values = table.in_warmup + table.other_settings;
     for (const RegionTrace& trace : table.regions) {
         values += trace.values.size();
         demand(trace.times.size() == trace.values.size() && trace.sequences.size() == trace.values.size(),
@@ -93,8 +91,7 @@ void check_traces(std::string_view bytes) {
     demand(refused.empty(), "what is written is refused: '" + refused + "'");
     check_table(again);
     demand(again.clock == table.clock && all_same(again.regions, table.regions) &&
-               all_same(again.events, table.events) && again.chains == table.chains &&
-               again.maps == table.maps && !again.cut_off,
+               all_same(again.events, table.events) && again.map == table.map && !again.cut_off,
            "what is written is read back as something else");
 }
 

@@ -286,6 +286,12 @@ TEST_F(ControlTest, RegionsScaleAndBaselineAreWhatWasAskedFor) {
     EXPECT_NEAR(mean, sum / 400, 0.2 * mean) << "the mean over time is near that of one frame";
     ASSERT_TRUE(program->ask("scale", {{"um_per_px", 2.5}}).ok());
     EXPECT_EQ(program->ask("get").json["um_per_px"], 2.5);
+    // F₀ is of the settings that it was taken with.
+    EXPECT_EQ(program->ask("get").json["baseline"]["valid"], true);
+    ASSERT_TRUE(program->ask("set_chain", {{"chain", "gaussian"}}).ok());
+    ASSERT_TRUE(eventually([&] { return program->ask("get").json["baseline"]["valid"] == false; }));
+    EXPECT_NE(program->ask("get").json["baseline"]["why_not"].get<std::string>().find("gaussian"),
+              std::string::npos);
     ASSERT_TRUE(program->ask("set_regions", {{"regions", Json::array()}}).ok());
     EXPECT_TRUE(program->ask("regions").json["regions"].empty());
     EXPECT_EQ(program->quit().status, 0);

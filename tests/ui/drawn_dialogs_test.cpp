@@ -151,7 +151,7 @@ TEST_F(DrawnDialogs, StopsOfExposureAreNamedBelowTheBar) {
         if (vertex.col == IM_COL32_WHITE) // the colours themselves
             bar = std::max(bar, vertex.pos.y);
     for (const ImDrawVert& vertex : drawn_vertices())
-        if (vertex.col == theme::kDim) {
+        if (vertex.col == theme::kWarning) {
             auto_word = std::max(auto_word, vertex.pos.y);
         } else if (vertex.col == theme::kAccent) {
             top = std::min(top, vertex.pos.y);
@@ -162,6 +162,51 @@ TEST_F(DrawnDialogs, StopsOfExposureAreNamedBelowTheBar) {
     EXPECT_GT(top, auto_word - 2) << "beneath \"auto\"";
     EXPECT_LE(bottom, area.y + area.height + 2);
     EXPECT_GT(bottom, top + 5);
+}
+
+/// A range that follows the picture is amber, and one click beside that word keeps its limits.
+TEST_F(DrawnDialogs, AnAutomaticRangeIsMarkedAndLockedByOneClick) {
+    Mapping mapping;
+    mapping.automatic = true;
+    mapping.low = 10;
+    mapping.high = 100;
+    const Rect area{20, 10, static_cast<double>(color_bar_width()), 500};
+    const auto draw = [&](ImVec2 mouse, bool down) {
+        ImGui::GetIO().MousePos = mouse;
+        ImGui::GetIO().MouseDown[0] = down;
+        frame([&] {
+            ImGui::SetNextWindowPos({0, 0});
+            ImGui::SetNextWindowSize({400, 600});
+            ImGui::Begin("scale", nullptr, ImGuiWindowFlags_NoDecoration);
+            (void)color_bar(area, mapping, Quantity{}, Exposure{}, ToneCurve::linear, 1, std::nullopt);
+            ImGui::End();
+        });
+    };
+    const auto amber = [] {
+        float left = 1e9F, right = 0, top = 1e9F, bottom = 0;
+        for (const ImDrawVert& vertex : drawn_vertices())
+            if (vertex.col == theme::kWarning) {
+                left = std::min(left, vertex.pos.x);
+                right = std::max(right, vertex.pos.x);
+                top = std::min(top, vertex.pos.y);
+                bottom = std::max(bottom, vertex.pos.y);
+            }
+        return ImVec4(left, top, right, bottom);
+    };
+    draw({-1, -1}, false);
+    const ImVec4 words = amber();
+    ASSERT_GT(words.z, words.x) << "the word and the limits";
+    EXPECT_LE(words.z, area.x + area.width + 1);
+    EXPECT_LE(words.w, area.y + area.height + 2);
+    const float y = words.y + ImGui::GetFontSize() * 0.5F;
+    for (float x = words.x; x < words.z && mapping.automatic; x += 3)
+        for (const bool down : {false, true, false})
+            draw({x, y}, down);
+    EXPECT_FALSE(mapping.automatic);
+    EXPECT_EQ(mapping.low, 10);
+    EXPECT_EQ(mapping.high, 100);
+    draw({-1, -1}, false);
+    EXPECT_LT(amber().z, amber().x) << "a fixed range is not marked";
 }
 
 } // namespace

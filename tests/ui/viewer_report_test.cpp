@@ -44,6 +44,67 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
         EXPECT_NE(text.find(part), std::string::npos) << part << text;
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
+
+/// A resting scene has no change; one that an edit makes is none of the scene.
+TEST_F(ViewerReportTest, ABaselineEndsWithAnEdit) {
+    write_text(folder_ / "r.json",
+               R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
+    Viewer viewer(*desktop_, folder_,
+                  with({"synthetic:vessels?width=96&height=64", "--no-remember", "--regions", "r.json",
+                        "--view", "baseline_s=0.2", "--stage", "speckle:radius=3,output=sfi"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const auto changed = [&] { return viewer.text("traces.baseline.changed"); };
+    desktop_->events({"key", "z", "sleep", "0.5", "key", "y"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("change.shown") == 1; })) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.f0.box") > 0; })) << viewer.log();
+    EXPECT_EQ(changed(), "");
+    viewer.key("greater");
+    ASSERT_TRUE(viewer.until([&] { return changed().find("radius 3, now 4") != std::string::npos; }))
+        << changed();
+    EXPECT_TRUE(std::isnan(viewer.number("traces.f0.box")));
+    EXPECT_TRUE(
+        viewer.until([&] { return viewer.text("grey").find("radius 3, now 4") != std::string::npos; }));
+    EXPECT_EQ(viewer.number("change.shown"), 0);
+    desktop_->events({"key", "ctrl+r"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))
+        << viewer.log();
+    for (const std::string& name : folder_.names())
+        if (name.ends_with(".csv")) {
+            const std::string table = read_text(folder_ / name);
+            EXPECT_NE(table.find("# No baseline: settings changed"), std::string::npos) << table;
+            EXPECT_TRUE(table.ends_with(",,\n")) << table;
+        }
+    viewer.key("less"); // as it was
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("traces.f0.box") > 0; }));
+    EXPECT_TRUE(
+        viewer.until([&] { return viewer.text("grey").empty() && viewer.number("change.shown") == 1; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+/// Pictures, badge, table and legend are of the same computation, also where nothing moves.
+TEST_F(ViewerReportTest, AnEditOfAPausedFilmShowsOneValue) {
+    write_text(folder_ / "r.json",
+               R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
+    const std::string scene = "synthetic:vessels?width=96&height=64&live=false";
+    ASSERT_EQ(
+        run_program({"run", scene, "--frames", "20", "--record-raw", "film.tiff"}, folder_.path().string())
+            .status,
+        0);
+    Viewer viewer(*desktop_, folder_,
+                  with({"film.tiff", "--no-remember", "--regions", "r.json", "--loop", "--rate", "20",
+                        "--stage", "speckle:radius=3,output=contrast"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    viewer.key("space");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("banner") == "Paused"; }));
+    const double before = viewer.number("traces.newest.box");
+    viewer.key("greater");
+    ASSERT_TRUE(viewer.until([&] {
+        const double now = viewer.number("traces.newest.box");
+        return now != before && now == viewer.number("region.mean.0");
+    })) << before
+        << " " << viewer.number("traces.newest.box") << " " << viewer.number("region.mean.0");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
 #endif
 
 TEST_F(ViewerReportTest, TheToolBarRecordsWhatARightClickChose) {

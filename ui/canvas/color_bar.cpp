@@ -130,10 +130,6 @@ bool drag_range(const Rect& bar, Mapping& m) {
 
 float color_bar_width() { return dp(86); }
 
-bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure) {
-    return rests_on_exposure(quantity) && exposure.origin == ExposureOrigin::assumed;
-}
-
 namespace {
 
 /// The bar in `area`, with a control over it that takes the mouse; nothing where there is no room. `mapping`:
@@ -143,7 +139,7 @@ std::optional<Rect> draw_bar(const Rect& area, const Mapping& mapping, const Qua
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight(), small = theme::fonts().small->FontSize;
     const std::string stops = stops_text(mapping.exposure_stops);
-    const double foot = dp(22) + (stops.empty() ? 0 : small * 1.15);
+    const double foot = dp(22) + small * 1.15 + (stops.empty() ? 0 : small * 1.15);
     const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
                    area.height - dp(18) - line * 2.4 - foot};
     if (bar.height < dp(40) || !(mapping.high > mapping.low))
@@ -165,9 +161,13 @@ std::optional<Rect> draw_bar(const Rect& area, const Mapping& mapping, const Qua
     if (beyond)
         draw_beyond(draw, bar, *beyond);
     const ImVec2 how(low.x - dp(6), high.y + dp(9));
-    draw.AddText(theme::fonts().small, small, how, mapping.automatic ? theme::kDim : theme::kAccent,
-                 mapping.automatic ? "auto" : "fixed");
-    draw.AddText(theme::fonts().small, small, {how.x, how.y + small * 1.15F}, theme::kAccent, stops.c_str());
+    const ImU32 colour = mapping.automatic ? theme::kWarning : theme::kAccent;
+    draw.AddText(theme::fonts().small, small, how, colour, mapping.automatic ? "auto" : "fixed");
+    const std::string limits = number_text(mapping.low, 3) + " – " + number_text(mapping.high, 3);
+    draw.AddText(
+        theme::fonts().small, small, {how.x, how.y + small * 1.15F}, mapping.automatic ? colour : theme::kDim,
+        fitted(*theme::fonts().small, limits, static_cast<float>(area.x + area.width) - how.x).c_str());
+    draw.AddText(theme::fonts().small, small, {how.x, how.y + small * 2.3F}, theme::kAccent, stops.c_str());
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("color bar",
                            {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});
@@ -181,6 +181,39 @@ void bar_tooltip(const Quantity& quantity, const std::string& text) {
     tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) + "\n" + text);
     if (ImGui::IsItemHovered())
         probe::value("color_bar.says", text);
+}
+
+/// Beside the word "auto": the range stays as it is; beside "fixed": it follows the picture again.
+bool lock_button(const Rect& bar, Mapping& mapping) {
+    const char* label = mapping.automatic ? "lock" : "auto";
+    const ImFont& small = *theme::fonts().small;
+    const float word =
+        small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, mapping.automatic ? "auto" : "fixed").x;
+    ImGui::SetCursorScreenPos(
+        {static_cast<float>(bar.x) - dp(6) + word + dp(6), static_cast<float>(bar.y + bar.height) + dp(7)});
+    ImGui::PushFont(theme::fonts().small);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {dp(4), 0});
+    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(mapping.automatic ? theme::kWarning : theme::kDim));
+    const bool pressed = ImGui::Button(label);
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    probe::item("range.lock");
+    tooltip(mapping.automatic ? "The range follows each picture, so brightness cannot be compared over time. "
+                                "Click to keep the present limits."
+                              : "The range is fixed. Click to let it follow the picture.");
+    if (pressed)
+        mapping.automatic = !mapping.automatic;
+    return pressed;
+}
+
+/// The symbol and unit above the bar, with their "*".
+void assumed_mark(const Rect& area, const Exposure& exposure) {
+    ImGui::SetCursorScreenPos({static_cast<float>(area.x) + dp(14), static_cast<float>(area.y) + dp(8)});
+    ImGui::InvisibleButton("assumed",
+                           {static_cast<float>(area.width) - dp(16), ImGui::GetTextLineHeight() * 2.4F});
+    probe::item("color_bar.assumed");
+    tooltip(assumed_text(exposure));
 }
 
 std::string beyond_text(const std::optional<BeyondRange>& beyond) {
@@ -201,21 +234,23 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
     const std::optional<Rect> bar = draw_bar(area, mapping, quantity, assumed, curve, colors, beyond);
     if (!bar)
         return false;
-    const bool changed = drag_range(*bar, mapping);
-    if (changed) {
-        const ValueRange wanted = exposed({mapping.low, mapping.high}, -given.exposure_stops);
-        given.automatic = mapping.automatic;
-        given.low = wanted.low;
-        given.high = wanted.high;
-    }
+    const bool dragged_range = drag_range(*bar, mapping);
     std::string text = "Drag near the top or the bottom to move that end, in the middle to move both. Double "
                        "click for the automatic range.";
     text += beyond_text(beyond);
     if (assumed)
-        text += "\n* For an exposure of " + to_string(ParamValue(exposure.ms)) +
-                " ms, which nobody gave: set it in the stage.";
+        text += "\n" + assumed_text(exposure);
     bar_tooltip(quantity, text);
-    return changed;
+    const bool locked = lock_button(*bar, mapping);
+    if (assumed)
+        assumed_mark(area, exposure);
+    if (!dragged_range && !locked)
+        return false;
+    const ValueRange wanted = exposed({mapping.low, mapping.high}, -given.exposure_stops);
+    given.automatic = mapping.automatic;
+    given.low = wanted.low;
+    given.high = wanted.high;
+    return true;
 }
 
 void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,

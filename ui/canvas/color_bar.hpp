@@ -17,8 +17,6 @@ struct BeyondRange {
 
 /// Width that the bar wants, in window coordinates.
 float color_bar_width();
-/// True where the numbers are absolute and nobody has given the exposure that they scale with.
-bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 /// Draws into `area`; " *" behind the unit marks numbers that rest on an assumption. Dragging near an end
 /// moves that end, in the middle both; a double click goes back to the automatic range. True if the user
 /// changed the mapping.

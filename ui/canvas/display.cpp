@@ -78,7 +78,7 @@ void Display::set_baseline(std::shared_ptr<const BaselineImage> baseline) {
 }
 
 bool Display::fill_changed(Pipeline& pipeline) {
-    if (!baseline_->fits(result_.shape(), result_.quantity))
+    if (!baseline_->misfit(result_).empty())
         return false;
     if (!result_.image) { // the next one will have host pixels
         pipeline.viewer_wants_host(true);

@@ -130,7 +130,9 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
     const Quantity& quantity = display.result().quantity;
     std::vector<HoverValue> values = {{"x", std::to_string(hover.x), dp(70)},
                                       {"y", std::to_string(hover.y), dp(78)}};
-    if (hover.raw_color)
+    if (hover.lost)
+        values.push_back({quantity.symbol, "–", dp(150)});
+    else if (hover.raw_color)
         values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
     else if (hover.raw)
         values.push_back({"raw", raw_text(*hover.raw, display), dp(132)});
@@ -172,21 +174,25 @@ void draw_values(std::vector<HoverValue> values, float room) {
 /// What matters of the run, from the right: as much of it as has room. All of it is on the picture with F1.
 /// `runs`: frames come; otherwise their rate says nothing.
 void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom,
-                  bool runs) {
+                  bool runs, bool lost) {
     struct Part {
         std::string text;
         ImU32 color;
     };
-    std::vector<Part> parts = {
-        {stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
-         stats.drops.total() ? theme::kWarning : theme::kDim}};
+    std::vector<Part> parts;
+    if (lost)
+        parts.push_back({"source lost", theme::kError});
+    if (stats.drops.total() > 0 || !lost)
+        parts.push_back({stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
+                         stats.drops.total() ? theme::kWarning : theme::kDim});
     if (runs)
         parts.push_back({number_text(stats.processing_rate, 3) + " frames/s", theme::kDim});
     if (display.has_result())
         parts.push_back({number_text(100 * zoom, 3) + " %", theme::kDim});
-    if (stats.counts.last.raw_saturated > 0)
+    if (stats.counts.last.raw_saturated > 0 && !lost)
         parts.push_back({share_text(saturated_share(stats.counts.last)) + " saturated", theme::kWarning});
-    parts.push_back({"latency " + number_text(stats.latency.median_ms, 2) + " ms", theme::kDim});
+    if (!lost)
+        parts.push_back({"latency " + number_text(stats.latency.median_ms, 2) + " ms", theme::kDim});
     std::string shown;
     float right = static_cast<float>(area.width) - dp(12);
     const float left = ImGui::GetCursorPosX();
@@ -326,7 +332,7 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
         }
         if (session.pipeline())
             draw_summary(area, session.pipeline()->stats(), display, zoom,
-                         session.pipeline()->status().state == RunState::running);
+                         session.pipeline()->status().state == RunState::running, session.source_lost());
     }
     ImGui::End();
 }

@@ -47,9 +47,10 @@ void draw_change_lines(Session& session, ViewState& state, const Display& displa
     if (!state.change || !taken)
         return;
     declared(session, "change_range");
-    if (display.has_result() &&
-        !session.baseline_image()->fits(display.processed_shape(), display.result().quantity))
-        hint("The baseline is of a picture of another size or quantity: take it again.", theme::kWarning);
+    if (!display.has_result())
+        return;
+    if (const std::string misfit = session.baseline_image()->misfit(display.result()); !misfit.empty())
+        hint("No change is shown: " + misfit + ".", theme::kWarning);
 }
 
 void draw_layout_lines(Session& session) {

@@ -223,6 +223,23 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
 }
 
+void draw_grey_notice(const Rect& area, const std::string& why) {
+    probe::value("grey", why);
+    if (why.empty())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float most = static_cast<float>(area.width) - dp(48);
+    const std::string text = wrapped(*ImGui::GetFont(), why, most);
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str(), nullptr, false, most);
+    const float width = extent.x + dp(28), height = extent.y + dp(16);
+    const ImVec2 low(static_cast<float>(area.x + area.width / 2) - width / 2,
+                     static_cast<float>(area.y + area.height * 0.3) - height / 2);
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
+    draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(14), low.y + dp(8)}, theme::kWarning,
+                 text.c_str(), nullptr, most);
+    probe::widget("grey", low.x, low.y, width, height);
+}
+
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken,
                      bool below) {
     const double share = saturated_share(counts);
@@ -272,6 +289,40 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         ++shown;
     }
     return fading;
+}
+
+Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken) {
+    probe::value("recordings.failed", static_cast<double>(session.failed_recordings.size()));
+    if (session.failed_recordings.empty())
+        return {};
+    const float left = static_cast<float>(canvas.x) + dp(12);
+    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
+    for (const Rect& mark : taken)
+        if (mark.x < left + dp(200))
+            bottom = std::min(bottom, static_cast<float>(mark.y) - dp(6));
+    const float wide = std::min(dp(420), static_cast<float>(canvas.width) - dp(24));
+    ImGui::SetNextWindowPos({left, bottom}, ImGuiCond_Always, {0, 1});
+    ImGui::SetNextWindowSize({wide, 0});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(58, 18, 18, 245));
+    Rect place;
+    if (ImGui::Begin("##failed recordings", nullptr,
+                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing)) {
+        ImGui::PushFont(theme::fonts().bold);
+        ImGui::TextUnformatted(session.failed_recordings.size() == 1 ? "A recording failed"
+                                                                     : "Recordings failed");
+        ImGui::PopFont();
+        for (const std::string& why : session.failed_recordings)
+            ImGui::TextWrapped("%s", why.c_str());
+        if (ImGui::Button("OK"))
+            session.failed_recordings.clear();
+        probe::item("recordings.acknowledge");
+        const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+        place = {at.x, at.y, size.x, size.y};
+    }
+    ImGui::End();
+    ImGui::PopStyleColor();
+    return place;
 }
 
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {

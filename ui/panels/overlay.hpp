@@ -14,6 +14,8 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
 /// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history, or that it was
 /// recorded so; beside or below what is `taken`.
 void draw_warmup(const Rect& area, const Result& result, const Rect& taken);
+/// Why the picture is grey, in its upper half; nothing where `why` is empty.
+void draw_grey_notice(const Rect& area, const std::string& why);
 /// "12 % of the frame is saturated", at the top of the picture where more than the part `most` is; `below`
 /// the warm-up.
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken, bool below);
@@ -31,6 +33,9 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
 /// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording; returns where they are.
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
+/// Why recordings failed, until each is acknowledged, bottom left above what is `taken`; returns where it
+/// lies.
+Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken);
 /// The list of keys (?), as they are now, and the way to what the program is, which may be `about_asked` for.
 /// The arrows up and down and the page keys scroll it.
 void draw_keys(bool* open, bool about_asked, const KeyBindings& keys);

@@ -49,6 +49,7 @@ struct Hover {
     std::optional<double> raw, value; ///< grey, of colours their luma
     std::optional<Color> raw_color, color;
     std::optional<double> change; ///< against the baseline, %
+    bool lost = false;            ///< Session::source_lost(): there are no values
 };
 /// `zoom`: pixels of the screen for one of the picture. `said`: what stands there instead of the values under
 /// the mouse, if anything.

@@ -175,7 +175,10 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
             const RegionStatistics* found =
                 selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
             if ((selected || i < kNamesShown) && in_view(view, region))
-                draw_name(draw, view, region, found ? "   " + number_text(found->mean) : std::string(),
+                draw_name(draw, view, region,
+                          found                      ? "   " + number_text(found->mean)
+                          : selected && numbers.lost ? std::string("   –")
+                                                     : std::string(),
                           region_colour_value(region, i), selected);
         };
         for (const auto& part :

@@ -119,14 +119,20 @@ std::string plain_text(double value) {
 
 } // namespace
 
-void RegionNumbers::take(const Result& result, double um) {
+void RegionNumbers::take(const Result& result, double um, bool source_lost) {
     const auto now = SteadyClock::now();
     um_per_px = um;
+    lost = source_lost;
+    if (lost) {
+        values.reset();
+        return;
+    }
     const bool same_set = values && result.regions && values->placed == result.regions->placed;
     if (same_set && now - when < std::chrono::milliseconds(200)) // to be read, not to flicker
         return;
     values = result.regions;
     unit = result.quantity.unit;
+    assumed = rests_on_assumption(result.quantity, result.exposure) ? assumed_text(result.exposure) : "";
     sequence = result.info.sequence;
     when = now;
 }

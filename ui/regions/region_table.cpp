@@ -70,15 +70,16 @@ struct Columns {
     float mean_width = 0, pixels_width = 0;
 };
 
-std::string mean_heading(bool std, const std::string& unit) {
-    return (std ? "mean ± std" : "mean") + (unit.empty() || unit == "1" ? std::string() : ", " + unit);
+std::string mean_heading(bool std, const RegionNumbers& numbers) {
+    return (std ? "mean ± std" : "mean") +
+           (numbers.unit.empty() || numbers.unit == "1" ? std::string() : ", " + numbers.unit) +
+           (numbers.assumed.empty() ? "" : " *");
 }
 
 Columns columns_of(const RegionTools& tools, std::size_t count, float width) {
     const auto heading = [&](bool std) {
         const ImFont& small = *theme::fonts().small;
-        return small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, mean_heading(std, tools.numbers.unit).c_str())
-            .x;
+        return small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, mean_heading(std, tools.numbers).c_str()).x;
     };
     Columns columns;
     columns.area = tools.numbers.um_per_px > 0;
@@ -224,6 +225,8 @@ void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& key
     ImGui::TableNextColumn();
     if (found)
         number_cells(*found, fit, tools.numbers.um_per_px, columns);
+    else if (tools.numbers.lost)
+        right_aligned("–", theme::kDim);
     ImGui::PopID();
 }
 
@@ -234,10 +237,12 @@ void head(const RegionNumbers& numbers, const Columns& columns) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(theme::vec(theme::kDim), "%s", "name");
     ImGui::TableSetColumnIndex(2);
-    right_aligned(mean_heading(columns.std, numbers.unit), theme::kDim);
+    right_aligned(mean_heading(columns.std, numbers),
+                  numbers.assumed.empty() ? theme::kDim : theme::kWarning);
     if (numbers.values)
         tooltip(std::string(sentence_of_mean(numbers.values->mean)) +
-                " The standard deviation is that of the values.");
+                " The standard deviation is that of the values." +
+                (numbers.assumed.empty() ? "" : "\n" + numbers.assumed));
     if (columns.pixels) {
         ImGui::TableSetColumnIndex(3);
         right_aligned(columns.area ? "pixels · µm²" : "pixels", theme::kDim);

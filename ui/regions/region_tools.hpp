@@ -29,10 +29,12 @@ std::span<const RegionToolInfo> region_tools();
 struct RegionNumbers {
     std::shared_ptr<const RegionValues> values; ///< null: none
     std::string unit;
+    std::string assumed;        ///< assumed_text() of an exposure that nobody gave; empty: it is known
     double um_per_px = 0;       ///< 0: unknown
     std::uint64_t sequence = 0; ///< of the frame that they are of
     SteadyClock::time_point when{};
-    void take(const Result& result, double um);
+    bool lost = false; ///< Session::source_lost(): there are no values
+    void take(const Result& result, double um, bool source_lost);
 };
 
 class RegionTools {

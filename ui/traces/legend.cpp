@@ -29,7 +29,10 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
     const ImFont& small = *theme::fonts().small;
     const float line = small.FontSize * 1.15F, left = dp(18);
     const bool f0_lines = relative_;
-    const std::string unit = about_.quantity.unit == "1" ? "" : about_.quantity.unit;
+    const Quantity& quantity = cursor_ ? about_.quantity : about_.newest_quantity;
+    const std::string unit = quantity.unit == "1" ? "" : quantity.unit;
+    const std::string changed = session.baseline.changed(about_);
+    const std::string not_used = changed.empty() ? "" : "\nNo F₀: " + changed + ".";
     for (std::size_t i = 0; i < about_.regions.size(); ++i) {
         const TraceRegion& region = about_.regions[i];
         const float height = line * (f0_lines ? 3 : 2) + dp(3);
@@ -39,8 +42,10 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
             hidden_.insert(region.id);
         probe::item("traces.legend." + region.name);
         const bool hidden = hidden_.contains(region.id);
-        const std::optional<double> f0 = session.baseline.of(region);
         const bool known = cursor_ && i < cursor_->values.size();
+        const TraceSettings* then = known ? about_.settings_at(cursor_->moment.time_ns) : nullptr;
+        const std::optional<double> f0 =
+            then ? session.baseline.of(region, &then->with) : session.baseline.of(region, about_);
         const double value = known ? cursor_->values[i] : region.newest;
         if (ImGui::IsItemVisible()) {
             const ImVec2 at = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();
@@ -60,20 +65,22 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
                              fitted(small, words, room).c_str());
             };
             text(0, hidden ? theme::kDim : theme::kText, region.name);
-            const std::string shown = relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
-                                                : quantity_text(value, unit, 4);
+            const std::string shown = !known && session.source_lost() ? "–"
+                                      : relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
+                                                  : quantity_text(value, unit, 4);
             text(1, hidden ? theme::fade(theme::kDim, 0.6F) : theme::kDim,
                  (known && !cursor_->exact ? "≈ " : "") + shown);
             if (f0_lines && f0)
-                text(2, session.baseline.moved(region) ? theme::kWarning : theme::fade(theme::kAccent, 0.9F),
-                     "F₀ " + quantity_text(*f0, unit, 4));
+                text(2, theme::fade(theme::kAccent, 0.9F), "F₀ " + quantity_text(*f0, unit, 4));
         }
         std::string about = region.name + ", " + count_text(region.pixels) + " pixels\n" +
                             (hidden ? "Click to show its curve." : "Click to hide its curve.");
         if (f0)
             about += "\nF₀ = " + quantity_text(*f0, unit, 5);
-        if (session.baseline.moved(region))
-            about += "\nIts outline has changed since the baseline was taken.";
+        if (!f0)
+            about += not_used;
+        if (assumed())
+            about += "\n" + assumed_text(about_.with->exposure);
         tooltip(about);
         ImGui::PopID();
     }
@@ -86,7 +93,7 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
         probe::value("traces.baseline.last", static_cast<double>(means->to.sequence));
     }
     for (const TraceRegion& region : about_.regions) {
-        probe::value("traces.f0." + region.name, session.baseline.of(region).value_or(NAN));
+        probe::value("traces.f0." + region.name, session.baseline.of(region, about_).value_or(NAN));
         probe::value("traces.hidden." + region.name, hidden_.contains(region.id) ? 1.0 : 0.0);
     }
     for (const TimedEvent& event : session.events().events())

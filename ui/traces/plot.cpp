@@ -255,6 +255,12 @@ void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
           text);
 }
 
+void draw_warning(const Rect& area, const std::string& sentence) {
+    const ImFont& small = *theme::fonts().small;
+    list().AddText(&small, small.FontSize, theme::point(area.x + dp(8), area.y + dp(4)), theme::kWarning,
+                   fitted(small, sentence, static_cast<float>(area.width) - dp(16)).c_str());
+}
+
 void draw_empty(const Rect& area, const std::string& sentence) {
     const ImVec2 at = theme::point(area.x + dp(16), area.y);
     const auto width = static_cast<float>(area.width) - dp(32);

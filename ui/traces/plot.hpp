@@ -48,6 +48,8 @@ void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t
 /// A line at the frame with its time and number.
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment);
 /// A sentence in the middle.
+/// At its upper edge.
+void draw_warning(const Rect& area, const std::string& sentence);
 void draw_empty(const Rect& area, const std::string& sentence);
 
 } // namespace specklescope

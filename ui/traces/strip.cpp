@@ -210,16 +210,44 @@ void TraceStrip::buttons(Session& session) {
     trials_.controls(session);
 }
 
+bool TraceStrip::assumed() const {
+    return about_.with && rests_on_assumption(about_.quantity, about_.with->exposure);
+}
+
+/// Settings that the curves need to have for a change against the baseline; none: all curves are drawn.
+std::optional<MadeWith> TraceStrip::relative_with(const Session& session) const {
+    return relative_ && session.baseline.taken() ? session.baseline.taken()->with : std::nullopt;
+}
+
+void TraceStrip::keep_comparable(std::vector<TraceColumn>& curve, const std::optional<MadeWith>& with) const {
+    bool broken = false;
+    std::size_t kept = 0;
+    for (TraceColumn column : curve) {
+        broken = broken || column.broken;
+        if (!about_.comparable(column, with)) {
+            broken = true;
+            continue;
+        }
+        column.broken = std::exchange(broken, false);
+        curve[kept++] = column;
+    }
+    curve.resize(kept);
+}
+
 void TraceStrip::measure(Session& session, const Rect& plot) {
     curves_ = session.traces().curves(view_.from_ns(), view_.to_ns(),
                                       std::max(1, static_cast<int>(std::lround(plot.width))));
+    const std::optional<MadeWith> with = relative_with(session);
+    if (relative_)
+        for (std::vector<TraceColumn>& curve : curves_)
+            keep_comparable(curve, with);
     std::vector<std::optional<TraceExtremes>> seen;
     if (!fixed_)
-        seen = session.traces().extremes(view_.from_ns(), view_.to_ns());
+        seen = session.traces().extremes(view_.from_ns(), view_.to_ns(), with);
     std::optional<ValueSpan> extremes;
     for (std::size_t i = 0; i < std::min(seen.size(), about_.regions.size()); ++i) {
         const TraceRegion& region = about_.regions[i];
-        const std::optional<double> f0 = session.baseline.of(region);
+        const std::optional<double> f0 = session.baseline.of(region, nullptr);
         if (hidden_.contains(region.id) || (relative_ && !f0) || !seen[i])
             continue;
         const double a = relative_ ? relative_change(seen[i]->low, *f0) : seen[i]->low;
@@ -279,17 +307,21 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
     draw_axes(plot, relative_ ? "Δ" + quantity.symbol + "/" + quantity.symbol + "₀" : quantity.symbol,
               relative_              ? "%"
               : quantity.unit == "1" ? ""
-                                     : quantity.unit);
+                                     : quantity.unit + (assumed() ? " *" : ""));
     if (session.baseline.taken() && session.baseline.taken()->from_picture.empty())
         draw_baseline_span(plot, session.baseline.taken()->from.time_ns,
                            session.baseline.taken()->to.time_ns);
     for (const TraceRestart& restart : about_.restarts)
         draw_restart(plot, restart);
     for (std::size_t i = 0; i < std::min(curves_.size(), about_.regions.size()); ++i) {
-        const std::optional<double> f0 = session.baseline.of(about_.regions[i]);
+        const std::optional<double> f0 = session.baseline.of(about_.regions[i], nullptr);
         if (!hidden_.contains(about_.regions[i].id) && !(relative_ && !f0))
             draw_curve(plot, curves_[i], colours[i], relative_ ? *f0 : kNotRelative);
     }
+    const std::string changed = session.baseline.changed(about_);
+    probe::value("traces.baseline.changed", changed);
+    if (relative_ && !changed.empty())
+        draw_warning(inner, changed);
     draw_events(plot, session);
     measure_pulse(session);
     draw_pulse(inner);

@@ -48,6 +48,10 @@ private:
     void draw_events(const PlotArea& plot, Session& session);
     void mouse(const PlotArea& plot);
     void event_popup(Session& session);
+    bool assumed() const; ///< nobody gave the exposure that the values scale with
+    std::optional<MadeWith> relative_with(const Session& session) const;
+    /// Leaves out what was made with other settings.
+    void keep_comparable(std::vector<TraceColumn>& curve, const std::optional<MadeWith>& with) const;
     void measure(Session& session, const Rect& plot);
     /// Once a second, of the region that is selected, or the first that is shown: over what is seen.
     void measure_pulse(Session& session);

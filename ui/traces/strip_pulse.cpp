@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 namespace specklescope {
 
@@ -20,13 +21,17 @@ constexpr std::int64_t kLongest_ns = 60'000'000'000, kPulseEvery_ns = 1'000'000'
 constexpr int kMostPulseSamples = 32768, kRounds = 8;
 constexpr std::chrono::milliseconds kPause{500};
 
-/// The samples of a stretch, if they are all kept whole and not too many; empty otherwise.
+/// The samples of a stretch, if they are all kept whole and not too many; empty otherwise. Only those that
+/// were made with the settings of the last one.
 struct Samples {
     std::vector<double> times, values;
 };
 Samples whole_samples(const std::vector<TraceColumn>& columns) {
     Samples samples;
-    for (const TraceColumn& column : columns) {
+    const auto other = std::find_if(columns.rbegin(), columns.rend(), [&](const TraceColumn& column) {
+        return column.settings != columns.back().settings;
+    });
+    for (const TraceColumn& column : std::span(other.base(), columns.end())) {
         if (column.low != column.high)
             return {};
         samples.times.push_back(static_cast<double>(column.time_ns) * 1e-9);

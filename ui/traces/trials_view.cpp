@@ -135,9 +135,10 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     regions.reserve(about.regions.size());
     for (const TraceRegion& region : about.regions)
         regions.push_back(region.id);
+    const std::uint64_t settings = about.settings.empty() ? 0 : about.settings.back().id;
     const bool same = measured_regions_ == regions && measured_mean_ == about.mean &&
-                      measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
-                      about.last_ns >= measured_to_ns_;
+                      measured_settings_ == settings && measured_before_ == view.trials_before_s &&
+                      measured_after_ == view.trials_after_s && about.last_ns >= measured_to_ns_;
     if (same && measured_events_ == events && about.last_ns - measured_to_ns_ < kTrialsEvery_ns)
         return;
     if (!same)
@@ -145,10 +146,11 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     measured_events_ = events;
     measured_regions_ = regions;
     measured_mean_ = about.mean;
+    measured_settings_ = settings;
     measured_before_ = view.trials_before_s;
     measured_after_ = view.trials_after_s;
     measured_to_ns_ = about.last_ns;
-    old_ = 0;
+    old_ = other_ = 0;
     std::map<std::int64_t, std::shared_ptr<const Samples>> complete; // they will not change any more
     std::vector<std::shared_ptr<const Samples>> all;
     std::vector<double> whole; // events
@@ -156,11 +158,9 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     for (const std::int64_t event : events) {
         const auto known = around_.find(event);
         const std::shared_ptr<const Samples> samples =
-            known != around_.end() ? known->second : samples_around(event, session);
-        if (!samples) {
-            ++old_;
+            known != around_.end() ? known->second : samples_around(event, about, session);
+        if (!samples)
             continue;
-        }
         for (const auto& of_region : *samples)
             kept += of_region.size();
         if (event + to_ns(view.trials_after_s) <= about.last_ns && kept <= kMostKept)
@@ -178,17 +178,25 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     });
 }
 
-/// Nothing where they are not kept whole any more.
-std::shared_ptr<const TrialsView::Samples> TrialsView::samples_around(std::int64_t event,
-                                                                      Session& session) const {
+/// Nothing where they are not kept whole any more, or were made with other settings than the newest frame.
+std::shared_ptr<const TrialsView::Samples>
+TrialsView::samples_around(std::int64_t event, const TraceOverview& about, Session& session) {
     const auto curves = session.traces().curves(event - to_ns(measured_before_),
                                                 event + to_ns(measured_after_), kMostTrialSamples);
     const bool kept = std::all_of(curves.begin(), curves.end(), [](const auto& columns) {
         return std::all_of(columns.begin(), columns.end(),
                            [](const TraceColumn& c) { return c.low == c.high; });
     });
-    if (!kept)
+    const bool comparable =
+        !about.settings.empty() && std::all_of(curves.begin(), curves.end(), [&](const auto& columns) {
+            return std::all_of(columns.begin(), columns.end(), [&](const TraceColumn& c) {
+                return about.comparable(c, about.settings.back().with);
+            });
+        });
+    if (!kept || !comparable) {
+        ++(kept ? other_ : old_);
         return nullptr;
+    }
     auto samples = std::make_shared<Samples>();
     for (const auto& columns : curves) {
         auto& of_region = samples->emplace_back();
@@ -230,7 +238,8 @@ void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& se
     draw_axes(plot,
               about.quantity.symbol + ", mean ± standard error of " + std::to_string(used) +
                   (used == 1 ? " trial" : " trials") +
-                  (old_ > 0 ? ", " + std::to_string(old_) + " too old to be kept whole" : ""),
+                  (old_ > 0 ? ", " + std::to_string(old_) + " too old to be kept whole" : "") +
+                  (other_ > 0 ? ", " + std::to_string(other_) + " made with other settings left out" : ""),
               unit);
     const auto zero = static_cast<float>(plot.x(0));
     ImGui::GetWindowDrawList()->AddLine({zero, static_cast<float>(inner.y)},
@@ -245,6 +254,7 @@ void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& se
                                : !trials.empty() ? std::string("all regions are hidden")
                                                  : std::string("it is being computed")) +
                               ".");
+    probe::value("traces.trials.other_settings", static_cast<double>(other_));
     probe::value("traces.trials.used", static_cast<double>(used));
     probe::value("traces.trials.points", trials.empty() ? 0.0 : static_cast<double>(trials[0].points.size()));
     probe::value("traces.trials.before", trials.empty() ? NAN : trials[0].before);

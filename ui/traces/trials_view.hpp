@@ -39,14 +39,17 @@ private:
     };
     /// The samples are taken here, and averaged beside.
     void measure(const TraceOverview& about, Session& session);
-    std::shared_ptr<const Samples> samples_around(std::int64_t event, Session& session) const;
+    std::shared_ptr<const Samples> samples_around(std::int64_t event, const TraceOverview& about,
+                                                  Session& session);
     std::vector<std::int64_t> times(const Session& session) const;
 
     bool wanted_ = false;
     std::string label_; ///< of the events; empty: that of the newest
     Later<Averages> averages_;
     std::map<std::int64_t, std::shared_ptr<const Samples>> around_; ///< events whose time after has passed
-    std::uint64_t old_ = 0; ///< events whose frames are not kept whole any more
+    std::uint64_t old_ = 0;               ///< events whose frames are not kept whole any more
+    std::uint64_t other_ = 0;             ///< events whose frames were made with other settings
+    std::uint64_t measured_settings_ = 0; ///< TraceSettings::id of the newest frame
     std::int64_t measured_to_ns_ = -1;
     std::vector<std::int64_t> measured_events_;   ///< their times
     std::vector<std::uint64_t> measured_regions_; ///< their ids

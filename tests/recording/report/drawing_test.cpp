@@ -30,6 +30,7 @@ protected:
         report_.result.regions = values;
         ReportTraces& traces = report_.traces.emplace();
         traces.overview.quantity = report_.result.quantity;
+        traces.overview.settings.push_back({1, 0, {}});
         traces.to_ns = 4 * kSecond;
         add("rowthree", {1000, 1004, 1001, 1003, 1000});
         add("rowone", {1002.5, 1002, 1001.25, 1002.25, 1003.5});
@@ -48,9 +49,10 @@ protected:
         traces.overview.regions.push_back({.id = traces.overview.regions.size() + 1, .name = name});
         std::vector<TraceColumn>& curve = traces.curves.emplace_back();
         for (std::size_t i = 0; i < values.size(); ++i)
-            curve.push_back({static_cast<std::int64_t>(i) * kSecond, values[i], values[i], false});
+            curve.push_back({static_cast<std::int64_t>(i) * kSecond, values[i], values[i], false, 1});
         const auto [low, high] = std::minmax_element(values.begin(), values.end());
         traces.extremes.emplace_back(TraceExtremes{*low, *high});
+        traces.compared = traces.extremes;
         traces.baseline.emplace_back();
     }
 

@@ -67,7 +67,7 @@ for number, (region, row) in enumerate(zip(regions, rows), 1):
         else:
             assert abs(float(row[key]) - value) <= 1e-6 * abs(value), (key, row[key], value)
     assert float(row["area_um2"]) == 6.25 * values.size, row
-    cells = [row[key] for key in ("shape", "pixels", "valid", "infinite", "undefined", "saturated", "mean", "std",
+    cells = [row[key] for key in ("shape", "pixels", "area_um2", "valid", "infinite", "undefined", "saturated", "mean", "std",
                                   "mean_of_map", "min", "max") if row[key] != ""]
     assert any(line.startswith(str(number) + " ") and line.endswith(" ".join(cells)) for line in text), (cells, text)
 )")) << read_text(folder_ / "python.log")
@@ -102,7 +102,7 @@ TEST_F(ReportTest, WithoutRegionsTheirPartIsLeftOut) {
     EXPECT_NE(text.find("Settings"), std::string::npos) << text;
     const std::string table = read_text(folder_ / "out.csv");
     EXPECT_NE(table.find("\nregion,shape,pixels,"), std::string::npos) << table;
-    EXPECT_TRUE(table.ends_with("change_percent,area_um2\n")) << table;
+    EXPECT_TRUE(table.ends_with("baseline,change_percent\n")) << table;
 }
 
 TEST_F(ReportTest, NothingIsReplacedAndAllThreeShareAName) {
