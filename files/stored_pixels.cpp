@@ -11,8 +11,14 @@ namespace {
 using PixelLayout = StoredPixels::Layout;
 
 void copy_swapped(const std::byte* from, std::size_t bytes, std::size_t size, std::byte* to) {
-    for (std::size_t at = 0; at + size <= bytes; at += size)
-        std::reverse_copy(from + at, from + at + size, to + at);
+    if (size == 2) // in vectors
+        for (std::size_t at = 0; at + 2 <= bytes; at += 2) {
+            to[at] = from[at + 1];
+            to[at + 1] = from[at];
+        }
+    else
+        for (std::size_t at = 0; at + size <= bytes; at += size)
+            std::reverse_copy(from + at, from + at + size, to + at);
 }
 
 void unpack_stored_row(const StoredPixels& pixels, const std::byte* from, const Shape& shape, std::byte* to) {

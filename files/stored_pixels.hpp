@@ -56,8 +56,7 @@ inline constexpr StoredPixels kMono12Packed{PixelType::u16, 1, 4095, StoredPixel
 /// Bytes of a frame. Rows lie `padding` bytes apart; only where there is none do packed rows begin within a
 /// byte.
 std::size_t stored_bytes(const StoredPixels& pixels, int width, int height, std::size_t padding = 0);
-/// Makes a frame of `from`, which holds stored_bytes() of it. `from` may be to.data where the layout is plain
-/// or swapped and `to` has no padding.
+/// Makes a frame of `from`, which holds stored_bytes() of it.
 void unpack_frame(const StoredPixels& pixels, std::span<const std::byte> from, std::size_t padding,
                   HostView to);
 

@@ -41,7 +41,7 @@ std::string pipeline_of(double mbit_s) {
            "! x264enc name=encoder speed-preset=ultrafast tune=zerolatency qp-min=0 key-int-max=60 " +
            quality + " ! video/x-h264,profile=high-4:4:4 ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
 }
-constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
+constexpr std::uint64_t kWaitingForEncoder = 2;   ///< pictures in front of the encoder
 constexpr guint kLookMs = 200;          ///< between two looks at who reads
 constexpr guint kEndMs = 5;             ///< between two looks at who is still there at the end
 constexpr int kEndLooks = 400;          ///< then it ends without them
@@ -62,7 +62,7 @@ struct Watched {
         if (!source || !last)
             return false;
         auto* to = GST_APP_SRC(source.get());
-        if (gst_app_src_get_current_level_buffers(to) >= kWaiting)
+        if (gst_app_src_get_current_level_buffers(to) >= kWaitingForEncoder)
             return false;
         // Until it plays it may have its clock and not yet the time from which it counts: what it stamps then
         // would be shown days later.
