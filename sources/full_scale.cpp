@@ -74,12 +74,12 @@ double FullScaleFinder::find(const std::string& name, ConstHostView frame, const
     if (frame.shape.type == PixelType::u8 || (impossible_ && !is_stated))
         return stated.value;
     const Levels levels = look(frame);
-    const double found =
-        is_stated ? take_stated(name, levels, stated) : assume(name, frame, levels, stated.value);
+    const double found = is_stated ? take_stated(name, frame.shape.type, levels, stated)
+                                   : assume(name, frame, levels, stated.value);
     return found > 0 || is_stated ? found : stated.value;
 }
 
-double FullScaleFinder::take_stated(const std::string& name, const Levels& levels,
+double FullScaleFinder::take_stated(const std::string& name, PixelType type, const Levels& levels,
                                     const StatedFullScale& stated) {
     const int bits = static_cast<int>(std::lround(std::log2(stated.value + 1)));
     const double moved = bits < 16 ? std::ldexp(stated.value, 16 - bits) : stated.value;
@@ -101,7 +101,7 @@ double FullScaleFinder::take_stated(const std::string& name, const Levels& level
         }
     }
     if (impossible_)
-        return 0;
+        return type_full_scale(type);
     if (found_ == 0)
         say_once(
             fmt::format("'{}' has a full scale of {}, by {}.", name, whole_digits(stated.value), stated.by),

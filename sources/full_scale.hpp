@@ -14,7 +14,7 @@ namespace specklescope {
 /// value in the high bits of 16. Both are logged once.
 class FullScaleFinder {
 public:
-    /// Largest value that samples of this frame can have; 0: the type's own. `name` of the source is for the
+    /// Largest value that samples of this frame can have; 0: none, of floats. `name` of the source is for the
     /// log, `stated` what its file or camera states.
     double find(const std::string& name, ConstHostView frame, const StatedFullScale& stated);
     void clear() { *this = {}; }
@@ -22,7 +22,8 @@ public:
 private:
     struct Levels;
     Levels look(ConstHostView frame);
-    double take_stated(const std::string& name, const Levels& levels, const StatedFullScale& stated);
+    double take_stated(const std::string& name, PixelType type, const Levels& levels,
+                       const StatedFullScale& stated);
     double assume(const std::string& name, ConstHostView frame, const Levels& levels, double of_type);
     void say_once(const std::string& text, bool warn);
 

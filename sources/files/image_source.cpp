@@ -136,7 +136,7 @@ public:
         mosaics_.clear();
         remarked_.clear();
         full_scales_.clear();
-        found_full_scale_ = 0;
+        found_full_scale_.reset();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -167,8 +167,8 @@ private:
             return options().full_scale;
         if (const double recorded = reader_ ? reader_->recorded().full_scale : 0; recorded > 0)
             return recorded;
-        if (found_full_scale_ > 0)
-            return found_full_scale_;
+        if (found_full_scale_)
+            return *found_full_scale_;
         const double stated = reader_ ? reader_->full_scale().value : 0;
         return stated > 0 ? stated : type_full_scale(page_type_);
     }
@@ -189,7 +189,7 @@ private:
             return;
         try {
             const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
-            for (int i = 0; i < kPages && found_full_scale_ == 0; ++i) {
+            for (int i = 0; i < kPages; ++i) {
                 const std::optional<Shape> page = ahead->next_page();
                 if (!page || page->bytes() > kMostBytes)
                     return;
@@ -338,6 +338,7 @@ private:
         const std::string& name = files_[file_ - 1];
         shape_ = page;
         page_type_ = page.type;
+        found_full_scale_.reset();
         told_.tell(name, reader_->doubts());
         read_coding(name);
         if (decodes())
@@ -399,7 +400,7 @@ private:
     ToldDoubts told_;
     std::vector<std::string> remarked_; ///< reader_'s remarks that have been logged
     FullScaleFinder full_scales_;
-    double found_full_scale_ = 0; ///< of the last frame, by full_scales_; 0: the type's
+    std::optional<double> found_full_scale_; ///< of the last frame, by full_scales_
     Decoder decoder_;
     MosaicFinder mosaics_;
     std::vector<std::byte> codes_, mosaic_; ///< rows before they are decoded, and before they are binned

@@ -237,7 +237,7 @@ public:
         told_.clear();
         mosaics_.clear();
         full_scales_.clear();
-        found_full_scale_ = 0;
+        found_full_scale_.reset();
         in_pass_ = 0;
         ended_ = warned_ = false;
     }
@@ -255,10 +255,10 @@ private:
     double full_scale() const {
         const double given = params_.as<RawOptions>().full_scale;
         const double recorded = sidecar_.file().now().full_scale;
-        return given > 0               ? given
-               : recorded > 0          ? recorded
-               : found_full_scale_ > 0 ? found_full_scale_
-                                       : pixels_of(params_.as<RawOptions>()).full_scale;
+        return given > 0           ? given
+               : recorded > 0      ? recorded
+               : found_full_scale_ ? *found_full_scale_
+                                   : pixels_of(params_.as<RawOptions>()).full_scale;
     }
 
     bool bins() const { return params_.as<RawOptions>().bayer != Bayer::none; }
@@ -310,7 +310,7 @@ private:
         const std::uint64_t begin = header();
         std::vector<std::byte> pixels(stored_.bytes());
         const HostView frame(pixels.data(), stored_);
-        for (int i = 0; i < kFrames && found_full_scale_ == 0; ++i) {
+        for (int i = 0; i < kFrames; ++i) {
             bytes_.resize(frame_bytes_);
             if (stream_.read(std::span(bytes_)) != frame_bytes_)
                 break;
@@ -375,7 +375,7 @@ private:
     std::size_t frame_bytes_ = 0; ///< in the file
     std::vector<std::byte> bytes_, mosaic_;
     FullScaleFinder full_scales_;
-    double found_full_scale_ = 0; ///< of the last frame, by full_scales_; 0: the format's
+    std::optional<double> found_full_scale_; ///< of the last frame, by full_scales_
     MosaicFinder mosaics_;
     RawStream stream_;
     RawSidecar sidecar_; ///< open where there is one
