@@ -445,9 +445,12 @@ const ParamTable& image_table() {
                      "how the values are coded: auto (as the file says: sRGB, gamma, ICC profile, Exif; JPEG "
                      "and 8-bit colour PNG without a word are sRGB), linear (taken as they are), srgb, "
                      "gamma:G; coded values are decoded to linear light, 0…1"})
-            .real(
-                "full_scale", &ImageOptions::full_scale,
-                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+            .real("full_scale", &ImageOptions::full_scale,
+                  {.min = 0,
+                   .max = 1e9,
+                   .doc =
+                       "largest value a pixel can have (4095: 12 bit); 0: as the file states, or the type's, "
+                       "unless samples pile up below it"})
             .table();
     return table;
 }
@@ -457,9 +460,8 @@ const ParamTable& image_table() {
 SourceType image_source_type() {
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif|hdr|exr, FOLDER/, name_%04d.tif",
-            .doc =
-                "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), Radiance, OpenEXR, every "
-                "image of a folder, a numbered sequence",
+            .doc = "PNG, JPEG, TIFF (a multi-page TIFF is a movie), Radiance, OpenEXR, every "
+                   "image of a folder, a numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);
