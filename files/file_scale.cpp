@@ -210,6 +210,11 @@ FileScale plain_scale(const TiffResolution& resolution) {
 
 } // namespace
 
+int ome_significant_bits(string_view description) {
+    const double bits = number(attribute(pixels_tag(description), "SignificantBits").value_or(""));
+    return bits >= 1 && bits <= 64 ? static_cast<int>(bits) : 0;
+}
+
 FileScale tiff_scale(string_view description, const TiffResolution& resolution) {
     if (description.find("<OME") != string_view::npos || description.find(":OME ") != string_view::npos)
         if (std::optional<FileScale> ome = ome_scale(description))

@@ -19,6 +19,9 @@ struct TiffResolution {
     int unit = 0;        ///< 1: none, 2: inch, 3: cm; 0: not there
 };
 
+/// SignificantBits of the first Pixels in OME-XML; 0: it states none.
+int ome_significant_bits(std::string_view description);
+
 /// OME-XML in the description wins over ImageJ's unit, that over the resolution's own. Not taken are pixels
 /// that are no squares, units that are no lengths known here, and resolutions of screens and printers, which
 /// programs write without having measured anything. Of a resolution, seven digits count.

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
+#include "files/whole_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,6 +54,11 @@ private:
     [[noreturn]] void refuse(const std::string& what) const {
         throw RunError("'" + path_ + "' is not a readable Radiance picture: " + what + ".");
     }
+    /// As much of a line as a sentence can quote.
+    static std::string quoted(const std::string& line) {
+        constexpr std::size_t kMost = 80;
+        return line.size() > kMost ? utf8_prefix(line, kMost - 3) + "…" : line;
+    }
     [[noreturn]] void cut() const {
         throw RunError("'" + path_ + "' is damaged or cut short at row " + std::to_string(row_) + " of " +
                        std::to_string(shape_.height) + ".");
@@ -80,11 +86,11 @@ private:
                 return line.starts_with(key) ? std::optional(line.substr(key.size())) : std::nullopt;
             };
             if (const auto format = value("FORMAT="); format && *format != "32-bit_rle_rgbe")
-                refuse("its FORMAT is " + *format + "; allowed: 32-bit_rle_rgbe");
+                refuse("its FORMAT is " + quoted(*format) + "; allowed: 32-bit_rle_rgbe");
             if (const auto exposure = value("EXPOSURE=")) {
                 const double number = std::strtod(exposure->c_str(), nullptr);
                 if (!(number > 0) || !std::isfinite(number))
-                    refuse("its EXPOSURE is " + *exposure + ", no number above 0");
+                    refuse("its EXPOSURE is " + quoted(*exposure) + ", no number above 0");
                 scale_ /= number;
             }
             if (const auto description = value("SPECKLESCOPE=")) {
@@ -110,7 +116,7 @@ private:
             }
         }
         if (!good || height <= 0 || width <= 0)
-            refuse("its size is '" + line.substr(0, 60) +
+            refuse("its size is '" + quoted(line) +
                    "'; allowed: -Y HEIGHT +X WIDTH, rows from the top");
         shape_ = {width, height, 3, PixelType::f32};
         check_shape(shape_, "'" + path_ + "'");

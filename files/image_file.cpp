@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/long_work.hpp"
+#include "base/memory_budget.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>
@@ -12,7 +13,47 @@ namespace specklescope {
 
 void ImageReader::goes_on() const { work_goes_on("reading '" + path_ + "'"); }
 
-void ImageReader::read_rows(HostView to) {
+void ImageReader::read_rows(HostView to) { orientation_ == 1 ? read_bands(to) : turn_rows(to); }
+
+Shape ImageReader::begin_oriented(const Shape& stored, unsigned orientation) {
+    stored_ = stored;
+    orientation_ = orientation >= 1 && orientation <= 8 ? orientation : 1;
+    turned_.clear();
+    upright_row_ = 0;
+    if (orientation_ == 1)
+        return stored;
+    remarks_.push_back("is turned upright, as its orientation " + std::to_string(orientation_) + " states");
+    Shape upright = stored;
+    if (orientation_ >= 5)
+        std::swap(upright.width, upright.height);
+    return upright;
+}
+
+/// Pixel (x, y) of the upright picture is `first + x * right + y * down` of the stored one, in pixels.
+void ImageReader::turn_rows(HostView to) {
+    if (turned_.empty()) {
+        check_shape(stored_, "'" + path_ + "'");
+        check_memory(stored_.bytes(), "'" + path_ + "', turned,", "store it upright");
+        turned_.resize(stored_.bytes());
+        read_bands(HostView(turned_.data(), stored_));
+    }
+    const std::ptrdiff_t width = stored_.width, height = stored_.height;
+    const bool transposed = orientation_ >= 5;
+    const bool from_right = orientation_ == 2 || orientation_ == 3 || orientation_ == 7 || orientation_ == 8;
+    const bool from_bottom = orientation_ == 3 || orientation_ == 4 || orientation_ == 6 || orientation_ == 7;
+    const std::ptrdiff_t along = from_right ? -1 : 1, across = from_bottom ? -width : width;
+    const std::ptrdiff_t right = transposed ? across : along, down = transposed ? along : across;
+    const std::ptrdiff_t first = (from_right ? width - 1 : 0) + (from_bottom ? (height - 1) * width : 0);
+    const std::size_t bytes = stored_.row_bytes() / static_cast<std::size_t>(stored_.width);
+    for (int y = 0; y < to.shape.height; ++y, ++upright_row_) {
+        std::byte* out = to.row(y);
+        std::ptrdiff_t at = first + upright_row_ * down;
+        for (int x = 0; x < to.shape.width; ++x, at += right, out += bytes)
+            std::memcpy(out, turned_.data() + static_cast<std::size_t>(at) * bytes, bytes);
+    }
+}
+
+void ImageReader::read_bands(HostView to) {
     const auto rows = static_cast<int>(
         std::clamp<std::size_t>(kBytesAtOnce / to.shape.row_bytes(), 1, static_cast<std::size_t>(kMaxSide)));
     for (int first = 0; first < to.shape.height; first += rows) {

@@ -18,6 +18,12 @@
 
 namespace specklescope {
 
+/// Largest value that a sample can have, as the file states it.
+struct StatedFullScale {
+    double value = 0;  ///< 0: none, or the type's own
+    std::string by{};  ///< "its MaxSampleValue"; empty: the largest value of its kind of sample
+};
+
 /// One file with one or more pages. Rows come strictly from top to bottom, so that a tall image can be taken
 /// in parts.
 class ImageReader {
@@ -52,6 +58,11 @@ public:
     const std::string& description() const { return description_; }
     /// How the values of the present page are coded: as the file says, or as is usual of its kind.
     virtual Coding coding() const = 0;
+    /// Full scale of the samples of the present page.
+    virtual StatedFullScale full_scale() const { return {}; }
+    /// Facts about the present page that the user should know, each to be put after the file's name:
+    /// "is turned by its orientation 6". Complete when its rows have been read.
+    const std::vector<std::string>& remarks() const { return remarks_; }
     /// "JPEG" where the present page is coded with loss; empty where it is not.
     virtual std::string lossy() const { return {}; }
 
@@ -59,10 +70,23 @@ protected:
     virtual void take_rows(HostView to) = 0; ///< as read_rows()
     /// Says that the file is being read; throws Cancelled.
     void goes_on() const;
+    /// Begins a page of `stored` pixels with an orientation of TIFF and Exif, 1…8. Returns the shape of the
+    /// upright picture, whose rows read_rows() then gives.
+    Shape begin_oriented(const Shape& stored, unsigned orientation);
 
     const std::string path_;
     std::string description_;
     RecordedText recorded_; ///< as it was read from that
+    std::vector<std::string> remarks_;
+    Shape stored_; ///< of begin_oriented()
+
+private:
+    void read_bands(HostView to);
+    void turn_rows(HostView to);
+
+    unsigned orientation_ = 1;
+    std::vector<std::byte> turned_; ///< all of a page that is turned, as stored
+    int upright_row_ = 0;           ///< the next row of the upright picture
 };
 
 /// A file of one image: whoever derives sets shape_.
@@ -85,10 +109,10 @@ private:
 /// Throws RunError: no such file, not an image, a damaged header.
 /// - PNG: 1…16 bits grey (1, 2, 4 are spread over 0…255), 8/16-bit RGB, palette (as RGB)
 /// - JPEG: grey, colour (as RGB)
-/// - TIFF: 1-bit (0, 255), 8/16-bit unsigned and 32-bit float, grey or RGB, palette; strips or tiles, one
-/// plane
-///   or several, any compression libtiff knows, BigTIFF, both byte orders; previews and masks among the pages
+/// - TIFF: 1-bit (0, 255), 2…16-bit unsigned as integers; signed and wider integers and 16, 24, 32 and 64-bit
+///   float as 32-bit float; grey, RGB or palette; strips or tiles, one plane or several, any compression libtiff knows, BigTIFF, both byte orders; previews and masks among the pages
 ///   are passed over; "white is zero" is turned round
+/// - PNG, JPEG and TIFF are turned upright by their orientation
 /// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
 /// - OpenEXR, where this was built with it: the first part's R, G, B or Y or only channel, as 32-bit float
 /// Transparency is dropped.

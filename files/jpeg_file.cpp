@@ -58,6 +58,7 @@ public:
                                "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
             set_shape();
             check_progressive();
+            shape_ = begin_oriented(shape_, orientation());
             watch_.progress.progress_monitor = Watch::look;
             watch_.reader = this;
             jpeg_.progress = &watch_.progress;
@@ -85,7 +86,8 @@ public:
             std::rethrow_exception(watch_.cancelled);
         if (!good)
             throw RunError("'" + path_ + "' is damaged or cut short at row " + std::to_string(row_) + " of " +
-                           std::to_string(shape_.height) + " (libjpeg: " + errors_.message.data() + ").");
+                           std::to_string(jpeg_.image_height) + " (libjpeg: " + errors_.message.data() +
+                           ").");
     }
 
     Coding coding() const override { return coding_; }
@@ -140,6 +142,16 @@ private:
         jpeg_.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
         shape_ = {static_cast<int>(jpeg_.image_width), static_cast<int>(jpeg_.image_height), grey ? 1 : 3,
                   PixelType::u8};
+    }
+
+    /// 1…8 as Exif states it; 1 where it does not.
+    unsigned orientation() const {
+        for (const jpeg_marker_struct* marker = jpeg_.marker_list; marker; marker = marker->next)
+            if (marker->marker == JPEG_APP0 + 1)
+                if (const unsigned stated = orientation_of_exif(marker->data, marker->data_length);
+                    stated > 0)
+                    return stated;
+        return 1;
     }
 
     /// A profile is believed before Exif; JPEG pictures that say nothing are sRGB.

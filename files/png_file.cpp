@@ -37,6 +37,7 @@ public:
             if (!attempt([this] { prepare_rows(); }))
                 refuse_header();
             read_coding();
+            shape_ = begin_oriented(shape_, orientation());
         } catch (...) {
             png_destroy_read_struct(&png_, &info_, nullptr);
             throw;
@@ -155,16 +156,28 @@ private:
             }
     }
 
+    /// 1…8 as its eXIf chunk states it, an Exif block without the word at its beginning; 1 where it does not.
+    unsigned orientation() const {
+        png_bytep exif = nullptr;
+        png_uint_32 bytes = 0;
+        if (png_get_eXIf_1(png_, info_, &bytes, &exif) == 0)
+            return 1;
+        constexpr std::string_view kBegin("Exif\0\0", 6);
+        std::vector<unsigned char> block(kBegin.begin(), kBegin.end());
+        block.insert(block.end(), exif, exif + bytes);
+        return std::max(1U, orientation_of_exif(block.data(), block.size()));
+    }
+
     /// Seven passes over the whole image: rows are complete only after the last.
     void copy_interlaced(HostView to) {
         if (whole_.empty()) {
-            check_shape(shape_, "'" + path_ + "'");
-            check_memory(shape_.bytes(), "'" + path_ + "', interlaced,", "store it without interlacing");
-            whole_.resize(shape_.bytes());
-            rows_.resize(static_cast<std::size_t>(shape_.height));
+            check_shape(stored_, "'" + path_ + "'");
+            check_memory(stored_.bytes(), "'" + path_ + "', interlaced,", "store it without interlacing");
+            whole_.resize(stored_.bytes());
+            rows_.resize(static_cast<std::size_t>(stored_.height));
             for (std::size_t y = 0; y < rows_.size(); ++y)
-                rows_[y] = whole_.data() + y * shape_.row_bytes();
-            const std::size_t at_once = std::max<std::size_t>(1, kBytesAtOnce / shape_.row_bytes());
+                rows_[y] = whole_.data() + y * stored_.row_bytes();
+            const std::size_t at_once = std::max<std::size_t>(1, kBytesAtOnce / stored_.row_bytes());
             for (int pass = 0; pass < 7; ++pass)
                 for (std::size_t y = 0; y < rows_.size(); y += at_once) {
                     goes_on();
@@ -173,7 +186,7 @@ private:
                         refuse();
                 }
         }
-        const auto first = static_cast<std::size_t>(row_) * shape_.row_bytes();
+        const auto first = static_cast<std::size_t>(row_) * stored_.row_bytes();
         copy_pixels({reinterpret_cast<const std::byte*>(whole_.data()) + first, to.shape}, to);
         row_ += to.shape.height;
     }
@@ -182,7 +195,8 @@ private:
     static constexpr std::size_t kBytesOfAName = 5;
     static constexpr auto kChunksOfCoding =
         std::to_array<png_byte>({'g', 'A', 'M', 'A', 0, 's', 'R', 'G', 'B', 0, //
-                                 'i', 'C', 'C', 'P', 0, 't', 'E', 'X', 't', 0});
+                                 'i', 'C', 'C', 'P', 0, 't', 'E', 'X', 't', 0, //
+                                 'e', 'X', 'I', 'f', 0});
     static constexpr png_alloc_size_t kMostOfAChunk = png_alloc_size_t{8} << 20;
 
     [[noreturn]] void refuse_header() const {
@@ -191,7 +205,7 @@ private:
 
     [[noreturn]] void refuse() const {
         throw RunError("'" + path_ + "' is damaged or cut short at row " + std::to_string(row_) + " of " +
-                       std::to_string(shape_.height) + " (libpng: " + message_ + ").");
+                       std::to_string(stored_.height) + " (libpng: " + message_ + ").");
     }
 
     InputFile file_;

@@ -4,14 +4,18 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/tiff_layout.hpp"
+#include "files/tiff_samples.hpp"
 
 #include <tiffio.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -76,6 +80,27 @@ public:
             unit = 0;
         return tiff_scale(description_, {x, y, unit});
     }
+    StatedFullScale full_scale() const override {
+        if (layout_.palette())
+            return {.value = layout_.indices ? tiff_largest(layout_) : 255};
+        const double largest = tiff_largest(layout_);
+        const auto stated = [&](double value, const char* by) -> std::optional<StatedFullScale> {
+            const bool of_bits =
+                value > 255 && value < largest && std::exp2(std::round(std::log2(value + 1))) == value + 1;
+            return of_bits ? std::optional(StatedFullScale{value, by}) : std::nullopt;
+        };
+        // Some programs write the brightest sample here: only 2^n - 1 is a full scale.
+        std::uint16_t most = 0;
+        if (TIFFGetField(tiff_.get(), TIFFTAG_MAXSAMPLEVALUE, &most) != 0)
+            if (const auto by_tag = stated(most, "its MaxSampleValue"))
+                return *by_tag;
+        if (const auto by_ome = stated(std::exp2(significant_bits_) - 1, "its SignificantBits"))
+            return *by_ome;
+        return {.value = largest,
+                .by = largest > 255 && largest < 65535 && layout_.format != SAMPLEFORMAT_INT
+                          ? "its BitsPerSample"
+                          : ""};
+    }
     std::string lossy() const override {
         return layout_.compression == COMPRESSION_JPEG || layout_.compression == COMPRESSION_OJPEG ? "JPEG"
                                                                                                    : "";
@@ -124,11 +149,14 @@ private:
     }
 
     Shape begin_page() {
+        remarks_.clear();
+        loss_ = {};
         read_layout();
         read_description();
         coding_ = read_coding();
         row_ = band_begin_ = band_end_ = 0;
-        return shape();
+        remark_palette();
+        return begin_oriented(shape(), layout_.orientation);
     }
 
     static int on_error(TIFF*, void* self, const char*, const char* format, va_list arguments) {
@@ -148,9 +176,10 @@ private:
         char* text = nullptr;
         const bool any = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text;
         description_ = any ? text : "";
-        if (page_ == 1)
+        if (page_ == 1) {
             recorded_.begin(description_);
-        else
+            significant_bits_ = ome_significant_bits(description_);
+        } else
             recorded_.next(description_);
     }
 
@@ -222,12 +251,9 @@ private:
     std::string where() const { return "'" + path_ + "', page " + std::to_string(page_) + ","; }
 
     Shape shape() const {
-        const PixelType type = layout_.palette() || layout_.bits <= 8 ? PixelType::u8
-                               : layout_.bits == 16                   ? PixelType::u16
-                                                                      : PixelType::f32;
         constexpr std::uint32_t most = std::numeric_limits<int>::max();
         return {static_cast<int>(std::min(layout_.width, most)),
-                static_cast<int>(std::min(layout_.height, most)), layout_.channels, type};
+                static_cast<int>(std::min(layout_.height, most)), layout_.channels, tiff_pixel_type(layout_)};
     }
 
     void read_layout() {
@@ -242,7 +268,11 @@ private:
         l.photometric = tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
         l.tiled = TIFFIsTiled(tiff_.get()) != 0;
         check_tiff_kind(l, where());
-        const bool color = l.photometric == PHOTOMETRIC_RGB || l.palette() || l.ycbcr() || l.samples == 3;
+        l.orientation = tag<std::uint16_t>(TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+        if (l.palette())
+            read_palette(l);
+        const bool color =
+            l.photometric == PHOTOMETRIC_RGB || (l.palette() && !l.indices) || l.ycbcr() || l.samples == 3;
         l.channels = color ? 3 : 1;
         if (l.ycbcr())
             TIFFSetField(tiff_.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
@@ -250,6 +280,32 @@ private:
         l.tile_width = l.tiled ? tag<std::uint32_t>(TIFFTAG_TILEWIDTH, 0) : l.width;
         layout_ = l;
         check_band();
+    }
+
+    void read_palette(Layout& l) {
+        palette_ = tiff_palette(tiff_.get(), l);
+        if (palette_.empty())
+            throw RunError(where() + " has a palette image without its palette.");
+        char* text = nullptr;
+        if (page_ == 1)
+            by_imagej_ = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text &&
+                         std::string_view(text).starts_with("ImageJ=");
+        const bool stack = page_ > 1 || TIFFLastDirectory(tiff_.get()) == 0;
+        grey_ramp_ = l.bits == 8;
+        for (std::size_t i = 0; i < palette_.size(); ++i)
+            grey_ramp_ = grey_ramp_ && std::to_integer<std::size_t>(palette_[i]) == i / 3;
+        l.indices = grey_ramp_ || by_imagej_ || (stack && is_colour_scale(palette_));
+    }
+
+    void remark_palette() {
+        if (!layout_.palette() || grey_ramp_)
+            return;
+        if (layout_.indices)
+            remarks_.emplace_back(
+                "has a palette that colours grey data: its values are taken, not their colours");
+        else if (is_colour_scale(palette_))
+            remarks_.emplace_back("is taken as a picture in the colours of its palette; if they only colour "
+                                  "grey data, save it as grey");
     }
 
     /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at
@@ -296,6 +352,23 @@ private:
             load_tiles();
         else
             load_strips();
+        if (tiff_converts(layout_))
+            convert_band();
+    }
+
+    /// From samples as they lie in the file to those of shape().
+    void convert_band() {
+        const std::size_t across = (static_cast<std::size_t>(layout_.width) + layout_.tile_width - 1) /
+                                   layout_.tile_width * layout_.tile_width;
+        const std::size_t samples = across * layout_.together(), row = samples * pixel_bytes(shape().type);
+        const std::size_t rows = band_.size() / stride_;
+        const std::vector<std::byte> packed = std::exchange(band_, std::vector<std::byte>(rows * row));
+        for (std::size_t y = 0; y < rows; ++y)
+            convert_tiff_row(layout_, packed.data() + y * stride_, samples, band_.data() + y * row, loss_);
+        stride_ = row;
+        for (const std::string& remark : loss_.remarks(layout_))
+            if (std::find(remarks_.begin(), remarks_.end(), remark) == remarks_.end())
+                remarks_.push_back(remark);
     }
 
     void load_strips() {
@@ -339,22 +412,18 @@ private:
     void give_row(std::byte* to) const {
         const std::size_t offset = (row_ - band_begin_) * stride_;
         const std::byte* from = band_.data() + offset;
-        if (layout_.palette())
+        if (layout_.palette() && !layout_.indices)
             return give_palette(from, to);
-        if (layout_.bits == 1)
-            give_bits(from, to);
-        else if (!layout_.separate() && layout_.samples == layout_.channels)
+        if (!layout_.separate() && layout_.samples == layout_.channels)
             std::memcpy(to, from, shape().row_bytes());
         else
             give_samples(offset, to);
         if (layout_.photometric == PHOTOMETRIC_MINISWHITE && layout_.format != SAMPLEFORMAT_IEEEFP)
-            for (std::size_t i = 0; i < shape().row_bytes();
-                 ++i) // of 8 and 16 bits alike: max − v turns every bit
-                to[i] = ~to[i];
+            invert_tiff_row(layout_, to, static_cast<std::size_t>(layout_.width) * layout_.channels);
     }
 
     void give_samples(std::size_t offset, std::byte* to) const {
-        const std::size_t size = layout_.bits / 8U;
+        const std::size_t size = pixel_bytes(shape().type);
         const auto channels = static_cast<std::size_t>(layout_.channels);
         const std::size_t plane_bytes = band_.size() / planes();
         for (std::size_t c = 0; c < channels; ++c) {
@@ -364,26 +433,19 @@ private:
         }
     }
 
-    void give_bits(const std::byte* from, std::byte* to) const {
-        for (std::size_t x = 0; x < layout_.width; ++x) {
-            const bool set = (from[x / 8] & (std::byte{0x80} >> (x % 8))) != std::byte{0};
-            to[x] = set ? std::byte{255} : std::byte{0};
-        }
-    }
-
     void give_palette(const std::byte* from, std::byte* to) const {
-        std::array<const std::uint16_t*, 3> colors{};
-        if (TIFFGetField(tiff_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0)
-            throw RunError(where() + " has a palette image without its palette.");
         for (std::size_t x = 0; x < layout_.width; ++x)
-            for (std::size_t c = 0; c < 3; ++c)
-                to[x * 3 + c] = static_cast<std::byte>(colors[c][static_cast<std::size_t>(from[x])] >> 8);
+            std::memcpy(to + 3 * x, palette_.data() + 3 * std::to_integer<std::size_t>(from[x]), 3);
     }
 
     std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;
     Coding coding_;
+    int significant_bits_ = 0;       ///< by OME-XML on the first page; 0: not stated
+    std::vector<std::byte> palette_; ///< of the page
+    bool by_imagej_ = false, grey_ramp_ = false;
+    TiffLoss loss_;                   ///< of the page, as far as it has been read
     std::uint64_t page_ = 0;          ///< previews among them
     std::vector<tdir_t> directories_; ///< of the pages, as far as they were seen
     std::uint32_t row_ = 0, band_begin_ = 0, band_end_ = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -17,6 +18,8 @@ struct TiffLayout {
     std::uint32_t band_rows = 0;  ///< rows in a strip or tile
     std::uint32_t tile_width = 0; ///< tiles only
     int channels = 1;             ///< given on: 1 or 3
+    std::uint16_t orientation = ORIENTATION_TOPLEFT;
+    bool indices = false; ///< of a palette that colours the datum: they are given on, not its colours
 
     bool separate() const { return planar == PLANARCONFIG_SEPARATE && samples > 1; }
     bool palette() const { return photometric == PHOTOMETRIC_PALETTE; }
@@ -25,6 +28,12 @@ struct TiffLayout {
     std::size_t together() const { return separate() ? 1 : samples; }
     std::size_t bytes_for(std::size_t pixels) const { return (pixels * together() * bits + 7) / 8; }
 };
+
+/// The colours of a palette page in 8 bits, red, green, blue of each index. Empty where there is no palette.
+std::vector<std::byte> tiff_palette(TIFF* tiff, const TiffLayout& layout);
+/// Whether a palette is a scale of colours in order, which ImageJ and others lay over grey data, and not the
+/// colours of a picture.
+bool is_colour_scale(const std::vector<std::byte>& palette);
 
 /// Throws RunError in one sentence for every kind that is not read. `where`: "'a.tif', page 3,".
 void check_tiff_kind(const TiffLayout& layout, const std::string& where);

@@ -152,20 +152,44 @@ std::optional<Coding> coding_of_color_space(unsigned value) {
     return said(srgb(), "its Exif ColorSpace");
 }
 
-std::optional<Coding> coding_of_exif(const unsigned char* block, std::size_t bytes) {
-    using Data = std::unique_ptr<ExifData, decltype(&exif_data_unref)>;
-    const Data data(exif_data_new_from_data(block, static_cast<unsigned>(bytes)), exif_data_unref);
-    if (!data)
-        return std::nullopt;
-    const ExifByteOrder order = exif_data_get_byte_order(data.get());
-    const auto entry = [&](ExifIfd ifd, ExifTag tag, ExifFormat format, unsigned least) -> const ExifEntry* {
-        const ExifEntry* found = exif_content_get_entry(data->ifd[ifd], tag);
+namespace {
+
+/// Entries of an Exif block.
+class ExifBlock {
+public:
+    ExifBlock(const unsigned char* block, std::size_t bytes)
+        : data_(exif_data_new_from_data(block, static_cast<unsigned>(bytes)), exif_data_unref) {}
+    explicit operator bool() const { return data_ != nullptr; }
+    ExifByteOrder order() const { return exif_data_get_byte_order(data_.get()); }
+    /// Null where there is none of this format with at least so many bytes.
+    const ExifEntry* entry(ExifIfd ifd, ExifTag tag, ExifFormat format, unsigned least) const {
+        const ExifEntry* found = exif_content_get_entry(data_->ifd[ifd], tag);
         return found && found->format == format && found->size >= least ? found : nullptr;
-    };
-    if (const ExifEntry* space = entry(EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, EXIF_FORMAT_SHORT, 2))
+    }
+
+private:
+    std::unique_ptr<ExifData, decltype(&exif_data_unref)> data_;
+};
+
+} // namespace
+
+unsigned orientation_of_exif(const unsigned char* block, std::size_t bytes) {
+    const ExifBlock exif(block, bytes);
+    const ExifEntry* found =
+        exif ? exif.entry(EXIF_IFD_0, EXIF_TAG_ORIENTATION, EXIF_FORMAT_SHORT, 2) : nullptr;
+    const unsigned value = found ? exif_get_short(found->data, exif.order()) : 0;
+    return value <= 8 ? value : 0;
+}
+
+std::optional<Coding> coding_of_exif(const unsigned char* block, std::size_t bytes) {
+    const ExifBlock exif(block, bytes);
+    if (!exif)
+        return std::nullopt;
+    const ExifByteOrder order = exif.order();
+    if (const ExifEntry* space = exif.entry(EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE, EXIF_FORMAT_SHORT, 2))
         if (auto coding = coding_of_color_space(exif_get_short(space->data, order)))
             return coding;
-    if (const ExifEntry* own = entry(EXIF_IFD_EXIF, EXIF_TAG_GAMMA, EXIF_FORMAT_RATIONAL, 8)) {
+    if (const ExifEntry* own = exif.entry(EXIF_IFD_EXIF, EXIF_TAG_GAMMA, EXIF_FORMAT_RATIONAL, 8)) {
         const ExifRational value = exif_get_rational(own->data, order);
         const double exponent =
             value.denominator == 0 ? 0 : static_cast<double>(value.numerator) / value.denominator;
@@ -173,7 +197,7 @@ std::optional<Coding> coding_of_exif(const unsigned char* block, std::size_t byt
             return said(gamma(exponent), "its Exif Gamma");
     }
     const ExifEntry* index =
-        entry(EXIF_IFD_INTEROPERABILITY, EXIF_TAG_INTEROPERABILITY_INDEX, EXIF_FORMAT_ASCII, 3);
+        exif.entry(EXIF_IFD_INTEROPERABILITY, EXIF_TAG_INTEROPERABILITY_INDEX, EXIF_FORMAT_ASCII, 3);
     if (index && std::equal(index->data, index->data + 3, "R03"))
         return said(gamma(563.0 / 256), "its Exif index of Adobe RGB");
     return std::nullopt;

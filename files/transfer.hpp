@@ -48,6 +48,8 @@ std::optional<Coding> coding_of_gamma(double encoding_exponent);
 std::optional<Coding> coding_of_icc(const void* profile, std::size_t bytes);
 /// The Exif block of a JPEG file, from "Exif" on (libexif): ColorSpace, Gamma, Adobe RGB by its index.
 std::optional<Coding> coding_of_exif(const unsigned char* block, std::size_t bytes);
+/// Orientation of the same block, 1…8; 0: it states none.
+unsigned orientation_of_exif(const unsigned char* block, std::size_t bytes);
 /// Exif ColorSpace: 1 is sRGB; other values say nothing.
 std::optional<Coding> coding_of_color_space(unsigned value);
 /// Tables of light, 0…65535, of all codes in equal steps; one for each channel or one for all.

@@ -51,7 +51,7 @@ void bound_rate(GstElement* encoder, double mbit_s) {
                  "vbv-buf-capacity",
                  static_cast<guint>(std::lround(std::min(kLongestMs, 1000 * kMostMbit / mbit_s))), nullptr);
 }
-constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
+constexpr std::uint64_t kWaitingForEncoder = 2;   ///< pictures in front of the encoder
 constexpr guint kLookMs = 200;          ///< between two looks at who reads
 constexpr guint kEndMs = 5;             ///< between two looks at who is still there at the end
 constexpr int kEndLooks = 400;          ///< then it ends without them
@@ -72,7 +72,7 @@ struct Watched {
         if (!source || !last)
             return false;
         auto* to = GST_APP_SRC(source.get());
-        if (gst_app_src_get_current_level_buffers(to) >= kWaiting)
+        if (gst_app_src_get_current_level_buffers(to) >= kWaitingForEncoder)
             return false;
         // Until it plays it may have its clock and not yet the time from which it counts: what it stamps then
         // would be shown days later.

@@ -1,6 +1,7 @@
 #include "sources/aravis/aravis_options.hpp"
 
 #include "sources/aravis/aravis_source.hpp"
+#include "sources/aravis/camera_format.hpp"
 
 namespace specklescope {
 
@@ -23,9 +24,12 @@ Declare<P> picture() {
                .cost = kRebuild,
                .doc = "of a camera with triggers the most that it takes; 0: as the camera is set"})
         .choice(
-            "format", &P::format, {"auto", "mono8", "mono10", "mono12", "mono14", "mono16"},
+            "format", &P::format, camera_format_names(),
             {.cost = kRebuild,
-             .doc = "pixel format; auto: grey of 8 bits where the camera has it, else of 16, else colour"})
+             .doc =
+                 "pixel format; auto: grey of the most bits that the camera has, else a mosaic, else colour; "
+                 "p and packed need less of the cable; bayer is made into colour of half the sides by "
+                 "binning; of yuv422 only grey is read"})
         .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
                 {.cost = kRebuild,
                  .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})

@@ -8,11 +8,11 @@
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
 #include "sources/aravis/wiring.hpp"
+#include "sources/full_scale.hpp"
 #include "sources/gst/gst_closer.hpp"
 
 #include <spdlog/spdlog.h>
 
-#include <cstring>
 #include <utility>
 
 namespace specklescope {
@@ -40,14 +40,15 @@ const char* flaw_of_size(ArvBuffer* buffer) {
     const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
     if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide)
         return "claimed a size that no picture has";
+    if (format.bayer != Bayer::none && (width < 2 || height < 2))
+        return "were too small for a mosaic";
     std::size_t held = 0, unused = 0;
     const auto* data = static_cast<const std::byte*>(arv_buffer_get_data(buffer, &held));
     const auto* picture = static_cast<const std::byte*>(arv_buffer_get_image_data(buffer, &unused));
     gint pad_x = 0, pad_y = 0;
     arv_buffer_get_image_padding(buffer, &pad_x, &pad_y);
-    const std::uint64_t row = Shape{width, height, format.channels, format.type}.row_bytes();
     const std::uint64_t needed =
-        (row + static_cast<std::uint64_t>(pad_x)) * static_cast<std::uint64_t>(height - 1) + row;
+        pad_x < 0 ? 0 : stored_bytes(format.pixels, width, height, static_cast<std::size_t>(pad_x));
     const bool fits = data && picture && pad_x >= 0 && picture >= data &&
                       static_cast<std::uint64_t>(picture - data) <= held &&
                       needed <= held - static_cast<std::uint64_t>(picture - data);
@@ -75,26 +76,17 @@ const char* flaw(ArvBuffer* buffer) {
     }
 }
 
-void copy_picture(ArvBuffer* buffer, const HostView& to, bool swap) {
+/// Its pixels, before a mosaic is binned. 16-bit words are swapped where the camera sends them big-endian.
+void unpack_picture(ArvBuffer* buffer, StoredPixels pixels, bool swap, HostView to) {
     std::size_t size = 0;
     const auto* from = static_cast<const std::byte*>(arv_buffer_get_image_data(buffer, &size));
     gint pad_x = 0;
     gint pad_y = 0;
     arv_buffer_get_image_padding(buffer, &pad_x, &pad_y);
-    const std::size_t row = to.shape.row_bytes();
-    const std::size_t pitch = row + static_cast<std::size_t>(pad_x);
-    for (int y = 0; y < to.shape.height; ++y) {
-        const std::byte* source = from + pitch * static_cast<std::size_t>(y);
-        std::byte* target = to.row(y);
-        if (!swap) {
-            std::memcpy(target, source, row);
-            continue;
-        }
-        for (std::size_t i = 0; i + 1 < row; i += 2) {
-            target[i] = source[i + 1];
-            target[i + 1] = source[i];
-        }
-    }
+    if (swap && pixels.type == PixelType::u16 && pixels.layout == StoredPixels::Layout::plain)
+        pixels.layout = StoredPixels::Layout::swapped;
+    const auto padding = static_cast<std::size_t>(pad_x);
+    unpack_frame(pixels, {from, stored_bytes(pixels, to.shape.width, to.shape.height, padding)}, padding, to);
 }
 
 class AravisSource final : public Source {
@@ -217,9 +209,11 @@ private:
         gint height = 0;
         arv_camera_get_region(camera_->get(), nullptr, nullptr, &width, &height, nullptr);
         const CameraFormat* format = find_format(arv_camera_get_pixel_format(camera_->get(), nullptr));
-        info.shape = {width, height, format ? format->channels : 1, format ? format->type : PixelType::u8};
-        info.full_scale = format ? format->full_scale : type_full_scale(info.shape.type);
-        swap_ = info.shape.type == PixelType::u16 && camera_->big_endian(asked().byte_order);
+        info.shape = format ? format->shape(width, height) : Shape{width, height, 1, PixelType::u8};
+        info.full_scale = format ? format->pixels.full_scale : type_full_scale(info.shape.type);
+        swap_ = camera_->big_endian(asked().byte_order);
+        stated_ = camera_->stated_full_scale();
+        full_scales_.clear();
         read_back();
         camera_->start();
         if (!triggered)
@@ -288,8 +282,8 @@ private:
 
     void deliver(ArvBuffer* buffer, const CameraTime::Moment& captured, FramePort& port) {
         const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
-        const Shape shape{arv_buffer_get_image_width(buffer), arv_buffer_get_image_height(buffer),
-                          format.channels, format.type};
+        const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
+        const Shape shape = format.shape(width, height);
         if (captured.set) {
             warn_once(said_set_,
                       "Its clock was set while it ran; capture times go on from where they were, and "
@@ -299,16 +293,34 @@ private:
         Frame frame = port.acquire(shape);
         if (!frame)
             return;
-        copy_picture(buffer, frame.host(), swap_);
         FrameInfo& info = frame.info();
+        info.full_scale = make_frame(buffer, format, format.pixels.shape(width, height), frame.host());
         info.capture_ns = captured.ns;
-        info.full_scale = format.full_scale;
         if (const double exposure = chunks_->exposure_ms(buffer).value_or(exposure_ms()); exposure > 0)
             info.exposure_ms = exposure;
         if (const double gain = params_.as<AravisParams>().gain; gain >= 0)
             info.gain = gain;
         port.copied("Aravis brought its own memory");
         port.submit(std::move(frame));
+    }
+
+    /// Returns its full scale, which 16 bits alone do not tell.
+    double make_frame(ArvBuffer* buffer, const CameraFormat& format, const Shape& stored, HostView to) {
+        HostView picture = to;
+        if (format.bayer != Bayer::none) {
+            mosaic_.resize(stored.bytes());
+            picture = HostView(mosaic_.data(), stored);
+        }
+        unpack_picture(buffer, format.pixels, swap_, picture);
+        double full_scale = format.pixels.full_scale;
+        if (full_scale == type_full_scale(PixelType::u16)) {
+            const double found = full_scales_.find(
+                camera_->name(), picture, stated_.value > 0 ? stated_ : StatedFullScale{.value = full_scale});
+            full_scale = found > 0 ? found : full_scale;
+        }
+        if (format.bayer != Bayer::none)
+            bin_bayer(format.bayer, picture, to, full_scale);
+        return full_scale;
     }
 
     /// On the camera's clock, ns; nothing where it has none, or put no time on this frame.
@@ -345,6 +357,9 @@ private:
     TriggerSeries series_;
     double ticks_ = 0;
     bool swap_ = false;
+    StatedFullScale stated_; ///< by the camera, of 16-bit pixels
+    FullScaleFinder full_scales_;
+    std::vector<std::byte> mosaic_;
     bool said_set_ = false, said_late_ = false;
 };
 

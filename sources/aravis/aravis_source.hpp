@@ -10,7 +10,30 @@
 namespace specklescope {
 
 struct AravisParams {
-    enum class Format : std::uint8_t { automatic, mono8, mono10, mono12, mono14, mono16 };
+    enum class Format : std::uint8_t {
+        automatic,
+        mono8,
+        mono10,
+        mono12,
+        mono14,
+        mono16,
+        mono10p,
+        mono12p,
+        mono14p,
+        mono10packed,
+        mono12packed,
+        bayer8,
+        bayer10,
+        bayer12,
+        bayer16,
+        bayer10p,
+        bayer12p,
+        bayer10packed,
+        bayer12packed,
+        rgb8,
+        bgr8,
+        yuv422
+    };
     enum class ByteOrder : std::uint8_t { automatic, little, big };
     enum class Activation : std::uint8_t { keep, rising, falling, any, high, low };
     enum class Start : std::uint8_t { open, record };

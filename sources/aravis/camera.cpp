@@ -10,19 +10,6 @@ namespace specklescope {
 
 namespace {
 
-/// In the order in which `auto` prefers them.
-constexpr std::array<CameraFormat, 7> kFormats = {
-    {{"Mono8", ARV_PIXEL_FORMAT_MONO_8, PixelType::u8, 1, 255},
-     {"Mono16", ARV_PIXEL_FORMAT_MONO_16, PixelType::u16, 1, 65535},
-     {"Mono14", ARV_PIXEL_FORMAT_MONO_14, PixelType::u16, 1, 16383},
-     {"Mono12", ARV_PIXEL_FORMAT_MONO_12, PixelType::u16, 1, 4095},
-     {"Mono10", ARV_PIXEL_FORMAT_MONO_10, PixelType::u16, 1, 1023},
-     {"RGB8", ARV_PIXEL_FORMAT_RGB_8_PACKED, PixelType::u8, 3, 255},
-     {"RGB8Packed", ARV_PIXEL_FORMAT_RGB_8_PACKED, PixelType::u8, 3, 255}}};
-
-/// In the order of AravisParams::Format.
-constexpr std::array<const char*, 6> kAsked = {nullptr, "Mono8", "Mono10", "Mono12", "Mono14", "Mono16"};
-
 std::string text(const char* part) { return part ? part : ""; }
 
 std::string format_for(const NamedCamera& camera, AravisParams::Format asked) {
@@ -30,18 +17,14 @@ std::string format_for(const NamedCamera& camera, AravisParams::Format asked) {
     const auto has = [&](const char* name) {
         return std::find(offered.begin(), offered.end(), name) != offered.end();
     };
-    if (const char* name = kAsked[static_cast<std::size_t>(asked)]) {
-        if (has(name))
-            return name;
-    } else {
-        for (const CameraFormat& format : kFormats)
-            if (has(format.genicam))
-                return format.genicam;
-    }
-    const char* name = kAsked[static_cast<std::size_t>(asked)];
-    throw UsageError("source aravis: format = " + std::string(name ? name : "auto") +
-                     " is not possible: PixelFormat of " + camera.name + " takes " + listed(offered) +
-                     (name ? "; choose one of them." : ", of which none is taken here."));
+    for (const CameraFormat& format : camera_formats())
+        if ((asked == AravisParams::Format::automatic || asked == format.asked) && has(format.genicam))
+            return format.genicam;
+    const std::string name = camera_format_names().at(static_cast<std::size_t>(asked));
+    throw UsageError("source aravis: format = " + name + " is not possible: PixelFormat of " + camera.name +
+                     " takes " + listed(offered) +
+                     (asked != AravisParams::Format::automatic ? "; choose one of them."
+                                                               : ", of which none is taken here."));
 }
 
 void set_lost(ArvDevice* /*device*/, gpointer flag) {
@@ -53,12 +36,6 @@ void forget(gpointer flag, GClosure* /*closure*/) {
 }
 
 } // namespace
-
-const CameraFormat* find_format(std::uint32_t code) {
-    const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
-                                     [&](const CameraFormat& format) { return format.code == code; });
-    return found == kFormats.end() ? nullptr : found;
-}
 
 std::vector<std::pair<std::string, std::string>> discover_cameras() {
     std::vector<std::pair<std::string, std::string>> found;
@@ -242,6 +219,16 @@ bool Camera::big_endian(AravisParams::ByteOrder asked) const {
     if (asked != AravisParams::ByteOrder::automatic)
         return asked == AravisParams::ByteOrder::big;
     return named_.value("DeviceStreamChannelEndianness") == "Big";
+}
+
+StatedFullScale Camera::stated_full_scale() const {
+    if (!named_.has("PixelDynamicRangeMax"))
+        return {};
+    const gint64 most =
+        arv_device_get_integer_feature_value(arv_camera_get_device(get()), "PixelDynamicRangeMax", nullptr);
+    if (most <= 255 || most >= 65535)
+        return {};
+    return {.value = static_cast<double>(most), .by = "its PixelDynamicRangeMax"};
 }
 
 double Camera::tick_rate() const {

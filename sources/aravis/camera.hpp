@@ -1,7 +1,9 @@
 // One open camera and its stream of buffers.
 #pragma once
 
+#include "files/image_file.hpp"
 #include "sources/aravis/aravis_source.hpp"
+#include "sources/aravis/camera_format.hpp"
 #include "sources/aravis/features.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 
@@ -12,17 +14,6 @@
 #include <string>
 
 namespace specklescope {
-
-/// Pixels as the camera names them (PFNC); samples of 10 to 14 bits sit in the low bits of 16.
-struct CameraFormat {
-    const char* genicam;
-    std::uint32_t code; ///< ArvPixelFormat
-    PixelType type;
-    int channels;
-    double full_scale;
-};
-/// Null for one that is not taken.
-const CameraFormat* find_format(std::uint32_t code);
 
 /// Every camera that answers now, as SOURCE arguments with a description.
 std::vector<std::pair<std::string, std::string>> discover_cameras();
@@ -51,6 +42,8 @@ public:
     double gain() const;        ///< −1: it does not say
     double rate() const;        ///< 0: it does not say
     bool big_endian(AravisParams::ByteOrder asked) const;
+    /// PixelDynamicRangeMax, where the camera has it and 16 bits could hold more.
+    StatedFullScale stated_full_scale() const;
     /// Ticks a second of the clock of its time stamps; 0: it has none.
     double tick_rate() const;
 

@@ -7,6 +7,7 @@
 #include "pipeline/timed_frames.hpp"
 #include "sources/files/image_index.hpp"
 #include "sources/files/image_sequence.hpp"
+#include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/speed.hpp"
@@ -41,6 +42,7 @@ public:
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
             throw RunError("'" + path_ + "' holds no picture.");
+        look_ahead();
         SourceInfo info;
         const std::filesystem::path path(path_);
         info.name = (path.has_filename() ? path : path.parent_path()).filename().string();
@@ -131,6 +133,10 @@ public:
         clock_.restart();
         said_.clear();
         told_.clear();
+        mosaics_.clear();
+        remarked_.clear();
+        full_scales_.clear();
+        found_full_scale_.reset();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -159,8 +165,48 @@ private:
     double code_full_scale() const {
         if (options().full_scale > 0)
             return options().full_scale;
-        const double recorded = reader_ ? reader_->recorded().full_scale : 0;
-        return recorded > 0 ? recorded : type_full_scale(page_type_);
+        if (const double recorded = reader_ ? reader_->recorded().full_scale : 0; recorded > 0)
+            return recorded;
+        if (found_full_scale_)
+            return *found_full_scale_;
+        const double stated = reader_ ? reader_->full_scale().value : 0;
+        return stated > 0 ? stated : type_full_scale(page_type_);
+    }
+
+    /// Takes the full scale of a page from its samples, unless it is known or they have been decoded.
+    void find_full_scale(const ImageReader& reader, ConstHostView page) {
+        if (options().full_scale > 0 || reader.recorded().full_scale > 0 || coding_.recorded || decodes())
+            return;
+        found_full_scale_ = full_scales_.find(files_[file_ - 1], page, reader.full_scale());
+    }
+
+    /// The first pages are looked at when the source opens, so that open() tells the full scale of the
+    /// frames.
+    void look_ahead() {
+        constexpr int kPages = 4;
+        constexpr std::size_t kMostBytes = std::size_t{64} << 20; // of a page
+        if (page_type_ == PixelType::u8)
+            return;
+        try {
+            const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
+            for (int i = 0; i < kPages; ++i) {
+                const std::optional<Shape> page = ahead->next_page();
+                if (!page || page->bytes() > kMostBytes)
+                    return;
+                std::vector<std::byte> samples(page->bytes());
+                ahead->read_rows(HostView(samples.data(), *page));
+                find_full_scale(*ahead, HostView(samples.data(), *page));
+            }
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
+        }
+    }
+
+    void tell_remarks() {
+        for (const std::string& remark : reader_->remarks())
+            if (std::find(remarked_.begin(), remarked_.end(), remark) == remarked_.end()) {
+                remarked_.push_back(remark);
+                run_log().info("'{}' {}.", files_[file_ - 1], remark);
+            }
     }
 
     bool decodes() const { return !coding_.transfer.linear(); }
@@ -197,7 +243,7 @@ private:
             return Status::idle;
         if (std::exchange(new_round_, false))
             port.discontinuity();
-        rows_left_ -= shape_.height;
+        rows_left_ -= stored_.height;
         frame.info().position = position_++;
         read(frame.host());
         frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate);
@@ -211,16 +257,32 @@ private:
         return Status::frame;
     }
 
+    /// Codes of the file, to light where they are decoded, to colour where they are a mosaic.
     void read(HostView to) {
-        if (!decodes())
-            return reader_->read_rows(to);
-        Shape codes = to.shape;
-        codes.type = page_type_;
-        codes_.resize(codes.bytes());
-        const HostView coded(codes_.data(), codes);
-        reader_->read_rows(coded);
-        decoder_.run(coded, to);
+        HostView light = to;
+        if (bins()) {
+            Shape mosaic = stored_;
+            mosaic.type = shape_.type;
+            mosaic_.resize(mosaic.bytes());
+            light = HostView(mosaic_.data(), mosaic);
+        }
+        if (decodes()) {
+            codes_.resize(stored_.bytes());
+            const HostView coded(codes_.data(), stored_);
+            reader_->read_rows(coded);
+            decoder_.run(coded, light);
+        } else {
+            reader_->read_rows(light);
+            find_full_scale(*reader_, light);
+        }
+        tell_remarks();
+        if (bins())
+            bin_bayer(options().bayer, light, to, full_scale());
+        else if (coding_.light == Light::counts && !coding_.recorded)
+            mosaics_.look(files_[file_ - 1], light);
     }
+
+    bool bins() const { return options().bayer != Bayer::none; }
 
     /// What the page's values are, once and for all that comes behind: said when it is another than before.
     void read_coding(const std::string& name) {
@@ -276,6 +338,7 @@ private:
         const std::string& name = files_[file_ - 1];
         shape_ = page;
         page_type_ = page.type;
+        found_full_scale_.reset();
         told_.tell(name, reader_->doubts());
         read_coding(name);
         if (decodes())
@@ -290,6 +353,10 @@ private:
         }
         check_shape(shape_, "'" + name + "'");
         rows_left_ = page.height;
+        stored_ = shape_;
+        stored_.type = page.type;
+        if (bins())
+            shape_ = bayer_shape(shape_, name);
         any_ = true;
     }
 
@@ -312,8 +379,7 @@ private:
     }
 
     void skip_rows(int rows) {
-        Shape skipped = shape_;
-        skipped.type = page_type_;
+        Shape skipped = stored_;
         skipped.height = rows;
         std::vector<std::byte> unwanted(skipped.bytes());
         reader_->read_rows(HostView(unwanted.data(), skipped));
@@ -326,15 +392,20 @@ private:
     std::size_t file_ = 0; ///< the one after the file being read
     std::unique_ptr<ImageReader> reader_;
     Shape shape_;                         ///< of the next frame
+    Shape stored_;                        ///< of the same in the file
     PixelType page_type_ = PixelType::u8; ///< of the values in the file
     std::optional<Transfer> asked_;       ///< nothing: as the file says
     Coding coding_;                       ///< of the page being read
     std::string said_;                    ///< of it in the log
     ToldDoubts told_;
+    std::vector<std::string> remarked_; ///< reader_'s remarks that have been logged
+    FullScaleFinder full_scales_;
+    std::optional<double> found_full_scale_; ///< of the last frame, by full_scales_
     Decoder decoder_;
-    std::vector<std::byte> codes_; ///< rows before they are decoded
-    int rows_left_ = 0;            ///< of the page being read
-    bool any_ = false;             ///< at least one page was found: a round of nothing would never end
+    MosaicFinder mosaics_;
+    std::vector<std::byte> codes_, mosaic_; ///< rows before they are decoded, and before they are binned
+    int rows_left_ = 0;                     ///< of the page being read
+    bool any_ = false; ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
     std::uint64_t position_ = 0; ///< of the next frame
@@ -366,6 +437,7 @@ const ParamTable& image_table() {
                  .cost = Cost::rebuild,
                  .doc =
                      "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+            .choice("bayer", &ImageOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
             .text(
                 "transfer", &ImageOptions::transfer,
                 {.cost = Cost::rebuild,
@@ -373,9 +445,12 @@ const ParamTable& image_table() {
                      "how the values are coded: auto (as the file says: sRGB, gamma, ICC profile, Exif; JPEG "
                      "and 8-bit colour PNG without a word are sRGB), linear (taken as they are), srgb, "
                      "gamma:G; coded values are decoded to linear light, 0…1"})
-            .real(
-                "full_scale", &ImageOptions::full_scale,
-                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+            .real("full_scale", &ImageOptions::full_scale,
+                  {.min = 0,
+                   .max = 1e9,
+                   .doc =
+                       "largest value a pixel can have (4095: 12 bit); 0: as the file states, or the type's, "
+                       "unless samples pile up below it"})
             .table();
     return table;
 }
@@ -385,9 +460,8 @@ const ParamTable& image_table() {
 SourceType image_source_type() {
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif|hdr|exr, FOLDER/, name_%04d.tif",
-            .doc =
-                "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), Radiance, OpenEXR, every "
-                "image of a folder, a numbered sequence",
+            .doc = "PNG, JPEG, TIFF (a multi-page TIFF is a movie), Radiance, OpenEXR, every "
+                   "image of a folder, a numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/source.hpp"
+#include "sources/bayer.hpp"
 #include "sources/registry.hpp"
 
 namespace specklescope {
@@ -12,7 +13,8 @@ struct ImageOptions {
     double speed = 1; ///< times the rate; 0: as fast as they are taken
     bool loop = false;
     int frame_height = 0; ///< rows in a frame, for images with frames one below the other; 0: the whole image
-    double full_scale = 0;         ///< largest value a pixel can have; 0: the type's
+    double full_scale = 0; ///< largest value a pixel can have; 0: the type's
+    Bayer bayer = Bayer::none;
     std::string transfer = "auto"; ///< parse_transfer(); auto: as the file says, or as is usual of its kind
 };
 

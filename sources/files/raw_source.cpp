@@ -3,9 +3,11 @@
 #include "sources/registry.hpp"
 
 #include "files/input_file.hpp"
+#include "files/stored_pixels.hpp"
 #include "pipeline/timed_frames.hpp"
 #include "sources/files/raw_sidecar.hpp"
 #include "sources/files/raw_stream.hpp"
+#include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/speed.hpp"
@@ -20,6 +22,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 namespace specklescope {
 
@@ -29,36 +32,47 @@ constexpr int kMaxHeader = 1 << 30;
 
 const ParamTable& raw_table();
 
-Shape raw_shape(const RawOptions& options) {
-    switch (options.format) {
-    case RawOptions::Format::gray16le:
-    case RawOptions::Format::gray16be:
-        return {options.width, options.height, 1, PixelType::u16};
-    case RawOptions::Format::gray32f:
-        return {options.width, options.height, 1, PixelType::f32};
-    case RawOptions::Format::rgb8:
-        return {options.width, options.height, 3, PixelType::u8};
-    case RawOptions::Format::gray8:
-        break;
-    }
-    return {options.width, options.height, 1, PixelType::u8};
+/// In the order of RawOptions::Format.
+constexpr auto kRawPixels = std::to_array<std::pair<const char*, StoredPixels>>({
+    {"gray8", stored::kGray8},
+    {"gray16le", stored::kGray16},
+    {"gray16be", stored::kGray16be},
+    {"gray32f", stored::kGray32f},
+    {"rgb8", stored::kRgb8},
+    {"bgr8", stored::kBgr8},
+    {"uyvy", stored::kUyvy},
+    {"yuyv", stored::kYuyv},
+    {"mono10p", stored::kMono10p},
+    {"mono12p", stored::kMono12p},
+    {"mono14p", stored::kMono14p},
+    {"mono10packed", stored::kMono10Packed},
+    {"mono12packed", stored::kMono12Packed},
+});
+
+std::vector<std::string> raw_format_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, pixels] : kRawPixels)
+        names.emplace_back(name);
+    return names;
 }
 
-/// Files are little-endian unless the format says otherwise.
-bool needs_swap(RawOptions::Format format) {
-    constexpr bool little = std::endian::native == std::endian::little;
-    return format == RawOptions::Format::gray16be
-               ? little
-               : !little && (format == RawOptions::Format::gray16le || format == RawOptions::Format::gray32f);
+/// "gray8, gray16le, …".
+std::string listed_raw_formats() {
+    std::string text;
+    for (const std::string& name : raw_format_names())
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
 }
 
-void swap_bytes(HostView view) {
-    const std::size_t size = pixel_bytes(view.shape.type);
-    for (int y = 0; y < view.shape.height; ++y) {
-        std::byte* row = view.row(y);
-        for (std::size_t at = 0; at < view.shape.row_bytes(); at += size)
-            std::reverse(row + at, row + at + size);
-    }
+const StoredPixels& pixels_of(const RawOptions& options) {
+    return kRawPixels.at(static_cast<std::size_t>(options.format)).second;
+}
+
+/// Of a frame in the file, before a mosaic is binned.
+Shape raw_shape(const RawOptions& options) { return pixels_of(options).shape(options.width, options.height); }
+
+std::size_t raw_bytes(const RawOptions& options) {
+    return stored_bytes(pixels_of(options), options.width, options.height);
 }
 
 /// "width=1392&height=1040&format=gray16le": at most three usual sizes of which the file holds whole frames,
@@ -78,7 +92,7 @@ std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& op
                 continue;
             tried.width = width;
             tried.height = height;
-            const std::uint64_t frame = raw_shape(tried).bytes();
+            const std::uint64_t frame = raw_bytes(tried);
             if (found.size() < 3 && bytes >= frame && bytes % frame == 0)
                 found.push_back(
                     "width=" + std::to_string(width) + "&height=" + std::to_string(height) +
@@ -99,8 +113,7 @@ std::string how_to_write(const std::string& path, const RawOptions& options) {
     if (!text.empty())
         return "its " + std::to_string(bytes) + " bytes are whole frames of " + text;
     return (bytes > 0 ? "its " + std::to_string(bytes) + " bytes fit no usual size; " : std::string()) +
-           "write raw:" + path +
-           "?width=W&height=H&format=F (formats: gray8, gray16le, gray16be, gray32f, rgb8)";
+           "write raw:" + path + "?width=W&height=H&format=F (formats: " + listed_raw_formats() + ")";
 }
 
 class RawSource final : public Source, public TimedFrames {
@@ -117,22 +130,28 @@ public:
                              "' has no header, so its width and height are needed; " +
                              how_to_write(path_, options) + ".");
         check_shape(raw_shape(options), "source raw: a frame");
+        if (bins())
+            (void)bayer_shape(raw_shape(options), path_);
     }
 
     bool may_hold_results() const override { return true; }
     SourceInfo open() override {
         close();
         const auto& options = params_.as<RawOptions>();
-        shape_ = raw_shape(options);
+        stored_ = shape_ = raw_shape(options);
+        if (bins())
+            shape_ = bayer_shape(stored_, path_);
+        frame_bytes_ = raw_bytes(options);
         stream_.open(path_);
         const std::uint64_t size = input_size(path_);
-        const std::uint64_t wanted = header() + shape_.bytes();
+        const std::uint64_t wanted = header() + frame_bytes_;
         if (stream_.regular() && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
-                           to_string(shape_) + " (" + std::to_string(wanted) +
+                           to_string(stored_) + " (" + std::to_string(wanted) +
                            " bytes with the header); check width, height and format.");
         stream_.skip_header(header());
         open_sidecar();
+        look_ahead();
         SourceInfo info;
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
@@ -159,10 +178,10 @@ public:
         Frame frame = port.acquire(shape_);
         if (!frame)
             return Status::idle;
-        std::optional<std::size_t> bytes = stream_.read(frame.host());
+        std::optional<std::size_t> bytes = read_frame(frame.host());
         if (bytes == 0 && options.loop && in_pass_ > 0) {
             rewind(port);
-            bytes = stream_.read(frame.host());
+            bytes = read_frame(frame.host());
         }
         if (!bytes)
             return Status::idle;
@@ -170,10 +189,9 @@ public:
             ended_ = true;
             return Status::end;
         }
-        if (*bytes < shape_.bytes())
+        if (*bytes < frame_bytes_)
             return cut_short(*bytes, port);
-        if (needs_swap(options.format))
-            swap_bytes(frame.host());
+        make_frame(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
         told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
@@ -190,7 +208,7 @@ public:
 
     std::uint64_t length() override {
         const std::uint64_t size = stream_.size();
-        return size < header() ? 0 : (size - header()) / shape_.bytes();
+        return size < header() ? 0 : (size - header()) / frame_bytes_;
     }
 
     std::optional<std::uint64_t> frame_at(double seconds) override {
@@ -201,7 +219,7 @@ public:
             return Source::seek(frame, at_once);
         if (const std::uint64_t frames = length(); frame >= frames)
             refuse_frame(path_, frame, frames);
-        if (!stream_.go_to(header() + frame * shape_.bytes()))
+        if (!stream_.go_to(header() + frame * frame_bytes_))
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
         sidecar_.seek(frame);
@@ -217,6 +235,9 @@ public:
         pacer_.restart();
         clock_.restart();
         told_.clear();
+        mosaics_.clear();
+        full_scales_.clear();
+        found_full_scale_.reset();
         in_pass_ = 0;
         ended_ = warned_ = false;
     }
@@ -234,7 +255,70 @@ private:
     double full_scale() const {
         const double given = params_.as<RawOptions>().full_scale;
         const double recorded = sidecar_.file().now().full_scale;
-        return given > 0 ? given : recorded > 0 ? recorded : type_full_scale(shape_.type);
+        return given > 0           ? given
+               : recorded > 0      ? recorded
+               : found_full_scale_ ? *found_full_scale_
+                                   : pixels_of(params_.as<RawOptions>()).full_scale;
+    }
+
+    bool bins() const { return params_.as<RawOptions>().bayer != Bayer::none; }
+    /// Frames lie in the file as in their slots.
+    bool direct() const {
+        return pixels_of(params_.as<RawOptions>()).layout == StoredPixels::Layout::plain && !bins() &&
+               std::endian::native == std::endian::little;
+    }
+
+    std::optional<std::size_t> read_frame(HostView to) {
+        if (direct())
+            return stream_.read(to);
+        bytes_.resize(frame_bytes_);
+        return stream_.read(std::span(bytes_));
+    }
+
+    /// Of what read_frame() has read.
+    void make_frame(HostView to) {
+        HostView grey = to;
+        if (bins()) {
+            mosaic_.resize(stored_.bytes());
+            grey = HostView(mosaic_.data(), stored_);
+        }
+        if (!direct())
+            unpack_frame(pixels_of(params_.as<RawOptions>()), bytes_, 0, grey);
+        look_at(grey);
+        if (bins())
+            bin_bayer(params_.as<RawOptions>().bayer, grey, to, full_scale());
+    }
+
+    /// Takes the full scale from samples of which no recording states it, and notices a mosaic.
+    void look_at(ConstHostView frame) {
+        if (sidecar_.is_open())
+            return;
+        if (!(params_.as<RawOptions>().full_scale > 0))
+            found_full_scale_ =
+                full_scales_.find(path_, frame, {.value = pixels_of(params_.as<RawOptions>()).full_scale});
+        if (!bins())
+            mosaics_.look(path_, frame);
+    }
+
+    /// The first frames are looked at when the source opens, so that open() states the full scale of the
+    /// frames.
+    void look_ahead() {
+        constexpr int kFrames = 4;
+        constexpr std::size_t kMostBytes = std::size_t{64} << 20; // of a frame
+        if (!stream_.regular() || stored_.type == PixelType::u8 || stored_.bytes() > kMostBytes)
+            return;
+        const std::uint64_t begin = header();
+        std::vector<std::byte> pixels(stored_.bytes());
+        const HostView frame(pixels.data(), stored_);
+        for (int i = 0; i < kFrames; ++i) {
+            bytes_.resize(frame_bytes_);
+            if (stream_.read(std::span(bytes_)) != frame_bytes_)
+                break;
+            unpack_frame(pixels_of(params_.as<RawOptions>()), bytes_, 0, frame);
+            look_at(frame);
+        }
+        if (!stream_.go_to(begin))
+            throw RunError("'" + path_ + "' cannot be read from its beginning.");
     }
 
     /// Width, height and format as recorded, unless they were given.
@@ -272,7 +356,7 @@ private:
 
     Status cut_short(std::size_t bytes, FramePort& port) {
         const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) +
-                                 " of " + std::to_string(shape_.bytes()) + " bytes; the " +
+                                 " of " + std::to_string(frame_bytes_) + " bytes; the " +
                                  std::to_string(in_pass_) + " whole frames before it count.";
         if (!params_.as<RawOptions>().loop || in_pass_ == 0) { // the next round would bring nothing either
             ended_ = true;
@@ -287,6 +371,12 @@ private:
 
     std::string path_;
     Shape shape_;
+    Shape stored_;                ///< of a frame in the file, before a mosaic is binned
+    std::size_t frame_bytes_ = 0; ///< in the file
+    std::vector<std::byte> bytes_, mosaic_;
+    FullScaleFinder full_scales_;
+    std::optional<double> found_full_scale_; ///< of the last frame, by full_scales_
+    MosaicFinder mosaics_;
     RawStream stream_;
     RawSidecar sidecar_; ///< open where there is one
     Pacer pacer_;
@@ -312,8 +402,12 @@ const ParamTable& raw_table() {
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
                       .doc = "rows in a frame; required unless FILE.jsonl tells it"})
-            .choice("format", &RawOptions::format, {"gray8", "gray16le", "gray16be", "gray32f", "rgb8"},
-                    {.cost = Cost::rebuild, .doc = "what a pixel is; 32-bit float is little-endian"})
+            .choice("format", &RawOptions::format, raw_format_names(),
+                    {.cost = Cost::rebuild,
+                     .doc =
+                         "what a pixel is; 32-bit float is little-endian; mono10p, mono12p and mono14p are "
+                         "packed as GenICam does, mono10packed and mono12packed as GigE Vision does; of "
+                         "uyvy and yuyv (4:2:2) only grey is read"})
             .integer("header", &RawOptions::header,
                      {.unit = "bytes",
                       .min = 0,
@@ -330,9 +424,13 @@ const ParamTable& raw_table() {
             .real("speed", &RawOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
-            .real(
-                "full_scale", &RawOptions::full_scale,
-                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+            .real("full_scale", &RawOptions::full_scale,
+                  {.min = 0,
+                   .max = 1e9,
+                   .doc =
+                       "largest value a pixel can have (4095: 12 bit); 0: the format's, unless samples pile "
+                       "up below it"})
+            .choice("bayer", &RawOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
             .table();
     return table;
 }
@@ -360,13 +458,13 @@ std::uint64_t raw_frame_bytes(int width, int height, const std::string& format) 
     options.width = width;
     options.height = height;
     options.format = static_cast<RawOptions::Format>(at - formats.begin());
-    return raw_shape(options).bytes();
+    return raw_bytes(options);
 }
 
 SourceType raw_source_type() {
     return {.kind = "raw",
             .syntax = "raw:FILE?width=W&height=H&format=F",
-            .doc = "headerless frames one after another: gray8, gray16le, gray16be, gray32f, rgb8",
+            .doc = "headerless frames one after another: 8 to 16-bit grey, packed or not, float, colour",
             .table = &raw_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<RawSource>(text.target, params);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/source.hpp"
+#include "sources/bayer.hpp"
 #include "sources/registry.hpp"
 
 #include <cstdint>
@@ -14,7 +15,21 @@
 namespace specklescope {
 
 struct RawOptions {
-    enum class Format : std::uint8_t { gray8, gray16le, gray16be, gray32f, rgb8 };
+    enum class Format : std::uint8_t {
+        gray8,
+        gray16le,
+        gray16be,
+        gray32f,
+        rgb8,
+        bgr8,
+        uyvy,
+        yuyv,
+        mono10p,
+        mono12p,
+        mono14p,
+        mono10packed,
+        mono12packed
+    };
 
     int width = 0; ///< pixels; required unless the file beside it tells
     int height = 0;
@@ -23,7 +38,8 @@ struct RawOptions {
     double rate = 0;  ///< frames/s; 0: as fast as they are taken
     double speed = 1; ///< times the rate; 0: as fast as they are taken
     bool loop = false;
-    double full_scale = 0; ///< largest value a pixel can have; 0: the type's
+    double full_scale = 0; ///< largest value a pixel can have; 0: the format's
+    Bayer bayer = Bayer::none;
 };
 
 /// Of cameras in use for speckle imaging, of video and of what software writes: width and height, larger ones

@@ -78,29 +78,35 @@ void RawStream::skip_header(std::size_t bytes) {
     }
 }
 
-std::optional<std::size_t> RawStream::read(HostView view) {
+std::optional<std::size_t> RawStream::read(std::span<std::byte> to) {
     constexpr std::chrono::milliseconds kPatience(100); // as Source::next() has
     const auto end = SteadyClock::now() + kPatience;
-    const std::size_t whole = view.shape.bytes(), row = view.shape.row_bytes();
-    // In one piece to the beginning of the slot, from where each row goes to its place, the last one first: a
-    // call for every row would take longer.
-    std::copy(begun_.begin(), begun_.end(), view.data);
+    std::copy(begun_.begin(), begun_.end(), to.begin());
     std::size_t total = begun_.size();
-    while (total < whole) {
+    while (total < to.size()) {
         if (!comes_before(end)) {
             if (SteadyClock::now() < end)
                 continue;
-            begun_.assign(view.data, view.data + total);
+            begun_.assign(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(total));
             return std::nullopt;
         }
-        const std::size_t got = read_some(view.data + total, whole - total);
+        const std::size_t got = read_some(to.data() + total, to.size() - total);
         if (got == 0)
             break;
         total += got;
     }
     begun_.clear();
-    for (int y = view.shape.height - 1; y > 0 && view.pitch != row; --y)
-        std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
+    return total;
+}
+
+std::optional<std::size_t> RawStream::read(HostView view) {
+    // In one piece to the beginning of the slot, from where each row goes to its place, the last one first: a
+    // call for every row would take longer.
+    const std::size_t row = view.shape.row_bytes();
+    const std::optional<std::size_t> total = read(std::span(view.data, view.shape.bytes()));
+    if (total)
+        for (int y = view.shape.height - 1; y > 0 && view.pitch != row; --y)
+            std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
     return total;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ public:
     /// Bytes read: a frame's worth, 0 at the end, something between when the last frame is cut short. Nothing
     /// while a pipe's writer pauses: what has come of the frame stays.
     std::optional<std::size_t> read(HostView view);
+    std::optional<std::size_t> read(std::span<std::byte> frame); ///< rows without padding
 
 private:
     int descriptor() const;

@@ -24,8 +24,9 @@ template <class T> void take_planes(const T* pixels, ConvolveKernel& kernel, con
         }
 }
 
+constexpr std::size_t kMostPixels = std::size_t{1} << 26; ///< 8192²
+
 ConvolveKernel from_npy(const std::string& path) {
-    constexpr std::size_t kMost = std::size_t{3} << 26; // three planes of 8192²
     NpyFile file(path);
     std::vector<std::size_t> shape = file.shape();
     const bool side_by_side = shape.size() == 3 && shape[2] == 3;
@@ -42,7 +43,7 @@ ConvolveKernel from_npy(const std::string& path) {
                        "; allowed: height×width, height×width×3, 3×height×width, up to " +
                        std::to_string(kMaxSide) + " a side.");
     }
-    file.check_count(kMost);
+    file.check_count(3 * kMostPixels);
     ConvolveKernel kernel{
         static_cast<int>(shape[1]), static_cast<int>(shape[0]), side_by_side || planes ? 3 : 1, {}};
     if (!side_by_side) {
@@ -60,6 +61,9 @@ ConvolveKernel from_image(const std::string& path) {
     if (!shape)
         throw RunError("'" + path + "' has no page that could be a kernel.");
     check_shape(*shape, "'" + path + "'");
+    if (shape->pixels() > kMostPixels)
+        throw RunError("'" + path + "' is " + to_string(*shape) + ", too large for a kernel; allowed: up to " +
+                       std::to_string(kMostPixels) + " pixels.");
     check_memory(shape->bytes() + shape->samples() * sizeof(float), "'" + path + "' as a kernel",
                  "give a smaller one");
     std::vector<std::byte> pixels(shape->bytes());

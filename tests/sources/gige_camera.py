@@ -38,6 +38,8 @@ options.add_argument("--ignore", type=int, default=0, help="every so many trigge
 options.add_argument("--alone", action="store_true", help="no other clock answers: its PTP listens for good")
 options.add_argument("--without", default="", help="features that it does not have, separated by commas")
 options.add_argument("--refuse-line", action="store_true", help="LineSource cannot be written")
+options.add_argument("--formats", default="Mono8:01080001", help="NAME:CODE,… of its PixelFormat, codes in hex")
+options.add_argument("--picture", help="a file with the bytes of each frame, instead of those that count up")
 options.add_argument("--seed", type=int, default=1)
 options = options.parse_args()
 random.seed(options.seed)
@@ -48,7 +50,8 @@ FEATURES = {
     "Width": (0x100, "int", (16, 640)), "Height": (0x104, "int", (16, 480)),
     "OffsetX": (0x108, "int", (0, 0)), "OffsetY": (0x10C, "int", (0, 0)),
     "PayloadSize": (0x110, "int", (0, 1 << 30)),
-    "PixelFormat": (0x114, "enum", {"Mono8": 0x01080001}),
+    "PixelFormat": (0x114, "enum", {name: int(code, 16) for name, code in
+                                    (pair.split(":") for pair in options.formats.split(","))}),
     "AcquisitionMode": (0x118, "enum", {"Continuous": 0, "SingleFrame": 1}),
     "AcquisitionStart": (0x11C, "command", None), "AcquisitionStop": (0x120, "command", None),
     "TriggerSelector": (0x124, "enum", {"FrameStart": 0, "AcquisitionStart": 1}),
@@ -146,7 +149,8 @@ put_word(0x940, 1000000000)  # ticks a second
 put_word(0xD04, 1500)
 
 values = {name: 0 for name in FEATURES}
-values.update(Width=64, Height=48, PixelFormat=0x01080001, ExposureTime=options.exposure)
+values.update(Width=64, Height=48, PixelFormat=next(iter(FEATURES["PixelFormat"][2].values())),
+              ExposureTime=options.exposure)
 selected = {}  # (feature, selector) -> value
 started = time.monotonic_ns()
 jump_at, jump_by = (float(part) for part in options.jump.split(":"))
@@ -168,11 +172,16 @@ def chunks_on():
     return values["ChunkModeActive"] and selected.get(("ChunkEnable", 0), 0)
 
 
+def picture_size():
+    bits = values["PixelFormat"] >> 16 & 0xFF  # of a pixel
+    return (values["Width"] * values["Height"] * bits + 7) // 8
+
+
 def payload_size():
     extra = 0
     if chunks_on():
         extra = 8 + 16 + (16 if selected.get(("ChunkEnable", 1), 0) else 0)
-    return values["Width"] * values["Height"] + extra
+    return picture_size() + extra
 
 
 def read(name):
@@ -283,11 +292,15 @@ def send(number, index, captured, lose):
     room = (struct.unpack_from(">I", memory, 0xD04)[0] & 0xFFFF) - (48 if options.wide else 36)
     width, height = values["Width"], values["Height"]
     line = bytes((index + x) % 256 for x in range(256))
-    picture = (line * (width * height // 256 + 1))[:width * height]
+    if options.picture:
+        with open(options.picture, "rb") as file:
+            line = file.read()
+    size = picture_size()
+    picture = (line * (size // len(line) + 1))[:size]
     kind = 0x0001
     if chunks_on():
         kind = 0x4001
-        picture += struct.pack(">II", 1, width * height)
+        picture += struct.pack(">II", 1, size)
         picture += struct.pack(">dII", values["ExposureTime"] + index % 7, 2, 8)
         if selected.get(("ChunkEnable", 1), 0):
             picture += struct.pack(">QII", captured, 3, 8)

@@ -113,11 +113,7 @@ TEST_F(ImageSource, EveryKindBitByBit) {
 }
 
 TEST_F(ImageSource, KindsThatAreNotReadSayWhatIs) {
-    expect_words(refusal(file("signed.tif")),
-                 {"signed.tif", "16-bit signed", "8 and 16-bit unsigned", "float"});
-    expect_words(refusal(file("double.tif")), {"double.tif", "64-bit float"});
-    expect_words(refusal(file("complex.tif")), {"complex.tif", "complex"});
-    expect_words(refusal(file("wide.tif")), {"wide.tif", "32-bit unsigned"});
+    expect_words(refusal(file("complex.tif")), {"complex.tif", "complex", "1 to 16-bit unsigned"});
     expect_words(refusal(file("five.tif")), {"five.tif", "5 samples", "allowed: grey, RGB"});
     expect_words(refusal(file("cmyk.tif")), {"cmyk.tif", "photometric"});
     expect_words(refusal(file("cmyk.jpg")), {"cmyk.jpg", "CMYK"});

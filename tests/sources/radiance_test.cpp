@@ -184,6 +184,15 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
         EXPECT_NE(said.find(word), std::string::npos) << name << ": " << said;
         EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     }
+    // A header line of any length is quoted by 80 characters.
+    const std::string long_line(60000, 'x');
+    for (const std::string& line :
+         {"FORMAT=" + long_line + "\n\n", "EXPOSURE=" + long_line + "\n\n", "\n" + long_line + "\n"}) {
+        test::write_file(file("long.hdr"), "#?RADIANCE\n" + line);
+        const std::string said = refusal(file("long.hdr"));
+        EXPECT_NE(said.find(std::string(70, 'x')), std::string::npos) << said.substr(0, 300);
+        EXPECT_EQ(said.find(std::string(81, 'x')), std::string::npos) << said.size();
+    }
 }
 
 /// A tall picture is read in parts, which make it up.

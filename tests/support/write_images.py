@@ -184,10 +184,7 @@ with tifffile.TiffWriter("previews.tif") as writer: # a reduced copy after each 
         writer.write(page, photometric="minisblack", metadata=None)
         writer.write(page[::4, ::4], photometric="minisblack", metadata=None, subfiletype=1)
 
-tifffile.imwrite("signed.tif", random((5, 5), np.uint16).astype(np.int16))
-tifffile.imwrite("double.tif", np.ones((5, 5)))
 tifffile.imwrite("complex.tif", np.ones((5, 5), np.complex64))
-tifffile.imwrite("wide.tif", np.ones((5, 5), np.uint32))
 tifffile.imwrite("five.tif", random((5, 5, 5), np.uint8), photometric="minisblack", planarconfig="contig")
 Image.fromarray(color).convert("CMYK").save("cmyk.tif")
 

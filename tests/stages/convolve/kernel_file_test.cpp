@@ -63,6 +63,25 @@ TEST(KernelFile, npy_is_read_in_every_order_and_type) {
     }
 }
 
+/// 48 kB of PNG would unfold to 1.9 GB.
+TEST(KernelFile, a_picture_too_large_for_a_kernel_is_refused_by_its_header) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "large.png";
+    ASSERT_TRUE(python(folder, R"(
+import struct, zlib
+def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+open("large.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20000, 20000, 8, 0, 0, 0, 0)))
+)")) << read_file(folder / "python.log");
+    try {
+        (void)read_kernel(path);
+        ADD_FAILURE() << "it was read";
+    } catch (const RunError& error) {
+        const std::string said = error.what();
+        EXPECT_NE(said.find("20000x20000 u8"), std::string::npos) << said;
+        EXPECT_NE(said.find("too large for a kernel"), std::string::npos) << said;
+    }
+}
+
 TEST(KernelFile, npy_of_every_number_type_of_numpy) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(

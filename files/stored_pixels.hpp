@@ -1,0 +1,63 @@
+// Pixels as cameras send them and headerless files store them, and the frames that are made of them.
+#pragma once
+
+#include "files/packed_bits.hpp"
+#include "pipeline/image.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace specklescope {
+
+struct StoredPixels {
+    enum class Layout : std::uint8_t {
+        plain,   ///< as in a frame, little-endian
+        swapped, ///< big-endian
+        packed,  ///< bits without gaps
+        bgr,     ///< blue first
+        uyvy,    ///< grey is every second byte, from the second on: colour differences are left out
+        yuyv     ///< the same from the first on
+    };
+    PixelType type = PixelType::u8; ///< of the frame
+    int channels = 1;
+    double full_scale = 255;
+    Layout layout = Layout::plain;
+    int bits = 8; ///< of a sample; packed only
+    Packing packing = Packing::lsb;
+
+    Shape shape(int width, int height) const { return {width, height, channels, type}; }
+    /// Bytes of `count` pixels that lie together.
+    std::size_t bytes(std::size_t count) const;
+};
+
+/// All that StoredPixels may be, in 10, 12 and 14 bits and without Bayer mosaics.
+namespace stored {
+inline constexpr StoredPixels kGray8{};
+inline constexpr StoredPixels kGray16{PixelType::u16, 1, 65535};
+inline constexpr StoredPixels kGray14{PixelType::u16, 1, 16383};
+inline constexpr StoredPixels kGray12{PixelType::u16, 1, 4095};
+inline constexpr StoredPixels kGray10{PixelType::u16, 1, 1023};
+inline constexpr StoredPixels kGray16be{PixelType::u16, 1, 65535, StoredPixels::Layout::swapped};
+inline constexpr StoredPixels kGray32f{PixelType::f32, 1, 0};
+inline constexpr StoredPixels kRgb8{PixelType::u8, 3, 255};
+inline constexpr StoredPixels kBgr8{PixelType::u8, 3, 255, StoredPixels::Layout::bgr};
+inline constexpr StoredPixels kUyvy{PixelType::u8, 1, 255, StoredPixels::Layout::uyvy};
+inline constexpr StoredPixels kYuyv{PixelType::u8, 1, 255, StoredPixels::Layout::yuyv};
+inline constexpr StoredPixels kMono10p{PixelType::u16, 1, 1023, StoredPixels::Layout::packed, 10};
+inline constexpr StoredPixels kMono12p{PixelType::u16, 1, 4095, StoredPixels::Layout::packed, 12};
+inline constexpr StoredPixels kMono14p{PixelType::u16, 1, 16383, StoredPixels::Layout::packed, 14};
+inline constexpr StoredPixels kMono10Packed{PixelType::u16, 1, 1023, StoredPixels::Layout::packed, 10,
+                                            Packing::gige};
+inline constexpr StoredPixels kMono12Packed{PixelType::u16, 1, 4095, StoredPixels::Layout::packed, 12,
+                                            Packing::gige};
+} // namespace stored
+
+/// Bytes of a frame. Rows lie `padding` bytes apart; only where there is none do packed rows begin within a
+/// byte.
+std::size_t stored_bytes(const StoredPixels& pixels, int width, int height, std::size_t padding = 0);
+/// Makes a frame of `from`, which holds stored_bytes() of it.
+void unpack_frame(const StoredPixels& pixels, std::span<const std::byte> from, std::size_t padding,
+                  HostView to);
+
+} // namespace specklescope
