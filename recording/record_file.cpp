@@ -254,7 +254,7 @@ std::string describe_frame(const RecordedFrame& frame) {
     json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN, unknown, becomes null
     json["exposure_used_ms"] = frame.exposure.ms;
     json["exposure_origin"] = to_string(frame.exposure.origin);
-    json["dropped_before"] = frame.dropped;
+    json["dropped_before"] = frame.dropped + frame.lost;
     if (frame.left_out_between)
         json["left_out"] = *frame.left_out_between;
     json["raw_saturated"] = frame.counts.raw_saturated;
