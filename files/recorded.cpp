@@ -250,6 +250,11 @@ void RecordedText::next(std::string_view description) {
     read_frame(json.is_object() ? json : Json::object());
 }
 
+void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
+    now_.capture_ns = capture_ns;
+    now_.foreign = true;
+}
+
 /// Runs of equal values: a number for a frame, [number, frames] for several.
 RecordedText::Column RecordedText::read_column(const Json& runs) {
     Column column;

@@ -94,6 +94,9 @@ public:
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
     virtual void set(std::string_view name, const ParamValue& value);
+    /// Frames come at this rate (frames/s) where neither the user nor the file says one; no capture time rests
+    /// on it.
+    virtual void pace(double rate) { set("rate", rate); }
     /// Called between two frames when the first recorder is there to take them, and when the last has gone.
     virtual void recording(bool /*on*/) {}
     /// Declared options with their present values; table() may be null if it has none.

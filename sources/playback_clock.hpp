@@ -100,13 +100,13 @@ public:
     }
 
     /// Tells the port of frames that the recording lacks, and returns the time in ns of the next frame, which
-    /// the pacer has let through. `rate`: the schedule's, as Pacer::take wants it.
-    std::int64_t take(const Recorded& recorded, FramePort& port, Pacer& pacer, double rate) {
+    /// the pacer has let through. `rate` and `pace`: as Pacer::take wants them.
+    std::int64_t take(const Recorded& recorded, FramePort& port, Pacer& pacer, double rate, double pace) {
         const std::uint64_t lost = lost_between(sequence_, recorded);
         if (lost > 0)
             port.lost(lost, "");
         sequence_ = recorded.sequence;
-        const std::int64_t scheduled = pacer.take(rate);
+        const std::int64_t scheduled = pacer.take(rate, pace);
         const bool follows = std::exchange(follows_, true) && lost == 0;
         if (!times_.any()) {
             if (!recorded.capture_ns) {

@@ -52,7 +52,7 @@ public:
         take_scale(info);
         info.quantity = quantity_of(reader_->recorded(), shape_);
         info.rate = rate();
-        index_.count_ahead(files_, options().frame_height, kCounted, kCounting);
+        index_.count_ahead(files_, wanted(), kCounted, kCounting);
         info.seekable = true;
         info.length = length();
         info.frames = options().loop || index_.broken() ? 0 : info.length;
@@ -63,7 +63,7 @@ public:
         if (ended_)
             return Status::end;
         pacer_.set_speed(options().speed);
-        if (!pacer_.wait(options().rate))
+        if (!pacer_.wait(pace()))
             return Status::idle;
         try {
             return deliver(port);
@@ -82,10 +82,10 @@ public:
             return std::nullopt;
         TimeSearch search(seconds);
         for (const std::string& file : files_) {
-            const std::unique_ptr<ImageReader> ahead = open_image(file);
+            const std::unique_ptr<ImageReader> ahead = open_image(file, wanted().choice);
             while (ahead->next_page()) {
                 work_goes_on("looking for a time in '" + file + "'");
-                if (!search.add(ahead->recorded().capture_ns))
+                if (!search.add(stated(ahead->recorded()).capture_ns))
                     return search.frame();
             }
         }
@@ -98,7 +98,7 @@ public:
         if (reader_ && file_ == place.file + 1 && place.row == 0)
             page = reader_->go_to(place.page);
         if (!page) {
-            reader_ = open_image(files_[place.file]);
+            reader_ = open_image(files_[place.file], wanted().choice);
             page = reader_->go_to(place.page);
         }
         if (!page)
@@ -118,6 +118,8 @@ public:
         ended_ = new_round_ = false;
     }
 
+    void pace(double rate) override { pace_ = rate; }
+
     void close() override {
         reader_.reset();
         index_ = {};
@@ -130,6 +132,7 @@ public:
         pacer_.restart();
         clock_.restart();
         said_.clear();
+        remarked_.clear();
         told_.clear();
     }
 
@@ -142,6 +145,12 @@ public:
 
 private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
+
+    FramesWanted wanted() const {
+        return {.rows = options().frame_height, .choice = {options().channel, options().slice}};
+    }
+
+    double pace() const { return options().rate > 0 ? options().rate : pace_; }
 
     void take_scale(SourceInfo& info) const {
         const FileScale scale = reader_->scale();
@@ -167,7 +176,14 @@ private:
 
     /// What was recorded of the next frame; nothing where a page is cut into several.
     Recorded recorded() const {
-        return reader_ && options().frame_height == 0 ? reader_->recorded() : Recorded{};
+        return reader_ && options().frame_height == 0 ? stated(reader_->recorded()) : Recorded{};
+    }
+
+    /// A rate that the user gives overrides what other programs say of the time.
+    Recorded stated(Recorded recorded) const {
+        if (recorded.foreign && options().rate > 0)
+            recorded.capture_ns.reset();
+        return recorded;
     }
 
     /// The recording's own, which a rate of playing does not change.
@@ -178,7 +194,7 @@ private:
             return first.rate > 0 ? first.rate : options().rate;
         std::vector<std::int64_t> times;
         try {
-            const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
+            const std::unique_ptr<ImageReader> ahead = open_image(files_.front(), wanted().choice);
             while (times.size() < kLooked && ahead->next_page() && ahead->recorded().capture_ns)
                 times.push_back(*ahead->recorded().capture_ns);
         } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
@@ -200,7 +216,7 @@ private:
         rows_left_ -= shape_.height;
         frame.info().position = position_++;
         read(frame.host());
-        frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate);
+        frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate, pace());
         frame.info().full_scale = full_scale();
         frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
@@ -267,7 +283,8 @@ private:
                 // One picture again and again is a scene that stands still: histories go on.
                 new_round_ = std::exchange(position_, 0) > 1;
             }
-            reader_ = open_image(files_[file_++]);
+            reader_ = open_image(files_[file_], wanted().choice);
+            ++file_;
             clock_.next_file();
         }
     }
@@ -277,6 +294,8 @@ private:
         shape_ = page;
         page_type_ = page.type;
         told_.tell(name, reader_->doubts());
+        if (const std::string& remark = reader_->remark(); std::exchange(remarked_, remark) != remark)
+            run_log().info("{}", remark);
         read_coding(name);
         if (decodes())
             shape_.type = PixelType::f32;
@@ -295,7 +314,7 @@ private:
 
     /// Of what is there now, where the frame was not there before.
     ImagePlace find(std::uint64_t frame) {
-        index_.count(files_, options().frame_height, frame);
+        index_.count(files_, wanted(), frame);
         if (frame >= index_.frames()) {
             std::vector<std::string> listed = list_images(path_);
             const std::string present = file_ > 0 ? files_[file_ - 1] : "";
@@ -304,11 +323,11 @@ private:
             const auto at = std::find(files_.begin(), files_.end(), present);
             file_ = at == files_.end() ? std::min(file_, files_.size())
                                        : static_cast<std::size_t>(at - files_.begin()) + 1;
-            index_.count(files_, options().frame_height, frame);
+            index_.count(files_, wanted(), frame);
         }
         if (frame >= index_.frames())
             refuse_frame(path_, frame, index_.frames());
-        return index_.place(files_, options().frame_height, frame);
+        return index_.place(files_, wanted(), frame);
     }
 
     void skip_rows(int rows) {
@@ -330,6 +349,7 @@ private:
     std::optional<Transfer> asked_;       ///< nothing: as the file says
     Coding coding_;                       ///< of the page being read
     std::string said_;                    ///< of it in the log
+    std::string remarked_;                ///< by the reader, in the log
     ToldDoubts told_;
     Decoder decoder_;
     std::vector<std::byte> codes_; ///< rows before they are decoded
@@ -340,6 +360,7 @@ private:
     std::uint64_t position_ = 0; ///< of the next frame
     std::uint64_t ended_at_ = 0; ///< frames, when all had been read last
     ImageIndex index_;
+    double pace_ = 0; ///< of frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
 };
@@ -366,6 +387,19 @@ const ParamTable& image_table() {
                  .cost = Cost::rebuild,
                  .doc =
                      "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+            .integer("channel", &ImageOptions::channel,
+                     {.min = 0,
+                      .max = 1 << 24,
+                      .cost = Cost::rebuild,
+                      .doc =
+                          "which channel of a TIFF with several (OME, ImageJ, tifffile) is read, from 1; 0: "
+                          "the first, or all as frames where there are more than 7 and no other axis"})
+            .integer("slice", &ImageOptions::slice,
+                     {.min = 0,
+                      .max = 1 << 24,
+                      .cost = Cost::rebuild,
+                      .doc = "which slice of a TIFF with several is read, from 1; 0: the first, or all as "
+                             "frames where there is one time only"})
             .text(
                 "transfer", &ImageOptions::transfer,
                 {.cost = Cost::rebuild,

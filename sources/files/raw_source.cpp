@@ -154,7 +154,7 @@ public:
         if (ended_)
             return Status::end;
         pacer_.set_speed(options.speed);
-        if (!pacer_.wait(options.rate))
+        if (!pacer_.wait(pace()))
             return Status::idle;
         Frame frame = port.acquire(shape_);
         if (!frame)
@@ -177,7 +177,7 @@ public:
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
         told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
-        frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
+        frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate, pace());
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
         frame.info().recorded = recorded.counts_to_keep();
@@ -187,6 +187,8 @@ public:
         port.submit(std::move(frame));
         return Status::frame;
     }
+
+    void pace(double rate) override { pace_ = rate; }
 
     std::uint64_t length() override {
         const std::uint64_t size = stream_.size();
@@ -229,6 +231,11 @@ public:
     }
 
 private:
+    double pace() const {
+        const double rate = params_.as<RawOptions>().rate;
+        return rate > 0 ? rate : pace_;
+    }
+
     std::uint64_t header() const { return static_cast<std::uint64_t>(params_.as<RawOptions>().header); }
 
     double full_scale() const {
@@ -289,6 +296,7 @@ private:
     Shape shape_;
     RawStream stream_;
     RawSidecar sidecar_; ///< open where there is one
+    double pace_ = 0;    ///< of frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
     ToldDoubts told_;

@@ -20,7 +20,7 @@ protected:
         recorded.capture_ns = kBegan + static_cast<std::int64_t>(frame) * kStep;
         recorded.sequence = frame;
         recorded.rate = rate_;
-        return clock_.take(recorded, port_, pacer_, 0);
+        return clock_.take(recorded, port_, pacer_, 0, 0);
     }
     std::int64_t seek(std::uint64_t frame) {
         clock_.jump();
