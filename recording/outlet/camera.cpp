@@ -24,8 +24,8 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::string_view kScheme = "v4l2:";
-constexpr std::uint64_t kWaiting = 2; ///< pictures in front of the device
+constexpr std::string_view kDeviceScheme = "v4l2:";
+constexpr std::uint64_t kWaitingForDevice = 2; ///< pictures in front of the device
 
 /// What is asked of the device before GStreamer is.
 void check_device(const std::string& device) {
@@ -78,7 +78,7 @@ public:
         if (const std::string why = failure(); !why.empty())
             throw RunError("Pictures no longer go to " + one_line(name_) + ": " + why);
         auto* source = GST_APP_SRC(source_.get());
-        if (gst_app_src_get_current_level_buffers(source) >= kWaiting)
+        if (gst_app_src_get_current_level_buffers(source) >= kWaitingForDevice)
             return false;
         const Shape shape = picture.pixels.shape();
         if (shape != shape_)
@@ -114,10 +114,11 @@ std::string camera_pipeline(const std::string& sink) {
 }
 
 std::string camera_device(const std::string& target) {
-    if (!target.starts_with(kScheme) || target.size() == kScheme.size() || target[kScheme.size()] != '/')
+    if (!target.starts_with(kDeviceScheme) || target.size() == kDeviceScheme.size() ||
+        target[kDeviceScheme.size()] != '/')
         throw UsageError("output = '" + one_line(target) +
                          "' is not possible; allowed: v4l2:/dev/videoN, a camera of v4l2loopback.");
-    return target.substr(kScheme.size());
+    return target.substr(kDeviceScheme.size());
 }
 
 std::unique_ptr<OutletEnd> make_camera_end(const std::string& target) {

@@ -10,7 +10,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::string_view kScheme = "rtsp://";
+constexpr std::string_view kRtspScheme = "rtsp://";
 
 [[noreturn]] void refuse(const SourceArgument& text) {
     throw UsageError(
@@ -42,14 +42,14 @@ bool of_name(char c) {
 } // namespace
 
 std::string ServeAddress::shown() const {
-    return std::string(kScheme) + host + ":" + std::to_string(port) + path;
+    return std::string(kRtspScheme) + host + ":" + std::to_string(port) + path;
 }
 
 ServeAddress parse_serve_address(const SourceArgument& text) {
     std::string_view rest = text.revealed();
-    if (!rest.starts_with(kScheme))
+    if (!rest.starts_with(kRtspScheme))
         refuse(text);
-    rest.remove_prefix(kScheme.size());
+    rest.remove_prefix(kRtspScheme.size());
     ServeAddress address;
     const std::size_t slash = std::min(rest.find('/'), rest.size());
     address.path = rest.substr(slash);
@@ -59,7 +59,7 @@ ServeAddress parse_serve_address(const SourceArgument& text) {
     if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {
         const std::string_view who = place.substr(0, at);
         if (who.find('?') != std::string_view::npos) // where it ends nobody could tell; %3F is one
-            refuse(SourceArgument(std::string(kScheme) + "***" + std::string(rest.substr(at))));
+            refuse(SourceArgument(std::string(kRtspScheme) + "***" + std::string(rest.substr(at))));
         const std::size_t colon = who.find(':');
         if (colon == std::string_view::npos || colon == 0 || colon + 1 == who.size())
             refuse(text);
