@@ -174,8 +174,14 @@ private:
         RecordedText text;
         if (text.begin(first_description_)) // one image a directory, one channel
             return;
-        stack_ =
-            TiffStack(first_description_, input_size(path_), tag<std::uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1));
+        constexpr std::uint32_t kLsmInfo = 34412;
+        std::uint32_t bytes = 0;
+        const char* lsm = nullptr;
+        if (TIFFGetField(tiff_.get(), kLsmInfo, &bytes, &lsm) != 0)
+            stack_ = TiffStack::of_lsm({lsm, bytes}, input_size(path_));
+        else
+            stack_ = TiffStack(first_description_, input_size(path_),
+                               tag<std::uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1));
         stack_.choose(choice_, path_);
         remark_ = stack_.remark();
     }

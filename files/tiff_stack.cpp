@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -90,10 +91,35 @@ TiffStack::TiffStack(string_view description, std::uint64_t size, int samples) {
         read_imagej(description);
     else if (description.find("\"shape\"") != string_view::npos)
         read_tifffile(description);
+    limit(size);
+}
+
+TiffStack TiffStack::of_lsm(string_view info, std::uint64_t size) {
+    TiffStack stack;
+    const auto number = [&](std::size_t at) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, info.data() + at, sizeof value);
+        return std::max<std::uint64_t>(value, 1);
+    };
+    constexpr std::size_t kSlices = 16, kTimes = 24, kInterval = 112;
+    if (info.size() < kInterval + sizeof stack.interval_s_)
+        return stack;
+    stack.by_ = "LSM";
+    stack.slices_ = number(kSlices);
+    stack.times_ = number(kTimes);
+    std::memcpy(&stack.interval_s_, info.data() + kInterval, sizeof stack.interval_s_);
+    if (!(stack.interval_s_ > 0 && stack.interval_s_ < kLongestTime))
+        stack.interval_s_ = 0;
+    stack.limit(size);
+    return stack;
+}
+
+/// No file of this size holds more.
+void TiffStack::limit(std::uint64_t size) {
     const std::uint64_t most = std::min(kMostImages, size);
     if (channels_ > most || slices_ > most || times_ > most || channels_ * slices_ > most ||
         channels_ * slices_ * times_ > most)
-        *this = {}; // no file of this size holds them
+        *this = {};
 }
 
 void TiffStack::read_imagej(string_view text) {
@@ -203,14 +229,15 @@ void TiffStack::read_places(string_view text, string_view pixels) {
     bool stated = false;
     std::vector<Place> places;
     each_element(pixels, "TiffData", [&](const XmlElement& data) {
-        const bool closed = data.tag.ends_with('/');
-        const auto uuid =
-            closed ? std::nullopt : xml_element(data.rest.substr(0, data.rest.find("TiffData>")), "UUID");
+        string_view uuid; // of the file that holds it
+        if (!data.tag.ends_with('/'))
+            if (const auto element = xml_element(data.rest.substr(0, data.rest.find("TiffData>")), "UUID"))
+                uuid = element->rest.substr(0, element->rest.find('<'));
         const auto ifd = xml_attribute(data.tag, "IFD"), count = xml_attribute(data.tag, "PlaneCount");
         const std::uint64_t first =
             index(whole_number(data, "FirstC"), whole_number(data, "FirstZ"), whole_number(data, "FirstT"));
-        stated = stated || uuid || ifd || count || first > 0;
-        if (first >= all || (uuid && !own.empty() && uuid->rest.substr(0, uuid->rest.find('<')) != own))
+        stated = stated || !uuid.empty() || ifd || count || first > 0;
+        if (first >= all || (!uuid.empty() && !own.empty() && uuid != own))
             return;
         const std::uint64_t from = whole_number(data, "IFD"),
                             images = std::min(count ? whole_number(data, "PlaneCount")
@@ -276,6 +303,7 @@ void TiffStack::choose(const StackChoice& choice, const std::string& file) {
     const std::uint32_t channel = choice.channel > 0 ? static_cast<std::uint32_t>(choice.channel - 1) : 0,
                         slice = choice.slice > 0 ? static_cast<std::uint32_t>(choice.slice - 1) : 0;
     chosen_ = !places_.empty() || channels_ * slices_ * times_ > size_of(frame_axis_);
+    frames_.clear();
     if (chosen_) {
         const std::uint64_t all = places_.empty() ? channels_ * slices_ * times_ : places_.size();
         for (std::uint64_t i = 0; i < all; ++i) {

@@ -24,6 +24,9 @@ public:
     /// counts as channels.
     TiffStack(std::string_view description, std::uint64_t size, int samples);
 
+    /// Of Zeiss' LSM files, which describe themselves in a tag of their own.
+    static TiffStack of_lsm(std::string_view info, std::uint64_t size);
+
     /// Images that the description claims; 0: it does not.
     std::uint64_t images() const { return images_; }
     /// "ImageJ", "OME-XML", "tifffile"; empty: nothing is stated.
@@ -49,6 +52,7 @@ private:
         bool here = false;                                        ///< this file holds it
         double seconds = std::numeric_limits<double>::infinity(); ///< infinite: not stated
     };
+    void limit(std::uint64_t size);
     void read_imagej(std::string_view text);
     void read_tifffile(std::string_view text);
     void read_ome(std::string_view text, int samples);

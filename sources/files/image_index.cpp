@@ -20,17 +20,23 @@ struct Count {
     bool whole = true; ///< the file could be read to its end
 };
 
-Count frames_in(const std::string& file, const FramesWanted& wanted) {
+Count frames_in(const std::string& file, const FramesWanted& wanted, bool alone) {
     Count count;
+    bool opened = alone; // one of several that cannot be opened is left out
     try {
         const std::unique_ptr<ImageReader> reader = open_image(file, wanted.choice);
+        opened = true;
         if (const std::uint64_t pages = wanted.rows > 0 ? 0 : reader->pages(); pages > 0)
             return {.frames = pages, .whole = true};
         while (const std::optional<Shape> page = reader->next_page()) {
             work_goes_on("counting the frames of " + file);
             count.frames += frames_on(*page, wanted.rows);
         }
-    } catch (const Error&) { // said when its turn comes
+    } catch (const RunError&) { // said when its turn comes
+        count.whole = !opened;
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const UsageError&) { // the same
         count.whole = false;
     }
     return count;
@@ -56,7 +62,7 @@ bool ImageIndex::count_next(const std::vector<std::string>& files, const FramesW
     if (broken_ || counts_.size() >= files.size())
         return false;
     work_goes_on("counting frames", static_cast<double>(counts_.size()) / static_cast<double>(files.size()));
-    const Count next = frames_in(files[counts_.size()], wanted);
+    const Count next = frames_in(files[counts_.size()], wanted, files.size() == 1);
     counts_.push_back(next.frames);
     broken_ = !next.whole;
     return true;

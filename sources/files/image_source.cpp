@@ -40,7 +40,7 @@ public:
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
-            throw RunError("'" + path_ + "' holds no picture.");
+            throw RunError(why_none_.empty() ? "'" + path_ + "' holds no picture." : why_none_);
         SourceInfo info;
         const std::filesystem::path path(path_);
         info.name = (path.has_filename() ? path : path.parent_path()).filename().string();
@@ -82,7 +82,12 @@ public:
             return std::nullopt;
         TimeSearch search(seconds);
         for (const std::string& file : files_) {
-            const std::unique_ptr<ImageReader> ahead = open_image(file, wanted().choice);
+            std::unique_ptr<ImageReader> ahead;
+            try {
+                ahead = open_image(file, wanted().choice);
+            } catch (const RunError&) { // left out: said when its turn comes
+                continue;
+            }
             while (ahead->next_page()) {
                 work_goes_on("looking for a time in '" + file + "'");
                 if (!search.add(stated(ahead->recorded()).capture_ns))
@@ -133,6 +138,8 @@ public:
         clock_.restart();
         said_.clear();
         remarked_.clear();
+        why_none_.clear();
+        left_out_ = 0;
         told_.clear();
     }
 
@@ -213,6 +220,10 @@ private:
             return Status::idle;
         if (std::exchange(new_round_, false))
             port.discontinuity();
+        for (; left_out_ > 0; --left_out_) { // each is taken for a frame
+            port.lost(1, "in files that cannot be read");
+            pacer_.take(options().rate, pace());
+        }
         rows_left_ -= shape_.height;
         frame.info().position = position_++;
         read(frame.host());
@@ -283,9 +294,17 @@ private:
                 // One picture again and again is a scene that stands still: histories go on.
                 new_round_ = std::exchange(position_, 0) > 1;
             }
-            reader_ = open_image(files_[file_], wanted().choice);
-            ++file_;
             clock_.next_file();
+            try {
+                reader_ = open_image(files_[file_++], wanted().choice);
+            } catch (const RunError& error) {
+                if (files_.size() == 1)
+                    throw;
+                if (ended_at_ == 0)
+                    run_log().warn("{} The file is left out, and the others are read.", error.what());
+                ++left_out_;
+                why_none_ = error.what();
+            }
         }
     }
 
@@ -354,6 +373,8 @@ private:
     Decoder decoder_;
     std::vector<std::byte> codes_; ///< rows before they are decoded
     int rows_left_ = 0;            ///< of the page being read
+    std::uint64_t left_out_ = 0;   ///< files that cannot be read, since the last frame
+    std::string why_none_;         ///< the newest of them
     bool any_ = false;             ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
@@ -368,13 +389,15 @@ private:
 const ParamTable& image_table() {
     static const ParamTable table =
         Declare<ImageOptions>("source image")
-            .real("rate", &ImageOptions::rate,
-                  {.unit = "1/s",
-                   .min = 0,
-                   .max = kMaxRate,
-                   .least = kMinRate,
-                   .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
-                          "recording stay"})
+            .real(
+                "rate", &ImageOptions::rate,
+                {.unit = "1/s",
+                 .min = 0,
+                 .max = kMaxRate,
+                 .least = kMinRate,
+                 .doc =
+                     "frames a second, played; it overrides times that other programs state, and those "
+                     "of a recording stay; 0: as fast as they are taken, with the times of the file or none"})
             .real("speed", &ImageOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &ImageOptions::loop,
