@@ -69,7 +69,7 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
             pushed_quantity_ = std::make_shared<const Quantity>(result.quantity);
         waiting_.push_back({result.info.capture_ns, result.info.sequence, result.info.discontinuity,
-                            result.warming_up(), pushed_quantity_, result.regions,
+                            result.warming_up(), result.info.has_time(), pushed_quantity_, result.regions,
                             std::exchange(opened_, nullptr)});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
@@ -89,7 +89,7 @@ void TraceHistory::take_in() {
 
 /// Where the frame lies on the axis; notes a restart.
 TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
-    Moment moment{frame.capture_ns, 0, frame.sequence, true};
+    Moment moment{frame.capture_ns, 0, frame.sequence, true, frame.timed};
     if (!newest_)
         return moment;
     moment.shift_ns = newest_->shift_ns;

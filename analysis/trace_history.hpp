@@ -20,6 +20,7 @@ namespace specklescope {
 struct TraceMoment {
     std::int64_t time_ns = 0, capture_ns = 0;
     std::uint64_t sequence = 0;
+    bool timed = true; ///< false: nobody states its time, and both count frames, one a second
 };
 
 /// The history restarts here: another source, a seek, a connection that came back.
@@ -130,6 +131,7 @@ private:
         std::int64_t time_ns = 0, shift_ns = 0; ///< capture_ns is time_ns − shift_ns
         std::uint64_t sequence = 0;
         bool broken = false;
+        bool timed = true;
     };
     struct Stretch { ///< of frames
         Stretch() = default;
@@ -150,7 +152,7 @@ private:
     struct Waiting {
         std::int64_t capture_ns = 0;
         std::uint64_t sequence = 0;
-        bool jump = false, warming_up = false;
+        bool jump = false, warming_up = false, timed = true;
         std::shared_ptr<const Quantity> quantity;
         std::shared_ptr<const RegionValues> regions;
         std::shared_ptr<const std::string> opened; ///< the source, in front of its first frame
@@ -177,7 +179,7 @@ private:
                                      std::int64_t from_ns, double step_ns) const;
     bool broken_at(std::uint64_t index) const;
     static TraceMoment moment_of(const Moment& moment) {
-        return {moment.time_ns, moment.time_ns - moment.shift_ns, moment.sequence};
+        return {moment.time_ns, moment.time_ns - moment.shift_ns, moment.sequence, moment.timed};
     }
 
     const std::size_t budget_;

@@ -46,6 +46,7 @@ void Recorder::open(const StreamInfo& stream) {
     check_holds(stream);
     if (format_.check)
         format_.check(options_.what);
+    check_timed(options_.limits, stream.source);
     if (!options_.pipe) {
         check_folder(options_.path);
         check_length(options_.path, format_.beside.size());

@@ -47,6 +47,7 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
       file_description_(describe_file(first, options, stream, {})) {
     if (const double rate = options.rate > 0 ? options.rate : stream.source.rate; rate > 0)
         nominal_s_ = 1 / rate;
+    axes_.timed = first.info.has_time() || nominal_s_ > 0;
     struct {
         char order[2] = {'I', 'I'};
         std::uint16_t version = 43, offset_bytes = 8, zero = 0;
@@ -117,7 +118,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
     const ConstHostView pixels = frame.pixels.host();
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
-        first_ns_ = frame.info.capture_ns;
+        first_ns_ = last_ns_ = frame.info.has_time() ? frame.info.capture_ns : 0;
         std::string json =
             file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
         const Wrapping around = wrapping(0, nominal_s_);
@@ -131,7 +132,8 @@ void TiffWriter::write(const RecordedFrame& frame) {
     link_page(frame.taken);
     if (pages_ == 0)
         text_offset_ = end_ + next_in_head_ + 8;
-    last_ns_ = frame.info.capture_ns;
+    if (frame.info.has_time())
+        last_ns_ = frame.info.capture_ns;
     link_ = end_ + next_in_head_;
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;

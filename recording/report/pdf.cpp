@@ -224,7 +224,9 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
     }
     sheet.line(area.x, sheet.y, area.width, unit_text(unit, up), kSmall);
     sheet.line(area.x, area.y + area.height + 13, area.width,
-               "time since the first frame, " + unit_text("s", along),
+               traces.overview.newest && !traces.overview.newest->timed
+                   ? "frames since the first"
+                   : "time since the first frame, " + unit_text("s", along),
                {.size = 7, .ink = kGrey, .align = TextStyle::Align::centre});
     sheet.clip(area);
     for (const TimedEvent& event : report.events)

@@ -52,6 +52,9 @@ public:
         take_scale(info);
         info.quantity = quantity_of(reader_->recorded(), shape_);
         info.rate = rate();
+        info.time_origin = recorded().capture_ns ? TimeOrigin::source
+                           : options().rate > 0  ? TimeOrigin::parameter
+                                                 : TimeOrigin::none;
         index_.count_ahead(files_, wanted(), kCounted, kCounting);
         info.seekable = true;
         info.length = length();
@@ -227,7 +230,7 @@ private:
         rows_left_ -= shape_.height;
         frame.info().position = position_++;
         read(frame.host());
-        frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate, pace());
+        clock_.stamp(frame.info(), recorded(), port, pacer_, options().rate, pace());
         frame.info().full_scale = full_scale();
         frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;

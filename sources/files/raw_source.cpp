@@ -143,6 +143,10 @@ public:
         info.quantity = quantity_of(sidecar_.file().now(), shape_);
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
+        const bool recorded = sidecar_.file().ours() && !sidecar_.file().now().untimed;
+        info.time_origin = recorded           ? TimeOrigin::source
+                           : options.rate > 0 ? TimeOrigin::parameter
+                                              : TimeOrigin::none;
         info.seekable = stream_.regular();
         info.length = length();
         info.frames = options.loop ? 0 : info.length;
@@ -177,7 +181,7 @@ public:
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
         told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
-        frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate, pace());
+        clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
         frame.info().recorded = recorded.counts_to_keep();
@@ -333,8 +337,8 @@ const ParamTable& raw_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
-                          "recording stay"})
+                   .doc = "frames a second, played; 0: as fast as they are taken, and without a recording's "
+                          "times the frames have none; capture times of a recording stay"})
             .real("speed", &RawOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})

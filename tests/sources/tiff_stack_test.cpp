@@ -22,16 +22,18 @@ def stack(t, z=1, c=1, dtype='u2', order='tzc'):
         for j in range(z):
             for k in range(c): a[i, j, k] = 1000 * k + 100 * j + i
     return a
-def one_ifd(name, n, there=None, end='>', bits=16, zip=False):
+def one_ifd(name, n, there=None, end='>', bits=16, planes=0):
     d = f'ImageJ=1.53t\nimages={n}\nframes={n}\nhyperstack=true\nloop=false\n'.encode() + b'\0'
     h, w = 6, 8
     tags = [(254,4,0),(256,4,w),(257,4,h),(258,3,bits),(259,3,1),(262,3,1),(270,2,None),(273,4,-1),(277,3,1),(278,3,h),(279,4,w*h*bits//8)]
     if bits == 32: tags.append((339,3,3))
+    if planes: tags.append((33629,5,8))
     od = 8 + 2 + 12*len(tags) + 4; dd = od + len(d)
     with open(name, 'wb') as f:
         f.write(struct.pack(end + '2sHI', b'MM' if end == '>' else b'II', 42, 8) + struct.pack(end + 'H', len(tags)))
         for t, ty, v in tags:
             if ty == 2: f.write(struct.pack(end + 'HHII', t, 2, len(d), od))
+            elif ty == 5: f.write(struct.pack(end + 'HHII', t, 5, planes, v))
             elif ty == 3: f.write(struct.pack(end + 'HHIHH', t, 3, 1, v, 0))
             else: f.write(struct.pack(end + 'HHII', t, 4, 1, dd if v == -1 else v))
         f.write(struct.pack(end + 'I', 0) + d)
@@ -39,6 +41,19 @@ def one_ifd(name, n, there=None, end='>', bits=16, zip=False):
             f.write(np.full(h*w, k, end + ('f4' if bits == 32 else 'u%d' % (bits//8))).tobytes())
 one_ifd('big.tif', 5); one_ifd('little.tif', 5, end='<'); one_ifd('float.tif', 5, bits=32); one_ifd('byte.tif', 5, bits=8)
 one_ifd('cut.tif', 5, there=3)
+one_ifd('meta.stk', 1, there=5, end='<', planes=5)
+import shutil
+for name in ('plain', 'a.btf', 'a.tf8', 'a.001'): shutil.copy('little.tif', name)
+lsm = struct.pack('<Ii5i', 0x400494c, 300, 8, 6, 2, 1, 3).ljust(112, b'\0') + struct.pack('<d', 0.25).ljust(100, b'\0')
+with tifffile.TiffWriter('zeiss.lsm', byteorder='<') as t:
+    for i in range(3):
+        for z in range(2): t.write(np.full((6, 8), 100 * z + i, 'u2'), photometric='minisblack', metadata=None, contiguous=False, extratags=[(34412, 7, len(lsm), lsm, True)] if i == z == 0 else [])
+import os
+os.mkdir('folder')
+for i in range(4):
+    if i == 1: open('folder/f1.tif', 'w').close()
+    elif i == 3: open('folder/f3.tif', 'w').write('no image')
+    else: tifffile.imwrite(f'folder/f{i}.tif', np.full((6, 8), i, 'u2'), photometric='minisblack')
 with tifffile.TiffWriter('truncate.tif') as t: t.write(stack(5)[:, 0, 0], photometric='minisblack', truncate=True)
 tifffile.imwrite('volume.tif', stack(4)[:, 0, 0], photometric='minisblack', volumetric=True)
 tifffile.imwrite('volume_zip.tif', stack(4)[:, 0, 0], photometric='minisblack', volumetric=True, compression='zlib')
@@ -70,7 +85,8 @@ with tifffile.TiffWriter('dates.tif') as t:
 struct Film {
     SourceInfo info;
     std::vector<double> values;
-    std::vector<double> seconds;
+    std::vector<std::int64_t> ms;
+    std::vector<TimeOrigin> origins;
     std::string error;
 };
 
@@ -102,7 +118,9 @@ protected:
             };
             film.values.push_back(value(0));
             EXPECT_EQ(value(static_cast<std::size_t>(frame.shape.width) * frame.shape.height - 1), value(0));
-            film.seconds.push_back(static_cast<double>(frame.info.capture_ns) * 1e-9);
+            film.ms.push_back(frame.info.capture_ns / 1'000'000);
+            EXPECT_EQ(frame.info.capture_ns % 1'000'000, 0);
+            film.origins.push_back(frame.info.time_origin);
         }
         return film;
     }
@@ -177,6 +195,77 @@ TEST_F(TiffStacks, OneAxisAloneIsTheFilm) {
         EXPECT_EQ(film(name).values, counted(12)) << name;
     EXPECT_EQ(film("z_ij.tif?slice=7").values, counted(1, 6));
     EXPECT_EQ(film("unnamed_ij.tif?channel=12").values, counted(1, 11));
+}
+
+TEST_F(TiffStacks, AreKnownByWhatTheyHold) {
+    for (const char* name : {"plain", "a.btf", "a.tf8", "a.001", "meta.stk"})
+        EXPECT_EQ(film(name).values, counted(5)) << name;
+    const Film zeiss = film("zeiss.lsm?slice=2");
+    EXPECT_EQ(zeiss.values, counted(3, 100));
+    EXPECT_EQ(zeiss.ms, (std::vector<std::int64_t>{0, 250, 500}));
+}
+
+TEST_F(TiffStacks, AFileOfAFolderThatCannotBeReadIsALostFrame) {
+    const auto source = make_source(*folder_ / "folder?rate=10&speed=0", {});
+    const SourceInfo info = source->open();
+    EXPECT_EQ(info.frames, 2U);
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port));
+    ASSERT_EQ(port.frames.size(), 2U);
+    EXPECT_EQ(*port.frames[1].data<std::uint16_t>(), 2);
+    EXPECT_EQ(port.lost_frames, 1U);
+    EXPECT_EQ(port.frames[1].info.sequence, 2U);
+    EXPECT_EQ(port.frames[1].info.capture_ns, 200'000'000) << "at its own time";
+    EXPECT_THROW(film("folder/f1.tif"), RunError);
+}
+
+std::vector<TimeOrigin> all(std::size_t frames, TimeOrigin origin) {
+    return std::vector<TimeOrigin>(frames, origin);
+}
+
+TEST_F(TiffStacks, TimesThatAreStatedAreTheClock) {
+    for (const char* name :
+         {"interval_ij.tif", "ms_ij.tif", "words_ij.tif", "increment.ome.tif", "seconds.ome.tif"}) {
+        SCOPED_TRACE(name);
+        const Film stated = film(name);
+        ASSERT_EQ(stated.ms.size(), 50U);
+        for (std::size_t i = 0; i < 50; ++i)
+            EXPECT_EQ(stated.ms[i], 40 * static_cast<std::int64_t>(i));
+        EXPECT_EQ(stated.origins, all(50, TimeOrigin::source));
+        EXPECT_EQ(stated.info.time_origin, TimeOrigin::source);
+        EXPECT_DOUBLE_EQ(stated.info.rate, 25);
+        const Film asked = film(std::string(name) + "?rate=1000&speed=0");
+        EXPECT_EQ(asked.ms.at(49), 49) << "the user's rate wins";
+        EXPECT_EQ(asked.origins, all(50, TimeOrigin::parameter));
+        EXPECT_DOUBLE_EQ(asked.info.rate, 1000);
+    }
+    EXPECT_EQ(film("channels_ij.tif?channel=2").ms, (std::vector<std::int64_t>{0, 500, 1000, 1500, 2000}));
+    EXPECT_EQ(film("delta.ome.tif").ms, (std::vector<std::int64_t>{100, 140, 200}));
+    EXPECT_EQ(film("delta.ome.tif?channel=2").ms, (std::vector<std::int64_t>{110, 150, 210}));
+}
+
+TEST_F(TiffStacks, WithoutAStatedTimeThereIsNone) {
+    for (const char* name : {"no_rate.tif", "dates.tif"}) {
+        SCOPED_TRACE(name);
+        const Film untimed = film(name);
+        EXPECT_EQ(untimed.origins, all(untimed.values.size(), TimeOrigin::none));
+        EXPECT_EQ(untimed.info.time_origin, TimeOrigin::none);
+        EXPECT_EQ(untimed.info.rate, 0);
+        for (std::size_t i = 0; i < untimed.ms.size(); ++i)
+            EXPECT_EQ(untimed.ms[i], 1000 * static_cast<std::int64_t>(i))
+                << "numbers of frames, alike in every run";
+        EXPECT_EQ(film(std::string(name) + "?rate=100&speed=0").ms.at(3), 30);
+    }
+    EXPECT_THROW(need_seconds(film("no_rate.tif").info, "x"), UsageError);
+    EXPECT_NO_THROW(need_seconds(film("no_rate.tif?rate=100&speed=0").info, "x"));
+}
+
+TEST(TiffStack, DatesAreTimesOnlyWithAFraction) {
+    EXPECT_EQ(date_ns("1970:01:02 00:00:01.25"), 86401250000000);
+    EXPECT_EQ(date_ns("2024-05-01 10:11:12.5"), 1714558272500000000) << "as Python's datetime has it";
+    for (const char* none : {"", "2024:05:01 10:11:12", "2024:13:01 10:11:12.5", "0000:00:00 00:00:00.0",
+                             "yesterday", "2024:05:01 10:11:12."})
+        EXPECT_EQ(date_ns(none), std::nullopt) << none;
 }
 
 TEST(TiffStack, ImagesOfOtherFilesAreLeftOut) {
