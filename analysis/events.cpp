@@ -32,8 +32,8 @@ const TimedEvent& EventLog::mark(const TraceMoment& moment, const std::string& l
     std::string text = tidy(label);
     if (text.empty())
         text = "event " + std::to_string(next_);
-    events_.push_back(
-        {{next_++, moment.sequence, moment.capture_ns, std::move(text), false}, moment.time_ns});
+    events_.push_back({{next_++, moment.sequence, moment.capture_ns, std::move(text), false, moment.timed},
+                       moment.time_ns});
     return events_.back();
 }
 

@@ -268,6 +268,7 @@ private:
         const std::uint64_t sequence =
             sequence_ == kNowhere ? kNoSequence : whole_of(fields_[sequence_]).value_or(kNoSequence);
         (void)number(sequence_, "sequence");
+        timed_ = timed_ || std::isfinite(capture);
         if (number(warming_up_, "warming_up") > 0) {
             ++table_.in_warmup;
             return;
@@ -282,6 +283,11 @@ private:
 
     /// The capture's, unless it stands still.
     void choose_clock() {
+        if (capture_ != kNowhere && !timed_ && !table_.regions.empty())
+            throw UsageError(
+                "'" + path_ +
+                "' has no capture times: nobody stated how fast its frames came. Take the traces "
+                "again with --rate.");
         table_.clock = advances_ || arrival_ == kNowhere ? "capture_s" : "arrival_s";
         if (table_.clock == "arrival_s")
             for (std::size_t i = 0; i < arrivals_.size(); ++i)
@@ -300,7 +306,7 @@ private:
     std::map<std::uint64_t, TableEvent> events_;
     std::unordered_map<std::string, std::size_t> index_;
     std::vector<std::vector<double>> arrivals_;
-    bool advances_ = false;
+    bool advances_ = false, timed_ = false; ///< of the capture times: they differ; there are any
     std::string chain_;
     double exposure_ms_ = 0; ///< 0: not known yet
     bool others_ = false;    ///< the next row is made with other settings than those before

@@ -75,8 +75,9 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         if (other || pushed_with_->chain != with.chain)
             pushed_with_ = std::make_shared<const MadeWith>(std::move(with));
         waiting_.push_back({result.info.capture_ns, result.info.sequence, result.info.discontinuity,
-                            result.warming_up(), result.repeated, pushed_quantity_, pushed_with_,
-                            result.regions, result.repeated ? nullptr : std::exchange(opened_, nullptr)});
+                            result.warming_up(), result.info.has_time(), result.repeated, pushed_quantity_,
+                            pushed_with_, result.regions,
+                            result.repeated ? nullptr : std::exchange(opened_, nullptr)});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         take_in();
@@ -95,7 +96,7 @@ void TraceHistory::take_in() {
 
 /// Where the frame lies on the axis; notes a restart.
 TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
-    Moment moment{frame.capture_ns, 0, frame.sequence, true};
+    Moment moment{frame.capture_ns, 0, frame.sequence, true, frame.timed};
     if (!newest_)
         return moment;
     moment.shift_ns = newest_->shift_ns;

@@ -21,6 +21,7 @@ namespace specklescope {
 struct TraceMoment {
     std::int64_t time_ns = 0, capture_ns = 0;
     std::uint64_t sequence = 0;
+    bool timed = true; ///< false: nobody states its time, and both count frames, one a second
 };
 
 /// The history restarts here: another source, a seek, a connection that came back, other settings.
@@ -153,6 +154,7 @@ private:
         std::int64_t time_ns = 0, shift_ns = 0; ///< capture_ns is time_ns − shift_ns
         std::uint64_t sequence = 0;
         bool broken = false;
+        bool timed = true;
     };
     struct Stretch { ///< of frames
         Stretch() = default;
@@ -173,7 +175,7 @@ private:
     struct Waiting {
         std::int64_t capture_ns = 0;
         std::uint64_t sequence = 0;
-        bool jump = false, warming_up = false, repeated = false;
+        bool jump = false, warming_up = false, timed = true, repeated = false;
         std::shared_ptr<const Quantity> quantity;
         std::shared_ptr<const MadeWith> with; ///< the same pointer until the settings change
         std::shared_ptr<const RegionValues> regions;
@@ -207,7 +209,7 @@ private:
     /// TraceSettings::id of the frames [from, to); 0 where they have several.
     std::uint64_t settings_of(std::uint64_t from, std::uint64_t to) const;
     static TraceMoment moment_of(const Moment& moment) {
-        return {moment.time_ns, moment.time_ns - moment.shift_ns, moment.sequence};
+        return {moment.time_ns, moment.time_ns - moment.shift_ns, moment.sequence, moment.timed};
     }
 
     const std::size_t budget_;

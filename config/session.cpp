@@ -41,7 +41,7 @@ public:
         if (!info.live) {
             constexpr double kUsual = 30;
             if (is("rate", 0.0))
-                file_->set("rate", info.rate >= kMinRate ? std::min(info.rate, kMaxRate) : kUsual);
+                file_->pace(info.rate >= kMinRate ? std::min(info.rate, kMaxRate) : kUsual);
             if (stays_ && info.length == 1 && is("loop", false)) {
                 file_->set("loop", true);
                 info.frames = 0;

@@ -1,11 +1,11 @@
 #include "files/file_scale.hpp"
 
 #include "base/one_line.hpp"
+#include "files/description_text.hpp"
 #include "files/recorded.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -50,22 +50,6 @@ std::optional<double> um_of(string_view unit) {
     return found == kUnits.end() ? std::nullopt : std::optional(found->second);
 }
 
-void replace_every(std::string& text, string_view from, string_view to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-        text.replace(at, from.size(), to);
-}
-
-/// However µ is written: the micro sign or the Greek letter in UTF-8, Latin-1, an escape or an entity.
-std::string plain_unit(string_view unit) {
-    std::string plain(unit);
-    for (const string_view micro : {"\xC2\xB5", "\xCE\xBC", "\xB5", "\\u00B5", "\\u00b5", "\\u03BC",
-                                    "\\u03bc", "&#181;", "&#xB5;", "&#xb5;", "&#956;", "&#x3BC;", "&#x3bc;"})
-        replace_every(plain, micro, "u");
-    plain.erase(0, std::min(plain.find_first_not_of(" \t"), plain.size()));
-    plain.resize(plain.find_last_not_of(" \t\r") + 1);
-    return plain;
-}
-
 bool no_length(string_view unit) {
     return unit.empty() || unit == "pixel" || unit == "pixels" || unit == "px";
 }
@@ -95,75 +79,25 @@ FileScale unknown_unit(const std::string& unit, const std::string& by) {
                        "', which is no length known here: no scale is taken; give --um-per-px"};
 }
 
-/// The value of an attribute within the tag that `text` holds; nothing where it has none.
-std::optional<string_view> attribute(string_view tag, string_view name) {
-    for (std::size_t at = tag.find(name); at != string_view::npos; at = tag.find(name, at + 1)) {
-        std::size_t next = at + name.size();
-        const bool begins = at > 0 && string_view(" \t\r\n").find(tag[at - 1]) != string_view::npos;
-        next = std::min(tag.find_first_not_of(" \t\r\n", next), tag.size());
-        if (!begins || next == tag.size() || tag[next] != '=')
-            continue;
-        next = std::min(tag.find_first_not_of(" \t\r\n", next + 1), tag.size());
-        if (next == tag.size() || (tag[next] != '"' && tag[next] != '\''))
-            continue;
-        const std::size_t end = tag.find(tag[next], next + 1);
-        if (end != string_view::npos)
-            return tag.substr(next + 1, end - next - 1);
-    }
-    return std::nullopt;
-}
-
-/// The first element Pixels, without what stands in it; its name may have a prefix.
-string_view pixels_tag(string_view xml) {
-    for (std::size_t at = xml.find("Pixels"); at != string_view::npos; at = xml.find("Pixels", at + 1)) {
-        const std::size_t open = xml.rfind('<', at);
-        const bool named =
-            open != string_view::npos &&
-            (open + 1 == at || (xml[at - 1] == ':' &&
-                                xml.substr(open, at - open).find_first_of(" /!?\"'") == string_view::npos));
-        const std::size_t behind = at + string_view("Pixels").size();
-        if (named && behind < xml.size() && string_view(" \t\r\n").find(xml[behind]) != string_view::npos)
-            return xml.substr(behind, xml.find('>', behind) - behind);
-    }
-    return {};
-}
-
-double number(string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() ? value : 0;
-}
-
 /// Nothing where it says nothing of lengths.
 std::optional<FileScale> ome_scale(string_view xml) {
-    const string_view tag = pixels_tag(xml);
-    const auto x = attribute(tag, "PhysicalSizeX"), y = attribute(tag, "PhysicalSizeY");
+    const std::optional<XmlElement> pixels = xml_element(xml, "Pixels");
+    const string_view tag = pixels ? pixels->tag : string_view();
+    const auto x = xml_attribute(tag, "PhysicalSizeX"), y = xml_attribute(tag, "PhysicalSizeY");
     if (!x || !y)
         return std::nullopt;
     std::array<double, 2> um{};
     for (const bool of_y : {false, true}) {
         const std::string unit =
-            plain_unit(attribute(tag, of_y ? "PhysicalSizeYUnit" : "PhysicalSizeXUnit").value_or("um"));
+            plain_unit(xml_attribute(tag, of_y ? "PhysicalSizeYUnit" : "PhysicalSizeXUnit").value_or("um"));
         const std::optional<double> length = um_of(unit);
         if (!length && (no_length(unit) || unit == "reference frame"))
             return std::nullopt;
         if (!length)
             return unknown_unit(unit, "OME-XML");
-        um[of_y ? 1 : 0] = number(of_y ? *y : *x) * *length;
+        um[of_y ? 1 : 0] = number_of(of_y ? *y : *x) * *length;
     }
     return squares(um[0], um[1], "OME-XML");
-}
-
-/// "unit=micron" on a line of its own.
-std::optional<string_view> imagej_value(string_view description, string_view key) {
-    for (std::size_t begin = 0; begin < description.size();) {
-        const std::size_t end = std::min(description.find('\n', begin), description.size());
-        const string_view line = description.substr(begin, end - begin);
-        if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=')
-            return line.substr(key.size() + 1);
-        begin = end + 1;
-    }
-    return std::nullopt;
 }
 
 /// A float's seven digits: libtiff gives no more of the two ratios.
@@ -216,7 +150,7 @@ int ome_significant_bits(string_view description) {
 }
 
 FileScale tiff_scale(string_view description, const TiffResolution& resolution) {
-    if (description.find("<OME") != string_view::npos || description.find(":OME ") != string_view::npos)
+    if (is_ome_xml(description))
         if (std::optional<FileScale> ome = ome_scale(description))
             return *ome;
     if (description.starts_with("ImageJ="))

@@ -64,7 +64,7 @@ void ImageReader::read_bands(HostView to) {
     }
 }
 
-std::unique_ptr<ImageReader> open_image(const std::string& path) {
+std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice) {
     std::array<unsigned char, 8> head{};
     std::size_t got = 0;
     {
@@ -79,7 +79,7 @@ std::unique_ptr<ImageReader> open_image(const std::string& path) {
     if (begins("\xff\xd8\xff", 3))
         return open_jpeg(path);
     if (begins("II*\0", 4) || begins("MM\0*", 4) || begins("II+\0", 4) || begins("MM\0+", 4))
-        return open_tiff(path);
+        return open_tiff(path, choice);
     if (begins("#?RADIAN", 8) || begins("#?RGBE", 6))
         return open_hdr(path);
     if (begins("\x76\x2f\x31\x01", 4))

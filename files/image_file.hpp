@@ -5,6 +5,7 @@
 
 #include "files/file_scale.hpp"
 #include "files/recorded.hpp"
+#include "files/tiff_stack.hpp"
 #include "files/transfer.hpp"
 #include "pipeline/image.hpp"
 
@@ -56,6 +57,11 @@ public:
     /// The text of the present page from which recorded() was read, as it stands there; empty where there is
     /// none.
     const std::string& description() const { return description_; }
+    /// Sentences on what was chosen of a file with several axes; empty where there was no choice.
+    virtual const std::string& remark() const {
+        static const std::string none;
+        return none;
+    }
     /// How the values of the present page are coded: as the file says, or as is usual of its kind.
     virtual Coding coding() const = 0;
     /// Full scale of the samples of the present page.
@@ -116,12 +122,13 @@ private:
 /// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
 /// - OpenEXR, where this was built with it: the first part's R, G, B or Y or only channel, as 32-bit float
 /// Transparency is dropped.
-std::unique_ptr<ImageReader> open_image(const std::string& path);
+/// `choice`: of a TIFF with several channels or slices. Throws UsageError where it has no such one.
+std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice = {});
 
 // By kind; open_image chooses.
 std::unique_ptr<ImageReader> open_png(const std::string& path);
 std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
-std::unique_ptr<ImageReader> open_tiff(const std::string& path);
+std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_hdr(const std::string& path);
 std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
 

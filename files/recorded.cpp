@@ -207,6 +207,7 @@ bool RecordedText::begin(std::string_view description) {
             if (text(json, "pixel_type") == to_string(type))
                 now_.shape.type = type;
     }
+    now_.untimed = text(json, "time_origin") == to_string(TimeOrigin::none);
     now_.started = date(text(json, "started"));
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame);
@@ -248,6 +249,11 @@ void RecordedText::next(std::string_view description) {
         return;
     const Json json = json_object_in(description);
     read_frame(json.is_object() ? json : Json::object());
+}
+
+void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
+    now_.capture_ns = capture_ns;
+    now_.foreign = true;
 }
 
 /// Runs of equal values: a number for a frame, [number, frames] for several.

@@ -29,6 +29,8 @@ struct Recorded {
     double full_scale = 0;                                         ///< 0: unknown, and for results
     double rate = 0;                                               ///< of the file, frames/s; 0: unknown
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
+    bool untimed = false; ///< of the file: it is recorded that nobody stated times
+    bool foreign = false; ///< another program states capture_ns: a rate that the user gives overrides it
     std::optional<Light> light;            ///< of the file; nothing where it does not say
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
     std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded
@@ -59,6 +61,8 @@ public:
     bool begin(std::string_view text);
     /// The description of the frame after the one before.
     void next(std::string_view text);
+    /// What another program states of the present frame.
+    void state_time(std::optional<std::int64_t> capture_ns);
     /// The frame number `index` of a file that describes its frames in one place, as video does: all but the
     /// capture time.
     void seek(std::uint64_t index);

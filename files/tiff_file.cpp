@@ -30,7 +30,7 @@ using Layout = TiffLayout;
 
 class TiffReader final : public ImageReader {
 public:
-    explicit TiffReader(const std::string& path) : ImageReader(path) {
+    TiffReader(const std::string& path, const StackChoice& choice) : ImageReader(path), choice_(choice) {
         (void)open_input(path); // what is no file is refused
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
@@ -45,26 +45,18 @@ public:
     }
 
     std::optional<Shape> next_page() override {
-        return next_directory() ? std::optional(begin_page()) : std::nullopt;
+        if (!begun())
+            return std::nullopt;
+        const std::optional<std::uint64_t> image = stack_.image(frame_);
+        if (!image || !go_to_image(*image))
+            return std::nullopt;
+        ++frame_;
+        return begin_page();
     }
 
     std::optional<Shape> go_to(std::uint64_t page) override {
-        if (page_ == 0 && !next_page()) // it says what the file is
-            return std::nullopt;
-        if (directories_.empty()) // previews alone: there is no page
-            return std::nullopt;
-        message_.clear();
-        const tdir_t known = directories_[std::min<std::size_t>(page, directories_.size() - 1)];
-        if (TIFFSetDirectory(tiff_.get(), known) == 0)
-            throw RunError("'" + path_ + "' cannot be read at page " + std::to_string(known + 1) + reason() +
-                           ".");
-        page_ = std::uint64_t{known} + 1;
-        while (directories_.size() <= page) {
-            goes_on();
-            if (!next_directory())
-                return std::nullopt;
-        }
-        return begin_page();
+        frame_ = page;
+        return next_page();
     }
 
     Coding coding() const override { return coding_; }
@@ -78,7 +70,7 @@ public:
             x = y = 0;
         if (TIFFGetField(tiff_.get(), TIFFTAG_RESOLUTIONUNIT, &unit) == 0)
             unit = 0;
-        return tiff_scale(description_, {x, y, unit});
+        return tiff_scale(first_description_, {x, y, unit});
     }
     StatedFullScale full_scale() const override {
         if (layout_.palette())
@@ -121,16 +113,37 @@ public:
         const std::uint64_t count = TIFFNumberOfDirectories(tiff_.get());
         if (!message_.empty() || page_ > 1)
             return 0;
-        if (count < 2)
-            return count;
-        const bool previews = TIFFSetDirectory(tiff_.get(), 1) == 0 || is_preview();
-        TIFFSetDirectory(tiff_.get(), 0);
-        if (page_ > 0)
-            read_layout(); // what was set for decoding went with the directory
-        return previews ? 0 : count;
+        if (count >= 2) {
+            const bool previews = TIFFSetDirectory(tiff_.get(), 1) == 0 || is_preview();
+            TIFFSetDirectory(tiff_.get(), 0);
+            if (page_ > 0)
+                read_layout(); // what was set for decoding went with the directory
+            if (previews)
+                return 0;
+        }
+        if (!begun() || (planes_ > 1 && (count > 1 || planes_there() < planes_)))
+            return 0;
+        const std::uint64_t images = std::max(count, planes_);
+        if (stack_.plain())
+            return images;
+        std::uint64_t frames = 0;
+        while (stack_.image(frames).value_or(images) < images)
+            ++frames;
+        return frames;
     }
 
+    const std::string& remark() const override { return remark_; }
+
 private:
+    /// A directory of the file that is no preview.
+    struct Directory {
+        tdir_t number = 0;
+        std::uint64_t first = 0; ///< its first image
+    };
+
+    /// Reads what the first directory says of the file; false where there is none.
+    bool begun() { return !directories_.empty() || next_directory(); }
+
     /// The next one that is no preview; false behind the last.
     bool next_directory() {
         do {
@@ -142,17 +155,113 @@ private:
                                reason() + ".");
             ++page_;
         } while (is_preview());
+        if (directories_.empty())
+            read_stack();
+        const std::uint64_t first = directories_.empty() ? 0 : image_ - plane_ + planes_;
         const auto here = static_cast<tdir_t>(page_ - 1);
-        if (directories_.empty() || directories_.back() < here)
-            directories_.push_back(here);
+        if (directories_.empty() || directories_.back().number < here)
+            directories_.push_back({here, first});
+        enter(first);
         return true;
+    }
+
+    /// The present directory, which begins with this image.
+    void enter(std::uint64_t first) {
+        image_ = first;
+        plane_ = 0;
+        planes_ = count_planes();
+    }
+
+    bool go_to_image(std::uint64_t image) {
+        if (image < image_) {
+            std::size_t at = directories_.size() - 1;
+            while (directories_[at].first > image)
+                --at;
+            message_.clear();
+            if (TIFFSetDirectory(tiff_.get(), directories_[at].number) == 0)
+                throw RunError("'" + path_ + "' cannot be read at page " +
+                               std::to_string(directories_[at].number + 1) + reason() + ".");
+            page_ = std::uint64_t{directories_[at].number} + 1;
+            enter(directories_[at].first);
+        }
+        while (image - image_ + plane_ >= planes_) {
+            goes_on();
+            if (!next_directory())
+                return false;
+        }
+        plane_ += image - image_;
+        image_ = image;
+        return true;
+    }
+
+    void read_stack() {
+        first_description_ = text_of_page();
+        RecordedText text;
+        if (text.begin(first_description_)) // one image a directory, one channel
+            return;
+        constexpr std::uint32_t kLsmInfo = 34412;
+        std::uint32_t bytes = 0;
+        const char* lsm = nullptr;
+        if (TIFFGetField(tiff_.get(), kLsmInfo, &bytes, &lsm) != 0)
+            stack_ = TiffStack::of_lsm({lsm, bytes}, input_size(path_));
+        else
+            stack_ = TiffStack(first_description_, input_size(path_),
+                               tag<std::uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1));
+        stack_.choose(choice_, path_);
+        remark_ = stack_.remark();
+    }
+
+    /// Images that lie one after another in the present directory: those of ImageDepth, of a MetaMorph stack,
+    /// and of a file with one directory whose description claims more, as ImageJ writes it beyond 4 GB.
+    std::uint64_t count_planes() {
+        constexpr std::uint32_t kMetaMorphPlanes = 33629;
+        std::uint64_t planes = tag<std::uint32_t>(TIFFTAG_IMAGEDEPTH, 1);
+        std::uint32_t count = 0;
+        void* values = nullptr;
+        if (planes <= 1 && TIFFGetField(tiff_.get(), kMetaMorphPlanes, &count, &values) != 0)
+            planes = count;
+        const bool by_text = planes <= 1 && directories_.size() == 1 && TIFFLastDirectory(tiff_.get()) != 0;
+        if (by_text)
+            planes = stack_.images();
+        if (planes <= 1)
+            return 1;
+        read_layout();
+        const bool lie_together =
+            layout_.compression == COMPRESSION_NONE && !layout_.tiled && !layout_.separate();
+        if (!lie_together && by_text) { // taken out of a stack by a program that kept its description
+            remark_ = "'" + path_ + "' claims " + std::to_string(planes) + " images (" + stack_.by() +
+                      ") and holds one. That one is read.";
+            return 1;
+        }
+        if (!lie_together)
+            throw RunError(where() + " claims " + std::to_string(planes) +
+                           " images in one directory, which are read uncompressed, in strips and with "
+                           "their channels together only; save it with one directory for each image.");
+        return planes;
+    }
+
+    std::uint64_t plane_bytes() const { return layout_.bytes_for(layout_.width) * layout_.height; }
+    std::uint64_t plane_offset() const {
+        std::uint64_t* offsets = nullptr;
+        return TIFFGetField(tiff_.get(), TIFFTAG_STRIPOFFSETS, &offsets) != 0 && offsets ? *offsets : 0;
+    }
+    /// Planes for which the file is long enough.
+    std::uint64_t planes_there() const {
+        const std::uint64_t size = input_size(path_), begin = plane_offset();
+        return size > begin ? (size - begin) / plane_bytes() : 0;
     }
 
     Shape begin_page() {
         remarks_.clear();
         loss_ = {};
         read_layout();
+        if (plane_ > 0 && plane_ >= planes_there())
+            throw RunError("'" + path_ + "' claims " + std::to_string(planes_) +
+                           " images and is long enough for " + std::to_string(planes_there()) +
+                           "; it is damaged or cut short.");
         read_description();
+        if (!recorded_.ours())
+            recorded_.state_time(stack_.stated_times() ? stack_.time_ns(image_) : date_ns(date()));
         coding_ = read_coding();
         row_ = band_begin_ = band_end_ = 0;
         remark_palette();
@@ -173,14 +282,23 @@ private:
 
     /// Each page of a recording of ours carries JSON; the first says what the file is.
     void read_description() {
-        char* text = nullptr;
-        const bool any = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text;
-        description_ = any ? text : "";
+        description_ = text_of_page();
         if (page_ == 1) {
             recorded_.begin(description_);
             significant_bits_ = ome_significant_bits(description_);
         } else
             recorded_.next(description_);
+    }
+
+    std::string text_of_page() const {
+        char* text = nullptr;
+        const bool any = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text;
+        return any ? text : "";
+    }
+
+    std::string date() const {
+        char* text = nullptr;
+        return TIFFGetField(tiff_.get(), TIFFTAG_DATETIME, &text) != 0 && text ? text : "";
     }
 
     /// Floats are light already, colour in them that of a scene. Of integers a profile, a table or an Exif
@@ -348,7 +466,9 @@ private:
         band_begin_ = row_;
         const std::uint32_t left = layout_.height - row_;
         band_end_ = row_ + std::min(left, layout_.band_rows);
-        if (layout_.tiled)
+        if (plane_ > 0)
+            load_plane();
+        else if (layout_.tiled)
             load_tiles();
         else
             load_strips();
@@ -383,6 +503,23 @@ private:
             if (got != static_cast<tmsize_t>(bytes))
                 refuse();
         }
+    }
+
+    /// Of an image that has no strips of its own: its rows lie behind those of the images before it.
+    void load_plane() {
+        stride_ = layout_.bytes_for(layout_.width);
+        band_.resize(stride_ * (band_end_ - band_begin_));
+        const InputFile file = open_input(path_);
+        const std::uint64_t at = plane_offset() + plane_ * plane_bytes() + stride_ * row_;
+        if (fseeko(file.get(), static_cast<off_t>(at), SEEK_SET) != 0 ||
+            std::fread(band_.data(), 1, band_.size(), file.get()) != band_.size())
+            refuse();
+        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 16)
+            TIFFSwabArrayOfShort(reinterpret_cast<std::uint16_t*>(band_.data()),
+                                 static_cast<tmsize_t>(band_.size() / 2));
+        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 32)
+            TIFFSwabArrayOfLong(reinterpret_cast<std::uint32_t*>(band_.data()),
+                                static_cast<tmsize_t>(band_.size() / 4));
     }
 
     void load_tiles() {
@@ -445,9 +582,15 @@ private:
     int significant_bits_ = 0;       ///< by OME-XML on the first page; 0: not stated
     std::vector<std::byte> palette_; ///< of the page
     bool by_imagej_ = false, grey_ramp_ = false;
-    TiffLoss loss_;                   ///< of the page, as far as it has been read
-    std::uint64_t page_ = 0;          ///< previews among them
-    std::vector<tdir_t> directories_; ///< of the pages, as far as they were seen
+    TiffLoss loss_; ///< of the page, as far as it has been read
+    std::uint64_t page_ = 0;               ///< directories up to the present one, previews among them
+    std::vector<Directory> directories_;   ///< as far as they were seen
+    std::uint64_t image_ = 0;              ///< the present one, counted through the file
+    std::uint64_t plane_ = 0, planes_ = 1; ///< the present one of its directory, and how many it has
+    std::uint64_t frame_ = 0;              ///< the next page that is given
+    StackChoice choice_;
+    TiffStack stack_;
+    std::string first_description_, remark_;
     std::uint32_t row_ = 0, band_begin_ = 0, band_end_ = 0;
     std::size_t stride_ = 0;
     std::vector<std::byte> band_, tile_;
@@ -455,6 +598,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_tiff(const std::string& path) { return std::make_unique<TiffReader>(path); }
+std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoice& choice) {
+    return std::make_unique<TiffReader>(path, choice);
+}
 
 } // namespace specklescope

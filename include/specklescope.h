@@ -167,7 +167,7 @@ typedef struct specklescope_result {
     size_t struct_size;
     uint64_t sequence;           /* of the frame; a gap is a loss */
     uint64_t version;            /* of the parameters that made it: edits count it up */
-    int64_t time_ns;             /* of the frame */
+    int64_t time_ns;             /* of the frame; of a file without times and rate it counts frames, one a second */
     double exposure_ms;          /* that the numbers rest on; 0: unknown, or they rest on none */
     const char* exposure_origin; /* "camera", "file", "parameter", "default", "unknown" */
     const char* quantity;        /* "speckle flow index" */

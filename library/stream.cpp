@@ -142,7 +142,7 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
     }
     {
         const std::scoped_lock lock(recorders_mutex_);
-        given_ = TraceMoment{0, result.info.capture_ns, result.info.sequence};
+        given_ = TraceMoment{0, result.info.capture_ns, result.info.sequence, result.info.has_time()};
     }
     return std::make_shared<FrameObject>(std::move(result), out_);
 }

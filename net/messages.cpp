@@ -59,7 +59,7 @@ std::string settings_message(std::uint64_t n, const Result& result, const Stream
 
 void add_result(Json& json, const Result& result) {
     const FrameInfo& info = result.info;
-    json["capture_ns"] = info.capture_ns;
+    json["capture_ns"] = info.has_time() ? Json(info.capture_ns) : Json();
     json["arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch()).count();
     json["sequence"] = info.sequence;
@@ -91,13 +91,14 @@ void add_result(Json& json, const Result& result) {
 
 std::string frame_message(std::uint64_t n, const Result& result) {
     Json json = message("frame", n);
-    json["timestamp"] = seconds(result.info.capture_ns); // PlotJuggler's name for the time
+    if (result.info.has_time())
+        json["timestamp"] = seconds(result.info.capture_ns); // PlotJuggler's name for the time
     add_result(json, result);
     return text_of(json);
 }
 
 void add_event(Json& json, const EventMark& event) {
-    json["capture_ns"] = event.capture_ns;
+    json["capture_ns"] = event.timed ? Json(event.capture_ns) : Json();
     json["sequence"] = event.sequence;
     json["number"] = event.number;
     if (event.removed)

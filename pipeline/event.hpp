@@ -13,6 +13,7 @@ struct EventMark {
     std::int64_t capture_ns = 0;
     std::string label;
     bool removed = false;
+    bool timed = true; ///< false: nobody states when the frame was taken, FrameInfo::time_origin
 };
 
 } // namespace specklescope

@@ -25,6 +25,18 @@ const char* to_string(Light light) {
     return "counts";
 }
 
+const char* to_string(TimeOrigin origin) {
+    switch (origin) {
+    case TimeOrigin::source:
+        return "source";
+    case TimeOrigin::parameter:
+        return "parameter";
+    case TimeOrigin::none:
+        break;
+    }
+    return "none";
+}
+
 const char* to_string(ExposureOrigin origin) {
     switch (origin) {
     case ExposureOrigin::camera:

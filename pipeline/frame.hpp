@@ -26,6 +26,15 @@ enum class ExposureOrigin : std::uint8_t {
 /// "unknown", "camera", "file", "parameter", "default".
 const char* to_string(ExposureOrigin origin);
 
+/// Who states when a frame was taken.
+enum class TimeOrigin : std::uint8_t {
+    source,    ///< a camera, a file, a simulated scene
+    parameter, ///< the user, by the rate of a file
+    none       ///< nobody: capture_ns counts frames, one a second, and no number in seconds rests on it
+};
+/// "source", "parameter", "none".
+const char* to_string(TimeOrigin origin);
+
 /// What the values of a picture are, as far as anyone has said. All are taken as proportional to light.
 enum class Light : std::uint8_t {
     counts,  ///< of a camera, or of who knows what: as they came
@@ -51,10 +60,12 @@ struct PixelCounts {
 
 /// What travels with the pixels to every sink.
 struct FrameInfo {
-    std::uint64_t sequence = 0;              ///< counts what the source produced, drops included
-    std::optional<std::uint64_t> position{}; ///< of the frame in its file, from 0; nothing: of no file
-    std::int64_t capture_ns = 0;             ///< capture time on the source's clock, ns
-    SteadyClock::time_point arrival{};       ///< when the pixels were complete here
+    std::uint64_t sequence = 0;                  ///< counts what the source produced, drops included
+    std::optional<std::uint64_t> position{};     ///< of the frame in its file, from 0; nothing: of no file
+    std::int64_t capture_ns = 0;                 ///< capture time on the source's clock, ns
+    TimeOrigin time_origin = TimeOrigin::source; ///< of capture_ns
+    bool has_time() const { return time_origin != TimeOrigin::none; }
+    SteadyClock::time_point arrival{};                             ///< when the pixels were complete here
     double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< as the source reports it; NaN: unknown
     /// Of exposure_ms: unknown, camera or file. Where a source leaves it, a live one's is the camera's and
     /// any other's is the file's.

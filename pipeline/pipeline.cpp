@@ -355,6 +355,7 @@ StatsSnapshot Pipeline::stats() const {
     s.slots = flow.slots;
     const StreamInfo about = stream();
     s.scale_origin = scale_origin(about);
+    s.time_origin = about.source.time_origin;
     const std::scoped_lock lock(flow.mutex);
     s.um_per_px = um_per_px(about, flow.chain.get());
     s.slots_free = flow.ring ? flow.ring->free_slots() : 0;

@@ -15,6 +15,12 @@ void Source::seek(std::uint64_t /*frame*/, std::uint64_t /*at_once*/) {
                      "live=false.");
 }
 
+void need_seconds(const SourceInfo& source, const std::string& what) {
+    if (source.time_origin == TimeOrigin::none)
+        throw UsageError(what + " needs seconds, and nobody states how fast the frames of '" + source.name +
+                         "' came. Give their rate with --rate.");
+}
+
 void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t length) {
     throw UsageError("'" + name + "' has no frame " + std::to_string(frame) + "; allowed: 0" +
                      (length > 1 ? "…" + std::to_string(length - 1) : std::string()) + ".");

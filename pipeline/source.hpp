@@ -23,12 +23,13 @@ inline constexpr double kMaxRate = 100000;
 struct SourceInfo {
     std::string name; ///< what the user would call it: file name, camera model and serial
     Shape shape;
-    double full_scale = 0;    ///< 255, 4095, …; 0 for f32
-    double rate = 0;          ///< nominal frames/s; 0 if unknown
-    std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
-    int lends = 0;            ///< slots that it will ask FramePort::ring for beyond the pipeline's
-    bool live = false;        ///< live sources drop when no slot is free, files wait
-    bool patient = false;     ///< live, and its silence is no failure: it waits for triggers
+    double full_scale = 0;                       ///< 255, 4095, …; 0 for f32
+    double rate = 0;                             ///< nominal frames/s; 0 if unknown
+    TimeOrigin time_origin = TimeOrigin::source; ///< of the capture times of its frames
+    std::uint64_t frames = 0;                    ///< how many there are; 0 if unknown or endless
+    int lends = 0;        ///< slots that it will ask FramePort::ring for beyond the pipeline's
+    bool live = false;    ///< live sources drop when no slot is free, files wait
+    bool patient = false; ///< live, and its silence is no failure: it waits for triggers
     /// Whose clock capture times are of, where it is not this machine's: "camera", "camera, PTP Slave".
     std::string clock{};
     std::string lossy{};  ///< codec that has changed the pixels, "H.264"; empty: none is known
@@ -94,6 +95,9 @@ public:
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
     virtual void set(std::string_view name, const ParamValue& value);
+    /// Frames come at this rate (frames/s) where neither the user nor the file says one; no capture time
+    /// rests on it.
+    virtual void pace(double rate) { set("rate", rate); }
     /// Called between two frames when the first recorder is there to take them, and when the last has gone.
     virtual void recording(bool /*on*/) {}
     /// Declared options with their present values; table() may be null if it has none.
@@ -102,6 +106,9 @@ public:
 protected:
     Params params_;
 };
+
+/// Throws UsageError where the frames of `source` have no times. `what`: needs seconds, "record_seconds".
+void need_seconds(const SourceInfo& source, const std::string& what);
 
 /// For Source::seek(): the sentence for a frame that `name`, which has `length` of them, does not have.
 [[noreturn]] void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t length);

@@ -341,6 +341,7 @@ std::string to_json(const StatsSnapshot& s) {
     json["quantity"] = {{"name", s.quantity.name}, {"unit", s.quantity.unit}};
     json["um_per_px"] = s.um_per_px > 0 ? nlohmann::ordered_json(s.um_per_px) : nlohmann::ordered_json();
     json["um_per_px_origin"] = s.scale_origin;
+    json["time_origin"] = to_string(s.time_origin);
     json["exposure_used_ms"] = s.exposure.ms;
     json["exposure_origin"] = to_string(s.exposure.origin);
     json["channel"] = s.channel;

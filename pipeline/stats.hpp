@@ -100,9 +100,10 @@ struct TransferCounts {
 std::string to_string(const TransferCounts& transfer);
 
 struct StatsSnapshot {
-    double seconds = 0;       ///< since start
-    double um_per_px = 0;     ///< of results, µm a side; 0: unknown
-    std::string scale_origin; ///< scale_origin() (pipeline/scale)
+    double seconds = 0;                          ///< since start
+    double um_per_px = 0;                        ///< of results, µm a side; 0: unknown
+    std::string scale_origin;                    ///< scale_origin() (pipeline/scale)
+    TimeOrigin time_origin = TimeOrigin::source; ///< SourceInfo::time_origin
     /// Results a second from the first one to the last, so without what was set up before; and that time.
     double mean_rate = 0, running_s = 0;
     double acquisition_rate = 0, processing_rate = 0, display_rate = 0;

@@ -209,6 +209,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         describe_regions(json, *first.regions);
     if (first.trigger)
         json["trigger_sequence"] = *first.trigger;
+    json["time_origin"] = to_string(first.info.time_origin);
     json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
     if (options.limits.every > 1)
         json["one_frame_of"] = options.limits.every;
@@ -256,7 +257,7 @@ std::string describe_frame(const RecordedFrame& frame) {
     using Json = nlohmann::ordered_json;
     Json json;
     json["sequence"] = frame.info.sequence;
-    json["capture_ns"] = frame.info.capture_ns;
+    json["capture_ns"] = frame.info.has_time() ? Json(frame.info.capture_ns) : Json();
     if (frame.info.position)
         json["position"] = *frame.info.position;
     json["arrival_ns"] =
@@ -264,7 +265,7 @@ std::string describe_frame(const RecordedFrame& frame) {
     json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN, unknown, becomes null
     json["exposure_used_ms"] = frame.exposure.ms;
     json["exposure_origin"] = to_string(frame.exposure.origin);
-    json["dropped_before"] = frame.dropped;
+    json["dropped_before"] = frame.dropped + frame.lost;
     if (frame.left_out_between)
         json["left_out"] = *frame.left_out_between;
     json["raw_saturated"] = frame.counts.raw_saturated;
@@ -288,7 +289,7 @@ std::string describe_frame(const RecordedFrame& frame) {
     for (const EventMark& event : frame.events) {
         json["events"].push_back({{"number", event.number},
                                   {"sequence", event.sequence},
-                                  {"capture_ns", event.capture_ns},
+                                  {"capture_ns", event.timed ? Json(event.capture_ns) : Json()},
                                   {"label", event.label}});
         if (event.removed)
             json["events"].back()["removed"] = true;

@@ -31,6 +31,7 @@ struct RecordedFrame {
     Warmup warmup;              ///< of the result; of a raw frame done()
     std::string channel;        ///< grey_channel_of() the result
     std::uint64_t dropped = 0;  ///< frames that the recorder had dropped in all before it accepted this one
+    std::uint64_t lost = 0;     ///< gaps in the sequence numbers up to it that the recorder did not make
     std::uint64_t left_out = 0; ///< and such as were not to be recorded
     /// Of those, since the last frame in the file; nothing where each frame is to be recorded.
     std::optional<std::uint64_t> left_out_between;

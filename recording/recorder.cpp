@@ -46,6 +46,7 @@ void Recorder::open(const StreamInfo& stream) {
     check_holds(stream);
     if (format_.check)
         format_.check(options_.what);
+    check_timed(options_.limits, stream.source);
     if (!options_.pipe) {
         check_folder(options_.path);
         check_length(options_.path, format_.beside.size());
@@ -67,7 +68,7 @@ void Recorder::open(const StreamInfo& stream) {
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
     written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
-        last_dropped_ = last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = 0;
+        last_dropped_ = last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = lost_in_all_ = 0;
     any_frame_ = false;
     next_number_ = 0;
     time_ = {};

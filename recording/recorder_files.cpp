@@ -148,7 +148,7 @@ bool Recorder::wants_next_file(const RecordedFrame& frame) const {
 }
 
 /// Returns the seconds that the writing took, without those for making a file.
-double Recorder::write_frame(const RecordedFrame& frame) {
+double Recorder::write_frame(RecordedFrame& frame) {
     disk_.check(bytes_of(frame));
     now_ns_ = time_.at(frame.info.capture_ns, !frame.info.discontinuity);
     if (writer_ && options_.pipe && is_another_kind(frame))
@@ -165,9 +165,11 @@ double Recorder::write_frame(const RecordedFrame& frame) {
         const std::uint64_t known = frame.dropped - last_dropped_ + frame.left_out_between.value_or(0);
         const std::uint64_t lost = missing - std::min(missing, known);
         lost_before_ += lost;
+        lost_in_all_ += lost;
         const std::lock_guard lock(mutex_);
         status_.lost_before += lost;
     }
+    frame.lost = lost_in_all_;
     any_frame_ = true;
     last_sequence_ = frame.info.sequence;
     last_dropped_ = frame.dropped;

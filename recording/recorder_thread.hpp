@@ -72,7 +72,7 @@ private:
     // The rest runs on the writing thread: recorder_files.cpp.
     void run();
     void write(Item item);
-    double write_frame(const RecordedFrame& frame);
+    double write_frame(RecordedFrame& frame);
     std::uint64_t bytes_of(const RecordedFrame& frame) const;
     bool ends_before(const RecordedFrame& frame);
     bool is_another_kind(const RecordedFrame& frame) const;
@@ -130,6 +130,7 @@ private:
     int next_number_ = 0; ///< of the names that are tried for the next file: those before it are taken
     std::uint64_t dropped_before_ = 0;              ///< counted in finished files
     std::uint64_t lost_before_ = 0, in_warmup_ = 0; ///< of the present file
+    std::uint64_t lost_in_all_ = 0;                 ///< lost_before_ of all files
     std::uint64_t last_sequence_ = 0, last_dropped_ = 0, last_left_out_ = 0, logged_drops_ = 0;
     bool last_failed_ = false; ///< the frame that these are of is not in the file
     bool any_frame_ = false;

@@ -30,6 +30,11 @@ void add_seconds(std::string& text, std::int64_t ns) {
     text += "." + std::string(9 - part.size(), '0') + part;
 }
 
+void add_capture(std::string& text, const FrameInfo& info) {
+    if (info.has_time())
+        add_seconds(text, info.capture_ns);
+}
+
 std::int64_t ns_of(SteadyClock::time_point time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }

@@ -14,6 +14,8 @@ void add_number(std::string& text, double value);
 void add_whole(std::string& text, std::uint64_t value);
 /// Seconds with all nine digits, which no float64 would hold.
 void add_seconds(std::string& text, std::int64_t ns);
+/// The capture time in seconds; nothing where nobody states it.
+void add_capture(std::string& text, const FrameInfo& info);
 std::int64_t ns_of(SteadyClock::time_point time);
 
 /// In quotes where it has to be (RFC 4180), and with a #, which readers take for the begin of a comment.

@@ -28,6 +28,7 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
       classic_bytes_(options.classic_tiff_bytes) {
     if (const double rate = options.rate > 0 ? options.rate : stream.source.rate; rate > 0)
         nominal_s_ = 1 / rate;
+    axes_.timed = first.info.has_time() || nominal_s_ > 0;
     const std::string header = tiff_header(kind_, 0); // no page yet
     write_at(0, header.data(), header.size());
     link_ = tiff_first_at(kind_);
@@ -110,7 +111,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
     const ConstHostView pixels = frame.pixels.host();
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
-        first_ns_ = frame.info.capture_ns;
+        first_ns_ = last_ns_ = frame.info.has_time() ? frame.info.capture_ns : 0;
         std::string json =
             file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
         const Wrapping around = wrapping(0, nominal_s_);
@@ -124,7 +125,8 @@ void TiffWriter::write(const RecordedFrame& frame) {
     link_page(frame.taken);
     if (pages_ == 0)
         text_offset_ = placed_.text;
-    last_ns_ = frame.info.capture_ns;
+    if (frame.info.has_time())
+        last_ns_ = frame.info.capture_ns;
     link_ = placed_.directory + tiff_next_at(kind_, kEntries);
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;

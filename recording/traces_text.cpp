@@ -44,7 +44,9 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
     if (started)
         say("processed", now);
     say("sequence", "number of the frame; one that is missing was dropped");
-    say("capture_s, arrival_s", "s, on the source's clock and on this machine's steady one");
+    say("capture_s, arrival_s",
+        "s, on the source's clock and on this machine's steady one; capture_s empty where nobody "
+        "states a time: give the source's rate with --rate");
     say("mean, std, min, max, mean_of_map, median", "in the unit of the map; std with n - 1; all but mean "
                                                     "over the valid pixels alone; median empty where "
                                                     "it was not asked for");
@@ -73,7 +75,8 @@ std::string event_line(const EventMark& event) {
     text += ',';
     add_whole(text, event.sequence);
     text += ',';
-    add_seconds(text, event.capture_ns);
+    if (event.timed)
+        add_seconds(text, event.capture_ns);
     return text + "," + (event.removed ? "" : csv_text(one_line(event.label))) + "\n";
 }
 
@@ -113,7 +116,7 @@ void add_rows(const Result& result, const TraceExtras& extras, std::string& text
     std::string times;
     add_whole(times, result.info.sequence);
     times += ',';
-    add_seconds(times, result.info.capture_ns);
+    add_capture(times, result.info);
     times += ',';
     add_seconds(times, ns_of(result.info.arrival));
     times += ',';

@@ -126,15 +126,22 @@ private:
     Mp4Head head_;
 };
 
+/// Frames/s of a film whose frames have no times.
+constexpr double kAssumedRate = 25;
+
 VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
                          const StreamInfo& stream)
     : file_(std::move(file)), path_(std::move(path)), options_(std::move(options)), stream_(stream),
       mp4_(record_format(options_.path).ending == ".mp4"),
       codec_(shows_colors(options_.what) && gst_element_exists("x264enc") ? Codec::h264 : Codec::ffv1),
-      video_(first.pixels.shape()), clock_(options_.rate, stream.source.rate), ticks_(clock_.period_ns()),
-      description_(first, options_, stream) {
+      video_(first.pixels.shape()),
+      clock_(first.info.has_time() || options_.rate > 0 ? options_.rate : kAssumedRate, stream.source.rate),
+      ticks_(clock_.period_ns()), description_(first, options_, stream) {
     if (shows_colors(options_.what))
         video_ = {video_.width, video_.height, 3, PixelType::u8};
+    if (!first.info.has_time() && options_.rate <= 0)
+        run_log().warn("The frames of {} have no times. {} assumes {} frames/s; give the rate with --rate.",
+                       stream.source.name, path_, kAssumedRate);
     build();
     connect();
     if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {

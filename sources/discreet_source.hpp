@@ -45,6 +45,10 @@ public:
         return discreetly(text_, [&] { return TimedFrames::find(*source_, seconds); });
     }
     void recording(bool on) override { source_->recording(on); }
+    void pace(double rate) override {
+        source_->pace(rate);
+        params_ = source_->params();
+    }
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         discreetly(text_, [&] { source_->seek(frame, at_once); });
     }

@@ -61,22 +61,20 @@ public:
         return due - now;
     }
 
-    /// Capture time in ns of the frame that is due, on a clock that starts at 0: the schedule's, or with rate
-    /// 0 the time since the first frame. Moves on to the next frame.
-    std::int64_t take(double rate) {
+    /// Capture time in ns of the frame that is due, on a clock that starts at 0: the rate's. With rate 0 it
+    /// counts frames, one a second, since nobody states a time. Moves on to the next frame. `pace`: the rate
+    /// that wait() was asked for.
+    std::int64_t take(double rate, double pace) {
         hurried_ -= hurried_ > 0 ? 1 : 0;
-        if (rate > 0) {
-            const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
-            capture_ns_ = later(capture_ns_, 1e9 / rate);
-            elapsed_ns_ = within(elapsed_ns_ + 1e9 / (speed_ > 0 ? rate * speed_ : rate));
-            return capture;
-        }
-        const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_);
-        const auto capture =
-            static_cast<std::int64_t>(std::max(capture_ns_, static_cast<double>(since.count())));
-        elapsed_ns_ = capture_ns_ = static_cast<double>(capture) + 1;
+        const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
+        capture_ns_ = later(capture_ns_, rate > 0 ? 1e9 / rate : 1e9);
+        if (pace > 0)
+            elapsed_ns_ = within(elapsed_ns_ + 1e9 / (speed_ > 0 ? pace * speed_ : pace));
+        else
+            elapsed_ns_ = static_cast<double>(std::chrono::nanoseconds(SteadyClock::now() - start_).count());
         return capture;
     }
+    std::int64_t take(double rate) { return take(rate, rate); }
 
 private:
     static constexpr double kEnd = 0x1p61; ///< of a schedule: 73 years

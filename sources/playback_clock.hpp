@@ -99,24 +99,26 @@ public:
         follows_ = false;
     }
 
-    /// Tells the port of frames that the recording lacks, and returns the time in ns of the next frame, which
-    /// the pacer has let through. `rate`: the schedule's, as Pacer::take wants it.
-    std::int64_t take(const Recorded& recorded, FramePort& port, Pacer& pacer, double rate) {
+    /// Tells the port of frames that the recording lacks, and gives the next frame, which the pacer has let
+    /// through, its capture time and its origin. `rate` and `pace`: as Pacer::take wants them.
+    void stamp(FrameInfo& info, const Recorded& recorded, FramePort& port, Pacer& pacer, double rate,
+               double pace) {
         const std::uint64_t lost = lost_between(sequence_, recorded);
         if (lost > 0)
             port.lost(lost, "");
         sequence_ = recorded.sequence;
-        const std::int64_t scheduled = pacer.take(rate);
+        const std::int64_t scheduled = pacer.take(rate, pace);
         const bool follows = std::exchange(follows_, true) && lost == 0;
-        if (!times_.any()) {
-            if (!recorded.capture_ns) {
-                times_.assume_time(scheduled);
-                return scheduled;
-            }
-            if (const double nominal = rate > 0 ? rate : recorded.rate; nominal > 0)
-                times_.assume_step(1e9 / nominal);
+        if (!times_.any() && !recorded.capture_ns) {
+            times_.assume_time(scheduled);
+            info.capture_ns = scheduled;
+            info.time_origin = rate > 0 ? TimeOrigin::parameter : TimeOrigin::none;
+            return;
         }
-        return times_.next(recorded.capture_ns, follows);
+        if (const double nominal = rate > 0 ? rate : recorded.rate; !times_.any() && nominal > 0)
+            times_.assume_step(1e9 / nominal);
+        info.capture_ns = times_.next(recorded.capture_ns, follows);
+        info.time_origin = TimeOrigin::source;
     }
 
 private:

@@ -6,8 +6,10 @@
 #include "sources/files/image_sequence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -63,13 +65,27 @@ void split_options(std::string_view text, SourceText& source) {
     }
 }
 
+/// TIFFs have many endings, and at times none. A pipe is not looked into.
+bool begins_as_tiff(const std::string& path) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(fs::path(path), ignored))
+        return false;
+    std::array<char, 4> begin{};
+    std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+    const std::string_view magic(begin.data(), begin.size());
+    using namespace std::string_view_literals;
+    return magic == "II*\0"sv || magic == "MM\0*"sv || magic == "II+\0"sv || magic == "MM\0+"sv;
+}
+
 std::string path_kind(const std::string& path) {
     std::error_code ignored;
     if ((!path.empty() && path.back() == '/') || fs::is_directory(fs::path(path), ignored))
         return "image";
     if (has_image_ending(path) || (!exists(path) && is_number_pattern(path)))
         return "image";
-    return lower_ending(path) == ".raw" ? "raw" : "video";
+    if (lower_ending(path) == ".raw")
+        return "raw";
+    return begins_as_tiff(path) ? "image" : "video";
 }
 
 /// "aravis" of "aravis:Name" and of "aravis?gain=2"; empty where the text does not begin with a word.
@@ -96,8 +112,9 @@ bool is_read_once(const SourceText& source) {
 
 bool has_image_ending(std::string_view path) {
     const std::string ending = lower_ending(path);
-    return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" ||
-           ending == ".tiff" || ending == ".hdr" || ending == ".exr";
+    static constexpr std::array<std::string_view, 12> kEndings = {
+        ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".btf", ".tf2", ".tf8", ".stk", ".lsm", ".hdr", ".exr"};
+    return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
 SourceText parse_source_text(const std::string& text) {

@@ -33,7 +33,7 @@ bool is_file_kind(std::string_view kind);
 /// Each of its frames can be had once: a pipe, standard input, a device that is read like a file.
 bool is_read_once(const SourceText& source);
 
-/// png, jpg, jpeg, tif, tiff, hdr, exr, in any case.
+/// png, jpg, jpeg, tif, tiff, btf, tf2, tf8, stk, lsm, hdr, exr, in any case.
 bool has_image_ending(std::string_view path);
 
 } // namespace specklescope

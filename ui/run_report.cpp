@@ -93,6 +93,8 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
     const std::string own_rate = source.rate > 0 ? printed(", its own rate %.6g frames/s", source.rate) : "";
     std::string out = row("source", s.source + ", " + to_string(source.shape) + own_rate, kLeft) +
                       row("stages", text_in_effect(chain), kLeft);
+    if (source.time_origin == TimeOrigin::none)
+        out += row("time", "not stated: frames are counted; give the rate with --rate", kLeft);
     if (!scale.empty())
         out += row("scale", scale, kLeft);
     for (const std::string& line : advice_lines(chain))

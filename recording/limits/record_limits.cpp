@@ -1,7 +1,7 @@
 #include "recording/limits/record_limits.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/frame.hpp"
+#include "pipeline/source.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +82,15 @@ void check_limits(const RecordLimits& limits, const std::string& owner) {
         throw UsageError(owner + ": record_every = " + std::to_string(limits.every) +
                          " and record_every_s = " + to_string(limits.every_s) +
                          " exclude each other; give one of them.");
+}
+
+void check_timed(const RecordLimits& limits, const SourceInfo& source) {
+    if (limits.seconds > 0)
+        need_seconds(source, "record_seconds");
+    if (limits.every_s > 0)
+        need_seconds(source, "record_every_s");
+    if (limits.split_s > 0)
+        need_seconds(source, "split_s");
 }
 
 bool FrameGate::due(const FrameInfo& info) const {

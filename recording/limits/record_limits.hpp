@@ -12,6 +12,7 @@
 namespace specklescope {
 
 struct FrameInfo;
+struct SourceInfo;
 
 /// Times are those of the frames (capture), not of the clock on the wall: a film that is read faster than it
 /// was taken gives the same files.
@@ -45,6 +46,9 @@ struct RecordLimits {
 const ParamTable& record_limits_table();
 /// What one value cannot tell: two ways of thinning at once. Throws UsageError, which begins with `owner`.
 void check_limits(const RecordLimits& limits, const std::string& owner);
+
+/// A limit in seconds takes frames with times. Throws UsageError.
+void check_timed(const RecordLimits& limits, const SourceInfo& source);
 
 /// Which frames of a stream a recording takes; a pure function of their numbers and capture times.
 class FrameGate {

@@ -116,15 +116,16 @@ void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
     table_text_ += ',';
     add_whole(table_text_, frame.info.sequence);
     table_text_ += ',';
-    add_seconds(table_text_, frame.info.capture_ns);
+    add_capture(table_text_, frame.info);
     table_text_ += ',';
     add_seconds(table_text_, ns_of(frame.info.arrival));
     table_text_ += ',';
     add_whole(table_text_, frame.info.version);
     table_text_ += '\n';
-    if (rows_ == 0)
+    if (frame.info.has_time() && rows_ == 0)
         first_ns_ = frame.info.capture_ns;
-    last_ns_ = frame.info.capture_ns;
+    if (frame.info.has_time())
+        last_ns_ = frame.info.capture_ns;
     ++rows_;
 }
 

@@ -83,7 +83,7 @@ void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth
     const double baseline = in_map(vessel.baseline, frame.mean);
     add_whole(text, frame.info.sequence);
     text += ',';
-    add_seconds(text, frame.info.capture_ns);
+    add_capture(text, frame.info);
     text += ',' + csv_text(frame.placed->regions[line.region].name) + ',';
     add(vessel.width);
     add(vessel.width_std);

@@ -95,9 +95,12 @@ ReportRows settings_rows(const Report& report) {
     say("Program", "Specklescope " SPECKLESCOPE_VERSION);
     say("Ran on", report.stream.backend);
     say("Frames", report.frames);
-    std::string frame = "number " + std::to_string(result.info.sequence) + ", at " +
-                        seconds(static_cast<double>(result.info.capture_ns) * 1e-9) +
-                        " of the source's clock";
+    std::string frame = "number " + std::to_string(result.info.sequence);
+    if (result.info.has_time())
+        frame +=
+            ", at " + seconds(static_cast<double>(result.info.capture_ns) * 1e-9) + " of the source's clock";
+    else
+        frame += "; nobody states a time";
     if (result.info.position)
         frame += ", position " + std::to_string(*result.info.position) + " in its file";
     say("Picture", frame);
@@ -125,9 +128,10 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
     std::vector<std::array<std::string, 4>> rows;
     for (const TimedEvent& event : report.events)
         if (!event.mark.removed)
-            rows.push_back({std::to_string(event.mark.number),
-                            seconds(static_cast<double>(event.mark.capture_ns) * 1e-9),
-                            std::to_string(event.mark.sequence), one_line(event.mark.label)});
+            rows.push_back(
+                {std::to_string(event.mark.number),
+                 event.mark.timed ? seconds(static_cast<double>(event.mark.capture_ns) * 1e-9) : "",
+                 std::to_string(event.mark.sequence), one_line(event.mark.label)});
     return rows;
 }
 

@@ -307,7 +307,9 @@ template <class Value> void draw_plot(Sheet& sheet, const Report& report, const 
     const std::string scaled = unit_text(unit, up);
     sheet.line(area.x, sheet.y, area.width, symbol + (scaled.empty() ? "" : " in " + scaled), kSmall);
     sheet.line(area.x, area.y + area.height + 13, area.width,
-               "time since the first frame, " + unit_text("s", along),
+               traces.overview.newest && !traces.overview.newest->timed
+                   ? "frames since the first"
+                   : "time since the first frame, " + unit_text("s", along),
                {.size = 7, .ink = kGrey, .align = TextStyle::Align::centre});
     sheet.clip(area);
     for (const TimedEvent& event : report.events)

@@ -73,9 +73,9 @@ Wrapping imagej_text(const StackAxes& axes) {
     const auto frames = static_cast<unsigned long long>(axes.frames);
     // While the number of frames is 0 they count the pages themselves. A version of ImageJ is left out: with one
     // ImageJ would take the pixels of all pages as contiguous, without the directories between them.
-    return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n"
-                             "finterval=%.9e\ntunit=s\n%s",
-                             frames, frames, axes.interval_s, axes.um_per_px > 0 ? "unit=micron\n" : ""),
+    return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n", frames, frames) +
+                      (axes.timed ? format("finterval=%.9e\ntunit=s\n", axes.interval_s) : "") +
+                      (axes.um_per_px > 0 ? "unit=micron\n" : ""),
             .behind = ""};
 }
 
@@ -96,7 +96,9 @@ Wrapping ome_text(const StackAxes& axes) {
                    static_cast<unsigned long long>(std::max<std::uint64_t>(axes.frames, 1)));
     if (axes.um_per_px > 0)
         text += physical('X', axes.um_per_px) + physical('Y', axes.um_per_px);
-    text += format(" TimeIncrement=\"%.9e\" TimeIncrementUnit=\"s\">", axes.interval_s);
+    if (axes.timed)
+        text += format(" TimeIncrement=\"%.9e\" TimeIncrementUnit=\"s\"", axes.interval_s);
+    text += ">";
     text += format("<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"%d\" Name=\"", shape.channels) +
             attribute(name) + "\"/><TiffData/></Pixels></Image>";
     text += "<StructuredAnnotations><CommentAnnotation ID=\"Annotation:0\" Namespace=\"specklescope\">"

@@ -22,9 +22,10 @@ struct StackAxes {
     double um_per_px = 0;     ///< 0: unknown
     std::uint64_t frames = 0; ///< 0: not known yet
     double interval_s = 0;    ///< between frames; 0: unknown
+    bool timed = true;        ///< the frames have times, or a rate: an interval is written
 };
-/// What stands around the JSON of a description. Of the same shape, quantity and scale both are always of the
-/// same length, so that they can be replaced in place.
+/// What stands around the JSON of a description. Of the same shape, quantity, scale and timed both are always
+/// of the same length, so that they can be replaced in place.
 struct Wrapping {
     std::string before, behind;
 };

@@ -54,9 +54,12 @@ std::string ScreenPainter::time_text(const FrameInfo& info) {
     if (!first_ns_)
         first_ns_ = info.capture_ns;
     std::array<char, 80> text{};
-    std::snprintf(text.data(), text.size(), "%.3f s   frame %llu",
-                  static_cast<double>(info.capture_ns - *first_ns_) * 1e-9,
-                  static_cast<unsigned long long>(info.position.value_or(info.sequence)));
+    const auto frame = static_cast<unsigned long long>(info.position.value_or(info.sequence));
+    if (info.has_time())
+        std::snprintf(text.data(), text.size(), "%.3f s   frame %llu",
+                      static_cast<double>(info.capture_ns - *first_ns_) * 1e-9, frame);
+    else
+        std::snprintf(text.data(), text.size(), "frame %llu", frame);
     return (stream_.source.live ? time_of_day(info.arrival) + "   " : "") + text.data();
 }
 

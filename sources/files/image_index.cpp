@@ -20,17 +20,23 @@ struct Count {
     bool whole = true; ///< the file could be read to its end
 };
 
-Count frames_in(const std::string& file, int rows) {
+Count frames_in(const std::string& file, const FramesWanted& wanted, bool alone) {
     Count count;
+    bool opened = alone; // one of several that cannot be opened is left out
     try {
-        const std::unique_ptr<ImageReader> reader = open_image(file);
-        if (const std::uint64_t pages = rows > 0 ? 0 : reader->pages(); pages > 0)
+        const std::unique_ptr<ImageReader> reader = open_image(file, wanted.choice);
+        opened = true;
+        if (const std::uint64_t pages = wanted.rows > 0 ? 0 : reader->pages(); pages > 0)
             return {.frames = pages, .whole = true};
         while (const std::optional<Shape> page = reader->next_page()) {
             work_goes_on("counting the frames of " + file);
-            count.frames += frames_on(*page, rows);
+            count.frames += frames_on(*page, wanted.rows);
         }
     } catch (const RunError&) { // said when its turn comes
+        count.whole = !opened;
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const UsageError&) { // the same
         count.whole = false;
     }
     return count;
@@ -38,24 +44,25 @@ Count frames_in(const std::string& file, int rows) {
 
 } // namespace
 
-void ImageIndex::count(const std::vector<std::string>& files, int rows, std::uint64_t wanted) {
+void ImageIndex::count(const std::vector<std::string>& files, const FramesWanted& wanted,
+                       std::uint64_t frame) {
     std::uint64_t frames = this->frames();
-    while (frames <= wanted && count_next(files, rows))
+    while (frames <= frame && count_next(files, wanted))
         frames += counts_.back();
 }
 
-void ImageIndex::count_ahead(const std::vector<std::string>& files, int rows, std::size_t at_least,
-                             std::chrono::milliseconds patience) {
+void ImageIndex::count_ahead(const std::vector<std::string>& files, const FramesWanted& wanted,
+                             std::size_t at_least, std::chrono::milliseconds patience) {
     const SteadyClock::time_point until = SteadyClock::now() + patience;
-    while ((counts_.size() < at_least || SteadyClock::now() < until) && count_next(files, rows)) {
+    while ((counts_.size() < at_least || SteadyClock::now() < until) && count_next(files, wanted)) {
     }
 }
 
-bool ImageIndex::count_next(const std::vector<std::string>& files, int rows) {
+bool ImageIndex::count_next(const std::vector<std::string>& files, const FramesWanted& wanted) {
     if (broken_ || counts_.size() >= files.size())
         return false;
     work_goes_on("counting frames", static_cast<double>(counts_.size()) / static_cast<double>(files.size()));
-    const Count next = frames_in(files[counts_.size()], rows);
+    const Count next = frames_in(files[counts_.size()], wanted, files.size() == 1);
     counts_.push_back(next.frames);
     broken_ = !next.whole;
     return true;
@@ -73,23 +80,24 @@ std::uint64_t ImageIndex::frames() const {
     return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
 }
 
-ImagePlace ImageIndex::place(const std::vector<std::string>& files, int rows, std::uint64_t frame) const {
+ImagePlace ImageIndex::place(const std::vector<std::string>& files, const FramesWanted& wanted,
+                             std::uint64_t frame) const {
     ImagePlace place;
     while (place.file + 1 < counts_.size() && frame >= counts_[place.file])
         frame -= counts_[place.file++];
-    if (rows == 0) {
+    if (wanted.rows == 0) {
         place.page = frame;
         return place;
     }
-    const std::unique_ptr<ImageReader> reader = open_image(files[place.file]);
+    const std::unique_ptr<ImageReader> reader = open_image(files[place.file], wanted.choice);
     while (const std::optional<Shape> page = reader->next_page()) {
-        const std::uint64_t here = frames_on(*page, rows);
+        const std::uint64_t here = frames_on(*page, wanted.rows);
         if (frame < here)
             break;
         frame -= here;
         ++place.page;
     }
-    place.row = static_cast<int>(frame) * rows;
+    place.row = static_cast<int>(frame) * wanted.rows;
     return place;
 }
 

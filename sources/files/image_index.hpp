@@ -1,6 +1,7 @@
 // Which frame lies where in the files of an image source. Used by image_source.cpp alone.
 #pragma once
 
+#include "files/tiff_stack.hpp"
 #include "pipeline/frame.hpp"
 
 #include <chrono>
@@ -9,6 +10,12 @@
 #include <vector>
 
 namespace specklescope {
+
+/// What of a file are frames.
+struct FramesWanted {
+    int rows = 0;         ///< of a frame, 0: the whole page
+    StackChoice choice{}; ///< of its channels and slices
+};
 
 /// Of one frame.
 struct ImagePlace {
@@ -20,11 +27,11 @@ struct ImagePlace {
 /// Frames of each file, counted as far as anyone has asked. Files that cannot be read end it.
 class ImageIndex {
 public:
-    /// Opens files until frame number `wanted` lies in one of them, or all are counted. `rows`: of a frame,
-    /// 0: the whole page. Throws Cancelled.
-    void count(const std::vector<std::string>& files, int rows, std::uint64_t wanted);
+    /// Opens files until frame number `frame` lies in one of them, or all are counted. Throws
+    /// Cancelled.
+    void count(const std::vector<std::string>& files, const FramesWanted& wanted, std::uint64_t frame);
     /// Opens the first `at_least` files, and more of them as long as the patience lasts. Throws Cancelled.
-    void count_ahead(const std::vector<std::string>& files, int rows, std::size_t at_least,
+    void count_ahead(const std::vector<std::string>& files, const FramesWanted& wanted, std::size_t at_least,
                      std::chrono::milliseconds patience);
     /// Forgets what may have changed: the last file may have grown, and there may be others.
     void look_again(const std::vector<std::string>& before, const std::vector<std::string>& now);
@@ -36,11 +43,12 @@ public:
     /// A file cannot be read to its end: what is counted ends there.
     bool broken() const { return broken_; }
     /// Of a frame that is counted. Throws RunError.
-    ImagePlace place(const std::vector<std::string>& files, int rows, std::uint64_t frame) const;
+    ImagePlace place(const std::vector<std::string>& files, const FramesWanted& wanted,
+                     std::uint64_t frame) const;
 
 private:
     /// False if there is no further file, or none that can be read.
-    bool count_next(const std::vector<std::string>& files, int rows);
+    bool count_next(const std::vector<std::string>& files, const FramesWanted& wanted);
 
     std::vector<std::uint64_t> counts_; ///< of the first files
     bool broken_ = false;

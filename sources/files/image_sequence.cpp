@@ -158,7 +158,9 @@ std::vector<std::string> list_images(const std::string& path) {
             files.push_back((fs::path(path) / name).string());
     if (files.empty())
         throw RunError("The folder '" + path +
-                       "' holds no images; looked for .png, .jpg, .jpeg, .tif, .tiff, .hdr and .exr.");
+                       "' holds no images; looked for .png, .jpg, .jpeg, .tif, .tiff, .btf, .tf2, .tf8, "
+                       ".stk, .lsm, .hdr "
+                       "and .exr.");
     std::sort(files.begin(), files.end(), natural_less);
     return files;
 }

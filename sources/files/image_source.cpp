@@ -41,7 +41,7 @@ public:
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
-            throw RunError("'" + path_ + "' holds no picture.");
+            throw RunError(why_none_.empty() ? "'" + path_ + "' holds no picture." : why_none_);
         look_ahead();
         SourceInfo info;
         const std::filesystem::path path(path_);
@@ -54,7 +54,10 @@ public:
         take_scale(info);
         info.quantity = quantity_of(reader_->recorded(), shape_);
         info.rate = rate();
-        index_.count_ahead(files_, options().frame_height, kCounted, kCounting);
+        info.time_origin = recorded().capture_ns ? TimeOrigin::source
+                           : options().rate > 0  ? TimeOrigin::parameter
+                                                 : TimeOrigin::none;
+        index_.count_ahead(files_, wanted(), kCounted, kCounting);
         info.seekable = true;
         info.length = length();
         info.frames = options().loop || index_.broken() ? 0 : info.length;
@@ -65,7 +68,7 @@ public:
         if (ended_)
             return Status::end;
         pacer_.set_speed(options().speed);
-        if (!pacer_.wait(options().rate))
+        if (!pacer_.wait(pace()))
             return Status::idle;
         try {
             return deliver(port);
@@ -84,10 +87,15 @@ public:
             return std::nullopt;
         TimeSearch search(seconds);
         for (const std::string& file : files_) {
-            const std::unique_ptr<ImageReader> ahead = open_image(file);
+            std::unique_ptr<ImageReader> ahead;
+            try {
+                ahead = open_image(file, wanted().choice);
+            } catch (const RunError&) { // left out: said when its turn comes
+                continue;
+            }
             while (ahead->next_page()) {
                 work_goes_on("looking for a time in '" + file + "'");
-                if (!search.add(ahead->recorded().capture_ns))
+                if (!search.add(stated(ahead->recorded()).capture_ns))
                     return search.frame();
             }
         }
@@ -100,7 +108,7 @@ public:
         if (reader_ && file_ == place.file + 1 && place.row == 0)
             page = reader_->go_to(place.page);
         if (!page) {
-            reader_ = open_image(files_[place.file]);
+            reader_ = open_image(files_[place.file], wanted().choice);
             page = reader_->go_to(place.page);
         }
         if (!page)
@@ -120,6 +128,8 @@ public:
         ended_ = new_round_ = false;
     }
 
+    void pace(double rate) override { pace_ = rate; }
+
     void close() override {
         reader_.reset();
         index_ = {};
@@ -132,6 +142,9 @@ public:
         pacer_.restart();
         clock_.restart();
         said_.clear();
+        stack_remarked_.clear();
+        why_none_.clear();
+        left_out_ = 0;
         told_.clear();
         mosaics_.clear();
         remarked_.clear();
@@ -148,6 +161,12 @@ public:
 
 private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
+
+    FramesWanted wanted() const {
+        return {.rows = options().frame_height, .choice = {options().channel, options().slice}};
+    }
+
+    double pace() const { return options().rate > 0 ? options().rate : pace_; }
 
     void take_scale(SourceInfo& info) const {
         const FileScale scale = reader_->scale();
@@ -213,7 +232,14 @@ private:
 
     /// What was recorded of the next frame; nothing where a page is cut into several.
     Recorded recorded() const {
-        return reader_ && options().frame_height == 0 ? reader_->recorded() : Recorded{};
+        return reader_ && options().frame_height == 0 ? stated(reader_->recorded()) : Recorded{};
+    }
+
+    /// A rate that the user gives overrides what other programs say of the time.
+    Recorded stated(Recorded recorded) const {
+        if (recorded.foreign && options().rate > 0)
+            recorded.capture_ns.reset();
+        return recorded;
     }
 
     /// The recording's own, which a rate of playing does not change.
@@ -224,7 +250,7 @@ private:
             return first.rate > 0 ? first.rate : options().rate;
         std::vector<std::int64_t> times;
         try {
-            const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
+            const std::unique_ptr<ImageReader> ahead = open_image(files_.front(), wanted().choice);
             while (times.size() < kLooked && ahead->next_page() && ahead->recorded().capture_ns)
                 times.push_back(*ahead->recorded().capture_ns);
         } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
@@ -243,10 +269,14 @@ private:
             return Status::idle;
         if (std::exchange(new_round_, false))
             port.discontinuity();
+        for (; left_out_ > 0; --left_out_) { // each is taken for a frame
+            port.lost(1, "in files that cannot be read");
+            pacer_.take(options().rate, pace());
+        }
         rows_left_ -= stored_.height;
         frame.info().position = position_++;
         read(frame.host());
-        frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate);
+        clock_.stamp(frame.info(), recorded(), port, pacer_, options().rate, pace());
         frame.info().full_scale = full_scale();
         frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
@@ -329,8 +359,17 @@ private:
                 // One picture again and again is a scene that stands still: histories go on.
                 new_round_ = std::exchange(position_, 0) > 1;
             }
-            reader_ = open_image(files_[file_++]);
             clock_.next_file();
+            try {
+                reader_ = open_image(files_[file_++], wanted().choice);
+            } catch (const RunError& error) {
+                if (files_.size() == 1)
+                    throw;
+                if (ended_at_ == 0)
+                    run_log().warn("{} The file is left out, and the others are read.", error.what());
+                ++left_out_;
+                why_none_ = error.what();
+            }
         }
     }
 
@@ -340,6 +379,8 @@ private:
         page_type_ = page.type;
         found_full_scale_.reset();
         told_.tell(name, reader_->doubts());
+        if (const std::string& remark = reader_->remark(); std::exchange(stack_remarked_, remark) != remark)
+            run_log().info("{}", remark);
         read_coding(name);
         if (decodes())
             shape_.type = PixelType::f32;
@@ -362,7 +403,7 @@ private:
 
     /// Of what is there now, where the frame was not there before.
     ImagePlace find(std::uint64_t frame) {
-        index_.count(files_, options().frame_height, frame);
+        index_.count(files_, wanted(), frame);
         if (frame >= index_.frames()) {
             std::vector<std::string> listed = list_images(path_);
             const std::string present = file_ > 0 ? files_[file_ - 1] : "";
@@ -371,11 +412,11 @@ private:
             const auto at = std::find(files_.begin(), files_.end(), present);
             file_ = at == files_.end() ? std::min(file_, files_.size())
                                        : static_cast<std::size_t>(at - files_.begin()) + 1;
-            index_.count(files_, options().frame_height, frame);
+            index_.count(files_, wanted(), frame);
         }
         if (frame >= index_.frames())
             refuse_frame(path_, frame, index_.frames());
-        return index_.place(files_, options().frame_height, frame);
+        return index_.place(files_, wanted(), frame);
     }
 
     void skip_rows(int rows) {
@@ -397,6 +438,7 @@ private:
     std::optional<Transfer> asked_;       ///< nothing: as the file says
     Coding coding_;                       ///< of the page being read
     std::string said_;                    ///< of it in the log
+    std::string stack_remarked_;          ///< what was chosen of a stack, in the log
     ToldDoubts told_;
     std::vector<std::string> remarked_; ///< reader_'s remarks that have been logged
     FullScaleFinder full_scales_;
@@ -405,12 +447,15 @@ private:
     MosaicFinder mosaics_;
     std::vector<std::byte> codes_, mosaic_; ///< rows before they are decoded, and before they are binned
     int rows_left_ = 0;                     ///< of the page being read
+    std::uint64_t left_out_ = 0;            ///< files that cannot be read, since the last frame
+    std::string why_none_;                  ///< the newest of them
     bool any_ = false; ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
     std::uint64_t position_ = 0; ///< of the next frame
     std::uint64_t ended_at_ = 0; ///< frames, when all had been read last
     ImageIndex index_;
+    double pace_ = 0; ///< of frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
 };
@@ -418,13 +463,15 @@ private:
 const ParamTable& image_table() {
     static const ParamTable table =
         Declare<ImageOptions>("source image")
-            .real("rate", &ImageOptions::rate,
-                  {.unit = "1/s",
-                   .min = 0,
-                   .max = kMaxRate,
-                   .least = kMinRate,
-                   .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
-                          "recording stay"})
+            .real(
+                "rate", &ImageOptions::rate,
+                {.unit = "1/s",
+                 .min = 0,
+                 .max = kMaxRate,
+                 .least = kMinRate,
+                 .doc =
+                     "frames a second, played; it overrides times that other programs state, and those "
+                     "of a recording stay; 0: as fast as they are taken, with the times of the file or none"})
             .real("speed", &ImageOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &ImageOptions::loop,
@@ -438,6 +485,19 @@ const ParamTable& image_table() {
                  .doc =
                      "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
             .choice("bayer", &ImageOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
+            .integer("channel", &ImageOptions::channel,
+                     {.min = 0,
+                      .max = 1 << 24,
+                      .cost = Cost::rebuild,
+                      .doc =
+                          "which channel of a TIFF with several (OME, ImageJ, tifffile) is read, from 1; 0: "
+                          "the first, or all as frames where there are more than 7 and no other axis"})
+            .integer("slice", &ImageOptions::slice,
+                     {.min = 0,
+                      .max = 1 << 24,
+                      .cost = Cost::rebuild,
+                      .doc = "which slice of a TIFF with several is read, from 1; 0: the first, or all as "
+                             "frames where there is one time only"})
             .text(
                 "transfer", &ImageOptions::transfer,
                 {.cost = Cost::rebuild,

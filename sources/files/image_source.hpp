@@ -13,7 +13,8 @@ struct ImageOptions {
     double speed = 1; ///< times the rate; 0: as fast as they are taken
     bool loop = false;
     int frame_height = 0; ///< rows in a frame, for images with frames one below the other; 0: the whole image
-    double full_scale = 0; ///< largest value a pixel can have; 0: the type's
+    int channel = 0, slice = 0; ///< of a file with several; 0: the first
+    double full_scale = 0;      ///< largest value a pixel can have; 0: the type's
     Bayer bayer = Bayer::none;
     std::string transfer = "auto"; ///< parse_transfer(); auto: as the file says, or as is usual of its kind
 };

@@ -162,6 +162,10 @@ public:
         info.quantity = quantity_of(sidecar_.file().now(), shape_);
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
+        const bool recorded = sidecar_.file().ours() && !sidecar_.file().now().untimed;
+        info.time_origin = recorded           ? TimeOrigin::source
+                           : options.rate > 0 ? TimeOrigin::parameter
+                                              : TimeOrigin::none;
         info.seekable = stream_.regular();
         info.length = length();
         info.frames = options.loop ? 0 : info.length;
@@ -173,7 +177,7 @@ public:
         if (ended_)
             return Status::end;
         pacer_.set_speed(options.speed);
-        if (!pacer_.wait(options.rate))
+        if (!pacer_.wait(pace()))
             return Status::idle;
         Frame frame = port.acquire(shape_);
         if (!frame)
@@ -195,7 +199,7 @@ public:
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
         told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
-        frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
+        clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
         frame.info().recorded = recorded.counts_to_keep();
@@ -205,6 +209,8 @@ public:
         port.submit(std::move(frame));
         return Status::frame;
     }
+
+    void pace(double rate) override { pace_ = rate; }
 
     std::uint64_t length() override {
         const std::uint64_t size = stream_.size();
@@ -250,6 +256,11 @@ public:
     }
 
 private:
+    double pace() const {
+        const double rate = params_.as<RawOptions>().rate;
+        return rate > 0 ? rate : pace_;
+    }
+
     std::uint64_t header() const { return static_cast<std::uint64_t>(params_.as<RawOptions>().header); }
 
     double full_scale() const {
@@ -379,6 +390,7 @@ private:
     MosaicFinder mosaics_;
     RawStream stream_;
     RawSidecar sidecar_; ///< open where there is one
+    double pace_ = 0;    ///< of frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
     ToldDoubts told_;
@@ -419,8 +431,8 @@ const ParamTable& raw_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
-                          "recording stay"})
+                   .doc = "frames a second, played; 0: as fast as they are taken, and without a recording's "
+                          "times the frames have none; capture times of a recording stay"})
             .real("speed", &RawOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})

@@ -249,8 +249,9 @@ private:
         info.live = false;
         info.started = recorded_.now().started;
         info.um_per_px = recorded_.now().um_per_px;
-        if (recorded_.now().rate > 0)
+        if (recorded_.now().rate > 0 || recorded_.now().untimed)
             info.rate = recorded_.now().rate;
+        info.time_origin = recorded_.now().untimed ? TimeOrigin::none : TimeOrigin::source;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
         if (recorded_.frames() > 0 && claimed() <= bytes_) {
@@ -304,6 +305,10 @@ private:
     void describe(FrameInfo& info) override {
         info.position = index_++;
         info.capture_ns += first_capture_ns_;
+        if (recorded_.now().untimed) {
+            info.capture_ns = std::int64_t{1'000'000'000} * untimed_++;
+            info.time_origin = TimeOrigin::none;
+        }
         info.exposure_ms = recorded_.now().exposure_ms;
         info.recorded = recorded_.now().counts_to_keep();
         info.recorded_in_warmup = recorded_.now().in_warmup;
@@ -321,6 +326,7 @@ private:
     Pacer pacer_;
     RecordedText recorded_; ///< of a recording of ours, from its tags
     ToldDoubts told_doubts_;
+    std::int64_t untimed_ = 0;                       ///< frames so far
     std::int64_t first_capture_ns_ = 0;              ///< of a recording of ours
     std::uint64_t index_ = 0;                        ///< of the next frame in the file
     static constexpr std::int64_t kSameTime = 1000;  ///< ns

@@ -47,7 +47,8 @@ public:
         Frame frame = port.acquire(cache_->shape());
         if (!frame && !live_)
             return Status::idle;
-        const std::int64_t capture = pacer_.take(options().rate);
+        const std::int64_t capture =
+            pacer_.take(options().rate > 0 ? options().rate : kFallbackRate, options().rate);
         turn_clock();
         if (frame) {
             cache_->compose(number_, seconds(), frame.host());

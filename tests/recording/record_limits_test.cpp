@@ -145,8 +145,12 @@ TEST(RecordLimits, AFileHoldsTheFramesThatWereAskedForAndSaysSo) {
     const std::vector<Page> pages = read_stack(status.path);
     const std::vector<std::uint64_t> wanted = {0, 3, 7, 9, 12}; // 6 is missing: 7 is the first of its three
     ASSERT_EQ(pages.size(), wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i)
+    const std::vector<int> lost = {0, 0, 2, 2, 2}; // 4 and 6
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
         EXPECT_EQ(compare(pages[i].pixels, expected({16, 12, 1, kU16}, wanted[i])), "equal") << wanted[i];
+        const Json& page = pages[i].description;
+        EXPECT_EQ((i == 0 ? page.at("frame") : page).at("dropped_before"), lost[i]) << wanted[i];
+    }
     const Json& json = pages[0].description;
     EXPECT_EQ(json.at("finished"), true);
     EXPECT_EQ(json.at("written"), 5);

@@ -20,7 +20,9 @@ protected:
         recorded.capture_ns = kBegan + static_cast<std::int64_t>(frame) * kStep;
         recorded.sequence = frame;
         recorded.rate = rate_;
-        return clock_.take(recorded, port_, pacer_, 0);
+        FrameInfo info;
+        clock_.stamp(info, recorded, port_, pacer_, 0, 0);
+        return info.capture_ns;
     }
     std::int64_t seek(std::uint64_t frame) {
         clock_.jump();

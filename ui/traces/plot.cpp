@@ -90,7 +90,7 @@ void time_axis(const PlotArea& plot) {
         const double seconds = static_cast<double>(i) * step;
         const double x = in.x + (seconds - from) / (to - from) * in.width;
         list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height), kGrid);
-        const std::string text = time_text(seconds, step);
+        const std::string text = axis_text(seconds, step, plot.timed);
         const double width = small_size(text).x;
         const double left = std::min(x - width / 2, in.x + in.width - width + dp(6));
         if (left < free)
@@ -244,10 +244,10 @@ void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
     list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height),
                    theme::fade(theme::kText, 0.55F));
     const double span = static_cast<double>(plot.to_ns - plot.from_ns) * 1e-9;
-    std::string text =
-        time_text(static_cast<double>(moment.time_ns) * 1e-9, std::clamp(span / 2000, 1e-6, 1.0)) +
-        " · frame " + count_text(moment.sequence);
-    if (moment.capture_ns != moment.time_ns)
+    std::string text = axis_text(static_cast<double>(moment.time_ns) * 1e-9,
+                                 std::clamp(span / 2000, 1e-6, 1.0), plot.timed) +
+                       " · frame " + count_text(moment.sequence);
+    if (plot.timed && moment.capture_ns != moment.time_ns)
         text += " · at " + time_text(static_cast<double>(moment.capture_ns) * 1e-9, 0.001) + " of the source";
     const ImVec2 size = small_size(text);
     const double left = x + dp(8) + size.x < in.x + in.width ? x + dp(8) : x - dp(8) - size.x;

@@ -17,6 +17,7 @@ struct PlotArea {
     Rect inner; ///< between the axes, window coordinates
     std::int64_t from_ns = 0, to_ns = 1;
     ValueSpan span;
+    bool timed = true; ///< false: the axis counts frames, TraceMoment::timed
 
     double x(std::int64_t time_ns) const {
         return inner.x +

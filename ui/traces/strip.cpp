@@ -107,7 +107,15 @@ void TraceStrip::show_whole() {
     view_.set_run(about_.first_ns, about_.last_ns);
 }
 
+bool TraceStrip::timed() const { return !about_.newest || about_.newest->timed; }
+
 void TraceStrip::take_baseline(Session& session) {
+    if (!timed()) {
+        session.say(Message::Level::warning,
+                    "A baseline over seconds needs times, and nobody states how fast "
+                    "the frames of this source came: set its rate.");
+        return;
+    }
     const double seconds = session.view().baseline_s;
     if (!session.baseline.take(session.traces(), seconds)) {
         session.say(Message::Level::warning,
@@ -297,7 +305,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
         cursor_.reset();
         return trials_.draw(inner, about_, session, colours, hidden_);
     }
-    PlotArea plot{inner, view_.from_ns(), view_.to_ns(), span_};
+    PlotArea plot{inner, view_.from_ns(), view_.to_ns(), span_, timed()};
     mouse(plot);
     const bool hovered =
         ImGui::IsItemHovered() && inner.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);

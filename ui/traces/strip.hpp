@@ -30,6 +30,8 @@ public:
 
     // What keys and buttons share.
     void take_baseline(Session& session);
+    /// The frames have times: somebody states them.
+    bool timed() const;
     /// Absolute units, or per cent of the baseline; without one it is taken.
     void toggle_relative(Session& session);
     void follow();

@@ -74,6 +74,12 @@ void TraceStrip::measure_pulse(Session& session) {
         return;
     }
     const TraceRegion& region = about_.regions[of];
+    if (!timed()) {
+        Pulse none;
+        none.why = "nobody states how fast the frames came: set the source's rate";
+        pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none};
+        return;
+    }
     const std::int64_t seen_from = view_.from_ns(), to = view_.to_ns();
     const bool fresh = pulse_ && pulse_->id == region.id && std::abs(to - pulse_->to_ns) < kPulseEvery_ns &&
                        std::abs(seen_from - pulse_->seen_from_ns) < kPulseEvery_ns;

@@ -97,6 +97,12 @@ double time_step(double span_s, int parts) {
     return std::ceil(raw / kDay) * kDay;
 }
 
+std::string axis_text(double seconds, double step_s, bool timed) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "frame %.*f", decimals_of(step_s), seconds);
+    return timed ? time_text(seconds, step_s) : text.data();
+}
+
 std::string time_text(double seconds, double step_s) {
     const int decimals = decimals_of(step_s);
     const double unit = std::pow(10, decimals);

@@ -58,5 +58,7 @@ ValueSpan zoomed(const ValueSpan& span, double part, double factor);
 double time_step(double span_s, int parts);
 /// "12.5 s", "2:05", "1:02:05", with the digits that tell multiples of `step_s` apart.
 std::string time_text(double seconds, double step_s);
+/// As above; where nobody states times, the number of frames that one second stands for.
+std::string axis_text(double seconds, double step_s, bool timed);
 
 } // namespace specklescope

@@ -213,10 +213,11 @@ void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& se
     const std::optional<Averages>& averages = averages_.result();
     static const std::vector<Trials> none;
     const bool of_these = averages && averages->regions == measured_regions_;
-    const std::vector<Trials>& trials = of_these ? averages->trials : none;
+    const bool timed = !about.newest || about.newest->timed;
+    const std::vector<Trials>& trials = of_these && timed ? averages->trials : none;
     std::optional<ValueSpan> extremes;
     std::uint64_t used = 0;
-    std::string why;
+    std::string why = timed ? "" : "nobody states how fast the frames came: set the source's rate";
     for (std::size_t i = 0; i < std::min(trials.size(), about.regions.size()); ++i) {
         why = trials[i].why.empty() ? why : trials[i].why;
         if (hidden.contains(about.regions[i].id))
