@@ -145,7 +145,8 @@ FileScale plain_scale(const TiffResolution& resolution) {
 } // namespace
 
 int ome_significant_bits(string_view description) {
-    const double bits = number(attribute(pixels_tag(description), "SignificantBits").value_or(""));
+    const std::optional<XmlElement> pixels = xml_element(description, "Pixels");
+    const double bits = pixels ? number_of(xml_attribute(pixels->tag, "SignificantBits").value_or("")) : 0;
     return bits >= 1 && bits <= 64 ? static_cast<int>(bits) : 0;
 }
 

@@ -116,8 +116,7 @@ private:
             }
         }
         if (!good || height <= 0 || width <= 0)
-            refuse("its size is '" + quoted(line) +
-                   "'; allowed: -Y HEIGHT +X WIDTH, rows from the top");
+            refuse("its size is '" + quoted(line) + "'; allowed: -Y HEIGHT +X WIDTH, rows from the top");
         shape_ = {width, height, 3, PixelType::f32};
         check_shape(shape_, "'" + path_ + "'");
     }

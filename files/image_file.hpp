@@ -21,8 +21,8 @@ namespace specklescope {
 
 /// Largest value that a sample can have, as the file states it.
 struct StatedFullScale {
-    double value = 0;  ///< 0: none, or the type's own
-    std::string by{};  ///< "its MaxSampleValue"; empty: the largest value of its kind of sample
+    double value = 0; ///< 0: none, or the type's own
+    std::string by{}; ///< "its MaxSampleValue"; empty: the largest value of its kind of sample
 };
 
 /// One file with one or more pages. Rows come strictly from top to bottom, so that a tall image can be taken
@@ -116,8 +116,9 @@ private:
 /// - PNG: 1…16 bits grey (1, 2, 4 are spread over 0…255), 8/16-bit RGB, palette (as RGB)
 /// - JPEG: grey, colour (as RGB)
 /// - TIFF: 1-bit (0, 255), 2…16-bit unsigned as integers; signed and wider integers and 16, 24, 32 and 64-bit
-///   float as 32-bit float; grey, RGB or palette; strips or tiles, one plane or several, any compression libtiff knows, BigTIFF, both byte orders; previews and masks among the pages
-///   are passed over; "white is zero" is turned round
+///   float as 32-bit float; grey, RGB or palette; strips or tiles, one plane or several, any compression
+///   libtiff knows, BigTIFF, both byte orders; previews and masks among the pages are passed over; "white is
+///   zero" is turned round
 /// - PNG, JPEG and TIFF are turned upright by their orientation
 /// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
 /// - OpenEXR, where this was built with it: the first part's R, G, B or Y or only channel, as 32-bit float

@@ -582,7 +582,7 @@ private:
     int significant_bits_ = 0;       ///< by OME-XML on the first page; 0: not stated
     std::vector<std::byte> palette_; ///< of the page
     bool by_imagej_ = false, grey_ramp_ = false;
-    TiffLoss loss_; ///< of the page, as far as it has been read
+    TiffLoss loss_;                        ///< of the page, as far as it has been read
     std::uint64_t page_ = 0;               ///< directories up to the present one, previews among them
     std::vector<Directory> directories_;   ///< as far as they were seen
     std::uint64_t image_ = 0;              ///< the present one, counted through the file

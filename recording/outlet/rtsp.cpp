@@ -51,14 +51,14 @@ void bound_rate(GstElement* encoder, double mbit_s) {
                  "vbv-buf-capacity",
                  static_cast<guint>(std::lround(std::min(kLongestMs, 1000 * kMostMbit / mbit_s))), nullptr);
 }
-constexpr std::uint64_t kWaitingForEncoder = 2;   ///< pictures in front of the encoder
-constexpr guint kLookMs = 200;          ///< between two looks at who reads
-constexpr guint kEndMs = 5;             ///< between two looks at who is still there at the end
-constexpr int kEndLooks = 400;          ///< then it ends without them
-constexpr guint kMostSessions = 64;     ///< of strangers
-constexpr gint kBacklog = 64;           ///< with five a viewer waits seconds behind strangers
-constexpr guint kMostBody = 65536;      ///< bytes of a request: a stranger says how long it is
-constexpr const char* kRole = "viewer"; ///< of whoever knows the password
+constexpr std::uint64_t kWaitingForEncoder = 2; ///< pictures in front of the encoder
+constexpr guint kLookMs = 200;                  ///< between two looks at who reads
+constexpr guint kEndMs = 5;                     ///< between two looks at who is still there at the end
+constexpr int kEndLooks = 400;                  ///< then it ends without them
+constexpr guint kMostSessions = 64;             ///< of strangers
+constexpr gint kBacklog = 64;                   ///< with five a viewer waits seconds behind strangers
+constexpr guint kMostBody = 65536;              ///< bytes of a request: a stranger says how long it is
+constexpr const char* kRole = "viewer";         ///< of whoever knows the password
 
 struct ObjectRelease {
     void operator()(gpointer object) const { g_object_unref(object); }

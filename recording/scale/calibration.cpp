@@ -71,8 +71,8 @@ bool is_ome_name(const std::string& path) {
 
 Wrapping imagej_text(const StackAxes& axes) {
     const auto frames = static_cast<unsigned long long>(axes.frames);
-    // While the number of frames is 0 they count the pages themselves. A version of ImageJ is left out: with one
-    // ImageJ would take the pixels of all pages as contiguous, without the directories between them.
+    // While the number of frames is 0 they count the pages themselves. A version of ImageJ is left out: with
+    // one ImageJ would take the pixels of all pages as contiguous, without the directories between them.
     return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n", frames, frames) +
                       (axes.timed ? format("finterval=%.9e\ntunit=s\n", axes.interval_s) : "") +
                       (axes.um_per_px > 0 ? "unit=micron\n" : ""),

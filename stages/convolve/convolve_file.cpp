@@ -62,8 +62,9 @@ ConvolveKernel from_image(const std::string& path) {
         throw RunError("'" + path + "' has no page that could be a kernel.");
     check_shape(*shape, "'" + path + "'");
     if (shape->pixels() > kMostPixels)
-        throw RunError("'" + path + "' is " + to_string(*shape) + ", too large for a kernel; allowed: up to " +
-                       std::to_string(kMostPixels) + " pixels.");
+        throw RunError("'" + path + "' is " + to_string(*shape) +
+                       ", too large for a kernel; allowed: up to " + std::to_string(kMostPixels) +
+                       " pixels.");
     check_memory(shape->bytes() + shape->samples() * sizeof(float), "'" + path + "' as a kernel",
                  "give a smaller one");
     std::vector<std::byte> pixels(shape->bytes());
