@@ -160,8 +160,7 @@ ParamTable make_program_table() {
                    .min = 0,
                    .max = 1000,
                    .doc = "with serve: the stream takes no more than this; 0: 30 bit/s for a pixel, at least "
-                          "2 and "
-                          "at most 30 Mbit/s (9.2 for 640x480)"})
+                          "4 and at most 30 Mbit/s (9.2 for 640x480)"})
             .choice(
                 "serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
                 {.doc = "with serve: the resolution of colour. 4:2:0 halves it, and every client decodes it; "

@@ -31,6 +31,7 @@ namespace specklescope {
 
 namespace {
 
+/// Clients that come within half a second share a key frame: each takes room of the rate.
 /// Constant quality: the quantizer leaves speckle in false colours about 40 dB with 4:4:4. bound_rate()
 /// bounds it. h264parse puts the parameter sets once before each key frame. rtph264pay would put them before
 /// each slice, and zerolatency makes several: FFmpeg then decodes one of them.
@@ -38,7 +39,8 @@ std::string pipeline_of(Chroma chroma) {
     return std::string(
                "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 "
                "max-time=0 ! x264enc name=encoder speed-preset=ultrafast tune=zerolatency "
-               "key-int-max=60 pass=qual quantizer=12 ! video/x-h264,profile=") +
+               "key-int-max=60 min-force-key-unit-interval=500000000 pass=qual quantizer=12 ! "
+               "video/x-h264,profile=") +
            (chroma == Chroma::full ? "high-4:4:4" : "constrained-baseline") +
            " ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96 )";
 }
@@ -388,7 +390,7 @@ std::string rtsp_server_version() { return ""; }
 
 double default_mbit_s(const Shape& shape) {
     constexpr double kPixelBits = 30; // of a pixel in a second
-    return std::clamp(kPixelBits * 1e-6 * static_cast<double>(shape.pixels()), 2.0, 30.0);
+    return std::clamp(kPixelBits * 1e-6 * static_cast<double>(shape.pixels()), 4.0, 30.0);
 }
 
 } // namespace specklescope
