@@ -55,7 +55,11 @@ constexpr AllowedElement kAllowed[] = {
      kRtsp, false},
     // Decoding
     {"decodebin", "caps sink-caps"},
-    {"uridecodebin", "uri caps", "file v4l2 http https rtsp rtspt rtspu rtsph rtsps rtspst rtspsu rtspsh"},
+    // Its switch `download` writes a file.
+    {"uridecodebin",
+     "uri caps connection-speed buffer-size buffer-duration use-buffering ring-buffer-max-size "
+     "expose-all-streams force-sw-decoders",
+     "file v4l2 http https rtsp rtspt rtspu rtsph rtsps rtspst rtspsu rtspsh", false},
     {"typefind", ""},
     {"rawvideoparse", "colorimetry"},
     {"multipartdemux", "boundary"},

@@ -187,7 +187,8 @@ TEST(GstReach, WithoutTrustNothingButTheListRuns) {
              picture + "queue2 temp-template=" + file + "XXXXXX", picture + "queue2 temp_template=" + file,
              picture + "queue name=q q::temp-template=" + file,
              "uridecodebin uri=file://" + file + " queue2::temp-template=" + file,
-             picture + "identity dump=true", picture + "fakesink dump=true",
+             "uridecodebin uri=file://" + file + " download=true", picture + "identity dump=true",
+             picture + "fakesink dump=true",
              // Code
              "videotestsrc num-buffers=3 ! avenc_h264_omx omx-libname=" + file + decoder,
              picture + "frei0r-filter-glow", picture + "ladspa-amp", picture + "glshader fragment=\"x\"",
