@@ -15,12 +15,16 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <malloc.h>
 
 namespace {
 
 int run(int argc, char** argv) {
     using namespace specklescope;
     hold_standard_streams();
+    // Threads of encoders and clients come and go. With an arena for each of them, a long run kept much of
+    // what they had freed.
+    ::mallopt(M_ARENA_MAX, 4);
     std::signal(SIGXFSZ, SIG_IGN); // a file that is too large is a full disk
     set_build_commit(kCommit);
     allow_many_files();

@@ -39,6 +39,8 @@ private:
             apply_untrusted(text, parsed);
         GstTail tail = make_tail();
         gst_bin_add_many(GST_BIN(parsed), tail.convert.get(), tail.sink.get(), nullptr);
+        if (!trusted_)
+            watch_untrusted(parsed);
         if (!gst_element_link_many(end.get(), tail.convert.get(), tail.sink.get(), nullptr))
             throw UsageError("source gst: '" + text_ + "' does not end in video.");
         graph.sink = std::move(tail.sink);

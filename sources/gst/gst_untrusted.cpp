@@ -55,7 +55,11 @@ constexpr AllowedElement kAllowed[] = {
      kRtsp, false},
     // Decoding
     {"decodebin", "caps sink-caps"},
-    {"uridecodebin", "uri caps", "file v4l2 http https rtsp rtspt rtspu rtsph rtsps rtspst rtspsu rtspsh"},
+    // Its switch `download` writes a file.
+    {"uridecodebin",
+     "uri caps connection-speed buffer-size buffer-duration use-buffering ring-buffer-max-size "
+     "expose-all-streams force-sw-decoders",
+     "file v4l2 http https rtsp rtspt rtspu rtsph rtsps rtspst rtspsu rtspsh", false},
     {"typefind", ""},
     {"rawvideoparse", "colorimetry"},
     {"multipartdemux", "boundary"},
@@ -370,6 +374,14 @@ void watch_added(GstBin*, GstBin*, GstElement* element, gpointer pipeline) {
 UntrustedText read_untrusted(std::string_view text) { return TextReader(text).read(); }
 
 void apply_untrusted(const UntrustedText& text, GstElement* bin) {
+    for (const UntrustedText::Setting& setting : text.settings) {
+        const GstHandle<GstElement> element(gst_bin_get_by_name(GST_BIN(bin), setting.element.c_str()));
+        if (element)
+            set_property(element.get(), setting.property, setting.value);
+    }
+}
+
+void watch_untrusted(GstElement* bin) {
     GstIterator* const elements = gst_bin_iterate_elements(GST_BIN(bin));
     GValue item = G_VALUE_INIT;
     while (gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
@@ -379,11 +391,6 @@ void apply_untrusted(const UntrustedText& text, GstElement* bin) {
     g_value_unset(&item);
     gst_iterator_free(elements);
     g_signal_connect(bin, "deep-element-added", G_CALLBACK(watch_added), bin);
-    for (const UntrustedText::Setting& setting : text.settings) {
-        const GstHandle<GstElement> element(gst_bin_get_by_name(GST_BIN(bin), setting.element.c_str()));
-        if (element)
-            set_property(element.get(), setting.property, setting.value);
-    }
 }
 
 } // namespace specklescope

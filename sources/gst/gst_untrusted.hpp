@@ -25,9 +25,12 @@ struct UntrustedText {
 /// properties, links and caps.
 UntrustedText read_untrusted(std::string_view text);
 
-/// Sets the properties of the elements that GStreamer made of `text.graph`, and watches the bin: an element
-/// that is added later and is not on the list stays stopped, with an error on the bus. Throws UsageError for
-/// properties that are not on the list.
+/// Sets the properties of the elements that GStreamer made of `text.graph`. Throws UsageError for those that
+/// are not on the list.
 void apply_untrusted(const UntrustedText& text, GstElement* bin);
+
+/// From now on an element that is added to the bin and is not on the list stays stopped, with an error on the
+/// bus.
+void watch_untrusted(GstElement* bin);
 
 } // namespace specklescope

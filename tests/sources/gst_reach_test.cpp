@@ -187,7 +187,8 @@ TEST(GstReach, WithoutTrustNothingButTheListRuns) {
              picture + "queue2 temp-template=" + file + "XXXXXX", picture + "queue2 temp_template=" + file,
              picture + "queue name=q q::temp-template=" + file,
              "uridecodebin uri=file://" + file + " queue2::temp-template=" + file,
-             picture + "identity dump=true", picture + "fakesink dump=true",
+             "uridecodebin uri=file://" + file + " download=true", picture + "identity dump=true",
+             branch("fakesink dump=true"),
              // Code
              "videotestsrc num-buffers=3 ! avenc_h264_omx omx-libname=" + file + decoder,
              picture + "frei0r-filter-glow", picture + "ladspa-amp", picture + "glshader fragment=\"x\"",
@@ -283,7 +284,7 @@ TEST(GstText, TheNameOfWhatIsWaitedForHoldsNoSecret) {
             return false;
         });
         const auto source = make_source(SourceArgument(text), {});
-        EXPECT_THROW(source->open(), Cancelled) << text;
+        EXPECT_THROW(source->open(), UsageError) << text;
         source->close();
         EXPECT_NE(said.find("u:"), std::string::npos) << said;
         for (const char* secret : {"geheim4711", "from-the-environment"})

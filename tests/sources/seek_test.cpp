@@ -47,14 +47,14 @@ TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
                                    "  t.imwrite('m%d.tif' % i, frames(k), photometric='minisblack')\n"));
     const std::vector<std::string> files = {file("m0.tif"), file("m1.tif"), file("m2.tif"), file("m3.tif")};
     ImageIndex index;
-    index.count_ahead(files, 0, 2, std::chrono::milliseconds(0));
+    index.count_ahead(files, {}, 2, std::chrono::milliseconds(0));
     EXPECT_EQ(index.frames(), 3U);
     EXPECT_FALSE(index.all_of(files)) << "their length is not known yet";
-    index.count(files, 0, 4); // a frame that is sought
+    index.count(files, {}, 4); // a frame that is sought
     EXPECT_EQ(index.frames(), 6U);
-    EXPECT_EQ(index.place(files, 0, 4).file, 2U);
-    EXPECT_EQ(index.place(files, 0, 4).page, 1U);
-    index.count_ahead(files, 0, 0, std::chrono::hours(1));
+    EXPECT_EQ(index.place(files, {}, 4).file, 2U);
+    EXPECT_EQ(index.place(files, {}, 4).page, 1U);
+    index.count_ahead(files, {}, 0, std::chrono::hours(1));
     EXPECT_EQ(index.frames(), 7U);
     EXPECT_TRUE(index.all_of(files));
 }

@@ -30,6 +30,8 @@ double index_of(const std::vector<double>& beat) {
     long double sum = 0;
     for (const double v : defined)
         sum += v;
+    if (sum <= 0) // (max − min)/mean has no meaning there
+        return kNan;
     return static_cast<double>((defined.back() - defined.front()) /
                                (sum / static_cast<long double>(defined.size())));
 }
