@@ -24,14 +24,14 @@ std::size_t pitch_of(const Shape& shape) {
 
 std::size_t bytes_of(const Shape& shape) { return pitch_of(shape) * static_cast<std::size_t>(shape.height); }
 
+} // namespace
+
 struct Room {
     std::byte* data = nullptr;
     std::vector<Event> uses; ///< behind which it may be written again
     /// It was somebody's who has named no stream: one of the uses is still to come, of the default stream.
     bool unsaid = false;
 };
-
-} // namespace
 
 /// Rooms of one size. What is free is kept, `spare` of them at most. Ends with the last room that is out.
 class Rooms : public std::enable_shared_from_this<Rooms> {
