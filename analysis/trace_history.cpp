@@ -62,7 +62,7 @@ void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
 void TraceHistory::push(const Result& result, const Sink* feed) {
     {
         const std::scoped_lock lock(waiting_mutex_);
-        if (feed != feed_)
+        if (feed != feed_ && !result.repeated)
             return;
         if (waiting_.size() >= kMostWaiting) { // the reader has held the history for more than a minute
             ++lost_;
