@@ -214,7 +214,7 @@ assert np.abs(change[5:20] - 100 * (900 / f0 - 1)).max() < 1e-3, change[:, 0, 0]
 /// What comes out of a pipe comes once: it is the run's.
 TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     good({kScene, "--frames", "40", "--record-raw", "rest.raw", "--stage", "speckle:radius=2"});
-    const std::string source = "raw:pipe?width=64&height=48&format=gray16le";
+    const std::string source = "raw:pipe?width=64&height=48&format=gray16le&full_scale=4095";
     ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
     refused({source, "--stage", "speckle:radius=2", "--baseline-seconds", "0.2", "--record", "a.tiff"},
             "gives each frame once");
@@ -227,8 +227,8 @@ TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     const std::string write =
         "timeout 60 cat '" + (folder_ / "rest.raw") + "' > '" + (folder_ / "pipe") + "'";
     std::thread writer([&] { EXPECT_EQ(std::system(write.c_str()), 0); });
-    const ChildResult result = run(
-        {source, "--stage", "speckle:radius=2", "--baseline", "rest.raw", "--change", "--record", "b.tiff"});
+    const ChildResult result = run({source, "--stage", "speckle:radius=2,exposure=5", "--baseline",
+                                    "rest.raw", "--change", "--record", "b.tiff"});
     writer.join();
     EXPECT_EQ(result.status, 0) << result.all();
     check(std::string(kTruth) + "assert len(stack('b.tiff')[0]) == 40\n");
@@ -239,6 +239,11 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
           "raw.tiff"});
     good({"synthetic:vessels?width=32&height=48&live=false", "--frames", "4", "--record-raw", "small.tiff"});
     refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"}, "take it again");
+    // Results say which chain made them.
+    good({"raw.tiff", "--stage", "speckle:radius=5,output=sfi", "--record", "five.tiff"});
+    good({"raw.tiff", "--stage", "speckle:radius=5,output=sfi", "--baseline", "five.tiff"});
+    refused({"raw.tiff", "--stage", "speckle:radius=6,output=sfi", "--baseline", "five.tiff"},
+            "radius 5, now 6");
     refused({"raw.tiff", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
     refused({kScene, "--frames", "4", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
     const std::string longer = std::string(kScene) + "&exposure=10";
