@@ -43,7 +43,8 @@ bool equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b
 
 VideoDescription::VideoDescription(const RecordedFrame& first, const RecordOptions& options,
                                    const StreamInfo& stream)
-    : start_(describe_file(first, options, stream, {})), thinned_(options.limits.thins()) {
+    : start_(describe_file(first, options, stream, {})), timed_(first.info.has_time()),
+      thinned_(options.limits.thins()) {
     start_.back() = ',';
     start_ += " \"frame\": " + describe_frame(first);
 }
@@ -101,7 +102,7 @@ std::string VideoDescription::text(const FileTotals& totals) const {
     const double steps = static_cast<double>(thinned_ ? frames_ - 1 : next_sequence_ - 1 - first_sequence_);
     // A file that was read as fast as possible may have times that are those of no camera.
     if (const double rate = 1e9 * steps / static_cast<double>(span);
-        span > 0 && rate >= kMinRate && rate <= kMaxRate) {
+        timed_ && span > 0 && rate >= kMinRate && rate <= kMaxRate) {
         char measured[32];
         std::snprintf(measured, sizeof measured, "%.9g", rate);
         text += std::string(", \"measured_rate\": ") + measured;

@@ -55,6 +55,7 @@ private:
     void add_facts(nlohmann::ordered_json facts);
 
     std::string start_; ///< all but the frames and the last brace
+    bool timed_;
     bool thinned_;      ///< sequence numbers do not tell the rate
     std::vector<Change> changes_;
     std::map<std::string, std::vector<Run>> columns_;

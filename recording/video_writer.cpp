@@ -20,8 +20,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <future>
 #include <mutex>
 #include <ratio>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace specklescope {
@@ -102,6 +105,7 @@ private:
     WholeFilm whole() const;
     void cut();
     bool is_stuck() const;
+    void start();
     void stop() noexcept;
 
     File file_; ///< the name is never looked up again: it may lead elsewhere by then
@@ -144,12 +148,30 @@ VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first
                        stream.source.name, path_, kAssumedRate);
     build();
     connect();
-    if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
+    start();
+}
+
+/// GStreamer waits for ever for a thread that the system did not give, already while it starts: a thread of
+/// ours waits for it.
+void VideoWriter::start() {
+    std::promise<GstStateChangeReturn> promise;
+    std::future<GstStateChangeReturn> started = promise.get_future();
+    bool begun = false;
+    try {
+        std::thread([promise = std::move(promise), pipeline = share(pipeline_.get())]() mutable {
+            promise.set_value(gst_element_set_state(pipeline.get(), GST_STATE_PLAYING));
+        }).detach();
+        begun = started.wait_for(kStart) == std::future_status::ready;
+    } catch (const std::system_error&) { // no thread
+    }
+    if (begun && started.get() == GST_STATE_CHANGE_FAILURE) {
         stop();
         throw RunError("Cannot start the encoder of " + path_ + "; record as .tiff.");
     }
     std::unique_lock lock(progress_->mutex);
-    if (!progress_->changed.wait_for(lock, kStart, [this] { return progress_->threads_missing <= 0; })) {
+    if (!begun ||
+        !progress_->changed.wait_for(lock, kStart, [this] { return progress_->threads_missing <= 0; })) {
+        progress_->stands_still = true;
         lock.unlock();
         stop();
         throw RunError("Recording into " + path_ + " stopped: its encoder " + did_not_start());

@@ -71,12 +71,13 @@ FullScaleFinder::Levels FullScaleFinder::look(ConstHostView frame) {
 
 double FullScaleFinder::find(const std::string& name, ConstHostView frame, const StatedFullScale& stated) {
     const bool is_stated = !stated.by.empty();
+    const double of_type = stated.value > 0 ? stated.value : type_full_scale(frame.shape.type);
     if (frame.shape.type == PixelType::u8 || (impossible_ && !is_stated))
-        return stated.value;
+        return of_type;
     const Levels levels = look(frame);
     const double found = is_stated ? take_stated(name, frame.shape.type, levels, stated)
-                                   : assume(name, frame, levels, stated.value);
-    return found > 0 || is_stated ? found : stated.value;
+                                   : assume(name, frame, levels, of_type);
+    return found > 0 || is_stated ? found : of_type;
 }
 
 double FullScaleFinder::take_stated(const std::string& name, PixelType type, const Levels& levels,

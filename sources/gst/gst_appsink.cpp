@@ -102,6 +102,9 @@ GstHandle<GstElement> make_element(const char* factory, const char* package) {
 GstTail make_tail() {
     GstTail tail{make_element("videoconvert", "gstreamer1.0-plugins-base"),
                  make_element("appsink", "gstreamer1.0-plugins-base")};
+    // A gst: text may name one of its own elements videoconvert0.
+    gst_object_set_name(GST_OBJECT(tail.convert.get()), "specklescope.convert");
+    gst_object_set_name(GST_OBJECT(tail.sink.get()), "specklescope.sink");
     gst_util_set_object_arg(G_OBJECT(tail.convert.get()), "dither",
                             "none"); // the same input gives the same output
     auto* sink = GST_APP_SINK(tail.sink.get());

@@ -321,8 +321,8 @@ void set_property(GstElement* element, const std::string& name, const std::strin
     GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name.c_str());
     if (!spec || (spec->flags & G_PARAM_WRITABLE) == 0)
         throw UsageError("source gst: there is no property " + of + "; correct its name.");
-    const bool any_text = rule->properties == "*" && G_IS_PARAM_SPEC_STRING(spec);
-    if (!any_text && !listed(rule->properties, name) && !(rule->numbers && is_plain_number(spec)))
+    const bool any_text = rule && rule->properties == "*" && G_IS_PARAM_SPEC_STRING(spec);
+    if (!rule || (!any_text && !listed(rule->properties, name) && !(rule->numbers && is_plain_number(spec))))
         refuse_untrusted("the property " + of + " cannot be set");
     if ((name == "location" || name == "uri") && !rule->schemes.empty() &&
         (text.find("://") == std::string::npos || !listed(rule->schemes, text.substr(0, text.find("://")))))

@@ -138,7 +138,7 @@ TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
     chain.set_channel(GreyChannel::green);
     other.chain = std::make_shared<const Chain>(chain);
     red.to_grey = other.to_grey = true;
-    history.push(red);
+    history.push(red); // the channel is known from here on
     ASSERT_TRUE(baseline.take(history, 1));
     history.push(other);
     EXPECT_EQ(f0(), std::nullopt);

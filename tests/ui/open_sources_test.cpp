@@ -27,12 +27,16 @@ TEST(RawSizes, AreThoseThatFillTheFile) {
          {std::uint64_t{640} * 480 * 12, std::uint64_t{1392} * 1040 * 2 * 3, std::uint64_t{7919}})
         for (const std::uint64_t header : {std::uint64_t{0}, std::uint64_t{512}})
             for (const RawSize& size : raw_sizes(bytes + header, header, "x.raw")) {
-                const std::uint64_t each = size.format == "gray8"     ? 1
-                                           : size.format == "rgb8"    ? 3
-                                           : size.format == "gray32f" ? 4
-                                                                      : 2;
-                const auto frame =
-                    static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height) * each;
+                const std::uint64_t bits = size.format == "gray8"                           ? 8
+                                           : size.format == "rgb8" || size.format == "bgr8" ? 24
+                                           : size.format == "gray32f"                       ? 32
+                                           : size.format == "mono10p"                       ? 10
+                                           : size.format == "mono14p"                       ? 14
+                                           : size.format.starts_with("mono")                ? 12
+                                                                                            : 16;
+                const auto pixels =
+                    static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
+                const std::uint64_t frame = (pixels * bits + 7) / 8;
                 EXPECT_EQ(frame * size.frames, bytes) << name_of(size);
                 EXPECT_GT(size.frames, 0U);
             }
