@@ -48,7 +48,7 @@ void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
 void TraceHistory::push(const Result& result, const Sink* feed) {
     {
         const std::scoped_lock lock(waiting_mutex_);
-        if (feed != feed_)
+        if (feed != feed_ && !result.repeated)
             return;
         if (waiting_.size() >= kMostWaiting) { // the reader has held the history for more than a minute
             ++lost_;
@@ -136,11 +136,12 @@ bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) 
 }
 
 void TraceHistory::add(const Waiting& frame) {
-    again_.reset();
     if (frame.repeated) {
-        again_ = frame;
+        if (newest_ && newest_->sequence == frame.sequence)
+            again_ = frame;
         return;
     }
+    again_.reset();
     Moment moment = moment_for(frame);
     newest_ = moment;
     if (!frame.regions) {

@@ -193,6 +193,10 @@ void App::frame() {
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (display_.has_result())
             session_.compare_regions(display_.result());
+        if (display_.has_result() && display_.result().repeated) {
+            session_.traces().push(display_.result());
+            traces_.update(session_);
+        }
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();

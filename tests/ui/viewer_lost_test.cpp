@@ -46,6 +46,10 @@ TEST_F(ViewerLost, ARecordingThatFailedStaysUntilItIsAcknowledged) {
     ASSERT_TRUE(viewer.until([&] { return viewer.number("recordings.failed") == 1; })) << viewer.log();
     std::this_thread::sleep_for(std::chrono::seconds(13)); // longer than any message
     ASSERT_EQ(viewer.number("recordings.failed"), 1);
+    const Rect canvas = viewer.widget("canvas"), button = viewer.widget("recordings.acknowledge");
+    EXPECT_TRUE(canvas.contains(button.x, button.y) &&
+                canvas.contains(button.x + button.width, button.y + button.height))
+        << button.x << " " << button.y;
     viewer.click("recordings.acknowledge");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("recordings.failed") == 0; }));
     (void)viewer.quit();
