@@ -122,7 +122,7 @@ public:
     // On the processing thread.
     /// What comes next is of another run, by this feed.
     void open(const StreamInfo& stream, const Sink* feed = nullptr);
-    /// A repeated result, which sinks do not get, comes from the thread that draws.
+    /// A frame of `feed`; a repeated result is taken from anyone, on any thread.
     void push(const Result& result, const Sink* feed = nullptr);
 
     // On the thread that draws. Times are those of TraceMoment.

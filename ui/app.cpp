@@ -107,6 +107,8 @@ bool App::take_result() {
     if (!session_.pipeline() || !session_.pipeline()->mailbox().take(result))
         return false;
     free_range(result.quantity);
+    if (result.repeated)
+        session_.traces().push(result);
     display_.show(*session_.pipeline(), std::move(result), layout_.shows_raw, layout_.shows_processed);
     return true;
 }
@@ -193,10 +195,6 @@ void App::frame() {
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (display_.has_result())
             session_.compare_regions(display_.result());
-        if (display_.has_result() && display_.result().repeated) {
-            session_.traces().push(display_.result());
-            traces_.update(session_);
-        }
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();
