@@ -162,7 +162,7 @@ void VideoWriter::start() {
             promise.set_value(gst_element_set_state(pipeline.get(), GST_STATE_PLAYING));
         }).detach();
         begun = started.wait_for(kStart) == std::future_status::ready;
-    } catch (const std::system_error&) { // no thread
+    } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch): no thread, said below
     }
     if (begun && started.get() == GST_STATE_CHANGE_FAILURE) {
         stop();
