@@ -33,6 +33,11 @@ TEST_F(ViewerLost, ASourceThatIsGoneIsGreyWithoutValues) {
     const auto seen =
         shot().at(static_cast<int>(canvas.x + 30), static_cast<int>(canvas.y + canvas.height / 2));
     EXPECT_NEAR(seen[0], seen[2], 12) << "grey";
+    EXPECT_TRUE(viewer.until([&] { // it is back
+        const std::string summary = viewer.text("summary");
+        return summary.find("missed") != std::string::npos && summary.find("lost") == std::string::npos;
+    })) << viewer.text("summary");
+    EXPECT_EQ(viewer.text("summary").find("no drops"), std::string::npos) << viewer.text("summary");
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
