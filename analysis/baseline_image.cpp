@@ -189,6 +189,7 @@ void BaselineCollector::push(const Result& result, bool) {
     } else if (static_cast<double>(now - *first_ns_) >= seconds_ * 1e9) {
         return complete();
     }
+    add_facts(with_, made_with(result));
     last_ns_ = now;
     sums_.add(result.image.host(), region_mean(result.quantity.measure));
 }

@@ -19,6 +19,10 @@ std::string number(double value) {
     return text.data();
 }
 
+std::string exposure_text(const Exposure& exposure) {
+    return number(exposure.ms) + " ms" + (exposure.origin == ExposureOrigin::assumed ? " (assumed)" : "");
+}
+
 /// The first parameter that differs, or the whole chain where the stages do. `exposure` is compared as it was
 /// used, not here. Buttons count: a new dark frame gives other numbers.
 std::string chain_difference(const Chain& then, const Chain& now) {
@@ -54,10 +58,21 @@ std::string difference(const MadeWith& then, const MadeWith& now) {
     if (then.exposure.known() && now.exposure.known() &&
         std::abs(then.exposure.ms - now.exposure.ms) >
             kSameExposure * std::max(then.exposure.ms, now.exposure.ms))
-        return both("exposure", number(then.exposure.ms) + " ms", number(now.exposure.ms) + " ms");
+        return both("exposure", exposure_text(then.exposure), exposure_text(now.exposure));
     if (then.full_scale > 0 && now.full_scale > 0 && then.full_scale != now.full_scale)
         return both("full scale", number(then.full_scale), number(now.full_scale));
     return "";
+}
+
+void add_facts(MadeWith& known, const MadeWith& more) {
+    if (!known.chain)
+        known.chain = more.chain;
+    if (known.channel.empty())
+        known.channel = more.channel;
+    if (!known.exposure.known())
+        known.exposure = more.exposure;
+    if (!(known.full_scale > 0))
+        known.full_scale = more.full_scale;
 }
 
 std::string changed_since_baseline(const MadeWith* then, const MadeWith* now) {

@@ -25,6 +25,9 @@ inline constexpr double kSameExposure = 1e-3;
 /// only one side has is no difference.
 std::string difference(const MadeWith& then, const MadeWith& now);
 
+/// Takes over facts that only `more` has: a camera may report its exposure later than its first frame.
+void add_facts(MadeWith& known, const MadeWith& more);
+
 /// "settings changed since the baseline (speckle radius 3, now 6): take it again"; empty if they did not.
 std::string changed_since_baseline(const MadeWith* then, const MadeWith* now);
 

@@ -2,6 +2,7 @@
 
 #include "analysis/made_with.hpp"
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -167,13 +169,20 @@ private:
         if (!line.starts_with(kVersion))
             return;
         constexpr std::string_view kMap = ", map: ", kMean = ", mean: ", kChain = ", chain: ",
-                                   kExposure = ", exposure: ", kOf = " of ";
+                                   kExposure = ", exposure: ", kOf = " of ", kChannel = ", channel: ",
+                                   kFullScale = ", full scale: ", kRegion = ", region: ";
         const auto after = [&](std::string_view key) {
             const std::size_t at = line.find(key);
             return at == std::string::npos ? std::nullopt : std::optional(line.substr(at + key.size()));
         };
         if (const auto chain = after(kChain)) {
             change(chain_, *chain);
+        } else if (const auto channel = after(kChannel)) {
+            change(channel_, *channel);
+        } else if (const auto scale = after(kFullScale)) {
+            change(full_scale_, *scale);
+        } else if (const auto region = after(kRegion)) {
+            change_outline(*region);
         } else if (const auto map = after(kMap)) {
             change(table_.map, map->substr(0, map->rfind(kOf)));
         } else if (const auto mean = after(kMean)) {
@@ -197,21 +206,35 @@ private:
         known = now;
     }
 
+    /// "name: shape, pixels, outline"
+    void change_outline(const std::string& region) {
+        const std::size_t end = region.rfind(": ");
+        if (end == std::string::npos)
+            return;
+        std::string& known = outlines_[region.substr(0, end)];
+        if (!known.empty() && known != region)
+            moved_.insert(region.substr(0, end));
+        known = region;
+    }
+
     void begin_settings(bool others) { others_ = others_ || others; }
 
     /// Values that were made with other settings than what follows do not stay.
     void leave_out_others() {
-        if (!std::exchange(others_, false))
-            return;
-        for (RegionTrace& trace : table_.regions) {
+        if (others_)
+            advances_ = false;
+        for (std::size_t i = 0; i < table_.regions.size() && (others_ || !moved_.empty()); ++i) {
+            RegionTrace& trace = table_.regions[i];
+            if (!others_ && !moved_.contains(one_line(trace.region)))
+                continue;
             table_.other_settings += trace.times.size();
             trace.times.clear();
             trace.values.clear();
             trace.sequences.clear();
+            arrivals_[i].clear();
         }
-        for (std::vector<double>& arrivals : arrivals_)
-            arrivals.clear();
-        advances_ = false;
+        others_ = false;
+        moved_.clear();
     }
 
     void read_columns(const std::string& line) {
@@ -307,9 +330,11 @@ private:
     std::unordered_map<std::string, std::size_t> index_;
     std::vector<std::vector<double>> arrivals_;
     bool advances_ = false, timed_ = false; ///< of the capture times: they differ; there are any
-    std::string chain_;
-    double exposure_ms_ = 0; ///< 0: not known yet
-    bool others_ = false;    ///< the next row is made with other settings than those before
+    std::string chain_, channel_, full_scale_;
+    std::map<std::string, std::string> outlines_; ///< of regions, by name
+    std::set<std::string> moved_;                 ///< regions that the next row has with another outline
+    double exposure_ms_ = 0;                      ///< 0: not known yet
+    bool others_ = false; ///< the next row is made with other settings than those before
 };
 
 } // namespace

@@ -72,7 +72,7 @@ TraceHistory::Moment TraceHistory::moment_at(std::uint64_t index) const {
 
 bool TraceHistory::broken_at(std::uint64_t index) const { return moment_at(index).broken; }
 
-std::uint64_t TraceHistory::settings_of(std::uint64_t from, std::uint64_t to) const {
+std::uint64_t TraceHistory::settings_of(const Series& series, std::uint64_t from, std::uint64_t to) const {
     if (!moments_.whole().has(from)) // whole blocks, see Pyramid::range()
         for (std::size_t level = 0; level < moments_.levels(); ++level) {
             const int shift = Pyramid<Moment, Stretch>::shift(level);
@@ -85,7 +85,8 @@ std::uint64_t TraceHistory::settings_of(std::uint64_t from, std::uint64_t to) co
     const auto after =
         std::upper_bound(settings_.begin(), settings_.end(), from,
                          [](std::uint64_t frame, const Settings& stretch) { return frame < stretch.from; });
-    return after == settings_.begin() || (after != settings_.end() && after->from < to)
+    return from < series.outline_from || after == settings_.begin() ||
+                   (after != settings_.end() && after->from < to)
                ? 0
                : (after - 1)->about.id;
 }
@@ -98,12 +99,13 @@ std::vector<TraceColumn> TraceHistory::samples(const Series& series, std::uint64
     for (std::uint64_t i = std::max(from, whole.begin()); i < std::min(to, whole.end()); ++i) {
         const Moment& moment = moments_.whole()[i];
         const double value = whole[i];
-        broken = broken || moment.broken;
+        broken = broken || moment.broken || i == series.outline_from;
         if (!std::isfinite(value)) {
             broken = true;
             continue;
         }
-        points.push_back({moment.time_ns, value, value, std::exchange(broken, false), settings_of(i, i + 1)});
+        points.push_back(
+            {moment.time_ns, value, value, std::exchange(broken, false), settings_of(series, i, i + 1)});
     }
     return points;
 }
@@ -117,12 +119,13 @@ std::vector<TraceColumn> TraceHistory::columns(const Series& series, const std::
         if (bounds[i] == bounds[i + 1])
             continue;
         const Extremes extremes = series.values.range(bounds[i], bounds[i + 1]);
-        broken = broken || broken_at(bounds[i]) || !extremes.any();
+        broken = broken || broken_at(bounds[i]) || !extremes.any() ||
+                 (i > 0 && bounds[i - 1] < series.outline_from && series.outline_from <= bounds[i]);
         if (!extremes.any())
             continue;
         const auto middle = static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * step_ns);
         points.push_back({from_ns + middle, extremes.low, extremes.high, std::exchange(broken, false),
-                          settings_of(bounds[i], bounds[i + 1])});
+                          settings_of(series, bounds[i], bounds[i + 1])});
     }
     return points;
 }
@@ -207,11 +210,17 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
         stretches.erase(stretches.begin(), stretches.end() - static_cast<std::ptrdiff_t>(most));
     for (std::size_t i = 0; i < series_.size(); ++i) {
         Extremes extremes;
+        const std::uint64_t begin = with ? series_[i].outline_from : 0;
+        const auto add = [&](const Frames& frames, bool within) {
+            if (frames.to > begin)
+                extremes.add(series_[i].values.range(std::max(frames.from, begin), frames.to,
+                                                     within || frames.from < begin));
+        };
         for (const Frames& stretch : stretches)
-            extremes.add(series_[i].values.range(stretch.from, stretch.to, !all));
+            add(stretch, !all);
         if (!extremes.any())
             for (const Frames& part : parts)
-                extremes.add(series_[i].values.range(part.from, part.to, with.has_value()));
+                add(part, with.has_value());
         if (extremes.any())
             found[i] = TraceExtremes{extremes.low, extremes.high};
     }
@@ -248,8 +257,10 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
         return std::nullopt;
     const std::uint64_t end = whole.end();
     std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
-    if (!restarts_.empty()) // what came before is of something else
-        since = std::max(since, restarts_.back().time_ns);
+    const auto restart =
+        std::find_if(restarts_.rbegin(), restarts_.rend(), [](const TraceRestart& at) { return !at.edit; });
+    if (restart != restarts_.rend()) // what came before is of something else
+        since = std::max(since, restart->time_ns);
     if (!settings_.empty())
         since = std::max(since, settings_.back().about.from_ns);
     const std::vector<Frames> complete =
@@ -266,7 +277,7 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
         const auto& values = series.values.whole();
         TimeMean mean(mean_);
         for (const Frames& stretch : complete)
-            for (std::uint64_t i = std::max(stretch.from, values.begin());
+            for (std::uint64_t i = std::max({stretch.from, values.begin(), series.outline_from});
                  i < std::min(stretch.to, values.end()); ++i)
                 mean.add(values[i]);
         means.regions.push_back({series.region.id, series.region.outline, mean.mean(), mean.count()});

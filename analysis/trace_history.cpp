@@ -21,20 +21,6 @@ bool same(const Quantity& a, const Quantity& b) {
     return a.measure == b.measure && a.name == b.name && a.symbol == b.symbol && a.unit == b.unit;
 }
 
-/// FNV-1a of the pixels that a region holds.
-std::uint64_t outline_of(const PlacedRegions& placed, const PlacedRegion& region) {
-    std::uint64_t hash = 14695981039346656037U;
-    const auto take = [&](std::int32_t value) {
-        hash = (hash ^ static_cast<std::uint32_t>(value)) * 1099511628211U;
-    };
-    for (std::uint32_t i = region.span; i < region.span + region.spans; ++i) {
-        take(placed.spans[i].x);
-        take(placed.spans[i].y);
-        take(placed.spans[i].length);
-    }
-    return hash;
-}
-
 } // namespace
 
 TraceHistory::TraceHistory(std::size_t budget) : budget_(budget), moments_(size_for(1)) {}
@@ -62,7 +48,7 @@ void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
 void TraceHistory::push(const Result& result, const Sink* feed) {
     {
         const std::scoped_lock lock(waiting_mutex_);
-        if (feed != feed_)
+        if (feed != feed_ && !result.repeated)
             return;
         if (waiting_.size() >= kMostWaiting) { // the reader has held the history for more than a minute
             ++lost_;
@@ -121,23 +107,28 @@ TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
     return moment;
 }
 
+void TraceHistory::mark_edit(std::int64_t time_ns, const std::string& what) {
+    if (!restarts_.empty() && restarts_.back().edit && time_ns - edited_ns_ < kOneEdit)
+        restarts_.back().what = kChanged;
+    else
+        restarts_.push_back({time_ns, std::string(kChanged) + ": " + what, true});
+    edited_ns_ = time_ns;
+    if (restarts_.size() > kMostRestarts)
+        restarts_.pop_front();
+}
+
 /// Begins a stretch where they did; marks it as a restart where another one came before.
 bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) {
     if (with_ == frame.with && !settings_.empty())
         return false;
     const std::string what = settings_.empty() ? "" : difference(settings_.back().about.with, *frame.with);
     with_ = frame.with;
-    if (!settings_.empty() && what.empty())
+    if (!settings_.empty() && what.empty()) {
+        add_facts(settings_.back().about.with, *with_);
         return false;
-    const bool goes_on = !settings_.empty() && !restarts_.empty() &&
-                         restarts_.back().what.starts_with(kChanged) &&
-                         time_ns - settings_.back().about.from_ns < kOneEdit;
-    if (goes_on)
-        restarts_.back().what = kChanged;
-    else if (!what.empty())
-        restarts_.push_back({time_ns, std::string(kChanged) + ": " + what});
-    if (restarts_.size() > kMostRestarts)
-        restarts_.pop_front();
+    }
+    if (!what.empty())
+        mark_edit(time_ns, what);
     settings_.push_back({{next_settings_++, time_ns, *frame.with}, moments_.end()});
     if (settings_.size() > kMostSettings)
         settings_.pop_front();
@@ -168,7 +159,7 @@ void TraceHistory::add(const Waiting& frame) {
         mean_ = frame.regions->mean;
     }
     if (placed_ != frame.regions->placed) {
-        match(*frame.regions->placed);
+        match(*frame.regions->placed, moment.time_ns);
         placed_ = frame.regions->placed;
     }
     moment.broken = settings_changed(frame, moment.time_ns) || moment.broken;
@@ -201,7 +192,7 @@ void TraceHistory::add_warmup(std::uint64_t index) {
     warmups_.pop_front();
 }
 
-void TraceHistory::match(const PlacedRegions& placed) {
+void TraceHistory::match(const PlacedRegions& placed, std::int64_t time_ns) {
     const PyramidSize size = size_for(placed.regions.size());
     moments_.limit(size);
     std::unordered_map<std::string, std::size_t> by_name;
@@ -229,9 +220,15 @@ void TraceHistory::match(const PlacedRegions& placed) {
             matched.push_back(std::move(series_[from[i]]));
             matched.back().values.limit(size);
         }
-        matched.back().region.name = region.name;
-        matched.back().region.pixels = region.pixels;
-        matched.back().region.outline = outline;
+        TraceRegion& about = matched.back().region;
+        if (from[i] != kNone && about.outline != outline) {
+            matched.back().outline_from = moments_.end();
+            about.outline_from_ns = time_ns;
+            mark_edit(time_ns, "outline of " + region.name);
+        }
+        about.name = region.name;
+        about.pixels = region.pixels;
+        about.outline = outline;
     }
     series_ = std::move(matched);
 }
@@ -241,6 +238,11 @@ const TraceSettings* TraceOverview::settings_at(std::int64_t time_ns) const {
         settings.begin(), settings.end(), time_ns,
         [](std::int64_t time, const TraceSettings& stretch) { return time < stretch.from_ns; });
     return after == settings.begin() ? nullptr : &*(after - 1);
+}
+
+bool TraceOverview::only_newest(const TraceRegion& region) const {
+    return region.outline_from_ns == std::numeric_limits<std::int64_t>::max() ||
+           (with && !settings.empty() && !difference(settings.back().with, *with).empty());
 }
 
 bool TraceOverview::comparable(const TraceColumn& column, const std::optional<MadeWith>& made) const {
@@ -278,7 +280,10 @@ TraceOverview TraceHistory::overview() {
             if (at == placed.end())
                 continue;
             region.newest = again_->regions->statistics[static_cast<std::size_t>(at - placed.begin())].mean;
-            region.outline = outline_of(*again_->regions->placed, *at);
+            const std::uint64_t outline = outline_of(*again_->regions->placed, *at);
+            if (outline != region.outline)
+                region.outline_from_ns = std::numeric_limits<std::int64_t>::max();
+            region.outline = outline;
             region.pixels = at->pixels;
         }
     }

@@ -27,7 +27,8 @@ struct TraceMoment {
 /// The history restarts here: another source, a seek, a connection that came back, other settings.
 struct TraceRestart {
     std::int64_t time_ns = 0;
-    std::string what; ///< "source scene.tiff", "jump in the source"
+    std::string what;  ///< "source scene.tiff", "jump in the source"
+    bool edit = false; ///< of settings or outlines: the source goes on
 };
 
 /// A stretch of time in which the values were made with the same settings.
@@ -42,6 +43,8 @@ struct TraceRegion {
     std::string name;
     std::uint64_t pixels = 0;
     std::uint64_t outline = 0; ///< tells the pixels that it holds: another number when it was moved
+    /// Values before this moment are of another outline.
+    std::int64_t outline_from_ns = std::numeric_limits<std::int64_t>::min();
     double newest = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -58,6 +61,8 @@ struct TraceOverview {
     std::vector<TraceSettings> settings; ///< in order; those of long ago are left out
     /// The stretch that holds this moment; null: there is none.
     const TraceSettings* settings_at(std::int64_t time_ns) const;
+    /// The newest values were made again after an edit, and no column was: the film is paused.
+    bool only_newest(const TraceRegion& region) const;
     /// Its values may be compared with what was made with these settings (none: unknown).
     bool comparable(const TraceColumn& column, const std::optional<MadeWith>& with) const;
     /// Of the newest values, TraceRegion::newest: also where the same frame was computed again after an edit,
@@ -73,7 +78,8 @@ struct TraceColumn {
     std::int64_t time_ns = 0; ///< the middle of the column, or the sample's time
     double low = 0, high = 0; ///< least and largest mean of the frames in it
     bool broken = false;      ///< not joined with the one before: a dropped frame, a gap or a restart between
-    std::uint64_t settings = 0; ///< TraceSettings::id; 0: more than one, or unknown
+    /// TraceSettings::id; 0: more than one, unknown, or with another outline than the region has now.
+    std::uint64_t settings = 0;
 };
 
 /// Least and largest mean of a region over some frames.
@@ -116,6 +122,7 @@ public:
     // On the processing thread.
     /// What comes next is of another run, by this feed.
     void open(const StreamInfo& stream, const Sink* feed = nullptr);
+    /// A frame of `feed`; a repeated result is taken from anyone, on any thread.
     void push(const Result& result, const Sink* feed = nullptr);
 
     // On the thread that draws. Times are those of TraceMoment.
@@ -169,6 +176,7 @@ private:
     struct Series {
         Series(std::uint64_t id, PyramidSize size) : values(size) { region.id = id; }
         TraceRegion region;
+        std::uint64_t outline_from = 0; ///< frame
         Pyramid<double, Extremes> values;
     };
     /// A result that was pushed and not yet taken in.
@@ -189,8 +197,9 @@ private:
     void take_in();
     void add(const Waiting& frame);
     Moment moment_for(const Waiting& frame);
-    void match(const PlacedRegions& placed);
+    void match(const PlacedRegions& placed, std::int64_t time_ns);
     bool settings_changed(const Waiting& frame, std::int64_t time_ns);
+    void mark_edit(std::int64_t time_ns, const std::string& what);
     void clear();
     void add_warmup(std::uint64_t index);
     /// The stretches of [first, last) that were made in no warm-up.
@@ -206,8 +215,8 @@ private:
     std::vector<TraceColumn> columns(const Series& series, const std::vector<std::uint64_t>& bounds,
                                      std::int64_t from_ns, double step_ns) const;
     bool broken_at(std::uint64_t index) const;
-    /// TraceSettings::id of the frames [from, to); 0 where they have several.
-    std::uint64_t settings_of(std::uint64_t from, std::uint64_t to) const;
+    /// TraceColumn::settings of the frames [from, to).
+    std::uint64_t settings_of(const Series& series, std::uint64_t from, std::uint64_t to) const;
     static TraceMoment moment_of(const Moment& moment) {
         return {moment.time_ns, moment.time_ns - moment.shift_ns, moment.sequence, moment.timed};
     }
@@ -233,6 +242,7 @@ private:
     std::int64_t interval_ns_ = 0; ///< between the newest two frames
     std::uint64_t next_id_ = 1;
     std::deque<TraceRestart> restarts_;
+    std::int64_t edited_ns_ = 0; ///< the newest edit among them
     struct Settings {
         TraceSettings about;
         std::uint64_t from = 0; ///< frame

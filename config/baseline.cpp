@@ -244,7 +244,8 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     auto mean = averaged(results ? plain : file, seconds, path);
     if (results) {
         MadeWith with = mean->with().value_or(MadeWith{});
-        with.chain = chain_of(settings);
+        const std::shared_ptr<const Chain> made_by = chain_of_results(look_at_source(file).path);
+        with.chain = made_by ? made_by : chain_of(settings);
         mean = std::make_shared<const BaselineImage>(mean->shape(), mean->quantity(), mean->values(),
                                                      mean->frames(), mean->seconds(), path, with);
     }

@@ -367,6 +367,7 @@ std::optional<std::int64_t> TiffStack::time_ns(std::uint64_t image) const {
 
 std::optional<std::int64_t> date_ns(const std::string& date) {
     int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, read = 0;
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion,cert-err34-c): the digits are counted
     if (std::sscanf(date.c_str(), "%4d%*1[:-]%2d%*1[:-]%2d %2d:%2d:%2d%n", &year, &month, &day, &hour,
                     &minute, &second, &read) != 6 ||
         date.size() < static_cast<std::size_t>(read) + 2 || date[static_cast<std::size_t>(read)] != '.')

@@ -97,7 +97,9 @@ private:
         if (!result.regions)
             return;
         const std::string exposure = to_string(result.exposure);
-        if (told_ != result.info.version || !same_places(placed_.get(), result.regions->placed.get())) {
+        const bool other_scale = std::exchange(full_scale_, result.info.full_scale) != result.info.full_scale;
+        if (told_ != result.info.version || other_scale ||
+            !same_places(placed_.get(), result.regions->placed.get())) {
             tell_extras(result);
             text += traces_settings(result, extras_);
             if (!told_)
@@ -144,6 +146,7 @@ private:
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;
+    double full_scale_ = 0;
 };
 
 } // namespace

@@ -6,7 +6,9 @@
 #include "recording/record_file.hpp"
 #include "recording/table_text.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace specklescope {
 
@@ -21,6 +23,12 @@ void add_change(std::string& text, double mean, const std::vector<double>& f0, s
     text += ',';
     if (known && !std::isnan(mean))
         add_number(text, relative_change(mean, f0[region]));
+}
+
+std::string outline_text(std::uint64_t outline) {
+    std::array<char, 17> text{};
+    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(outline));
+    return text.data();
 }
 
 std::string in_brackets(const Quantity& quantity) {
@@ -55,6 +63,7 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
                      "moved pixels; empty where neither can be told");
     say("version", "counts the edits that made the result");
     say("pixels", "area of the region on the picture");
+    say("outline", "another number when the region holds other pixels");
     say("area_um2", "that area in µm²; empty where nobody said how large a pixel is");
     say("position", "of the frame in its file, from 0; empty of no file");
     say("warming_up",
@@ -94,6 +103,13 @@ std::string traces_settings(const Result& result, const TraceExtras& extras) {
     };
     if (result.chain)
         say("chain", to_string(*result.chain));
+    if (const std::string channel = grey_channel_of(result); !channel.empty())
+        say("channel", channel);
+    if (result.info.full_scale > 0) {
+        std::string full_scale;
+        add_number(full_scale, result.info.full_scale);
+        say("full scale", full_scale);
+    }
     const PlacedRegions& placed = *result.regions->placed;
     say("map", in_brackets(result.quantity) + " of " + std::to_string(placed.width) + "×" +
                    std::to_string(placed.height) + " pixels");
@@ -108,7 +124,8 @@ std::string traces_settings(const Result& result, const TraceExtras& extras) {
         say("region", region.name + ": " + region.shape + ", " + std::to_string(region.pixels) + " pixels" +
                           (region.fit == RegionFit::whole     ? ""
                            : region.fit == RegionFit::clipped ? ", clipped at the picture's edge"
-                                                              : ", none of it on the picture"));
+                                                              : ", none of it on the picture") +
+                          ", outline " + outline_text(outline_of(placed, region)));
     return text;
 }
 

@@ -107,6 +107,8 @@ bool App::take_result() {
     if (!session_.pipeline() || !session_.pipeline()->mailbox().take(result))
         return false;
     free_range(result.quantity);
+    if (result.repeated)
+        session_.traces().push(result);
     display_.show(*session_.pipeline(), std::move(result), layout_.shows_raw, layout_.shows_processed);
     return true;
 }

@@ -107,6 +107,12 @@ void Session::start(void (*notify)()) {
 }
 
 void Session::adopt(Opened opened) {
+    if (opened.settings.source != settings_.source && baseline.taken()) {
+        baseline.clear();
+        say(Message::Level::info,
+            "The baseline of the regions was of the source before, and is left out; take it of "
+            "this one.");
+    }
     settings_.source = opened.settings.source;
     settings_.source_remembered = false;
     settings_.um_per_source_px = opened.settings.um_per_source_px;

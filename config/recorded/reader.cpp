@@ -88,6 +88,20 @@ std::string RecordedReader::what_it_holds() const {
     return "results of " + one_line(shortened(made, 300)) + " (" + quantity() + ")";
 }
 
+std::shared_ptr<const Chain> RecordedReader::chain_of_results(const Descriptions& texts) const {
+    if (content_ != "processed" || !has("parameters"))
+        return nullptr;
+    if (changed_later(texts.last_frame))
+        fail("the chain was changed while it was recorded, so its results have no common mean; name a "
+             "recording of "
+             "one chain.");
+    try {
+        return std::make_shared<const Chain>(chain_from_text(text("parameters")));
+    } catch (const UsageError&) { // of another version
+        return nullptr;
+    }
+}
+
 bool RecordedReader::holds_results() const {
     return of_results() ||
            (content_ == "raw" && has("measure") && text("measure") != to_string(Measure::intensity));

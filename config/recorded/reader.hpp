@@ -28,6 +28,8 @@ public:
     bool show();
     /// "results of speckle:radius=3 (speckle flow index in 1/s)".
     std::string what_it_holds() const;
+    /// That made the results; null where it is not known. Refuses results of several chains.
+    std::shared_ptr<const Chain> chain_of_results(const Descriptions& texts) const;
     bool of_results() const { return content_ == "processed" || content_ == "screen"; }
     /// Those, or the frames of a source that played results back.
     bool holds_results() const;

@@ -63,6 +63,15 @@ SourceRecording look_at_source(const Settings& settings) {
     return found;
 }
 
+std::shared_ptr<const Chain> chain_of_results(const std::string& path) {
+    if (path.empty())
+        return nullptr;
+    Settings unused;
+    RecordedReader reader(path, unused);
+    const Descriptions texts = descriptions_of(path);
+    return reader.begin(texts) ? reader.chain_of_results(texts) : nullptr;
+}
+
 bool take_recording(Settings& settings) {
     const SourceRecording source = look_at_source(settings);
     if (source.path.empty())

@@ -15,6 +15,10 @@ struct SourceRecording {
 /// Reads the file of the source.
 SourceRecording look_at_source(const Settings& settings);
 
+/// The chain that made the results in this recording of results; null: unknown. Throws UsageError if it was
+/// changed in between.
+std::shared_ptr<const Chain> chain_of_results(const std::string& path);
+
 /// Of a recording of raw frames: chain and channel that ran over them, colours, range and regions. Of
 /// results: that no stage runs over them, colours and range of numbers, and regions. A remark says it in one
 /// line. What is damaged, of another version or reads a file without trust is left out, with a remark that

@@ -11,10 +11,9 @@ std::string table_row(const std::string& file, const TraceTable& table, std::siz
                    (table.in_warmup > 0
                         ? "; " + std::to_string(table.in_warmup) + " made during a warm-up left out"
                         : "") +
-                   (table.other_settings > 0
-                        ? "; " + std::to_string(table.other_settings) +
-                              " made with other settings (chain, map or exposure) than the last left out"
-                        : "") +
+                   (table.other_settings > 0 ? "; " + std::to_string(table.other_settings) +
+                                                   " made with other settings or outlines left out"
+                                             : "") +
                    (table.cut_off ? "; the last line is not whole and left out" : ""),
                left);
 }

@@ -77,6 +77,19 @@ bool same_places(const PlacedRegions* one, const PlacedRegions* other) {
                             one->height == other->height);
 }
 
+std::uint64_t outline_of(const PlacedRegions& placed, const PlacedRegion& region) {
+    std::uint64_t hash = 14695981039346656037U;
+    const auto take = [&](std::int32_t value) {
+        hash = (hash ^ static_cast<std::uint32_t>(value)) * 1099511628211U;
+    };
+    for (std::uint32_t i = region.span; i < region.span + region.spans; ++i) {
+        take(placed.spans[i].x);
+        take(placed.spans[i].y);
+        take(placed.spans[i].length);
+    }
+    return hash;
+}
+
 std::shared_ptr<const PlacedRegions> place_regions(std::shared_ptr<const RegionOutlines> given,
                                                    const Shape& picture, std::uint64_t version) {
     const RegionOutlines& outlines = *given;

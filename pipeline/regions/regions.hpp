@@ -96,6 +96,8 @@ std::shared_ptr<const PlacedRegions> place_regions(std::shared_ptr<const RegionO
 /// The same regions on pictures of one size: of several GPUs each has placed them for itself. Null is
 /// nothing's.
 bool same_places(const PlacedRegions* one, const PlacedRegions* other);
+/// Identifies the pixels of a region: another number for other pixels (FNV-1a of its spans).
+std::uint64_t outline_of(const PlacedRegions& placed, const PlacedRegion& region);
 /// Throws UsageError if there is a region of which nothing is on the picture, unless such are to be marked.
 void refuse_outside(const PlacedRegions& placed);
 

@@ -99,7 +99,7 @@ Wrapping ome_text(const StackAxes& axes) {
         text += physical('X', axes.um_per_px) + physical('Y', axes.um_per_px);
     if (axes.timed)
         text += format(" TimeIncrement=\"%.9e\" TimeIncrementUnit=\"s\"", axes.interval_s);
-    text += ">";
+    text += '>';
     text += format("<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"%d\" Name=\"", shape.channels) +
             attribute(name) + "\"/><TiffData/></Pixels></Image>";
     text += "<StructuredAnnotations><CommentAnnotation ID=\"Annotation:0\" Namespace=\"specklescope\">"

@@ -138,12 +138,10 @@ TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
     chain.set_channel(GreyChannel::green);
     other.chain = std::make_shared<const Chain>(chain);
     red.to_grey = other.to_grey = true;
-    TraceHistory colour;
-    colour.push(red);
-    ASSERT_TRUE(baseline.take(colour, 1));
-    colour.push(other);
-    const TraceOverview overview = colour.overview();
-    EXPECT_EQ(baseline.of(overview.regions.at(0), overview), std::nullopt);
+    history.push(red); // the channel is known from here on
+    ASSERT_TRUE(baseline.take(history, 1));
+    history.push(other);
+    EXPECT_EQ(f0(), std::nullopt);
 }
 
 TEST(TraceBaseline, IsTakenOfOneSettingOnly) {

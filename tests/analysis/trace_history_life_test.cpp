@@ -1,5 +1,6 @@
 // The history of the regions' means over a session: regions that come and go, restarts, sources, means, a
 // reader beside the writer.
+#include "analysis/baseline.hpp"
 #include "tests/analysis/trace_history_helpers.hpp"
 #include "tests/support/random.hpp"
 
@@ -58,6 +59,68 @@ TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
         EXPECT_EQ(column.high, 3);
     push(placed({"new"}, 500), {9}); // neither name nor pixels
     EXPECT_GT(history.overview().regions[0].id, c);
+}
+
+/// F₀ of a region that was moved has nothing of its old place, and that of the other goes on.
+TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
+    TraceHistory history;
+    std::uint64_t n = 0;
+    const auto push = [&](const std::shared_ptr<const PlacedRegions>& regions,
+                          const std::vector<double>& means, bool again = false) {
+        Result frame = result(n, static_cast<std::int64_t>(n) * 100 * kMs, regions, means);
+        frame.repeated = again;
+        frame.chain = std::make_shared<const Chain>();
+        history.push(frame);
+        n += again ? 0 : 1;
+    };
+    const auto before = placed({"a", "b"});
+    auto after = std::make_shared<PlacedRegions>(*before);
+    after->spans[1].x = 30; // as large as before
+    for (int i = 0; i < 50; ++i)
+        push(before, {10, 20});
+    Baseline old;
+    ASSERT_TRUE(old.take(history, 60));
+    for (int i = 0; i < 50; ++i)
+        push(after, {10, 5});
+    const TraceOverview about = history.overview();
+    ASSERT_EQ(about.restarts.size(), 1U);
+    EXPECT_TRUE(about.restarts[0].edit);
+    EXPECT_EQ(about.restarts[0].time_ns, 5000 * kMs);
+    EXPECT_NE(about.restarts[0].what.find("outline of b"), std::string::npos);
+    EXPECT_EQ(old.of(about.regions[0], about), 10);
+    EXPECT_EQ(old.of(about.regions[1], about), std::nullopt);
+    EXPECT_NE(old.changed(about), "");
+
+    Baseline taken;
+    ASSERT_TRUE(taken.take(history, 60)); // over the edit
+    EXPECT_EQ(taken.of(about.regions[0], about), 10);
+    EXPECT_EQ(taken.of(about.regions[1], about), 5); // not 12.5
+    EXPECT_EQ(taken.taken()->regions[0].frames, 100U);
+    EXPECT_EQ(taken.taken()->regions[1].frames, 50U);
+    for (const int columns : {1000, 9}) { // samples, and blocks of them
+        const auto curves = history.curves(0, 10000 * kMs, columns);
+        for (const TraceColumn& column : curves[0])
+            EXPECT_TRUE(about.comparable(column, taken.taken()->with));
+        bool any = false;
+        for (const TraceColumn& column : curves[1]) {
+            const bool comparable = about.comparable(column, taken.taken()->with);
+            EXPECT_EQ(comparable, column.high == 5) << columns << ": " << column.low << " " << column.high;
+            any = any || comparable;
+        }
+        EXPECT_TRUE(any);
+    }
+    const auto extremes = history.extremes(0, 10000 * kMs, taken.taken()->with);
+    EXPECT_EQ(extremes[0]->high, 10);
+    EXPECT_EQ(extremes[1]->high, 5);
+    EXPECT_EQ(history.extremes(0, 10000 * kMs)[1]->high, 20); // the curve itself stays
+
+    EXPECT_FALSE(about.only_newest(about.regions[1]));
+    push(before, {10, 20}, true); // moved back in a pause
+    const TraceOverview paused = history.overview();
+    EXPECT_TRUE(paused.only_newest(paused.regions[1]));
+    EXPECT_FALSE(paused.only_newest(paused.regions[0]));
+    EXPECT_EQ(taken.of(paused.regions[1], paused), std::nullopt);
+    EXPECT_EQ(old.of(paused.regions[1], paused), 20);
 }
 
 TEST(TraceHistory, GoesOnBehindARestartWithAMark) {

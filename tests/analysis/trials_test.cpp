@@ -3,6 +3,8 @@
 #include "analysis/pulse_table.hpp"
 #include "analysis/trials.hpp"
 #include "base/error.hpp"
+#include "recording/traces_text.hpp"
+#include "tests/analysis/trace_history_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/random.hpp"
@@ -17,7 +19,6 @@
 namespace specklescope {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// From the definition: every frame of the window in its bin, with numpy's mean and std.
@@ -329,10 +330,15 @@ TEST_F(TrialsCommand, LeavesOutOtherSettings) {
                     std::to_string(10 * event) + ",stimulus\n";
         return text;
     };
-    const std::string head = "# version 1, chain: speckle:radius=3\n# version 1, map: flow F (1/s) of 4×4 "
-                             "pixels\n# version 1, exposure: 5 ms (camera)\nsequence,capture_s,region,mean\n";
-    for (const std::string change : {"chain: speckle:radius=6", "exposure: 10 ms (camera)",
-                                     "map: speckle contrast K (1) of 4×4 pixels"}) {
+    const std::string head =
+        "# version 1, chain: speckle:radius=3\n# version 1, map: flow F (1/s) of 4×4 "
+        "pixels\n# version 1, exposure: 5 ms (camera)\n# version 1, channel: luma\n"
+        "# version 1, full scale: 255\n# version 1, region: x: circle, 9 pixels, outline 1\n"
+        "# version 1, region: y: circle, 9 pixels, outline 1\n"
+        "sequence,capture_s,region,mean\n";
+    for (const std::string change :
+         {"chain: speckle:radius=6", "exposure: 10 ms (camera)", "map: speckle contrast K (1) of 4×4 pixels",
+          "channel: red", "full scale: 4095", "region: x: circle, 9 pixels, outline 2"}) {
         test::write_file(folder / "t.csv", events(head + rows(0, 150, 90) + "# version 2, " + change + "\n" +
                                                   rows(150, 400, 10)));
         const ChildResult ran =
@@ -347,10 +353,38 @@ TEST_F(TrialsCommand, LeavesOutOtherSettings) {
     // The same settings once more, an exposure as a camera rounds it, and lines without a row after them.
     test::write_file(folder / "t.csv",
                      events(head + rows(0, 150, 10) + "# version 2, chain: speckle:radius=3\n" +
-                            "# version 2, exposure: 5.001 ms (camera)\n" + rows(150, 400, 10) +
-                            "# version 3, chain: speckle:radius=6\n"));
+                            "# version 2, exposure: 5.001 ms (camera)\n# version 2, channel: luma\n"
+                            "# version 2, full scale: 255\n"
+                            "# version 2, region: x: circle, 9 pixels, outline 1\n"
+                            "# version 2, region: y: circle, 9 pixels, outline 2\n" +
+                            rows(150, 400, 10) + "# version 3, chain: speckle:radius=6\n"));
     const ChildResult ran = run({"trials", "t.csv", "--around", "stimulus", "--before", "2", "--after", "3"});
     EXPECT_NE(ran.out.find("3 trials, F₀ 10"), std::string::npos) << ran.all();
+}
+
+/// As --traces writes them: what was measured over other pixels of a region is left out, of that region
+/// alone.
+TEST_F(TrialsCommand, LeavesOutAnotherOutline) {
+    const auto before = placed({"a", "b"});
+    auto after = std::make_shared<PlacedRegions>(*before);
+    after->spans[1].x = 30; // as large as before
+    std::string text = traces_columns(false);
+    const auto add = [&](const std::shared_ptr<const PlacedRegions>& regions, int from, int to) {
+        text += traces_settings(result(0, 0, regions, {1, 2}), {});
+        for (int i = from; i < to; ++i)
+            add_rows(result(static_cast<std::uint64_t>(i), i * 100 * kMs, regions, {1, 2}), {}, text);
+    };
+    const auto lengths = [&] {
+        test::write_file(folder / "t.csv", text);
+        const TraceTable table = read_trace_table(folder / "t.csv");
+        return std::vector<std::uint64_t>{table.regions.at(0).values.size(),
+                                          table.regions.at(1).values.size(), table.other_settings};
+    };
+    add(before, 0, 5);
+    add(std::make_shared<PlacedRegions>(*before), 5, 8); // another edit
+    EXPECT_EQ(lengths(), (std::vector<std::uint64_t>{8, 8, 0}));
+    add(after, 8, 10);
+    EXPECT_EQ(lengths(), (std::vector<std::uint64_t>{10, 2, 8}));
 }
 
 TEST_F(TrialsCommand, RefusesWhatHasNoMean) {

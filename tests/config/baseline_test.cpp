@@ -239,6 +239,11 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
           "raw.tiff"});
     good({"synthetic:vessels?width=32&height=48&live=false", "--frames", "4", "--record-raw", "small.tiff"});
     refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"}, "take it again");
+    // Results say which chain made them.
+    good({"raw.tiff", "--stage", "speckle:radius=5,output=sfi", "--record", "five.tiff"});
+    good({"raw.tiff", "--stage", "speckle:radius=5,output=sfi", "--baseline", "five.tiff"});
+    refused({"raw.tiff", "--stage", "speckle:radius=6,output=sfi", "--baseline", "five.tiff"},
+            "radius 5, now 6");
     refused({"raw.tiff", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
     refused({kScene, "--frames", "4", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
     const std::string longer = std::string(kScene) + "&exposure=10";

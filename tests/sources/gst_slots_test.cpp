@@ -80,7 +80,7 @@ TEST(GstSlots, FramesWrittenInPlaceAreExact) {
                           {61, "RGB", 3},
                           {64, "RGB", 3}}) {
         const Cropped movie(c.width, 19, 60, c.format, c.bytes);
-        const auto source = gst(movie.text());
+        const auto source = trusted_gst(movie.text());
         EXPECT_EQ(source->open().shape, movie.shape());
         LendingPort port;
         port.on_frame = [&](const Frame& frame) {
@@ -93,7 +93,7 @@ TEST(GstSlots, FramesWrittenInPlaceAreExact) {
 
 TEST(GstSlots, ASlotThatIsHeldIsNotWrittenAgain) {
     const Cropped movie(37, 19, 400, "GRAY16_LE", 2);
-    const auto source = gst(movie.text());
+    const auto source = trusted_gst(movie.text());
     source->open();
     LendingPort port;
     std::vector<std::pair<std::uint64_t, Frame>> kept;
@@ -116,7 +116,7 @@ TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
     LendingPort port(24); // for those that were made before any slot was lent, and others
     port.keep_all = true;
     {
-        const auto source = gst(movie.text());
+        const auto source = trusted_gst(movie.text());
         source->open();
         EXPECT_FALSE(read_all(*source, port, 100, std::chrono::milliseconds(300)));
         EXPECT_GT(port.lent, 0u);
@@ -134,7 +134,7 @@ TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
 
 TEST(GstSlots, OpensAgainAndAgainWhileFramesOfBeforeAreHeld) {
     const Cropped movie(37, 19, 60, "RGB", 3);
-    const auto source = gst(movie.text());
+    const auto source = trusted_gst(movie.text());
     LendingPort port(12);
     std::vector<std::pair<std::uint64_t, Frame>> kept;
     for (int round = 0; round < 6; ++round) {
@@ -154,7 +154,8 @@ TEST(GstSlots, OpensAgainAndAgainWhileFramesOfBeforeAreHeld) {
 TEST(GstSlots, AChangeOfSizeBringsSlotsOfTheNewSize) {
     const Cropped first(37, 19, 70, "GRAY8", 1);
     const Cropped second(61, 23, 80, "GRAY16_LE", 2);
-    const auto source = gst(first.text(" ! c.sink_0 ") + second.text(" ! c.sink_1 ") + "concat name=c");
+    const auto source =
+        trusted_gst(first.text(" ! c.sink_0 ") + second.text(" ! c.sink_1 ") + "concat name=c");
     source->open();
     LendingPort port;
     std::uint64_t lent_before = 0;
@@ -175,7 +176,7 @@ TEST(GstSlots, AChangeOfSizeBringsSlotsOfTheNewSize) {
 // A queue that lets nothing go before it holds more than are lent.
 TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
     const Cropped movie(37, 19, 200, "GRAY8", 1);
-    const auto source = gst(movie.text(" ! queue min-threshold-buffers=60 max-size-buffers=100"));
+    const auto source = trusted_gst(movie.text(" ! queue min-threshold-buffers=60 max-size-buffers=100"));
     source->open();
     LendingPort port;
     port.on_frame = [&](const Frame& frame) { ASSERT_TRUE(movie.is(frame.host(), port.frames - 1)); };
@@ -187,7 +188,7 @@ TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
 // The same memory may be pushed more than once: each frame has its own number and time nevertheless.
 TEST(GstSlots, MemoryGivenAgainIsCopied) {
     const Cropped movie(37, 19, 20, "GRAY8", 1);
-    const auto source = gst(movie.text(" ! videorate ! video/x-raw,framerate=100/1"));
+    const auto source = trusted_gst(movie.text(" ! videorate ! video/x-raw,framerate=100/1"));
     source->open();
     LendingPort port(200);
     port.keep_all = true;
@@ -221,7 +222,8 @@ TEST(GstSlots, WhoBringsItsOwnMemoryIsNamed) {
 }
 
 TEST(GstSlots, OtherOrdersOfPixelsAreCopiedAndNamed) {
-    const auto source = gst("videotestsrc num-buffers=12 ! video/x-raw,width=61,height=16,format=BGR");
+    const auto source =
+        trusted_gst("videotestsrc num-buffers=12 ! video/x-raw,width=61,height=16,format=BGR");
     source->open();
     LendingPort port;
     ASSERT_TRUE(read_all(*source, port));
@@ -256,7 +258,7 @@ TEST(GstSlots, ALoopGoesOnInSlots) {
 
 TEST(GstSlots, ASlowFlowGetsEveryFrameOfAFile) {
     const Cropped movie(37, 19, 150, "GRAY16_LE", 2);
-    Pipeline pipeline(gst(movie.text()), Chain(), options());
+    Pipeline pipeline(trusted_gst(movie.text()), Chain(), options());
     const auto sink = std::make_shared<WatchingSink>();
     std::atomic<int> wrong{0};
     sink->on_push = [&](const Result& result) {
@@ -277,7 +279,8 @@ TEST(GstSlots, ASlowFlowGetsEveryFrameOfAFile) {
 
 TEST(GstSlots, EveryDropOfALiveSourceIsCounted) {
     Pipeline pipeline(
-        gst("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=61,height=16,framerate=500/1"),
+        trusted_gst(
+            "videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=61,height=16,framerate=500/1"),
         Chain(), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);

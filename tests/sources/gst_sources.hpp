@@ -25,6 +25,10 @@ inline std::unique_ptr<Source> of_type(const SourceType& type, const std::string
 }
 
 inline std::unique_ptr<Source> gst(const std::string& text) { return of_type(gst_source_type(), text); }
+inline std::unique_ptr<Source> trusted_gst(const std::string& text) {
+    const SourceType type = gst_source_type();
+    return type.make({"gst", text, {}, true}, Params(*type.table));
+}
 
 /// What the source's failure says; also reads it to its end if it opens. Fails the test if stderr gets
 /// anything.

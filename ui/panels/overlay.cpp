@@ -298,7 +298,7 @@ Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vec
     const float left = static_cast<float>(canvas.x) + dp(12);
     float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
     for (const Rect& mark : taken)
-        if (mark.x < left + dp(200))
+        if (mark.height > 0 && mark.x < left + dp(200))
             bottom = std::min(bottom, static_cast<float>(mark.y) - dp(6));
     const float wide = std::min(dp(420), static_cast<float>(canvas.width) - dp(24));
     ImGui::SetNextWindowPos({left, bottom}, ImGuiCond_Always, {0, 1});

@@ -44,8 +44,10 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
         const bool hidden = hidden_.contains(region.id);
         const bool known = cursor_ && i < cursor_->values.size();
         const TraceSettings* then = known ? about_.settings_at(cursor_->moment.time_ns) : nullptr;
-        const std::optional<double> f0 =
-            then ? session.baseline.of(region, &then->with) : session.baseline.of(region, about_);
+        const bool other_outline = known && cursor_->moment.time_ns < region.outline_from_ns;
+        std::optional<double> f0;
+        if (!other_outline)
+            f0 = then ? session.baseline.of(region, &then->with) : session.baseline.of(region, about_);
         const double value = known ? cursor_->values[i] : region.newest;
         if (ImGui::IsItemVisible()) {
             const ImVec2 at = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();

@@ -310,7 +310,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
     const bool hovered =
         ImGui::IsItemHovered() && inner.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
     measure(session, inner);
-    plot = {inner, view_.from_ns(), view_.to_ns(), span_};
+    plot = {inner, view_.from_ns(), view_.to_ns(), span_, timed()};
     const Quantity& quantity = about_.quantity;
     draw_axes(plot, relative_ ? "Δ" + quantity.symbol + "/" + quantity.symbol + "₀" : quantity.symbol,
               relative_              ? "%"

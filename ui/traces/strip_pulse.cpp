@@ -80,6 +80,12 @@ void TraceStrip::measure_pulse(Session& session) {
         pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none};
         return;
     }
+    if (about_.only_newest(region)) {
+        Pulse none;
+        none.why = "settings changed, and no new frame has come yet";
+        pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none};
+        return;
+    }
     const std::int64_t seen_from = view_.from_ns(), to = view_.to_ns();
     const bool fresh = pulse_ && pulse_->id == region.id && std::abs(to - pulse_->to_ns) < kPulseEvery_ns &&
                        std::abs(seen_from - pulse_->seen_from_ns) < kPulseEvery_ns;

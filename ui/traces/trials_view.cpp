@@ -135,16 +135,22 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     regions.reserve(about.regions.size());
     for (const TraceRegion& region : about.regions)
         regions.push_back(region.id);
+    std::vector<std::uint64_t> outlines;
+    outlines.reserve(about.regions.size());
+    for (const TraceRegion& region : about.regions)
+        outlines.push_back(region.outline);
     const std::uint64_t settings = about.settings.empty() ? 0 : about.settings.back().id;
-    const bool same = measured_regions_ == regions && measured_mean_ == about.mean &&
-                      measured_settings_ == settings && measured_before_ == view.trials_before_s &&
-                      measured_after_ == view.trials_after_s && about.last_ns >= measured_to_ns_;
+    const bool same = measured_regions_ == regions && measured_outlines_ == outlines &&
+                      measured_mean_ == about.mean && measured_settings_ == settings &&
+                      measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
+                      about.last_ns >= measured_to_ns_;
     if (same && measured_events_ == events && about.last_ns - measured_to_ns_ < kTrialsEvery_ns)
         return;
     if (!same)
         around_.clear();
     measured_events_ = events;
     measured_regions_ = regions;
+    measured_outlines_ = outlines;
     measured_mean_ = about.mean;
     measured_settings_ = settings;
     measured_before_ = view.trials_before_s;
@@ -157,13 +163,14 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     std::size_t kept = 0;
     for (const std::int64_t event : events) {
         const auto known = around_.find(event);
+        const std::uint64_t others = other_;
         const std::shared_ptr<const Samples> samples =
             known != around_.end() ? known->second : samples_around(event, about, session);
         if (!samples)
             continue;
         for (const auto& of_region : *samples)
             kept += of_region.size();
-        if (event + to_ns(view.trials_after_s) <= about.last_ns && kept <= kMostKept)
+        if (event + to_ns(view.trials_after_s) <= about.last_ns && kept <= kMostKept && other_ == others)
             complete.emplace(event, samples);
         whole.push_back(static_cast<double>(event) * 1e-9);
         all.push_back(samples);
@@ -178,7 +185,8 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     });
 }
 
-/// Nothing where they are not kept whole any more, or were made with other settings than the newest frame.
+/// Nothing where they are not kept whole any more, or were made with other settings than the newest frame. A
+/// region with another outline then has none.
 std::shared_ptr<const TrialsView::Samples>
 TrialsView::samples_around(std::int64_t event, const TraceOverview& about, Session& session) {
     const auto curves = session.traces().curves(event - to_ns(measured_before_),
@@ -187,23 +195,25 @@ TrialsView::samples_around(std::int64_t event, const TraceOverview& about, Sessi
         return std::all_of(columns.begin(), columns.end(),
                            [](const TraceColumn& c) { return c.low == c.high; });
     });
-    const bool comparable =
-        !about.settings.empty() && std::all_of(curves.begin(), curves.end(), [&](const auto& columns) {
-            return std::all_of(columns.begin(), columns.end(), [&](const TraceColumn& c) {
-                return about.comparable(c, about.settings.back().with);
-            });
-        });
-    if (!kept || !comparable) {
-        ++(kept ? other_ : old_);
+    if (!kept) {
+        ++old_;
         return nullptr;
     }
     auto samples = std::make_shared<Samples>();
+    bool any = false, other = false;
     for (const auto& columns : curves) {
         auto& of_region = samples->emplace_back();
-        for (const TraceColumn& column : columns)
+        const bool comparable =
+            !about.settings.empty() && std::all_of(columns.begin(), columns.end(), [&](const TraceColumn& c) {
+                return about.comparable(c, about.settings.back().with);
+            });
+        any = any || comparable;
+        other = other || !comparable;
+        for (const TraceColumn& column : comparable ? columns : std::vector<TraceColumn>())
             of_region.emplace_back(column.time_ns, column.low);
     }
-    return samples;
+    other_ += other ? 1 : 0;
+    return any ? samples : nullptr;
 }
 
 void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& session,

@@ -53,6 +53,7 @@ private:
     std::int64_t measured_to_ns_ = -1;
     std::vector<std::int64_t> measured_events_;   ///< their times
     std::vector<std::uint64_t> measured_regions_; ///< their ids
+    std::vector<std::uint64_t> measured_outlines_;
     RegionMean measured_mean_ = RegionMean::plain;
     double measured_before_ = 0, measured_after_ = 0;
 };
