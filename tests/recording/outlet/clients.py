@@ -26,7 +26,7 @@ even = height + height % 2, width + width % 2
 
 
 def ffmpeg(protocol):
-    return f"exec timeout 60 ffmpeg -v warning -rtsp_transport {protocol} -i {url} -frames:v {PICTURES} -f rawvideo -pix_fmt rgb24 - -c copy -frames:v {PICTURES} -f framecrc $NAME.times"
+    return f"exec timeout 60 ffmpeg -y -v warning -rtsp_transport {protocol} -i {url} -frames:v {PICTURES} -f rawvideo -pix_fmt rgb24 - -c copy -frames:v {PICTURES} -f framecrc $NAME.times"
 
 
 def opencv(protocol):
