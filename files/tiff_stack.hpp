@@ -12,6 +12,8 @@
 
 namespace specklescope {
 
+struct XmlElement;
+
 /// Which images of a file are its frames, counted from 1; 0: the first, with a remark.
 struct StackChoice {
     int channel = 0, slice = 0;
@@ -55,7 +57,9 @@ private:
     void limit(std::uint64_t size);
     void read_imagej(std::string_view text);
     void read_tifffile(std::string_view text);
+    void note_unknown_axes(const std::vector<std::uint64_t>& sides);
     void read_ome(std::string_view text, int samples);
+    void read_pixels(std::string_view text, const XmlElement& pixels, int samples);
     void read_places(std::string_view text, std::string_view pixels);
     std::uint64_t size_of(char axis) const;
     /// The number of all images where there is no such place.
@@ -65,6 +69,7 @@ private:
     std::string remark(const StackChoice& choice, const std::string& name) const;
 
     std::string by_{}, remark_{};
+    std::string note_{}; ///< what is left out or not known, to be put after the file's name
     std::uint64_t images_ = 0;
     std::uint64_t channels_ = 1, slices_ = 1, times_ = 1;
     std::string order_ = "CZT"; ///< of the axes, the fastest first
