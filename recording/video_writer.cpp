@@ -45,7 +45,7 @@ constexpr auto kStart = 5s; ///< for threads of GStreamer
 constexpr const char* kH264 =
     "x264enc speed-preset=ultrafast tune=zerolatency pass=quant quantizer=8 qp-min=0 key-int-max=60";
 /// Profile High, which every player decodes. Two seconds of coloured noise at 640×480, the worst there is,
-/// have 5 MB; 37 dB of its luma at least.
+/// have 5 MB; a coloured map of speckle has 36 dB of its luma.
 constexpr const char* kH264High =
     "x264enc speed-preset=ultrafast tune=zerolatency pass=quant quantizer=23 qp-min=0 key-int-max=60 "
     "dct8x8=true cabac=true ! video/x-h264,profile=high";
