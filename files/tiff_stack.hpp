@@ -54,6 +54,7 @@ private:
     };
     void limit(std::uint64_t size);
     void read_imagej(std::string_view text);
+    void take_interval(std::string_view text, std::string_view unit);
     void read_tifffile(std::string_view text);
     void read_ome(std::string_view text, int samples);
     void read_places(std::string_view text, std::string_view pixels);
@@ -65,6 +66,7 @@ private:
     std::string remark(const StackChoice& choice, const std::string& name) const;
 
     std::string by_{}, remark_{};
+    std::string not_taken_{}; ///< what is stated of time and cannot be right
     std::uint64_t images_ = 0;
     std::uint64_t channels_ = 1, slices_ = 1, times_ = 1;
     std::string order_ = "CZT"; ///< of the axes, the fastest first
