@@ -136,11 +136,12 @@ bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) 
 }
 
 void TraceHistory::add(const Waiting& frame) {
-    again_.reset();
     if (frame.repeated) {
-        again_ = frame;
+        if (newest_ && newest_->sequence == frame.sequence)
+            again_ = frame;
         return;
     }
+    again_.reset();
     Moment moment = moment_for(frame);
     newest_ = moment;
     if (!frame.regions) {

@@ -87,7 +87,7 @@ std::vector<std::size_t> authorities(std::string_view text) {
             for (const std::string_view scheme : kSchemes)
                 if (rest.starts_with(scheme) && !rest.substr(scheme.size()).starts_with("//"))
                     found.push_back(at + scheme.size() +
-                                    (rest.substr(scheme.size()).starts_with("/") ? 1 : 0));
+                                    (rest.substr(scheme.size()).starts_with('/') ? 1 : 0));
     }
     return found;
 }

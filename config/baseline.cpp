@@ -57,10 +57,11 @@ std::uint64_t run_into(const std::shared_ptr<Sink>& sink, const Settings& settin
         work_goes_on(kWork, seconds > 0 ? part() : -1);
         std::this_thread::sleep_for(5ms);
     }
-    const PipelineStatus status = pipeline->status();
+    const bool failed = pipeline->status().state == RunState::failed;
     pipeline->stop();
-    if (status.state == RunState::failed)
-        throw RunError("The baseline cannot be taken. " + status.message);
+    if (failed) // the pipeline has logged why
+        throw RunError("The baseline cannot be taken of " + settings.source.shown() +
+                       "; name a file that can be read.");
     return pipeline->stats().drops.failed;
 }
 

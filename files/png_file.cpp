@@ -6,6 +6,7 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <csetjmp>
@@ -122,6 +123,10 @@ private:
             png_set_palette_to_rgb(png_);
         if (color == PNG_COLOR_TYPE_GRAY && depth < 8)
             png_set_expand_gray_1_2_4_to_8(png_);
+        const bool grey_palette = is_grey_palette();
+        if (grey_palette)
+            png_set_rgb_to_gray_fixed(png_, PNG_ERROR_ACTION_NONE, PNG_RGB_TO_GRAY_DEFAULT,
+                                      PNG_RGB_TO_GRAY_DEFAULT);
         png_set_strip_alpha(png_); // also what a palette's transparency turns into
         if (depth == 16 && std::endian::native == std::endian::little)
             png_set_swap(png_);
@@ -129,10 +134,21 @@ private:
         png_read_update_info(png_, info_);
         shape_.width = static_cast<int>(png_get_image_width(png_, info_));
         shape_.height = static_cast<int>(png_get_image_height(png_, info_));
-        shape_.channels = (color & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+        shape_.channels = (color & PNG_COLOR_MASK_COLOR) != 0 && !grey_palette ? 3 : 1;
         shape_.type = depth == 16 ? PixelType::u16 : PixelType::u8;
         if (png_get_rowbytes(png_, info_) != shape_.row_bytes())
             png_error(png_, "unexpected row size");
+    }
+
+    bool is_grey_palette() const {
+        png_colorp colors = nullptr;
+        int count = 0;
+        if (png_get_PLTE(png_, info_, &colors, &count) == 0 ||
+            png_get_color_type(png_, info_) != PNG_COLOR_TYPE_PALETTE)
+            return false;
+        return std::all_of(colors, colors + count, [](const png_color& color) {
+            return color.red == color.green && color.green == color.blue;
+        });
     }
 
     /// Nothing of libpng's that is called here leaves by longjmp: it hands out what is read already.

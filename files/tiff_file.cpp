@@ -554,12 +554,12 @@ private:
         if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 32)
             TIFFSwabArrayOfLong(reinterpret_cast<std::uint32_t*>(band_.data()),
                                 static_cast<tmsize_t>(band_.size() / 4));
-        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 24)
-            TIFFSwabArrayOfTriples(reinterpret_cast<std::uint8_t*>(band_.data()),
-                                   static_cast<tmsize_t>(band_.size() / 3));
         if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 64)
             TIFFSwabArrayOfLong8(reinterpret_cast<std::uint64_t*>(band_.data()),
                                  static_cast<tmsize_t>(band_.size() / 8));
+        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 24)
+            TIFFSwabArrayOfTriples(reinterpret_cast<std::uint8_t*>(band_.data()),
+                                   static_cast<tmsize_t>(band_.size() / 3));
     }
 
     void load_tiles() {

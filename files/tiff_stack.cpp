@@ -79,6 +79,10 @@ std::uint64_t whole_number(const XmlElement& element, string_view name) {
         std::clamp(number_of(xml_attribute(element.tag, name).value_or("0")), 0.0, 1e9));
 }
 
+bool color_at_the_end(const std::vector<std::uint64_t>& sides) {
+    return sides.size() > 2 && (sides.back() == 3 || sides.back() == 4);
+}
+
 constexpr double kNotStated = std::numeric_limits<double>::infinity();
 constexpr double kLongestTime = 4e9; ///< s, which are fewer ns than kTooLate
 
@@ -129,6 +133,10 @@ void TiffStack::read_imagej(string_view text) {
     slices_ = claimed(imagej_value(text, "slices"), 1);
     times_ = claimed(imagej_value(text, "frames"), 1);
     if (channels_ * slices_ * times_ != images_) { // as ImageJ does
+        if (channels_ * slices_ > 1)
+            note_ = "states " + std::to_string(channels_) + " channels, " + std::to_string(slices_) +
+                    " slices and " + std::to_string(times_) + " times, which are not its " +
+                    std::to_string(images_) + " images (ImageJ). All are read as frames.";
         channels_ = slices_ = 1;
         times_ = std::max<std::uint64_t>(images_, 1);
     }
@@ -162,8 +170,10 @@ void TiffStack::read_tifffile(string_view text) {
         std::string order;
         for (std::size_t i = planes; i-- > 0;) {
             const std::size_t axis = string_view("CZT").find(axes[i]);
-            if (axis == string_view::npos || order.find(axes[i]) != std::string::npos || sides[i] == 0)
-                return; // an axis of another kind: all images are frames
+            if (axis == string_view::npos || order.find(axes[i]) != std::string::npos || sides[i] == 0) {
+                note_unknown_axes({sides.begin(), sides.begin() + static_cast<std::ptrdiff_t>(planes)});
+                return;
+            }
             order += axes[i];
         }
         for (std::size_t i = 0; i < planes; ++i)
@@ -172,37 +182,61 @@ void TiffStack::read_tifffile(string_view text) {
             if (order.find(axis) == std::string::npos)
                 order += axis;
         order_ = order;
-    }
+    } else if (const std::size_t image = color_at_the_end(sides) ? 3 : 2; sides.size() > image)
+        note_unknown_axes({sides.begin(), sides.end() - static_cast<std::ptrdiff_t>(image)});
     if (json.value("truncated", nlohmann::json()) != true || sides.size() < 3)
         return;
-    const bool color =
-        sides.size() > 3 && (sides.back() == 3 || sides.back() == 4) && (axes.empty() || axes.back() == 'S');
+    const bool color = sides.size() > 3 && color_at_the_end(sides) && (axes.empty() || axes.back() == 'S');
     images_ = 1;
     for (std::size_t i = 0; i + (color ? 3 : 2) < sides.size(); ++i)
         images_ = sides[i] > 0 && images_ <= kMostImages / sides[i] ? images_ * sides[i] : 0;
 }
 
+/// `sides`: of the axes before those of an image, of which more than one is no list of frames.
+void TiffStack::note_unknown_axes(const std::vector<std::uint64_t>& sides) {
+    std::string text;
+    for (const std::uint64_t side : sides)
+        if (side > 1)
+            text += (text.empty() ? "" : "×") + std::to_string(side);
+    if (text.find("×") != std::string::npos)
+        note_ = "states " + text +
+                " images (tifffile) along axes that are not known here. All are read as "
+                "frames, in the order of the file.";
+}
+
 void TiffStack::read_ome(string_view text, int samples) {
-    const std::optional<XmlElement> pixels = xml_element(text, "Pixels");
-    if (!pixels)
-        return;
+    std::vector<XmlElement> images;
+    each_element(text, "Pixels", [&](const XmlElement& pixels) { images.push_back(pixels); });
+    std::size_t read = 0; // the first of which this file holds a part
+    for (bool here = false; !here && read < images.size(); ++read) {
+        *this = {};
+        read_pixels(text, images[read], samples);
+        here = places_.empty() ||
+               std::any_of(places_.begin(), places_.end(), [](const Place& place) { return place.here; });
+    }
+    if (images.size() > 1)
+        note_ = "has " + std::to_string(images.size()) + " images (OME-XML). Image " + std::to_string(read) +
+                " is read; save the others as files of their own.";
+}
+
+void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samples) {
     by_ = "OME-XML";
-    channels_ = claimed(xml_attribute(pixels->tag, "SizeC"), 1);
-    slices_ = claimed(xml_attribute(pixels->tag, "SizeZ"), 1);
-    times_ = claimed(xml_attribute(pixels->tag, "SizeT"), 1);
+    channels_ = claimed(xml_attribute(pixels.tag, "SizeC"), 1);
+    slices_ = claimed(xml_attribute(pixels.tag, "SizeZ"), 1);
+    times_ = claimed(xml_attribute(pixels.tag, "SizeT"), 1);
     if (const auto together = static_cast<std::uint64_t>(samples); channels_ % together == 0)
         channels_ /= together;
-    const std::string order(xml_attribute(pixels->tag, "DimensionOrder").value_or("XYCZT"));
+    const std::string order(xml_attribute(pixels.tag, "DimensionOrder").value_or("XYCZT"));
     if (std::string axes = order.substr(std::min<std::size_t>(2, order.size()));
         std::is_permutation(axes.begin(), axes.end(), order_.begin(), order_.end()))
         order_ = std::move(axes);
-    if (const auto interval = xml_attribute(pixels->tag, "TimeIncrement"))
-        take_interval(*interval, xml_attribute(pixels->tag, "TimeIncrementUnit").value_or("s"));
+    if (const auto interval = xml_attribute(pixels.tag, "TimeIncrement"))
+        take_interval(*interval, xml_attribute(pixels.tag, "TimeIncrementUnit").value_or("s"));
     const std::uint64_t all = channels_ * slices_ * times_;
     if (channels_ > kMostImages || slices_ > kMostImages || times_ > kMostImages ||
         channels_ * slices_ > kMostImages || all > kMostImages)
         return;
-    const string_view inside = pixels->rest.substr(0, pixels->rest.find("Pixels>"));
+    const string_view inside = pixels.rest.substr(0, pixels.rest.find("Pixels>"));
     each_element(inside, "Channel", [&](const XmlElement& channel) {
         names_.emplace_back(one_line(xml_attribute(channel.tag, "Name").value_or("")));
     });
@@ -344,11 +378,12 @@ void TiffStack::choose(const StackChoice& choice, const std::string& file) {
 }
 
 std::string TiffStack::remark(const StackChoice& choice, const std::string& name) const {
-    std::string text;
+    std::string text = note_.empty() ? "" : name + " " + note_;
     if (frame_axis_ != 'T')
-        text = name + " has " + std::to_string(size_of(frame_axis_)) +
-               (frame_axis_ == 'Z' ? " slices" : " channels") + " at one time (" + by_ +
-               "). They are read as frames; ?" + (frame_axis_ == 'Z' ? "slice" : "channel") + "=N reads one.";
+        text += (text.empty() ? "" : " ") + name + " has " + std::to_string(size_of(frame_axis_)) +
+                (frame_axis_ == 'Z' ? " slices" : " channels") + " at one time (" + by_ +
+                "). They are read as frames; ?" + (frame_axis_ == 'Z' ? "slice" : "channel") +
+                "=N reads one.";
     if (channels_ > 1 && frame_axis_ != 'C' && choice.channel == 0) {
         text += (text.empty() ? "" : " ") + name + " has " + std::to_string(channels_) + " channels (" + by_;
         for (std::size_t i = 0; i < names_.size() && i < channels_; ++i)
@@ -383,6 +418,7 @@ std::optional<std::int64_t> TiffStack::time_ns(std::uint64_t image) const {
 
 std::optional<std::int64_t> date_ns(const std::string& date) {
     int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, read = 0;
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion,cert-err34-c): the digits are counted
     if (std::sscanf(date.c_str(), "%4d%*1[:-]%2d%*1[:-]%2d %2d:%2d:%2d%n", &year, &month, &day, &hour,
                     &minute, &second, &read) != 6 ||
         date.size() < static_cast<std::size_t>(read) + 2 || date[static_cast<std::size_t>(read)] != '.')

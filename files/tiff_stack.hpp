@@ -12,6 +12,8 @@
 
 namespace specklescope {
 
+struct XmlElement;
+
 /// Which images of a file are its frames, counted from 1; 0: the first, with a remark.
 struct StackChoice {
     int channel = 0, slice = 0;
@@ -56,7 +58,9 @@ private:
     void read_imagej(std::string_view text);
     void take_interval(std::string_view text, std::string_view unit);
     void read_tifffile(std::string_view text);
+    void note_unknown_axes(const std::vector<std::uint64_t>& sides);
     void read_ome(std::string_view text, int samples);
+    void read_pixels(std::string_view text, const XmlElement& pixels, int samples);
     void read_places(std::string_view text, std::string_view pixels);
     std::uint64_t size_of(char axis) const;
     /// The number of all images where there is no such place.
@@ -67,6 +71,7 @@ private:
 
     std::string by_{}, remark_{};
     std::string not_taken_{}; ///< what is stated of time and cannot be right
+    std::string note_{};      ///< what is left out or not known, to be put after the file's name
     std::uint64_t images_ = 0;
     std::uint64_t channels_ = 1, slices_ = 1, times_ = 1;
     std::string order_ = "CZT"; ///< of the axes, the fastest first

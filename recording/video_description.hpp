@@ -56,7 +56,7 @@ private:
 
     std::string start_; ///< all but the frames and the last brace
     bool timed_;
-    bool thinned_;      ///< sequence numbers do not tell the rate
+    bool thinned_; ///< sequence numbers do not tell the rate
     std::vector<Change> changes_;
     std::map<std::string, std::vector<Run>> columns_;
     nlohmann::ordered_json facts_; ///< of the last frame

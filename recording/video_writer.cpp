@@ -4,6 +4,7 @@
 #include "base/lacking.hpp"
 #include "base/log.hpp"
 #include "files/gst_handles.hpp"
+#include "files/gst_state.hpp"
 #include "recording/video/encoders.hpp"
 #include "recording/video/film_progress.hpp"
 #include "recording/video/whole_film.hpp"
@@ -23,8 +24,6 @@
 #include <future>
 #include <mutex>
 #include <ratio>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace specklescope {
@@ -151,19 +150,9 @@ VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first
     start();
 }
 
-/// GStreamer waits for ever for a thread that the system did not give, already while it starts: a thread of
-/// ours waits for it.
 void VideoWriter::start() {
-    std::promise<GstStateChangeReturn> promise;
-    std::future<GstStateChangeReturn> started = promise.get_future();
-    bool begun = false;
-    try {
-        std::thread([promise = std::move(promise), pipeline = share(pipeline_.get())]() mutable {
-            promise.set_value(gst_element_set_state(pipeline.get(), GST_STATE_PLAYING));
-        }).detach();
-        begun = started.wait_for(kStart) == std::future_status::ready;
-    } catch (const std::system_error&) { // no thread
-    }
+    std::future<GstStateChangeReturn> started = set_state_aside(pipeline_.get(), GST_STATE_PLAYING);
+    const bool begun = started.wait_for(kStart) == std::future_status::ready;
     if (begun && started.get() == GST_STATE_CHANGE_FAILURE) {
         stop();
         throw RunError("Cannot start the encoder of " + path_ + "; record as .tiff.");

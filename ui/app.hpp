@@ -81,6 +81,7 @@ private:
     double zoom() const;              ///< pixels of the screen for one of the picture
     void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);
+    void raw_label(const Layout& layout);
     void canvas_bar(const Rect& bar, const Quantity& quantity);
     std::vector<Rect> canvas_scale(const Layout& layout); ///< where they lie
     bool shows_traces() const;

@@ -8,6 +8,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/scale_bar.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 
 #include <algorithm>
@@ -91,6 +92,7 @@ void App::canvas_window(const Layout& layout) {
 
 void App::canvas_mouse(const Layout& layout) {
     divider(layout);
+    raw_label(layout);
     ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
     ImGui::InvisibleButton(
         "picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
@@ -298,6 +300,40 @@ void App::canvas_pixels(const Layout& layout) {
     probe::value("pixel.values", written);
 }
 
+/// Name and range of the raw picture. A click fixes a range that follows each picture. Before the picture,
+/// which would take the mouse.
+void App::raw_label(const Layout& layout) {
+    if (!display_.has_result() || !layout.shows_raw || layout.blended)
+        return;
+    const bool counts = display_.result().info.light == Light::counts;
+    const bool automatic = counts && state_.stretch_raw;
+    if (!layout.shows_processed && !automatic)
+        return;
+    std::string text = "raw";
+    if (automatic) {
+        const ValueRange range = display_.raw_range(true);
+        text += ", auto " + number_text(range.low, 3) + " – " + number_text(range.high, 3) + " · lock";
+    }
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    const ImVec2 at(static_cast<float>(layout.raw.x + layout.raw.width) - size.x - dp(22),
+                    static_cast<float>(layout.raw.y) + dp(12));
+    if (at.x < layout.raw.x)
+        return;
+    const ImVec2 low(at.x - dp(10), at.y - dp(5)), high(at.x + size.x + dp(10), at.y + size.y + dp(5));
+    if (automatic) {
+        ImGui::SetCursorScreenPos(low);
+        if (ImGui::InvisibleButton("raw range", {high.x - low.x, high.y - low.y}))
+            state_.stretch_raw = false;
+        probe::item("raw.lock");
+        tooltip("The grey levels follow each picture, so brightness cannot be compared over time. Click for "
+                "0 to full "
+                "scale.");
+    }
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 232), dp(5));
+    draw.AddText(at, automatic ? theme::kWarning : theme::kText, text.c_str());
+}
+
 void App::canvas_labels(const Layout& layout) {
     const bool change = display_.has_change() && layout.change.width > 0;
     const bool two = layout.shows_raw || (change && layout.split);
@@ -321,8 +357,6 @@ void App::canvas_labels(const Layout& layout) {
     probe::value("label.left", !layout.split ? "" : change ? changed : "raw");
     if (layout.blended)
         return label(layout.canvas, "raw + " + (change ? changed : symbol));
-    if (layout.shows_raw)
-        label(layout.raw, "raw");
     if (change)
         label(layout.change, changed);
     if (!change || layout.split)

@@ -122,8 +122,7 @@ Any imported(nb::handle object) {
 Any checked(Any array, nb::handle object, const std::string& which) {
     if (!array.is_valid())
         refuse(which + " is " + what_it_is(object) +
-               "; allowed: NumPy arrays of uint8, uint16, float32 in the machine's byte order, and what "
-               "offers DLPack.");
+               "; allowed: NumPy arrays of real numbers, and what offers DLPack or __array__.");
     if (array.device_type() != nb::device::cpu::value)
         refuse(which +
                " lies in memory of a device, which this call does not take; copy it to the host, with "

@@ -145,7 +145,7 @@ std::string report_csv(const Report& report) {
     const auto add = [&](const auto& cells) {
         for (const auto& cell : cells)
             text += (&cell == &cells.front() ? "" : ",") + csv_text(std::string(cell));
-        text += "\n";
+        text += '\n';
     };
     add(RegionTable::kColumns);
     for (const auto& row : table.rows)

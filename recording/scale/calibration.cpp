@@ -75,7 +75,8 @@ Wrapping imagej_text(const StackAxes& axes) {
     // one ImageJ would take the pixels of all pages as contiguous, without the directories between them.
     return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n", frames, frames) +
                       (axes.timed ? format("finterval=%.9e\ntunit=s\n", axes.interval_s) : "") +
-                      (axes.um_per_px > 0 ? "unit=micron\n" : ""),
+                      // Bio-Formats takes no unit for µm.
+                      (axes.um_per_px > 0 ? "unit=micron\n" : "unit=pixel\n"),
             .behind = ""};
 }
 
@@ -98,7 +99,7 @@ Wrapping ome_text(const StackAxes& axes) {
         text += physical('X', axes.um_per_px) + physical('Y', axes.um_per_px);
     if (axes.timed)
         text += format(" TimeIncrement=\"%.9e\" TimeIncrementUnit=\"s\"", axes.interval_s);
-    text += ">";
+    text += '>';
     text += format("<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"%d\" Name=\"", shape.channels) +
             attribute(name) + "\"/><TiffData/></Pixels></Image>";
     text += "<StructuredAnnotations><CommentAnnotation ID=\"Annotation:0\" Namespace=\"specklescope\">"

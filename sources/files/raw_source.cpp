@@ -51,6 +51,7 @@ constexpr auto kRawPixels = std::to_array<std::pair<const char*, StoredPixels>>(
 
 std::vector<std::string> raw_format_names() {
     std::vector<std::string> names;
+    names.reserve(std::size(kRawPixels));
     for (const auto& [name, pixels] : kRawPixels)
         names.emplace_back(name);
     return names;

@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "files/gst_init.hpp"
+#include "files/gst_state.hpp"
 #include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
@@ -28,6 +29,7 @@ constexpr guint kQueuedBuffers = 8;           ///< a live burst; a file is held 
 constexpr int kMostLent = kQueuedBuffers + 2; ///< slots in the hands of elements and of the queue
 constexpr milliseconds kPoll{100};            ///< what next() may wait
 constexpr milliseconds kDrain{1000};          ///< a broken file has nothing more to give after this silence
+constexpr milliseconds kStart{5000};          ///< then a pipeline that has not started may lack something
 constexpr milliseconds kClosePatience{500};
 
 int most_lent(const Shape& shape) {
@@ -57,6 +59,11 @@ GstSource::Failure failure_of(GstMessage* message) {
     return {.reason = std::move(text), .domain = error->domain, .code = error->code};
 }
 
+std::string since_it_lacks() {
+    const std::string lacks = what_lacks();
+    return lacks.empty() ? "" : ", since " + lacks;
+}
+
 /// A decoder that a "missing-plugin" message asks for is installed: decodebin sends it, too, when all of them
 /// failed to start.
 bool is_installed(const GstCaps* caps) {
@@ -82,7 +89,8 @@ std::string missing_plugin(GstMessage* message, bool& installed) {
     if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
         codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
     const GstHandle<GstCaps> detail(raw);
-    installed = detail && is_installed(detail.get());
+    // GStreamer takes a plugin that it cannot load for one that is not there.
+    installed = (detail && is_installed(detail.get())) || !what_lacks().empty();
     return codec ? codec : name ? name : "a plugin";
 }
 
@@ -170,14 +178,28 @@ SourceInfo GstSource::open() {
     }
 }
 
+GstStateChangeReturn GstSource::set_state(GstState state) {
+    const auto begun = SteadyClock::now();
+    std::future<GstStateChangeReturn> done = set_state_aside(pipeline(), state);
+    while (done.wait_for(kPoll) != std::future_status::ready) {
+        work_goes_on("waiting for the first frame of " + name_);
+        if (SteadyClock::now() - begun > kStart && !what_lacks().empty()) {
+            (void)graph_.pipeline.release(); // NOLINT(bugprone-unused-return-value): it never comes to an end
+            throw RunError("GStreamer " + did_not_start());
+        }
+    }
+    return done.get();
+}
+
 void GstSource::start() {
-    const GstStateChangeReturn paused = gst_element_set_state(pipeline(), GST_STATE_PAUSED);
+    const GstStateChangeReturn paused = set_state(GST_STATE_PAUSED);
     live_ = paused == GST_STATE_CHANGE_NO_PREROLL;
-    const bool failed = paused == GST_STATE_CHANGE_FAILURE ||
-                        gst_element_set_state(pipeline(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
+    const bool failed =
+        paused == GST_STATE_CHANGE_FAILURE || set_state(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
     if (failed) {
         poll_bus();
-        throw RunError(error_.empty() ? explain({.reason = "it cannot be started"}) : error_);
+        throw RunError(error_.empty() ? explain({.reason = "it cannot be started" + since_it_lacks()})
+                                      : error_);
     }
 }
 
@@ -197,8 +219,9 @@ void GstSource::wait_first() {
                                                       : "it holds no frame"}));
         }
         if (SteadyClock::now() > deadline)
-            throw RunError(explain(
-                {.reason = "no frame came within " + std::to_string(open_timeout().count() / 1000) + " s"}));
+            throw RunError(
+                explain({.reason = "no frame came within " + std::to_string(open_timeout().count() / 1000) +
+                                   " s" + since_it_lacks()}));
     }
 }
 

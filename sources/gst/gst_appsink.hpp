@@ -75,6 +75,7 @@ protected:
 
 private:
     GstHandle<GstSample> pull(std::chrono::milliseconds timeout);
+    GstStateChangeReturn set_state(GstState state);
     void start();
     void wait_first();
     /// Keeps the first error as the user's sentence in error_.

@@ -67,7 +67,8 @@ TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
     std::uint64_t n = 0;
     const auto push = [&](const std::shared_ptr<const PlacedRegions>& regions,
                           const std::vector<double>& means, bool again = false) {
-        Result frame = result(n, static_cast<std::int64_t>(n) * 100 * kMs, regions, means);
+        const std::uint64_t number = again ? n - 1 : n;
+        Result frame = result(number, static_cast<std::int64_t>(number) * 100 * kMs, regions, means);
         frame.repeated = again;
         frame.chain = std::make_shared<const Chain>();
         history.push(frame);

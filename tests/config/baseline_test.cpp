@@ -254,6 +254,13 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
                 "exposure 10 ms, now 5 ms");
     good({"longraw.tiff", "--stage", "speckle:output=sfi", "--baseline", "long.tiff"});
     refused({"raw.tiff", "--baseline", "none.tiff"}, "none.tiff", 1);
+    good({"raw.tiff", "--frames", "1", "--snapshot", "cut.png"});
+    std::filesystem::resize_file(folder_ / "cut.png", std::filesystem::file_size(folder_ / "cut.png") / 2);
+    const ChildResult damaged = run({"raw.tiff", "--baseline", "cut.png"});
+    EXPECT_EQ(damaged.status, 1) << damaged.all();
+    const std::size_t first = damaged.err.find("cut short");
+    EXPECT_NE(first, std::string::npos) << damaged.err;
+    EXPECT_EQ(damaged.err.find("cut short", first + 1), std::string::npos) << damaged.err;
     refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "is no file");
     refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true has nothing to be against");
     refused({"raw.tiff", "--baseline-seconds", "-1"}, "--baseline-seconds");

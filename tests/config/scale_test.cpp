@@ -147,6 +147,10 @@ TEST_F(Scale, ComesBackWithARecording) {
     ASSERT_EQ(none.status, 0) << none.all();
     EXPECT_EQ(read_text(folder_ / "none.csv").find(", scale:"), std::string::npos);
     EXPECT_EQ(read_text(folder_ / "none.tiff").find("micron"), std::string::npos);
+    EXPECT_TRUE(test::python(folder_, "import tifffile\n"
+                                      "with tifffile.TiffFile('none.tiff') as t:\n"
+                                      "    assert t.imagej_metadata['unit'] == 'pixel'\n"))
+        << read_text(folder_ / "python.log");
 }
 
 TEST_F(Scale, IsRefusedOutsideItsRange) {

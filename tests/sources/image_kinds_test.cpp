@@ -111,8 +111,13 @@ TEST_F(ImageKinds, WhatIsAssumedLostOrTurnedIsLogged) {
     expect("signed_imagej.tif", {"ImageJ", "-32768"});
     expect("density_imagej.tif", {"calibration", "not applied"});
     expect("int16_inverse.tif", {"0 is white"});
-    for (const char* name : {"no_pile.tif", "int16le.tif", "float16le.tif", "turned1.tif",
-                             "grey_palette8.tif", "palette8.tif", "max_tag_of_data.tif"})
+    expect("no_axes.tif", {"4×3×2 images", "in the order of the file"});
+    expect("positions.tif", {"4×3 images"});
+    expect("wrong_hyperstack.tif", {"2 channels", "4 images"});
+    expect("two_images.ome.tif", {"2 images (OME-XML)", "Image 1"});
+    for (const char* name :
+         {"no_pile.tif", "int16le.tif", "float16le.tif", "turned1.tif", "grey_palette8.tif", "palette8.tif",
+          "max_tag_of_data.tif", "one_ifd_uint16be.tif", "pyramid.ome.tif", "grey_palette.png"})
         EXPECT_EQ(read(name).log, "") << name;
 }
 

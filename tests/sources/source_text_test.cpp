@@ -146,8 +146,9 @@ TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
     expect_refused<RunError>("missing.mkv", {"There is no file 'missing.mkv'"});
     expect_refused<RunError>("missing_%04d.png", {"missing_%04d.png"});
     expect_refused<RunError>("missing/", {"missing/"});
-    expect_refused<UsageError>("missing.tif?colour=1",
-                               {"'colour'", "rate, speed, loop, frame_height, bayer, channel, slice, transfer, full_scale"});
+    expect_refused<UsageError>(
+        "missing.tif?colour=1",
+        {"'colour'", "rate, speed, loop, frame_height, bayer, channel, slice, transfer, full_scale"});
 }
 
 TEST(SourceText, CommandLineFillsInWhatTheTextDoesNotSay) {

@@ -138,5 +138,50 @@ write("max_tag_left.tif", bright << 4, bright << 4, 4095 << 4, extratags=[(281, 
 write("max_tag_wrong.tif", dim * 7, dim * 7, 65535, extratags=[(281, 3, 1, 1023, False)])
 write("bits.ome.tif", dim, dim, 4095, metadata={"axes": "TYX", "SignificantBits": 12})
 
+# --- stacks: one directory for all images, axes that are not known, several images of OME, compressions
+for kind in ("uint8", "uint16", "int32", "float32", "float64"):
+    pixels = rng.integers(0, 250, (4, H, W)).astype(kind) if kind == "uint8" else (rng.random((4, H, W)) * 65000).astype(kind)
+    expected = pixels if kind in ("uint8", "uint16") else pixels.astype(np.float32)
+    top = {"uint8": 255, "uint16": 65535, "int32": 2**31 - 1}.get(kind, 0)
+    for order in "<>":
+        write(f"one_ifd_{kind}{'le' if order == '<' else 'be'}.tif", pixels, expected, top, truncate=True, byteorder=order)
+stack = rng.integers(0, 65000, (4, 3, 2, H, W)).astype(np.uint16)
+write("no_axes.tif", stack, stack.reshape(-1, H, W), 65535)
+write("positions.tif", stack[:, :, 0], stack[:, :, 0].reshape(-1, H, W), 65535, metadata={"axes": "PTYX"})
+write("wrong_hyperstack.tif", stack[:, 0, 0], stack[:, 0, 0], 65535, metadata=None, description="ImageJ=1.54f\nimages=4\nchannels=2\nslices=1\nframes=3\nhyperstack=true\n")
+with tifffile.TiffWriter("two_images.ome.tif", ome=True) as file:
+    for part in (stack[:, 0, 0], stack[:3, 1, 1]):
+        file.write(part, metadata={"axes": "TYX"}, photometric="minisblack")
+note("two_images.ome.tif", stack[:, 0, 0], 65535)
+with tifffile.TiffWriter("pyramid.ome.tif", bigtiff=True) as file:
+    file.write(stack[:, 0, 0], subifds=1, tile=(16, 16), photometric="minisblack", metadata={"axes": "TYX"})
+    file.write(stack[:, 0, 0, ::2, ::2], subfiletype=1, tile=(16, 16), photometric="minisblack")
+note("pyramid.ome.tif", stack[:, 0, 0], 65535)
+for order in "<>":
+    name = f"big{'le' if order == '<' else 'be'}.btf"
+    write(name, stack[:, 0, 0], stack[:, 0, 0], 65535, bigtiff=True, byteorder=order)
+for method in ("lzw", "zlib", "packbits", "lzma", "zstd"):
+    try:
+        write(f"by_{method}.tif", stack[:, 0, 0], stack[:, 0, 0], 65535, compression=method)
+    except (ImportError, ValueError, KeyError):
+        pass  # a compression that this tifffile cannot write
+
+# --- PNG: palettes, interlaced and transparent pictures of other writers
+for bits in (1, 2, 4, 8):
+    few = Image.fromarray(grey[0] >> (8 - bits), "P")
+    few.putpalette(rng.integers(0, 256, 3 << bits).astype(np.uint8).tobytes())
+    few.save(f"palette{bits}.png", bits=bits)
+    note(f"palette{bits}.png", np.asarray(few.convert("RGB")), 255)
+ramp = Image.fromarray(grey[0], "P")
+ramp.putpalette(np.repeat(255 - x, 3).astype(np.uint8).tobytes())
+ramp.save("grey_palette.png")
+note("grey_palette.png", 255 - grey[0], 255)
+Image.fromarray(np.dstack([grey[0], grey[1]]), "LA").save("grey_alpha.png")
+note("grey_alpha.png", grey[0], 255)
+Image.fromarray(np.dstack([rgb, grey[1]])).save("alpha.png")
+note("alpha.png", rgb, 255)
+Image.fromarray(grey[0] > 99).save("bits.png")
+note("bits.png", (grey[0] > 99) * np.uint8(255), 255)
+
 with open("list.txt", "w") as file:
     file.write("\n".join(listing) + "\n")

@@ -63,6 +63,23 @@ TEST_F(SessionTest, ASourceThatCannotBeOpenedIsToldOnceAndThePictureStays) {
     EXPECT_EQ(told(session, "Opened synthetic:static"), 1);
 }
 
+/// F₀ is of one source: another scene has no change against it.
+TEST_F(SessionTest, ABaselineOfRegionsEndsWithItsSource) {
+    Settings settings = settings_of("synthetic:uniform?width=64&height=48");
+    Region box;
+    box.name = "box";
+    box.shape = RegionShape::rectangle;
+    box.points = {{10, 10}, {29, 29}};
+    settings.regions = std::vector<Region>{box};
+    Session session(settings);
+    session.start(ignore);
+    ASSERT_TRUE(until(session, [&] { return session.baseline.take(session.traces(), 1); }));
+    session.open("synthetic:uniform?width=64&height=48&tau=4");
+    ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
+    EXPECT_FALSE(session.baseline.taken());
+    EXPECT_EQ(told(session, "was of the source before"), 1);
+}
+
 TEST_F(SessionTest, RecentSourcesAreTheLastTwelveNewestFirst) {
     Session session(settings_of(""));
     session.start(ignore);

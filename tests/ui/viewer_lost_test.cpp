@@ -33,6 +33,11 @@ TEST_F(ViewerLost, ASourceThatIsGoneIsGreyWithoutValues) {
     const auto seen =
         shot().at(static_cast<int>(canvas.x + 30), static_cast<int>(canvas.y + canvas.height / 2));
     EXPECT_NEAR(seen[0], seen[2], 12) << "grey";
+    EXPECT_TRUE(viewer.until([&] { // it is back
+        const std::string summary = viewer.text("summary");
+        return summary.find("missed") != std::string::npos && summary.find("lost") == std::string::npos;
+    })) << viewer.text("summary");
+    EXPECT_EQ(viewer.text("summary").find("no drops"), std::string::npos) << viewer.text("summary");
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
@@ -46,6 +51,10 @@ TEST_F(ViewerLost, ARecordingThatFailedStaysUntilItIsAcknowledged) {
     ASSERT_TRUE(viewer.until([&] { return viewer.number("recordings.failed") == 1; })) << viewer.log();
     std::this_thread::sleep_for(std::chrono::seconds(13)); // longer than any message
     ASSERT_EQ(viewer.number("recordings.failed"), 1);
+    const Rect canvas = viewer.widget("canvas"), button = viewer.widget("recordings.acknowledge");
+    EXPECT_TRUE(canvas.contains(button.x, button.y) &&
+                canvas.contains(button.x + button.width, button.y + button.height))
+        << button.x << " " << button.y;
     viewer.click("recordings.acknowledge");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("recordings.failed") == 0; }));
     (void)viewer.quit();

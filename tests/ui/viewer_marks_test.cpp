@@ -50,8 +50,34 @@ TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
         Viewer viewer(*desktop_, folder_, with({source, "--no-remember", "--stage", stage}));
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
         EXPECT_EQ(viewer.number("assumed"), assumed) << source << " " << stage;
+        EXPECT_EQ(viewer.has_widget("color_bar.assumed"), assumed == 1);
+        if (assumed == 1) { // and the mark says what it is
+            const Rect mark = viewer.widget("color_bar.assumed");
+            viewer.events({"mousemove", std::to_string(std::lround(mark.x + 8)),
+                           std::to_string(std::lround(mark.y + mark.height - 8))});
+            EXPECT_TRUE(viewer.until([&] {
+                const std::string says = viewer.text("tooltip");
+                return says.find("10 ms") != std::string::npos && says.find("assumed") != std::string::npos;
+            })) << viewer.text("tooltip");
+        }
         EXPECT_EQ(viewer.quit(), 0) << viewer.log();
     }
+}
+
+/// Grey levels that follow each raw picture are marked with their limits, and one click fixes them.
+TEST_F(ViewerMarksTest, TheRangeOfTheRawPictureIsMarkedAndFixedByOneClick) {
+    Viewer viewer(*desktop_, folder_,
+                  with({"synthetic:vessels?width=96&height=64&bits=12", "--no-remember", "--view",
+                        "layout=side_by_side"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("raw.lock"); }));
+    EXPECT_LT(viewer.number("raw.high"), 4095);
+    viewer.click("raw.lock");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.number("raw.high") == 4095 && viewer.number("raw.low") == 0;
+    })) << viewer.number("raw.high");
+    EXPECT_TRUE(viewer.until([&] { return !viewer.has_widget("raw.lock"); }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
 TEST_F(ViewerMarksTest, TheRowsOfTheOverlayFollowTheChain) {

@@ -182,7 +182,10 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
     std::vector<Part> parts;
     if (lost)
         parts.push_back({"source lost", theme::kError});
-    if (stats.drops.total() > 0 || !lost)
+    const std::uint64_t missed = stats.missed_away; // an estimate
+    if (missed > 0)
+        parts.push_back({"about " + count_text(missed) + " missed", theme::kWarning});
+    if (stats.drops.total() > 0 || (!lost && missed == 0))
         parts.push_back({stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
                          stats.drops.total() ? theme::kWarning : theme::kDim});
     if (runs)

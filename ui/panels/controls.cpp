@@ -213,6 +213,7 @@ void tooltip(const std::string& text) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
         return;
     tooltip_above();
+    probe::value("tooltip", text);
     ImGui::BeginTooltip();
     const float wide = theme::dp(320);
     ImGui::PushTextWrapPos(wide);

@@ -2,6 +2,7 @@
 """Ten clients that everybody has watch one address at the same time: FFmpeg, OpenCV and GStreamer, over TCP and UDP.
 Prints the signal-to-noise ratio of what each has got against the snapshot; fails below 38 dB.
 usage: clients.py rtsp://… SNAPSHOT.png"""
+import os
 import subprocess
 import sys
 
@@ -25,7 +26,7 @@ even = height + height % 2, width + width % 2
 
 
 def ffmpeg(protocol):
-    return f"exec timeout 60 ffmpeg -v warning -rtsp_transport {protocol} -i {url} -frames:v {PICTURES} -f rawvideo -pix_fmt rgb24 -"
+    return f"exec timeout 60 ffmpeg -y -v warning -rtsp_transport {protocol} -i {url} -frames:v {PICTURES} -f rawvideo -pix_fmt rgb24 - -c copy -frames:v {PICTURES} -f framecrc $NAME.times"
 
 
 def opencv(protocol):
@@ -45,11 +46,16 @@ for protocol in ("tcp", "udp"):
         for number in range(count):
             name = f"{program.__name__}-{protocol}-{number}"
             out = open(name + ".rgb", "wb")
-            clients[name] = subprocess.Popen(program(protocol), shell=True, stdout=out, stderr=open(name + ".err", "w"))
+            clients[name] = subprocess.Popen(program(protocol), shell=True, stdout=out, stderr=open(name + ".err", "w"),
+                                             env={**os.environ, "NAME": name})
 failed = []
 for name, client in clients.items():
     status = client.wait()
-    said = "".join(line for line in open(name + ".err") if "swscaler" not in line)
+    said = "".join(line for line in open(name + ".err") if "swscaler" not in line and "Timestamps are unset" not in line)
+    if os.path.exists(name + ".times"):  # FFmpeg gives the first picture no time
+        times = [int(line.split(",")[2]) for line in open(name + ".times") if line[0] != "#"][1:]
+        if len(times) < PICTURES // 2 or any(b <= a for a, b in zip(times, times[1:])):
+            failed.append(f"{name}: times {times}")
     pictures = numpy.fromfile(name + ".rgb", numpy.uint8)
     size = even if len(pictures) % (even[0] * even[1] * 3) == 0 else (height, width)
     pictures = pictures[: len(pictures) // (size[0] * size[1] * 3) * size[0] * size[1] * 3].reshape(-1, *size, 3)
