@@ -55,11 +55,12 @@ std::uint64_t riff(Bytes& file) {
 }
 
 /// ISO/IEC 14496-12 boxes: 32-bit size, type, 64-bit size where the first is 1; 0 reaches to the end of the
-/// file.
-std::uint64_t iso(Bytes& file) {
+/// file. `fragmented`: some of them are fragments.
+std::uint64_t iso(Bytes& file, bool& fragmented) {
     std::uint64_t place = 0;
     std::array<std::uint8_t, 16> head{};
     for (int part = 0; part < kMaxParts && file.at(place, head.data(), 8); ++part) {
+        fragmented = fragmented || tag(head.data() + 4) == "moof";
         std::uint64_t size = big_endian(head.data(), 4);
         if (size == 1) {
             if (!file.at(place, head.data(), 16))
@@ -358,6 +359,15 @@ std::string matroska_texts(const std::string& path) {
     return info;
 }
 
+bool fragmented_mp4(const std::string& path) {
+    Bytes file(path);
+    std::array<std::uint8_t, 8> head{};
+    bool fragmented = false;
+    if (file.at(0, head.data(), head.size()) && tag(head.data() + 4) == "ftyp")
+        iso(file, fragmented);
+    return fragmented;
+}
+
 std::uint64_t claimed_bytes(const std::string& path) {
     Bytes file(path);
     std::array<std::uint8_t, 12> head{};
@@ -367,8 +377,8 @@ std::uint64_t claimed_bytes(const std::string& path) {
         return riff(file);
     if (big_endian(head.data(), 4) == 0x1a45dfa3)
         return matroska(file);
-    if (tag(head.data() + 4) == "ftyp")
-        return iso(file);
+    if (bool fragmented = false; tag(head.data() + 4) == "ftyp")
+        return iso(file, fragmented);
     if (tag(head.data()).substr(0, 3) == "FLV")
         return flv(file);
     if (tag(head.data()) == "OggS")

@@ -18,6 +18,9 @@ inline constexpr std::uint64_t kEndMissing = std::numeric_limits<std::uint64_t>:
 /// elements nobody knows. Long work that can be stopped, and throws nothing else.
 std::uint64_t claimed_bytes(const std::string& path);
 
+/// An MP4 or MOV file whose frames lie in fragments. Long work that can be stopped, and throws nothing else.
+bool fragmented_mp4(const std::string& path);
+
 /// The payloads of a Matroska file's tags, or of its general information where a killed recorder left none,
 /// with the recorder's JSON text among them. Empty for any other file. Long work that can be stopped, and
 /// throws nothing else.

@@ -12,6 +12,7 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace specklescope {
 
@@ -61,7 +62,7 @@ bool failed(GstElement* pipeline) {
 
 } // namespace
 
-std::vector<std::int64_t> packet_times(const std::string& path) {
+PacketIndex packet_index(const std::string& path) {
     constexpr GstClockTime kPoll = 50 * GST_MSECOND;
     constexpr int kSilent = 200; // polls without a packet: it never ends
     Running running{own(gst_pipeline_new(nullptr)), "the index of " + path};
@@ -77,7 +78,8 @@ std::vector<std::int64_t> packet_times(const std::string& path) {
     g_signal_connect(parts.get(), "pad-added", G_CALLBACK(link_pictures), sink.get());
     gst_element_set_state(running.pipeline.get(), GST_STATE_PLAYING);
     auto* packets = GST_APP_SINK(sink.get());
-    std::vector<std::int64_t> times;
+    PacketIndex index;
+    std::vector<std::int64_t>& times = index.times;
     for (int silent = 0;;) {
         work_goes_on("looking for the frames of " + path);
         const GstHandle<GstSample> sample(gst_app_sink_try_pull_sample(packets, kPoll));
@@ -100,24 +102,35 @@ std::vector<std::int64_t> packet_times(const std::string& path) {
         if (!time)
             return {};
         times.push_back(*time);
+        index.all_keys = index.all_keys && !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
     }
     std::sort(times.begin(), times.end());
     if (std::adjacent_find(times.begin(), times.end()) != times.end())
         return {};
-    return times;
+    return index;
 }
 
-bool seeks_by_time(GstElement* pipeline) {
-    // Not flvdemux: where it lands is no key frame at times, and the frames behind are not whole.
-    static constexpr std::array<std::string_view, 8> kDemuxers = {
-        "matroskademux", "qtdemux", "avidemux", "oggdemux", "tsdemux", "mpegpsdemux", "asfdemux", "mxfdemux"};
+Demuxer demuxer_of(GstElement* pipeline) {
+    static constexpr std::array<std::pair<std::string_view, Demuxer>, 9> kDemuxers = {{
+        {"matroskademux", Demuxer::exact},
+        {"qtdemux", Demuxer::exact},
+        {"oggdemux", Demuxer::exact},
+        {"tsdemux", Demuxer::exact},
+        {"mxfdemux", Demuxer::exact},
+        {"avidemux", Demuxer::keys_only},
+        {"asfdemux", Demuxer::timed},      // begins at the key frame after the place
+        {"flvdemux", Demuxer::timed},      // begins at no key frame at times
+        {"mpegpsdemux", Demuxer::unknown}, // some packets hold two frames
+    }};
     GstIterator* const elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
     GValue item = G_VALUE_INIT;
-    bool found = false;
-    while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+    Demuxer found = Demuxer::timed;
+    while (gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
         GstElementFactory* factory = gst_element_get_factory(GST_ELEMENT(g_value_get_object(&item)));
         const gchar* name = factory ? gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(factory)) : nullptr;
-        found = name && std::find(kDemuxers.begin(), kDemuxers.end(), name) != kDemuxers.end();
+        for (const auto& [demuxer, trust] : kDemuxers)
+            if (name && demuxer == name)
+                found = trust;
         g_value_reset(&item);
     }
     g_value_unset(&item);

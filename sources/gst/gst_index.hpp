@@ -9,13 +9,24 @@
 
 namespace specklescope {
 
-/// Times in the stream in ns, in order, of the packets of the first video stream; up to where a file is cut
-/// short. Empty where they say nothing: packets without times, or two of the same. Reads the whole file, as
-/// long work (base/long_work.hpp). Throws RunError without GStreamer's elements, and Cancelled.
-std::vector<std::int64_t> packet_times(const std::string& path);
+/// Packets of the first video stream.
+struct PacketIndex {
+    std::vector<std::int64_t> times; ///< in the stream, ns, in order
+    bool all_keys = true;            ///< each packet is decoded without others
+};
 
-/// True if what takes the file apart finds its places by the file's own times, and not by a guess from its
-/// bytes.
-bool seeks_by_time(GstElement* pipeline);
+/// The packets up to the place where a file is cut short. No times where they say nothing: packets without
+/// times, or two of the same. Reads the whole file, as long work (base/long_work.hpp). Throws RunError
+/// without GStreamer's elements, and Cancelled.
+PacketIndex packet_index(const std::string& path);
+
+/// How far an element that takes a file apart can be trusted.
+enum class Demuxer : std::uint8_t {
+    exact,     ///< a seek by time begins at a key frame that was verified
+    keys_only, ///< packets have decoding times: exact where each packet is a key frame
+    timed,     ///< packets have right times, a seek goes elsewhere: frames are counted from the first on
+    unknown,   ///< packets are not frames
+};
+Demuxer demuxer_of(GstElement* pipeline);
 
 } // namespace specklescope

@@ -78,7 +78,7 @@ public:
     }
 
     SourceInfo open() override {
-        times_.reset();
+        packets_.reset();
         landing_.reset();
         counted_.reset();
         claimed_.reset();
@@ -105,21 +105,21 @@ public:
         }
     }
 
-    std::uint64_t length() override { return trusted() ? times_->size() : told_; }
+    std::uint64_t length() override { return trusted() ? packets_->times.size() : told_; }
 
     std::optional<std::uint64_t> frame_at(double seconds) override {
-        if (!times_)
+        if (!packets_)
             make_index();
         if (!trusted())
             return std::nullopt;
         TimeSearch search(seconds);
-        for (std::size_t i = 0; i < times_->size() && search.add((*times_)[i]);)
+        for (std::size_t i = 0; i < packets_->times.size() && search.add(packets_->times[i]);)
             ++i;
         return search.frame();
     }
 
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
-        if (!times_)
+        if (!packets_)
             make_index();
         if (frame >= length() && length() > 0 && grown()) {
             const std::uint64_t here = landing_ ? landing_->frame : index_;
@@ -145,10 +145,15 @@ private:
     /// The packets' times are those of the frames, as far as the first one tells; a frame that has none of
     /// them is found by counting.
     bool trusted() const {
-        return times_ && !times_->empty() && std::abs(times_->front() - first_time_) <= kSameTime;
+        return packets_ && demuxer_ != Demuxer::unknown && !packets_->times.empty() &&
+               std::abs(packets_->times.front() - first_time_) <= kSameTime;
     }
 
-    void make_index() { times_ = packet_times(path_); }
+    bool seeks_by_time() const {
+        return demuxer_ == Demuxer::exact || (demuxer_ == Demuxer::keys_only && packets_->all_keys);
+    }
+
+    void make_index() { packets_ = packet_index(path_); }
 
     bool grown() const {
         std::error_code failed;
@@ -157,15 +162,15 @@ private:
     }
 
     void land(std::uint64_t frame) {
-        landing_ = Landing{.frame = frame, .by_time = trusted() && seeks_};
-        if (!landing_->by_time || !go_to((*times_)[frame]))
+        landing_ = Landing{.frame = frame, .by_time = trusted() && seeks_by_time()};
+        if (!landing_->by_time || !go_to(packets_->times[frame]))
             count_from_start();
     }
 
     void count_from_start() {
         landing_->by_time = false;
         landing_->passed = 0;
-        if (!seeks_ || !go_to(0))
+        if (demuxer_ != Demuxer::exact || !go_to(0))
             restart();
     }
 
@@ -173,7 +178,7 @@ private:
         if (!landing_)
             return true;
         if (landing_->by_time) {
-            const std::int64_t goal = (*times_)[landing_->frame];
+            const std::int64_t goal = packets_->times[landing_->frame];
             if (time < goal - kSameTime)
                 return false;
             if (time > goal + kSameTime) {
@@ -228,7 +233,9 @@ private:
 
     void opened(SourceInfo& info) override {
         first_time_ = first_time();
-        seeks_ = seeks_by_time(pipeline());
+        demuxer_ = demuxer_of(pipeline());
+        if (demuxer_ == Demuxer::exact && fragmented_mp4(path_)) // qtdemux begins at another frame
+            demuxer_ = Demuxer::timed;
         tell(info);
         info.seekable = true;
         info.length = told_ = counted_ && counted_->bytes == bytes_ ? counted_->frames : info.frames;
@@ -259,8 +266,9 @@ private:
             return;
         }
         gint64 duration = 0;
-        if (info.rate <= 0 || !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) ||
-            duration <= 0 || claimed() > bytes_)
+        if (demuxer_ == Demuxer::unknown || info.rate <= 0 ||
+            !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) || duration <= 0 ||
+            claimed() > bytes_)
             return;
         // Containers round times, most of them to 1 ms; a length that is no whole number of frames tells
         // nothing.
@@ -326,11 +334,11 @@ private:
     Pacer pacer_;
     RecordedText recorded_; ///< of a recording of ours, from its tags
     ToldDoubts told_doubts_;
-    std::int64_t untimed_ = 0;                       ///< frames so far
-    std::int64_t first_capture_ns_ = 0;              ///< of a recording of ours
-    std::uint64_t index_ = 0;                        ///< of the next frame in the file
-    static constexpr std::int64_t kSameTime = 1000;  ///< ns
-    std::optional<std::vector<std::int64_t>> times_; ///< of the packets; nothing: not looked for yet
+    std::int64_t untimed_ = 0;                      ///< frames so far
+    std::int64_t first_capture_ns_ = 0;             ///< of a recording of ours
+    std::uint64_t index_ = 0;                       ///< of the next frame in the file
+    static constexpr std::int64_t kSameTime = 1000; ///< ns
+    std::optional<PacketIndex> packets_;            ///< nothing: not looked for yet
     std::int64_t first_time_ = 0;
     std::uint64_t told_ = 0; ///< frames, as the file says, or as they were counted; 0: unknown
     struct Counted {
@@ -343,7 +351,7 @@ private:
         std::uintmax_t bytes; ///< of the file then
     };
     std::optional<Claimed> claimed_;
-    bool seeks_ = false; ///< seeks_by_time()
+    Demuxer demuxer_ = Demuxer::unknown;
     std::optional<Landing> landing_;
     bool sought_ = false; ///< the next frame does not follow the last one
 };

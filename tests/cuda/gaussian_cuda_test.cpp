@@ -214,26 +214,23 @@ TEST_F(GaussianCuda, BinomialsOfIntegersAreExact) {
                 }
 }
 
-TEST_F(GaussianCuda, SamplesThatAreNoNumbersDoNotSpreadBeyondTheTaps) {
+TEST_F(GaussianCuda, SamplesThatAreNoNumbersDoNotSpread) {
     auto image = random_image<float>(300, 80, 1, 400);
     image.at(150, 40) = std::numeric_limits<float>::quiet_NaN();
     image.at(20, 10) = std::numeric_limits<float>::infinity();
-    for (const Method method : {Method::binomial3, Method::binomial5, Method::direct}) {
-        const GaussianParams params{.sigma = 1.5, .method = method};
-        const int radius = gaussian_radius(params);
+    for (const GaussianParams& params : {GaussianParams{.sigma = 1.5, .method = Method::binomial3},
+                                         GaussianParams{.sigma = 1.5, .method = Method::binomial5},
+                                         GaussianParams{.sigma = 1.5, .method = Method::direct},
+                                         GaussianParams{.sigma = 7, .method = Method::direct},
+                                         GaussianParams{.sigma = 7, .method = Method::recursive}}) {
         use(params);
         const Result result = run(image);
         const auto got = result.image.host().as<float>();
+        int undefined = 0;
         for (int y = 0; y < got.height; ++y)
-            for (int x = 0; x < got.width; ++x) {
-                const bool near = std::max(std::abs(x - 150), std::abs(y - 40)) <= radius ||
-                                  std::max(std::abs(x - 20), std::abs(y - 10)) <= radius;
-                ASSERT_EQ(!std::isfinite(got.row(y)[x]), near) << x << ", " << y << " radius " << radius;
-            }
-    }
-    for (const Method method : {Method::recursive, Method::direct}) { // neither crashes nor hangs
-        use({.sigma = 7, .method = method});
-        EXPECT_TRUE(run(image).image);
+            for (int x = 0; x < got.width; ++x)
+                undefined += std::isfinite(got.row(y)[x]) ? 0 : 1;
+        EXPECT_EQ(undefined, 0) << params.sigma;
     }
 }
 

@@ -64,6 +64,66 @@ INSTANTIATE_TEST_SUITE_P(
         EncodedFilm{".y4m", "videoconvert ! y4menc"}),
     name_of);
 
+class SeekForeignFilm : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
+
+/// Films that ffmpeg wrote: a frame's number is in its first row, as eight bright or dark blocks.
+TEST_P(SeekForeignFilm, ShowsExactlyTheFrame) {
+    const std::string path = file("film" + GetParam().name);
+    script(
+        "import subprocess\n"
+        "a = n.random.default_rng(1).integers(90, 150, (60, 64, 128)).astype(n.uint8)\n"
+        "for i in range(60):\n"
+        "    for b in range(8): a[i, :16, 16*b:16*b+16] = 220 if i >> b & 1 else 30\n"
+        "subprocess.run(['ffmpeg', '-y', '-loglevel', 'error', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s', "
+        "'128x64', '-r', '25', '-i', '-'] + '" +
+        GetParam().chain + "'.split() + ['" + path + "'], input=a.tobytes(), check=True)");
+    if (HasFatalFailure())
+        return;
+    const std::vector<Delivered> all = straight(path);
+    ASSERT_EQ(all.size(), 60U);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Shape& shape = all[i].shape;
+        const auto* row =
+            all[i].pixels.data() + std::size_t{8} * 128 * static_cast<std::size_t>(shape.channels);
+        std::size_t number = 0;
+        for (std::size_t b = 0; b < 8; ++b)
+            number |= std::size_t{std::to_integer<int>(
+                                      row[(16 * b + 8) * static_cast<std::size_t>(shape.channels)]) > 125}
+                      << b;
+        ASSERT_EQ(number, i) << "the run itself is out of order";
+    }
+    const auto source = make_source(path, {});
+    source->open();
+    for (const std::uint64_t frame :
+         {1, 2, 3, 59, 5, 12, 14, 15, 16, 18, 19, 20, 21, 37, 38, 39, 40, 45, 58, 0}) {
+        source->seek(frame, 0);
+        ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, frame));
+    }
+}
+
+const std::string kB = "-c:v libx264 -bf 2 -g 20 -pix_fmt yuv420p ", kSimple = "-q:v 3 -g 15 ";
+INSTANTIATE_TEST_SUITE_P(
+    Containers, SeekForeignFilm,
+    testing::Values(
+        EncodedFilm{"_b.mp4", kB}, EncodedFilm{"_fragments.mp4", kB + "-movflags frag_keyframe+empty_moov"},
+        EncodedFilm{"_short.mp4", kB + "-movflags frag_keyframe+empty_moov -frag_duration 200000"},
+        EncodedFilm{"_open.mp4", kB + "-x264-params open-gop=1"}, EncodedFilm{"_b.mov", kB},
+        EncodedFilm{"_b.mkv", kB}, EncodedFilm{"_b.avi", kB}, EncodedFilm{"_b.ts", kB},
+        EncodedFilm{"_b.flv", kB}, EncodedFilm{"_vp8.webm", "-c:v libvpx -b:v 2M -g 20"},
+        EncodedFilm{"_vp9.webm", "-c:v libvpx-vp9 -b:v 2M -g 20"},
+        EncodedFilm{"_p.avi", "-c:v mpeg4 " + kSimple},
+        EncodedFilm{"_mpeg4_b.avi", "-c:v mpeg4 -bf 2 " + kSimple},
+        EncodedFilm{"_mpeg4.mp4", "-c:v mpeg4 -bf 2 " + kSimple},
+        EncodedFilm{"_mjpeg.avi", "-c:v mjpeg -q:v 3"}, EncodedFilm{"_mjpeg.mov", "-c:v mjpeg -q:v 3"},
+        EncodedFilm{".wmv", "-c:v wmv2 " + kSimple}, EncodedFilm{".asf", "-c:v msmpeg4 " + kSimple},
+        EncodedFilm{".flv", "-c:v flv " + kSimple}, EncodedFilm{"_2.mpg", "-c:v mpeg2video -bf 2 " + kSimple},
+        EncodedFilm{"_1.mpg", "-c:v mpeg1video -bf 2 " + kSimple},
+        EncodedFilm{"_2.ts", "-c:v mpeg2video -bf 2 " + kSimple},
+        EncodedFilm{".mxf", "-c:v mpeg2video -bf 2 " + kSimple},
+        EncodedFilm{".ogv", "-c:v libtheora -q:v 8 -g 15"}, EncodedFilm{"_grey.mkv", "-c:v ffv1"},
+        EncodedFilm{"_ffv1.avi", "-c:v ffv1"}),
+    name_of);
+
 TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
     // Two rates in one file: times that no rate tells.
     const RawMovie movie = noise_movie(48, 32, 40, "GRAY8", 1);

@@ -1,0 +1,57 @@
+// Filters over images with undefined and infinite samples, and with noise on a large number: the device does
+// as the host does.
+#include "tests/cuda/cuda_stage.hpp"
+#include "tests/support/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace specklescope::test {
+namespace {
+
+using DefinedCuda = CudaStage;
+
+TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
+    constexpr int kWidth = 203, kHeight = 90;
+    for (const char* stage :
+         {"gaussian:sigma=2,method=direct", "gaussian:sigma=6,method=direct",
+          "gaussian:sigma=6,method=recursive", "gaussian:sigma=6,method=fft", "gaussian:sigma=6,border=omit",
+          "gaussian:sigma=6,border=zero", "convolve:sigma=3", "convolve:kernel=disk,radius=8",
+          "convolve:sigma=3,border=zero"})
+        for (const int channels : {1, 3})
+            for (const double offset : {0.0, 1e6})
+                for (const bool holes : {false, true}) {
+                    SCOPED_TRACE(std::string(stage) + ", " + std::to_string(channels) + " channels, offset " +
+                                 std::to_string(offset) + (holes ? ", holes" : ""));
+                    TestImage<float> image(kWidth, kHeight, 3, channels);
+                    auto random = test_random(7310);
+                    std::normal_distribution<double> noise(10, 1);
+                    image.fill([&] { return static_cast<float>(offset + noise(random)); });
+                    for (int y = 30; y < 35 && holes; ++y) // a dead block, as a contrast has of it
+                        for (int x = 60; x < 65; ++x)
+                            image.at(x * channels, y) = std::numeric_limits<float>::quiet_NaN();
+                    if (holes)
+                        image.at(150 * channels, 70) = std::numeric_limits<float>::infinity();
+                    TestImage<float> device = run_device(image, stage);
+                    TestImage<float> host = run_host_stage(image, stage);
+                    ASSERT_EQ(device.shape(), host.shape());
+                    double worst = 0, largest = 0;
+                    int undefined = 0;
+                    for (int y = 0; y < host.shape().height; ++y)
+                        for (int x = 0; x < host.shape().width * channels; ++x) {
+                            const double a = host.at(x, y), b = device.at(x, y);
+                            undefined += std::isfinite(a) && std::isfinite(b) ? 0 : 1;
+                            worst = std::max(worst, std::abs(a - b));
+                            largest = std::max(largest, std::abs(a));
+                        }
+                    EXPECT_EQ(undefined, 0) << "each pixel has a number in reach";
+                    // Zeros outside leave the large number in the sums.
+                    const bool zeros = std::string(stage).find("zero") != std::string::npos;
+                    EXPECT_LE(worst, 1e-4 + (zeros ? 4e-6 : 2e-7) * largest);
+                }
+}
+
+} // namespace
+} // namespace specklescope::test
