@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace specklescope {
 
@@ -62,6 +63,20 @@ std::optional<string_view> imagej_value(string_view description, string_view key
         begin = end + 1;
     }
     return std::nullopt;
+}
+
+ImagejValues imagej_values(string_view description) {
+    const auto function = imagej_value(description, "cf");
+    const auto number = [&](string_view key) {
+        return number_of(imagej_value(description, key).value_or(""));
+    };
+    constexpr string_view kStraightLine = "0", kNone = "20";
+    if (!description.starts_with("ImageJ=") || !function || *function == kNone)
+        return {};
+    if (*function == kStraightLine && number("c1") == 1 && number("c0") == std::round(number("c0")) &&
+        std::abs(number("c0")) <= 65536)
+        return {.offset = number("c0")};
+    return {.calibrated = true};
 }
 
 std::string plain_unit(string_view unit) {

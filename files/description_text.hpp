@@ -24,6 +24,13 @@ bool is_ome_xml(std::string_view description);
 /// The value of "key=value" on a line of its own, as ImageJ writes them; nothing where there is no such line.
 std::optional<std::string_view> imagej_value(std::string_view description, std::string_view key);
 
+/// What ImageJ makes of the stored values: of signed 16-bit samples it stores the value + 32768.
+struct ImagejValues {
+    double offset = 0;       ///< to be added
+    bool calibrated = false; ///< by another function
+};
+ImagejValues imagej_values(std::string_view description);
+
 /// A unit as it was written, with u for µ, however that is written: the micro sign or the Greek letter in
 /// UTF-8, Latin-1, an escape or an entity.
 std::string plain_unit(std::string_view unit);

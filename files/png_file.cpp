@@ -39,6 +39,7 @@ public:
                 refuse_header();
             read_coding();
             shape_ = begin_oriented(shape_, orientation());
+            remark_animation();
         } catch (...) {
             png_destroy_read_struct(&png_, &info_, nullptr);
             throw;
@@ -111,6 +112,7 @@ private:
         png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); // also those libpng knows
         png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_AS_DEFAULT, kChunksOfCoding.data(),
                                     static_cast<int>(kChunksOfCoding.size() / kBytesOfAName));
+        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_ALWAYS, kAnimation.data(), 1);
         png_read_info(png_, info_);
     }
 
@@ -172,6 +174,16 @@ private:
             }
     }
 
+    void remark_animation() {
+        png_unknown_chunkp chunks = nullptr;
+        const int count = png_get_unknown_chunks(png_, info_, &chunks);
+        for (int i = 0; i < count; ++i)
+            if (std::memcmp(chunks[i].name, kAnimation.data(), kBytesOfAName) == 0)
+                remarks_.emplace_back(
+                    "is an animation (APNG), of which one picture is read; save its pictures "
+                    "as files or as a TIFF");
+    }
+
     /// 1…8 as its eXIf chunk states it, an Exif block without the word at its beginning; 1 where it does not.
     unsigned orientation() const {
         png_bytep exif = nullptr;
@@ -213,6 +225,7 @@ private:
         std::to_array<png_byte>({'g', 'A', 'M', 'A', 0, 's', 'R', 'G', 'B', 0, //
                                  'i', 'C', 'C', 'P', 0, 't', 'E', 'X', 't', 0, //
                                  'e', 'X', 'I', 'f', 0});
+    static constexpr auto kAnimation = std::to_array<png_byte>({'a', 'c', 'T', 'L', 0});
     static constexpr png_alloc_size_t kMostOfAChunk = png_alloc_size_t{8} << 20;
 
     [[noreturn]] void refuse_header() const {

@@ -1,6 +1,7 @@
 // TIFF by libtiff: a page at a time, a band (strip or row of tiles) at a time.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
+#include "files/description_text.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/tiff_layout.hpp"
@@ -76,6 +77,8 @@ public:
         if (layout_.palette())
             return {.value = layout_.indices ? tiff_largest(layout_) : 255};
         const double largest = tiff_largest(layout_);
+        if (layout_.offset != 0)
+            return {.value = largest};
         const auto stated = [&](double value, const char* by) -> std::optional<StatedFullScale> {
             const bool of_bits =
                 value > 255 && value < largest && std::exp2(std::round(std::log2(value + 1))) == value + 1;
@@ -196,6 +199,7 @@ private:
 
     void read_stack() {
         first_description_ = text_of_page();
+        imagej_ = imagej_values(first_description_);
         RecordedText text;
         if (text.begin(first_description_)) // one image a directory, one channel
             return;
@@ -265,6 +269,7 @@ private:
         coding_ = read_coding();
         row_ = band_begin_ = band_end_ = 0;
         remark_palette();
+        remark_samples();
         return begin_oriented(shape(), layout_.orientation);
     }
 
@@ -394,6 +399,9 @@ private:
         l.channels = color ? 3 : 1;
         if (l.ycbcr())
             TIFFSetField(tiff_.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        if ((l.bits == 8 || l.bits == 16) && l.samples == 1 && l.photometric == PHOTOMETRIC_MINISBLACK &&
+            (l.format == SAMPLEFORMAT_UINT || l.format == SAMPLEFORMAT_VOID))
+            l.offset = imagej_.offset;
         l.band_rows = tag<std::uint32_t>(l.tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, 0);
         l.tile_width = l.tiled ? tag<std::uint32_t>(TIFFTAG_TILEWIDTH, 0) : l.width;
         layout_ = l;
@@ -424,6 +432,32 @@ private:
         else if (is_colour_scale(palette_))
             remarks_.emplace_back("is taken as a picture in the colours of its palette; if they only colour "
                                   "grey data, save it as grey");
+    }
+
+    /// Samples of a pixel that are no transparency are not left out in silence.
+    void remark_samples() {
+        if (layout_.offset != 0)
+            remarks_.push_back("has values that ImageJ shows with " +
+                               std::to_string(std::llround(layout_.offset)) +
+                               " added to what is stored, as of signed samples: so they are read");
+        else if (imagej_.calibrated)
+            remarks_.emplace_back("has a calibration of its values by ImageJ, which is not applied: they are "
+                                  "taken as they are stored");
+        if (layout_.photometric == PHOTOMETRIC_MINISWHITE && layout_.format != SAMPLEFORMAT_IEEEFP &&
+            layout_.bits > 1)
+            remarks_.emplace_back("states that 0 is white: its values are turned round");
+        if (layout_.samples == 3 && layout_.photometric != PHOTOMETRIC_RGB && !layout_.ycbcr())
+            remarks_.emplace_back(
+                "has 3 samples a pixel that are not stated to be colours: they are taken as "
+                "red, green and blue");
+        std::uint16_t count = 0;
+        const std::uint16_t* kinds = nullptr;
+        const bool transparent = TIFFGetField(tiff_.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) != 0 &&
+                                 count == 1 && *kinds != EXTRASAMPLE_UNSPECIFIED;
+        if (layout_.samples > layout_.channels && !layout_.palette() && !transparent)
+            remarks_.push_back(
+                "has " + std::to_string(layout_.samples) + " samples a pixel: only the first " +
+                (layout_.channels == 1 ? "is" : "3 are") + " read; save the others as images of their own");
     }
 
     /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at
@@ -597,6 +631,7 @@ private:
     StackChoice choice_;
     TiffStack stack_;
     std::string first_description_, remark_;
+    ImagejValues imagej_;
     std::uint32_t row_ = 0, band_begin_ = 0, band_end_ = 0;
     std::size_t stride_ = 0;
     std::vector<std::byte> band_, tile_;

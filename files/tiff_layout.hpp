@@ -21,6 +21,8 @@ struct TiffLayout {
     std::uint16_t orientation = ORIENTATION_TOPLEFT;
     bool indices = false; ///< of a palette that colours the datum: they are given on, not its colours
 
+    double offset = 0; ///< added to the samples, which become 32-bit float where it is not 0
+
     bool separate() const { return planar == PLANARCONFIG_SEPARATE && samples > 1; }
     bool palette() const { return photometric == PHOTOMETRIC_PALETTE; }
     bool ycbcr() const { return photometric == PHOTOMETRIC_YCBCR; }

@@ -98,20 +98,20 @@ template <class F> void convert_triples(const std::byte* from, std::size_t count
 } // namespace
 
 PixelType tiff_pixel_type(const TiffLayout& l) {
-    if (!unsigned_integer(l) || l.bits > 16)
+    if (!unsigned_integer(l) || l.bits > 16 || l.offset != 0)
         return PixelType::f32;
     return l.bits <= 8 ? PixelType::u8 : PixelType::u16;
 }
 
 bool tiff_converts(const TiffLayout& l) {
-    return unsigned_integer(l) ? l.bits != 8 && l.bits != 16
+    return unsigned_integer(l) ? (l.bits != 8 && l.bits != 16) || l.offset != 0
                                : l.format != SAMPLEFORMAT_IEEEFP || l.bits != 32;
 }
 
 double tiff_largest(const TiffLayout& l) {
     if (l.format == SAMPLEFORMAT_IEEEFP)
         return 0;
-    return l.bits == 1 ? 255 : std::exp2(l.bits - (unsigned_integer(l) ? 0 : 1)) - 1;
+    return l.bits == 1 ? 255 : std::exp2(l.bits - (unsigned_integer(l) ? 0 : 1)) - 1 + l.offset;
 }
 
 std::vector<std::string> TiffLoss::remarks(const TiffLayout& l) const {
@@ -142,6 +142,18 @@ void convert_tiff_row(const TiffLayout& l, const std::byte* from, std::size_t co
                       TiffLoss& loss) {
     const bool is_float = l.format == SAMPLEFORMAT_IEEEFP;
     const bool is_signed = l.format == SAMPLEFORMAT_INT;
+    if (l.offset != 0) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::uint16_t value = 0;
+            if (l.bits == 16)
+                std::memcpy(&value, from + i * sizeof(value), sizeof(value));
+            else
+                value = std::to_integer<std::uint16_t>(from[i]);
+            const auto made = static_cast<float>(value + l.offset);
+            std::memcpy(to + i * sizeof(float), &made, sizeof(float));
+        }
+        return;
+    }
     if (l.bits < 16 && !is_signed)
         return unpack_tiff_row(l, from, count, to);
     switch (l.bits) {

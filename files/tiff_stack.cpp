@@ -143,7 +143,15 @@ void TiffStack::read_imagej(string_view text) {
     const string_view unit = imagej_value(text, "tunit").value_or("s");
     for (const char* key : {"finterval", "frame interval", "Frame interval"})
         if (const auto interval = imagej_value(text, key); interval && interval_s_ == 0)
-            interval_s_ = std::max(0.0, seconds_of(*interval, unit));
+            take_interval(*interval, unit);
+}
+
+/// 0 is how programs write that they do not know it.
+void TiffStack::take_interval(string_view text, string_view unit) {
+    interval_s_ = std::max(0.0, seconds_of(text, unit));
+    if (interval_s_ == 0 && text.find_first_of("123456789") != string_view::npos)
+        not_taken_ = "Its interval of " + one_line(text) + " " + one_line(unit) +
+                     " is not one in a known unit of time";
 }
 
 void TiffStack::read_tifffile(string_view text) {
@@ -223,8 +231,7 @@ void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samp
         std::is_permutation(axes.begin(), axes.end(), order_.begin(), order_.end()))
         order_ = std::move(axes);
     if (const auto interval = xml_attribute(pixels.tag, "TimeIncrement"))
-        interval_s_ = std::max(
-            0.0, seconds_of(*interval, xml_attribute(pixels.tag, "TimeIncrementUnit").value_or("s")));
+        take_interval(*interval, xml_attribute(pixels.tag, "TimeIncrementUnit").value_or("s"));
     const std::uint64_t all = channels_ * slices_ * times_;
     if (channels_ > kMostImages || slices_ > kMostImages || times_ > kMostImages ||
         channels_ * slices_ > kMostImages || all > kMostImages)
@@ -247,9 +254,12 @@ void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samp
     });
     if (!any)
         return;
-    if (places_.empty())
+    if (places_.empty()) {
+        std::vector<Place> places;
         for (std::uint64_t i = 0; i < all; ++i)
-            places_.push_back(place(i));
+            places.push_back(place(i));
+        places_ = std::move(places);
+    }
     for (Place& place : places_)
         if (place.here)
             place.seconds = seconds[index(place.channel, place.slice, place.time)];
@@ -358,7 +368,13 @@ void TiffStack::choose(const StackChoice& choice, const std::string& file) {
         const double now = places_.empty() ? kNotStated : places_[frames_[i]].seconds;
         deltas_ = std::abs(now) < kLongestTime && (i == 0 || now > places_[frames_[i - 1]].seconds);
     }
+    if (!deltas_ && frames_.size() > 1 && std::any_of(places_.begin(), places_.end(), [](const Place& at) {
+            return at.seconds > 0 && at.seconds < kNotStated;
+        }))
+        not_taken_ = "Its times (DeltaT) do not rise from frame to frame, or are not stated of every frame";
     remark_ = remark(choice, name);
+    if (!not_taken_.empty())
+        remark_ += (remark_.empty() ? name + ": " : " ") + not_taken_ + ": --rate gives the time.";
 }
 
 std::string TiffStack::remark(const StackChoice& choice, const std::string& name) const {

@@ -56,6 +56,7 @@ private:
     };
     void limit(std::uint64_t size);
     void read_imagej(std::string_view text);
+    void take_interval(std::string_view text, std::string_view unit);
     void read_tifffile(std::string_view text);
     void note_unknown_axes(const std::vector<std::uint64_t>& sides);
     void read_ome(std::string_view text, int samples);
@@ -69,7 +70,8 @@ private:
     std::string remark(const StackChoice& choice, const std::string& name) const;
 
     std::string by_{}, remark_{};
-    std::string note_{}; ///< what is left out or not known, to be put after the file's name
+    std::string not_taken_{}; ///< what is stated of time and cannot be right
+    std::string note_{};      ///< what is left out or not known, to be put after the file's name
     std::uint64_t images_ = 0;
     std::uint64_t channels_ = 1, slices_ = 1, times_ = 1;
     std::string order_ = "CZT"; ///< of the axes, the fastest first

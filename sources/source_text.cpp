@@ -65,8 +65,8 @@ void split_options(std::string_view text, SourceText& source) {
     }
 }
 
-/// TIFFs have many endings, and at times none. A pipe is not looked into.
-bool begins_as_tiff(const std::string& path) {
+/// TIFFs have many endings, and at times none; other pictures are no video. A pipe is not looked into.
+bool begins_as_picture(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_regular_file(fs::path(path), ignored))
         return false;
@@ -74,7 +74,9 @@ bool begins_as_tiff(const std::string& path) {
     std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
     const std::string_view magic(begin.data(), begin.size());
     using namespace std::string_view_literals;
-    return magic == "II*\0"sv || magic == "MM\0*"sv || magic == "II+\0"sv || magic == "MM\0+"sv;
+    return magic == "II*\0"sv || magic == "MM\0*"sv || magic == "II+\0"sv || magic == "MM\0+"sv ||
+           magic == "GIF8"sv || (magic.starts_with("BM") && lower_ending(path) == ".bmp") ||
+           (magic == "RIFF"sv && lower_ending(path) == ".webp");
 }
 
 std::string path_kind(const std::string& path) {
@@ -85,7 +87,7 @@ std::string path_kind(const std::string& path) {
         return "image";
     if (lower_ending(path) == ".raw")
         return "raw";
-    return begins_as_tiff(path) ? "image" : "video";
+    return begins_as_picture(path) ? "image" : "video";
 }
 
 /// "aravis" of "aravis:Name" and of "aravis?gain=2"; empty where the text does not begin with a word.

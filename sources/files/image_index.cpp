@@ -22,10 +22,8 @@ struct Count {
 
 Count frames_in(const std::string& file, const FramesWanted& wanted, bool alone) {
     Count count;
-    bool opened = alone; // one of several that cannot be opened is left out
     try {
         const std::unique_ptr<ImageReader> reader = open_image(file, wanted.choice);
-        opened = true;
         if (const std::uint64_t pages = wanted.rows > 0 ? 0 : reader->pages(); pages > 0)
             return {.frames = pages, .whole = true};
         while (const std::optional<Shape> page = reader->next_page()) {
@@ -33,7 +31,7 @@ Count frames_in(const std::string& file, const FramesWanted& wanted, bool alone)
             count.frames += frames_on(*page, wanted.rows);
         }
     } catch (const RunError&) { // said when its turn comes
-        count.whole = !opened;
+        count.whole = !alone;   // of several the others are read
     } catch (const Cancelled&) {
         throw;
     } catch (const UsageError&) { // the same
@@ -78,6 +76,16 @@ void ImageIndex::look_again(const std::vector<std::string>& before, const std::v
 
 std::uint64_t ImageIndex::frames() const {
     return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+}
+
+std::uint64_t ImageIndex::frames_before(std::size_t file) const {
+    return std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(file),
+                           std::uint64_t{0});
+}
+
+std::uint64_t ImageIndex::frames_of(const std::vector<std::string>& files, const FramesWanted& wanted,
+                                    std::size_t file) const {
+    return file < counts_.size() ? counts_[file] : frames_in(files[file], wanted, files.size() == 1).frames;
 }
 
 ImagePlace ImageIndex::place(const std::vector<std::string>& files, const FramesWanted& wanted,

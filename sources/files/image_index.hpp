@@ -24,7 +24,8 @@ struct ImagePlace {
     int row = 0; ///< its first one, where a page is cut into frames
 };
 
-/// Frames of each file, counted as far as anyone has asked. Files that cannot be read end it.
+/// Frames of each file, counted as far as anyone has asked. A file that cannot be read to its end ends it, or
+/// is one of several and counts as far as it can be read.
 class ImageIndex {
 public:
     /// Opens files until frame number `frame` lies in one of them, or all are counted. Throws
@@ -36,7 +37,11 @@ public:
     /// Forgets what may have changed: the last file may have grown, and there may be others.
     void look_again(const std::vector<std::string>& before, const std::vector<std::string>& now);
 
-    std::uint64_t frames() const; ///< counted up to now
+    std::uint64_t frames() const;                        ///< counted up to now
+    std::uint64_t frames_before(std::size_t file) const; ///< `file`: one of those counted
+    /// Frames of one file, counted before or now.
+    std::uint64_t frames_of(const std::vector<std::string>& files, const FramesWanted& wanted,
+                            std::size_t file) const;
     bool all_of(const std::vector<std::string>& files) const {
         return broken_ || counts_.size() == files.size();
     }

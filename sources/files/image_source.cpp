@@ -93,10 +93,15 @@ public:
             } catch (const RunError&) { // left out: said when its turn comes
                 continue;
             }
-            while (ahead->next_page()) {
-                work_goes_on("looking for a time in '" + file + "'");
-                if (!search.add(stated(ahead->recorded()).capture_ns))
-                    return search.frame();
+            try {
+                while (ahead->next_page()) {
+                    work_goes_on("looking for a time in '" + file + "'");
+                    if (!search.add(stated(ahead->recorded()).capture_ns))
+                        return search.frame();
+                }
+            } catch (const RunError&) { // the same of its rest
+                if (files_.size() == 1)
+                    throw;
             }
         }
         return search.frame();
@@ -125,6 +130,7 @@ public:
         clock_.jump();
         pacer_.hurry(at_once);
         position_ = frame;
+        in_file_ = frame - index_.frames_before(place.file);
         ended_ = new_round_ = false;
     }
 
@@ -144,7 +150,8 @@ public:
         said_.clear();
         stack_remarked_.clear();
         why_none_.clear();
-        left_out_ = 0;
+        left_out_ = in_file_ = 0;
+        any_ = false;
         told_.clear();
         mosaics_.clear();
         remarked_.clear();
@@ -207,7 +214,7 @@ private:
         if (page_type_ == PixelType::u8)
             return;
         try {
-            const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
+            const std::unique_ptr<ImageReader> ahead = open_image(files_.front(), wanted().choice);
             for (int i = 0; i < kPages; ++i) {
                 const std::optional<Shape> page = ahead->next_page();
                 if (!page || page->bytes() > kMostBytes)
@@ -260,31 +267,65 @@ private:
     }
 
     Status deliver(FramePort& port) {
-        if (rows_left_ == 0 && !advance()) {
-            ended_ = true;
-            return Status::end;
+        for (;;) {
+            if (rows_left_ == 0 && !advance()) {
+                if (!any_ && !why_none_.empty())
+                    throw RunError(why_none_);
+                report_left_out(port);
+                ended_ = true;
+                return Status::end;
+            }
+            Frame frame = port.acquire(shape_);
+            if (!frame)
+                return Status::idle;
+            try {
+                read(frame.host());
+            } catch (const RunError& error) {
+                leave_out(error);
+                continue;
+            }
+            any_ = true;
+            if (std::exchange(new_round_, false))
+                port.discontinuity();
+            report_left_out(port);
+            rows_left_ -= stored_.height;
+            ++in_file_;
+            frame.info().position = position_++;
+            clock_.stamp(frame.info(), recorded(), port, pacer_, options().rate, pace());
+            frame.info().full_scale = full_scale();
+            frame.info().light = coding_.light;
+            frame.info().exposure_ms = reader_->recorded().exposure_ms;
+            frame.info().exposure_origin = reader_->recorded().exposure_origin;
+            frame.info().recorded = recorded().counts_to_keep();
+            frame.info().recorded_in_warmup = recorded().in_warmup;
+            port.submit(std::move(frame));
+            return Status::frame;
         }
-        Frame frame = port.acquire(shape_);
-        if (!frame)
-            return Status::idle;
-        if (std::exchange(new_round_, false))
-            port.discontinuity();
-        for (; left_out_ > 0; --left_out_) { // each is taken for a frame
+    }
+
+    /// In an exception handler. Of several files the others are read: those of this one that are left are
+    /// lost, as many as the index counts, and one where it cannot be opened.
+    void leave_out(const RunError& error) {
+        if (files_.size() == 1)
+            throw;
+        if (ended_at_ == 0)
+            run_log().warn("{} {} left out, and the others are read.", error.what(),
+                           in_file_ == 0 ? "The file is" : "The rest of the file is");
+        const std::uint64_t all = index_.frames_of(files_, wanted(), file_ - 1);
+        const std::uint64_t rest = std::max(all, in_file_) - in_file_;
+        left_out_ += std::max<std::uint64_t>(rest, 1);
+        position_ += rest;
+        why_none_ = error.what();
+        reader_.reset();
+        rows_left_ = 0;
+    }
+
+    /// Each is taken for a frame.
+    void report_left_out(FramePort& port) {
+        for (; left_out_ > 0; --left_out_) {
             port.lost(1, "in files that cannot be read");
             pacer_.take(options().rate, pace());
         }
-        rows_left_ -= stored_.height;
-        frame.info().position = position_++;
-        read(frame.host());
-        clock_.stamp(frame.info(), recorded(), port, pacer_, options().rate, pace());
-        frame.info().full_scale = full_scale();
-        frame.info().light = coding_.light;
-        frame.info().exposure_ms = reader_->recorded().exposure_ms;
-        frame.info().exposure_origin = reader_->recorded().exposure_origin;
-        frame.info().recorded = recorded().counts_to_keep();
-        frame.info().recorded_in_warmup = recorded().in_warmup;
-        port.submit(std::move(frame));
-        return Status::frame;
     }
 
     /// Codes of the file, to light where they are decoded, to colour where they are a mosaic.
@@ -345,11 +386,15 @@ private:
     bool advance() {
         for (;;) {
             if (reader_) {
-                if (const auto page = reader_->next_page()) {
-                    begin_page(*page);
-                    return true;
+                try {
+                    if (const auto page = reader_->next_page()) {
+                        begin_page(*page);
+                        return true;
+                    }
+                    reader_.reset();
+                } catch (const RunError& error) {
+                    leave_out(error);
                 }
-                reader_.reset();
             }
             if (file_ == files_.size()) {
                 ended_at_ = position_;
@@ -360,15 +405,11 @@ private:
                 new_round_ = std::exchange(position_, 0) > 1;
             }
             clock_.next_file();
+            in_file_ = 0;
             try {
                 reader_ = open_image(files_[file_++], wanted().choice);
             } catch (const RunError& error) {
-                if (files_.size() == 1)
-                    throw;
-                if (ended_at_ == 0)
-                    run_log().warn("{} The file is left out, and the others are read.", error.what());
-                ++left_out_;
-                why_none_ = error.what();
+                leave_out(error);
             }
         }
     }
@@ -398,7 +439,6 @@ private:
         stored_.type = page.type;
         if (bins())
             shape_ = bayer_shape(shape_, name);
-        any_ = true;
     }
 
     /// Of what is there now, where the frame was not there before.
@@ -449,7 +489,8 @@ private:
     int rows_left_ = 0;                     ///< of the page being read
     std::uint64_t left_out_ = 0;            ///< files that cannot be read, since the last frame
     std::string why_none_;                  ///< the newest of them
-    bool any_ = false; ///< at least one page was found: a round of nothing would never end
+    std::uint64_t in_file_ = 0;             ///< frames of the present file up to now
+    bool any_ = false; ///< at least one page was read: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
     std::uint64_t position_ = 0; ///< of the next frame

@@ -188,8 +188,8 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
     const std::string long_line(60000, 'x');
     for (const std::string& line :
          {"FORMAT=" + long_line + "\n\n", "EXPOSURE=" + long_line + "\n\n", "\n" + long_line + "\n"}) {
-        test::write_file(file("long.hdr"), "#?RADIANCE\n" + line);
-        const std::string said = refusal(file("long.hdr"));
+        test::write_file(file("long_line.hdr"), "#?RADIANCE\n" + line);
+        const std::string said = refusal(file("long_line.hdr"));
         EXPECT_NE(said.find(std::string(70, 'x')), std::string::npos) << said.substr(0, 300);
         EXPECT_EQ(said.find(std::string(81, 'x')), std::string::npos) << said.size();
     }

@@ -54,6 +54,19 @@ for i in range(4):
     if i == 1: open('folder/f1.tif', 'w').close()
     elif i == 3: open('folder/f3.tif', 'w').write('no image')
     else: tifffile.imwrite(f'folder/f{i}.tif', np.full((6, 8), i, 'u2'), photometric='minisblack')
+from PIL import Image
+def cut(name, at):
+    data = open(name, 'rb').read(); open(name, 'wb').write(data[:int(len(data) * at)])
+for kind in ('png', 'jpg', 'tif', 'tiff'):
+    os.mkdir('cut_' + kind)
+    for i in range(4):
+        name = f'cut_{kind}/{i}.{kind}'; flat = np.full((64, 64), 40 * i + 10, 'u1')
+        if kind == 'tiff': tifffile.imwrite(name, np.stack([flat] * 2), photometric='minisblack', metadata=None)
+        else:
+            flat[8:] = np.random.default_rng(i).integers(0, 255, (56, 64)); Image.fromarray(flat).save(name)
+    cut(f'cut_{kind}/1.{kind}', 0.3 if kind == 'tiff' else 0.5)
+os.mkdir('all_cut')
+for i in range(2): shutil.copy('cut_png/1.png', f'all_cut/{i}.png')
 with tifffile.TiffWriter('truncate.tif') as t: t.write(stack(5)[:, 0, 0], photometric='minisblack', truncate=True)
 tifffile.imwrite('volume.tif', stack(4)[:, 0, 0], photometric='minisblack', volumetric=True)
 tifffile.imwrite('volume_zip.tif', stack(4)[:, 0, 0], photometric='minisblack', volumetric=True, compression='zlib')
@@ -213,10 +226,41 @@ TEST_F(TiffStacks, AFileOfAFolderThatCannotBeReadIsALostFrame) {
     ASSERT_TRUE(read_frames(*source, port));
     ASSERT_EQ(port.frames.size(), 2U);
     EXPECT_EQ(*port.frames[1].data<std::uint16_t>(), 2);
-    EXPECT_EQ(port.lost_frames, 1U);
+    EXPECT_EQ(port.lost_frames, 2U) << "the last one too";
     EXPECT_EQ(port.frames[1].info.sequence, 2U);
     EXPECT_EQ(port.frames[1].info.capture_ns, 200'000'000) << "at its own time";
     EXPECT_THROW(film("folder/f1.tif"), RunError);
+}
+
+/// What is cut in its pixels is as good as not there; frames keep the numbers that a search gives them.
+TEST_F(TiffStacks, AFileOfAFolderThatIsCutShortIsALostFrame) {
+    for (const std::string kind : {"png", "jpg", "tif", "tiff"}) {
+        SCOPED_TRACE(kind);
+        const std::size_t in_file = kind == "tiff" ? 2 : 1; // pages
+        const auto source = make_source(*folder_ / ("cut_" + kind) + "?rate=10&speed=0&transfer=linear", {});
+        (void)source->open();
+        TestPort port;
+        ASSERT_TRUE(read_frames(*source, port));
+        ASSERT_EQ(port.frames.size(), 3 * in_file);
+        EXPECT_EQ(port.lost_frames, 1U);
+        for (std::size_t i = 0; i < port.frames.size(); ++i) {
+            const int file = static_cast<int>(i / in_file) + (i >= in_file ? 1 : 0);
+            EXPECT_EQ(std::to_integer<int>(port.frames[i].pixels.at(5)), 40 * file + 10) << "frame " << i;
+            EXPECT_EQ(port.frames[i].info.capture_ns / 100'000'000,
+                      static_cast<std::int64_t>(i + (i >= in_file ? 1 : 0)));
+            TestPort sought;
+            source->seek(port.frames[i].info.position.value(), 0);
+            ASSERT_TRUE(read_frames(*source, sought));
+            ASSERT_EQ(sought.frames.size(), port.frames.size() - i);
+            EXPECT_EQ(sought.frames[0].pixels, port.frames[i].pixels);
+        }
+    }
+    for (const char* none : {"cut_png/1.png", "all_cut/"}) {
+        const auto source = make_source(*folder_ / none, {});
+        (void)source->open();
+        TestPort port;
+        EXPECT_THROW((void)source->next(port), RunError) << none;
+    }
 }
 
 std::vector<TimeOrigin> all(std::size_t frames, TimeOrigin origin) {
@@ -258,6 +302,33 @@ TEST_F(TiffStacks, WithoutAStatedTimeThereIsNone) {
     }
     EXPECT_THROW(need_seconds(film("no_rate.tif").info, "x"), UsageError);
     EXPECT_NO_THROW(need_seconds(film("no_rate.tif?rate=100&speed=0").info, "x"));
+}
+
+TEST(TiffStack, TimesThatCannotBeRightAreNamed) {
+    const auto remark = [](const std::string& text) {
+        TiffStack stack(text, 100000, 1);
+        stack.choose({}, "a.tif");
+        EXPECT_FALSE(stack.stated_times()) << text;
+        return stack.remark();
+    };
+    const std::string imagej = "ImageJ=1.53t\nimages=3\nframes=3\n";
+    EXPECT_NE(remark(imagej + "finterval=3\ntunit=furlong\n").find("3 furlong"), std::string::npos);
+    EXPECT_NE(remark(imagej + "finterval=-2\n").find("-2 s"), std::string::npos);
+    EXPECT_EQ(remark(imagej + "finterval=0.0\n"), "") << "not known";
+    const std::string ome =
+        "<OME><Image><Pixels DimensionOrder=\"XYZTC\" SizeC=\"1\" SizeZ=\"1\" SizeT=\"3\">";
+    EXPECT_NE(remark(ome + "<Plane TheC=\"0\" TheZ=\"0\" TheT=\"0\" DeltaT=\"0\"/>"
+                           "<Plane TheC=\"0\" TheZ=\"0\" TheT=\"1\" DeltaT=\"0.3\"/>"
+                           "<Plane TheC=\"0\" TheZ=\"0\" TheT=\"2\" DeltaT=\"0.2\"/></Pixels></Image></OME>")
+                  .find("DeltaT"),
+              std::string::npos);
+    TiffStack stack(ome + "<TiffData/><Plane TheC=\"0\" TheZ=\"0\" TheT=\"0\" DeltaT=\"0\"/><Plane "
+                          "TheC=\"0\" TheZ=\"0\" TheT=\"1\" DeltaT=\"0.3\"/>"
+                          "<Plane TheC=\"0\" TheZ=\"0\" TheT=\"2\" DeltaT=\"0.9\"/></Pixels></Image></OME>",
+                    100000, 1);
+    stack.choose({}, "a.tif");
+    EXPECT_EQ(stack.image(2), 2U);
+    EXPECT_EQ(stack.time_ns(2), 900'000'000);
 }
 
 TEST(TiffStack, DatesAreTimesOnlyWithAFraction) {

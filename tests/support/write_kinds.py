@@ -74,6 +74,21 @@ for bits in (2, 4, 6, 9, 10, 11, 12, 13, 14, 15):
     packed_tiff(f"packed{bits}_inverse.tif", pixels, bits, photometric=0)
     note(f"packed{bits}_inverse.tif", (1 << bits) - 1 - pixels, (1 << bits) - 1)
 
+# --- images after the first of one directory: their bytes are swapped by us, not by libtiff
+for kind, full_scale in (("uint16", 65535), ("float32", 0), ("int32", 2**31 - 1), ("float64", 0), ("uint64", 2**64 - 1)):
+    pixels = rng.integers(0, 30000, (4, H, W)).astype(kind)
+    for order in "<>":
+        with tifffile.TiffWriter(f"one_directory_{kind}{'le' if order == '<' else 'be'}.tif", byteorder=order) as file:
+            file.write(pixels, photometric="minisblack", truncate=True)
+        note(f"one_directory_{kind}{'le' if order == '<' else 'be'}.tif", pixels if kind == "uint16" else pixels.astype(np.float32), full_scale)
+
+# --- ImageJ stores signed samples with 32768 added, and says so in its calibration
+signed = rng.integers(-2000, 2000, (3, H, W)).astype(np.int32)
+write("signed_imagej.tif", (signed + 32768).astype(np.uint16), signed.astype(np.float32), 32767, photometric="minisblack", metadata=None,
+      description="ImageJ=1.53t\nimages=3\nframes=3\ncf=0\nc0=-32768.0\nc1=1.0\nvunit=Gray Value\n")
+write("density_imagej.tif", grey_values := rng.integers(0, 4000, (3, H, W)).astype(np.uint16), grey_values, 65535, metadata=None,
+      description="ImageJ=1.53t\nimages=3\nframes=3\ncf=0\nc0=1.0\nc1=0.5\nvunit=OD\n")
+
 # --- palettes
 x = np.arange(256)
 grey = rng.integers(0, 256, (3, H, W), np.uint8)

@@ -70,7 +70,8 @@ TEST(KernelFile, a_picture_too_large_for_a_kernel_is_refused_by_its_header) {
     ASSERT_TRUE(python(folder, R"(
 import struct, zlib
 def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-open("large.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20000, 20000, 8, 0, 0, 0, 0)))
+open("large.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20000, 20000, 8, 0, 0, 0, 0))
+                             + chunk(b"IDAT", zlib.compress(bytes(20001))))
 )")) << read_file(folder / "python.log");
     try {
         (void)read_kernel(path);
