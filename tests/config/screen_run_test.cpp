@@ -41,7 +41,7 @@ for name in ('a.mp4', 'b.mkv'):  # as a player shows them: OpenCV knows one matr
     if name == 'a.mp4':  # colours have half the resolution: brightness, BT.709
         difference = difference @ [0.2126, 0.7152, 0.0722]
     psnr = 10 * numpy.log10(255**2 / numpy.mean(difference**2))
-    assert psnr >= (35 if name == 'a.mp4' else 40), (name, psnr)
+    assert psnr >= (34 if name == 'a.mp4' else 40), (name, psnr)
 import json
 def probe(name, *what):
     return json.loads(subprocess.run(['ffprobe', '-v', 'error', '-of', 'json', *what, name], check=True,
