@@ -2,6 +2,7 @@
 
 #include "base/parallel.hpp"
 #include "pipeline/regions/host_regions.hpp"
+#include "pipeline/source.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,7 +91,8 @@ std::string BaselineImage::text() const {
     if (frames_ == 1)
         return text + "one picture";
     std::array<char, 64> mean{};
-    std::snprintf(mean.data(), mean.size(), "mean of %llu frames, %.6g s",
+    std::snprintf(mean.data(), mean.size(),
+                  seconds_ > 0 ? "mean of %llu frames, %.6g s" : "mean of %llu frames",
                   static_cast<unsigned long long>(frames_), seconds_);
     return text + mean.data();
 }
@@ -159,6 +161,11 @@ std::vector<float> BaselineSums::means() const {
     return means;
 }
 
+void BaselineCollector::open(const StreamInfo& stream) {
+    if (std::isfinite(seconds_))
+        need_seconds(stream.source, "A baseline over some time");
+}
+
 void BaselineCollector::push(const Result& result, bool) {
     if (result.repeated || !result.image)
         return;
@@ -177,6 +184,7 @@ void BaselineCollector::push(const Result& result, bool) {
         return;
     }
     const std::int64_t now = result.info.capture_ns;
+    timed_ = result.info.has_time();
     const bool other = shape != shape_ || result.quantity.name != quantity_.name ||
                        result.quantity.unit != quantity_.unit || (first_ns_ && now < last_ns_);
     MadeWith with = made_with(result);
@@ -206,9 +214,9 @@ void BaselineCollector::complete() {
     }
     Shape shape = shape_;
     shape.type = PixelType::f32;
-    taken_ = std::make_shared<const BaselineImage>(shape, quantity_, sums_.means(), sums_.frames(),
-                                                   static_cast<double>(last_ns_ - *first_ns_) * 1e-9,
-                                                   std::string(), with_);
+    taken_ = std::make_shared<const BaselineImage>(
+        shape, quantity_, sums_.means(), sums_.frames(),
+        timed_ ? static_cast<double>(last_ns_ - *first_ns_) * 1e-9 : 0, std::string(), with_);
     sums_.clear();
 }
 

@@ -48,7 +48,7 @@ public:
     const Quantity& quantity() const { return quantity_; }
     const std::vector<float>& values() const { return f0_; } ///< row by row
     std::uint64_t frames() const { return frames_; }
-    double seconds() const { return seconds_; }
+    double seconds() const { return seconds_; } ///< 0: one picture, or the frames have no times
     const std::optional<MadeWith>& with() const { return with_; }
 
 private:
@@ -90,7 +90,8 @@ class BaselineCollector final : public Sink {
 public:
     explicit BaselineCollector(double seconds) : seconds_(seconds) {}
 
-    void open(const StreamInfo&) override {}
+    /// Throws UsageError where it takes some seconds and the frames have no times.
+    void open(const StreamInfo& stream) override;
     /// On the processing thread; about a pass over the picture, 16 bytes a pixel.
     void push(const Result& result, bool may_wait) override;
     void close() noexcept override {}
@@ -112,6 +113,7 @@ private:
     BaselineSums sums_;
     std::optional<std::int64_t> first_ns_;
     std::int64_t last_ns_ = 0;
+    bool timed_ = true; ///< the frames have times
     Shape shape_;
     Quantity quantity_;
     MadeWith with_;

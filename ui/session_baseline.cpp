@@ -100,8 +100,9 @@ void Session::poll_baseline_image() {
     if (!taken)
         return say(Message::Level::warning, error);
     baseline_image_ = taken;
-    say(Message::Level::info, "Baseline of the picture taken over " + count_text(taken->frames()) +
-                                  " frames, " + number_text(taken->seconds(), 3) + " s.");
+    say(Message::Level::info,
+        "Baseline of the picture taken over " + count_text(taken->frames()) + " frames" +
+            (taken->seconds() > 0 ? ", " + number_text(taken->seconds(), 3) + " s." : "."));
 }
 
 } // namespace specklescope

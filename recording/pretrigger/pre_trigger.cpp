@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/memory_budget.hpp"
+#include "pipeline/source.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -21,6 +22,7 @@ std::uint64_t slot_bytes(const Shape& shape) {
 void PreTrigger::open(const StreamInfo& stream) {
     const std::lock_guard lock(mutex_);
     const SourceInfo& source = stream.source;
+    need_seconds(source, "pre_trigger");
     if (source.shape.width > 0 && source.rate > 0) {
         const double wanted =
             static_cast<double>(slot_bytes(source.shape)) * std::ceil(source.rate * seconds_);

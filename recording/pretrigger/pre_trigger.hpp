@@ -18,8 +18,8 @@ public:
 
     PreTrigger(double seconds, std::uint64_t most_bytes) : seconds_(seconds), most_(most_bytes) {}
 
-    /// Throws RunError where the source's rate and size are known and the machine has less memory than that
-    /// takes.
+    /// Throws UsageError where its frames have no times, and RunError where the source's rate and size are
+    /// known and the machine has less memory than that takes.
     void open(const StreamInfo& stream) override;
     /// On the processing thread: one copy of the raw frame.
     void push(const Result& result, bool may_wait) override;
