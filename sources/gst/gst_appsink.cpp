@@ -13,10 +13,15 @@
 #include "sources/gst/gst_reach.hpp"
 
 #include <gst/app/gstappsink.h>
+
 #include <spdlog/spdlog.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 namespace specklescope {
@@ -59,6 +64,32 @@ GstSource::Failure failure_of(GstMessage* message) {
     return {.reason = std::move(text), .domain = error->domain, .code = error->code};
 }
 
+bool is_limited() {
+    rlimit memory{}, files{};
+    return (::getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) ||
+           (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 64);
+}
+
+/// GStreamer's registry lacks, or refuses, a plugin that could not be loaded when it looked for all of them.
+bool every_plugin_is_known() {
+    GstRegistry* registry = gst_registry_get();
+    GstPlugin* core = gst_registry_find_plugin(registry, "coreelements");
+    const gchar* file = core ? gst_plugin_get_filename(core) : nullptr;
+    std::error_code ignored;
+    bool all = true;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             file ? std::filesystem::path(file).parent_path() : std::filesystem::path(), ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with("libgst") || !name.ends_with(".so"))
+            continue;
+        GstPlugin* plugin = gst_registry_lookup(registry, name.c_str());
+        all = all && plugin && !GST_OBJECT_FLAG_IS_SET(plugin, GST_PLUGIN_FLAG_BLACKLISTED);
+        g_clear_object(&plugin);
+    }
+    g_clear_object(&core);
+    return all;
+}
+
 std::string since_it_lacks() {
     const std::string lacks = what_lacks();
     return lacks.empty() ? "" : ", since " + lacks;
@@ -89,8 +120,8 @@ std::string missing_plugin(GstMessage* message, bool& installed) {
     if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
         codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
     const GstHandle<GstCaps> detail(raw);
-    // GStreamer takes a plugin that it cannot load for one that is not there.
-    installed = (detail && is_installed(detail.get())) || !what_lacks().empty();
+    installed = (detail && is_installed(detail.get())) || !what_lacks().empty() ||
+                (is_limited() && !every_plugin_is_known());
     return codec ? codec : name ? name : "a plugin";
 }
 

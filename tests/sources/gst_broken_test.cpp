@@ -1,5 +1,6 @@
 // Of a damaged video comes what can be decoded, then one sentence that says why no more.
 #include "tests/sources/gst_sources.hpp"
+#include "tests/support/child.hpp"
 
 #include <algorithm>
 
@@ -146,3 +147,24 @@ TEST(BrokenVideo, AMissingDecoderIsNamed) {
     write_file(folder / "a.mkv", bytes.data(), bytes.size());
     EXPECT_NE(failure<RunError>(*video(folder / "a.mkv")).find("V_NOBODY"), std::string::npos);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // they reserve terabytes of addresses
+/// A decoder that is installed and finds too little memory, or no thread, is not called missing, and
+/// GStreamer, which would wait for ever, is not waited for.
+TEST(BrokenVideo, AnInstalledDecoderThatLacksMemoryIsNotCalledMissing) {
+    const TemporaryFolder folder;
+    ASSERT_NO_FATAL_FAILURE(encode(counting_movie(5), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
+    int refused = 0;
+    for (const int kib : {200000, 250000, 300000, 350000, 400000}) {
+        const ChildResult made =
+            run_child({"bash", "-c",
+                       "ulimit -v " + std::to_string(kib) + "; exec timeout -s KILL 60 '" + program_path() +
+                           "' run a.mkv --backend cpu --threads 1"},
+                      folder.path().string());
+        EXPECT_NE(made.status, 137) << kib << " KiB: " << made.all();
+        EXPECT_EQ(made.all().find("gstreamer1.0-"), std::string::npos) << kib << " KiB: " << made.all();
+        refused += made.status == 1 ? 1 : 0;
+    }
+    std::cout << refused << " of 5 were refused\n";
+}
+#endif
