@@ -32,14 +32,16 @@ constexpr Rows rows(double red, double blue, double black, double luma, double c
              128 << kShift}};
 }
 constexpr Rows kBt709Full = rows(0.2126, 0.0722, 0, 255, 255);
+constexpr Rows kBt709Limited = rows(0.2126, 0.0722, 16, 219, 224);
 constexpr Rows kBt601Full = rows(0.299, 0.114, 0, 255, 255);
 constexpr Rows kBt601Limited = rows(0.299, 0.114, 16, 219, 224);
 } // namespace
 
 void to_video_planes(ConstHostView rgb, const VideoPlanes& planes, VideoColors colors) {
-    const Rows& rows = colors == VideoColors::bt709_full   ? kBt709Full
-                       : colors == VideoColors::bt601_full ? kBt601Full
-                                                           : kBt601Limited;
+    const Rows& rows = colors == VideoColors::bt709_full      ? kBt709Full
+                       : colors == VideoColors::bt709_limited ? kBt709Limited
+                       : colors == VideoColors::bt601_full    ? kBt601Full
+                                                              : kBt601Limited;
     for (int y = 0; y < rgb.shape.height; ++y) {
         const auto* from = reinterpret_cast<const std::uint8_t*>(rgb.row(y));
         const auto row = static_cast<std::size_t>(y);

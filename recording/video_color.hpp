@@ -19,7 +19,7 @@ struct VideoPlanes {
 
 /// A H.264 stream states its colours. OpenCV ignores the matrix and takes BT.601. YUV4MPEG2 cannot state them
 /// and is read as BT.601, luma from 16 to 235.
-enum class VideoColors : std::uint8_t { bt709_full, bt601_full, bt601_limited };
+enum class VideoColors : std::uint8_t { bt709_full, bt709_limited, bt601_full, bt601_limited };
 
 /// `rgb`: u8, three channels.
 void to_video_planes(ConstHostView rgb, const VideoPlanes& planes,

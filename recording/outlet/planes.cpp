@@ -1,7 +1,6 @@
 #include "recording/outlet/planes.hpp"
 
 #include "base/error.hpp"
-#include "recording/video_color.hpp"
 
 #include <gst/video/video.h>
 
@@ -42,7 +41,7 @@ void shrink(const std::byte* from, const Shape& shape, int step, VideoPlanes& pl
 
 } // namespace
 
-GstBuffer* make_planes(ConstHostView rgb, Chroma chroma) {
+GstBuffer* make_planes(ConstHostView rgb, Chroma chroma, VideoColors colors) {
     const GstVideoInfo info = video_info(rgb.shape, chroma);
     GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
     GstMapInfo map;
@@ -54,7 +53,7 @@ GstBuffer* make_planes(ConstHostView rgb, Chroma chroma) {
         planes.pitch[i] = static_cast<std::size_t>(info.stride[i]);
     }
     if (chroma == Chroma::full) {
-        to_video_planes(rgb, planes, VideoColors::bt601_full);
+        to_video_planes(rgb, planes, colors);
     } else {
         const auto width = static_cast<std::size_t>(rgb.shape.width);
         const std::size_t pixels = width * static_cast<std::size_t>(rgb.shape.height);
@@ -62,7 +61,7 @@ GstBuffer* make_planes(ConstHostView rgb, Chroma chroma) {
         to_video_planes(rgb,
                         {.data = {whole.data(), whole.data() + pixels, whole.data() + 2 * pixels},
                          .pitch = {width, width, width}},
-                        VideoColors::bt601_full);
+                        colors);
         for (std::size_t i = 0; i < 3; ++i)
             shrink(whole.data() + i * pixels, rgb.shape, i == 0 ? 1 : 2, planes, i,
                    GST_VIDEO_INFO_COMP_WIDTH(&info, i), GST_VIDEO_INFO_COMP_HEIGHT(&info, i));

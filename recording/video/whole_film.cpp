@@ -179,19 +179,41 @@ std::string wide_mdhd(std::string_view head, std::uint64_t ticks) {
     return to_big_endian(wide.size() + 4, 4) + wide;
 }
 
-} // namespace
+/// The last index that is not within another box, with its head.
+struct Mp4Index {
+    std::uint64_t place = 0;
+    std::string bytes; ///< empty: there is none
+};
 
-int widen_mp4(const File& file) {
+Mp4Index index_of(const File& file) {
     const std::uint64_t bytes = file.bytes();
-    std::uint64_t place = 0, end = 0; // of the index
+    std::uint64_t place = 0, end = 0;
     Box box;
     for (std::uint64_t next = 0; box_at(file, next, bytes, box); next = box.end)
         if (box.type == kMoov && box.begin == next + 8) {
             place = next;
             end = box.end;
         }
-    std::string moov(static_cast<std::size_t>(end - place), '\0');
-    if (end == 0 || read_at(file, place, moov.data(), moov.size()) < moov.size())
+    Mp4Index index{place, std::string(static_cast<std::size_t>(end - place), '\0')};
+    if (end == 0 || read_at(file, place, index.bytes.data(), index.bytes.size()) < index.bytes.size())
+        index.bytes.clear();
+    return index;
+}
+
+} // namespace
+
+int describe_mp4(const File& file, const std::string& totals) {
+    constexpr std::string_view kBegin = "{\"finished\": ";
+    const Mp4Index index = index_of(file);
+    const std::size_t at = index.bytes.find(kBegin);
+    return at == std::string::npos ? 0 : file.write_at(index.place + at + 1, totals.data(), totals.size());
+}
+
+int widen_mp4(const File& file) {
+    Mp4Index index = index_of(file);
+    const std::uint64_t place = index.place;
+    std::string& moov = index.bytes;
+    if (moov.empty())
         return 0;
     const std::string_view payload = std::string_view(moov).substr(8), track = box_in(payload, {"trak"}),
                            media = box_in(track, {"mdia"}), head = box_in(media, {"mdhd"});
@@ -208,6 +230,7 @@ int widen_mp4(const File& file) {
         moov.replace(size, 4, to_big_endian(big_endian(moov.data() + size, 4) + more, 4));
     moov.replace(from - 8, kMdhd + 8, wide);
     constexpr std::string_view kNothing = "free";
+    const std::uint64_t bytes = file.bytes();
     int error = file.write_at(bytes, moov.data(), moov.size());
     if (error == 0)
         error = file.write_at(place + 4, kNothing.data(), kNothing.size());

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace specklescope {
 
@@ -19,6 +20,10 @@ struct WholeFilm {
 WholeFilm whole_matroska(const File& file);
 /// Of MP4 (ISO/IEC 14496-12): samples that a whole moov or moof names, and that are there to their last byte.
 WholeFilm whole_mp4(const File& file);
+
+/// Writes totals_text() into the comment of a whole MP4: GStreamer's muxer takes its tags when it starts, and
+/// ignores later ones. Returns an error number, or 0.
+int describe_mp4(const File& file, const std::string& totals);
 
 /// GStreamer's muxer says the length of a track with 32 bits, which ticks of 1/90000 s fill in 13 h; its
 /// reader takes such a track for a picture beside the film. Where the index at the end of a whole MP4 holds a

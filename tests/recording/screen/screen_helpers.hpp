@@ -44,14 +44,23 @@ inline double psnr(const Bytes& a, const Bytes& b) {
     return 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / std::max(sum, 1e-9));
 }
 
-/// A movie's frames are these pictures to 40 dB. The colours come back by GStreamer's own conversion, as a
-/// player would show them.
-inline void expect_movie(const std::string& path, const Shape& shape, const std::vector<Bytes>& pictures) {
-    const std::vector<Bytes> frames =
-        decode_video(path, "RGB", {shape.width, shape.height, 3, PixelType::u8});
+/// A movie's frames are these pictures to `least` dB. The colours come back by GStreamer's own conversion, as
+/// a player would show them. An .mp4 has even sides: its last column and row are there twice.
+inline void expect_movie(const std::string& path, const Shape& shape, const std::vector<Bytes>& pictures,
+                         double least = 40) {
+    const int odd = path.ends_with(".mp4") ? 1 : 0;
+    const Shape film{shape.width + (shape.width & odd), shape.height + (shape.height & odd), 3,
+                     PixelType::u8};
+    const std::vector<Bytes> frames = decode_video(path, "RGB", film);
     ASSERT_EQ(frames.size(), pictures.size());
-    for (std::size_t i = 0; i < frames.size(); ++i)
-        EXPECT_GE(psnr(frames[i], pictures[i]), 40) << "frame " << i;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        Bytes seen;
+        for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height); ++y) {
+            const auto row = frames[i].begin() + static_cast<std::ptrdiff_t>(y * film.row_bytes());
+            seen.insert(seen.end(), row, row + std::ptrdiff_t{3} * shape.width);
+        }
+        EXPECT_GE(psnr(seen, pictures[i]), least) << "frame " << i;
+    }
 }
 
 /// Regions on a result, as an executor leaves them there.
