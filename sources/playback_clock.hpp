@@ -13,9 +13,11 @@
 
 namespace specklescope {
 
-/// Times are those of the recording as long as they grow. Where they do not, at the start of a new round or
-/// of another file, they go on by one step. They never go back, and end before kTooLate, where they stay:
-/// what a stranger's file says does not overflow.
+/// Times are those of the recording as long as they grow. One that does not is doubtful: its frame is one
+/// step after the last. The next frame decides: either its own time grows from the last good one, or the
+/// clock was set back, and times continue by what lies between the two. At the start of a new round or of
+/// another file they continue by one step. They never go back, and end before kTooLate, where they stay: a
+/// wrong file does not overflow them.
 class PlaybackTimes {
 public:
     bool any() const { return any_; }
@@ -23,24 +25,37 @@ public:
     void assume_step(double ns) { step_ = std::llround(std::min(ns, kLongestStep)); }
     /// Before the first one that is recorded, frames have this time.
     void assume_time(std::int64_t ns) {
-        last_ = within(ns);
+        last_ = good_ = within(ns);
         before_ = true;
     }
     /// `follows`: the frame is the one behind the last in its file, so that their distance is a step.
     std::int64_t next(const std::optional<std::int64_t>& recorded, bool follows) {
         std::int64_t time = within(last_ + step_);
+        doubtful_ = false;
         if (recorded && *recorded == within(*recorded)) {
-            if ((any_ || before_) && *recorded + offset_ <= last_) {
-                offset_ = within(time - *recorded);
-                time = std::max(last_, *recorded + offset_);
-            } else
+            const bool begun = any_ || before_;
+            const bool back = begun && *recorded + offset_ <= good_;
+            doubtful_ = back && any_ && follows && !(went_back_ && *recorded > back_);
+            if (doubtful_) {
+                back_ = *recorded;
+                went_back_ = true;
+            } else {
+                if (back)
+                    offset_ = within(went_back_ && follows ? last_ - back_ : time - *recorded);
                 time = within(*recorded + offset_);
-            if (any_ && follows)
-                step_ = within(time - last_);
+                if (begun)
+                    time = std::max(time, within(last_ + 1));
+                if (any_ && follows && !went_back_)
+                    step_ = within(time - last_);
+                good_ = time;
+                went_back_ = false;
+            }
         }
         any_ = true;
         return last_ = time;
     }
+    /// The last frame had a time that did not grow.
+    bool doubtful() const { return doubtful_; }
     std::int64_t step() const { return step_; }
 
 private:
@@ -48,8 +63,10 @@ private:
     /// So that the sum and the difference of any two do not overflow.
     static std::int64_t within(std::int64_t ns) { return std::clamp(ns, 1 - kTooLate, kTooLate - 1); }
     std::int64_t last_ = 0, offset_ = 0;
+    std::int64_t good_ = 0;         ///< the last that was not doubtful
+    std::int64_t back_ = 0;         ///< the doubtful one before, as recorded
     std::int64_t step_ = 1'000'000; ///< the last distance of two frames
-    bool any_ = false, before_ = false;
+    bool any_ = false, before_ = false, doubtful_ = false, went_back_ = false;
 };
 
 /// Looks for the frame of a file that is shown so many seconds behind the first.
@@ -118,7 +135,7 @@ public:
         if (const double nominal = rate > 0 ? rate : recorded.rate; !times_.any() && nominal > 0)
             times_.assume_step(1e9 / nominal);
         info.capture_ns = times_.next(recorded.capture_ns, follows);
-        info.time_origin = TimeOrigin::source;
+        info.time_origin = times_.doubtful() ? TimeOrigin::parameter : TimeOrigin::source;
     }
 
 private:

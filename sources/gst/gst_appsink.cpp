@@ -299,7 +299,7 @@ Source::Status GstSource::next(FramePort& port) {
                  port);
             return Status::idle;
         }
-        if (!live_ && !wanted(stream_time(sample.get()).value_or(0)))
+        if (!live_ && !wanted(stream_time(sample.get()).value_or(0), false))
             return Status::idle;
         if (deliver(sample.get(), port) || live_)
             return Status::frame;
@@ -321,7 +321,7 @@ std::optional<DamagedFrame> GstSource::damaged_before(GstSample* sample) {
 }
 
 void GstSource::lose(const DamagedFrame& frame, FramePort& port) {
-    if (!live_ && !wanted(frame.time.value_or(0)))
+    if (!live_ && !wanted(frame.time.value_or(0), true))
         return;
     port.lost(lost_before(frame.number) + 1, "came damaged");
     FrameInfo info;

@@ -53,7 +53,7 @@ protected:
     /// live element.
     virtual std::uint64_t lost_before(std::optional<std::uint64_t> number);
     /// A file's frame of this time in the stream, in ns, is to be delivered; false: it is passed over.
-    virtual bool wanted(std::int64_t /*time*/) { return true; }
+    virtual bool wanted(std::int64_t /*time*/, bool /*damaged*/) { return true; }
     virtual std::chrono::milliseconds open_timeout() const { return std::chrono::seconds(10); }
     /// 16-bit pixels come in the other byte order than their caps say.
     virtual bool swap_bytes() const { return false; }

@@ -368,6 +368,107 @@ bool fragmented_mp4(const std::string& path) {
     return fragmented;
 }
 
+namespace {
+
+/// A box of ISO/IEC 14496-12; its payload from `begin` to `end`.
+struct IsoBox {
+    std::string type;
+    std::uint64_t begin = 0, end = 0;
+};
+
+/// The boxes between two places, as far as they are well formed.
+std::vector<IsoBox> boxes(Bytes& file, std::uint64_t place, std::uint64_t end) {
+    std::vector<IsoBox> found;
+    std::array<std::uint8_t, 16> head{};
+    while (place < end && static_cast<int>(found.size()) < kMaxParts && file.at(place, head.data(), 8)) {
+        std::uint64_t size = big_endian(head.data(), 4), used = 8;
+        if (size == 1) {
+            if (!file.at(place, head.data(), 16))
+                break;
+            size = big_endian(head.data() + 8, 8);
+            used = 16;
+        }
+        if (size == 0)
+            size = end - place;
+        if (size < used || size > end - place)
+            break;
+        found.push_back({std::string(tag(head.data() + 4)), place + used, place + size});
+        place += size;
+    }
+    return found;
+}
+
+std::optional<IsoBox> box_in(Bytes& file, const IsoBox& outer, std::string_view type) {
+    for (const IsoBox& box : boxes(file, outer.begin, outer.end))
+        if (box.type == type)
+            return box;
+    return std::nullopt;
+}
+
+/// Ticks a second, and the length in ticks, of a box mvhd or mdhd.
+struct IsoClock {
+    std::uint64_t ticks = 0, length = 0;
+};
+IsoClock clock_of(Bytes& file, const std::optional<IsoBox>& box) {
+    std::array<std::uint8_t, 32> head{};
+    if (!box || !file.at(box->begin, head.data(), head.size()) || box->end - box->begin < 20)
+        return {};
+    return head[0] == 1 ? IsoClock{big_endian(head.data() + 20, 4), big_endian(head.data() + 24, 8)}
+                        : IsoClock{big_endian(head.data() + 12, 4), big_endian(head.data() + 16, 4)};
+}
+
+/// The only edit of a list (after an empty one, which is a delay), where it ends with the media.
+std::optional<EditDuration> whole_edit(Bytes& file, const IsoBox& list, const IsoClock& film,
+                                       const IsoClock& media) {
+    std::array<std::uint8_t, 8> head{};
+    if (!file.at(list.begin, head.data(), head.size()))
+        return std::nullopt;
+    const int bytes = head[0] == 1 ? 8 : 4;
+    const std::uint64_t entries = big_endian(head.data() + 4, 4);
+    const std::uint64_t entry = 2 * static_cast<std::uint64_t>(bytes) + 4;
+    if (entries == 0 || entries > 2 || list.end - list.begin < 8 + entries * entry)
+        return std::nullopt;
+    std::array<std::uint8_t, 16> edit{};
+    const auto read = [&](std::uint64_t i) {
+        return file.at(list.begin + 8 + i * entry, edit.data(), 2 * static_cast<std::size_t>(bytes));
+    };
+    const std::uint64_t empty = bytes == 8 ? ~std::uint64_t{0} : 0xffffffff;
+    if (entries == 2 && (!read(0) || big_endian(edit.data() + bytes, bytes) != empty))
+        return std::nullopt;
+    if (!read(entries - 1))
+        return std::nullopt;
+    const std::uint64_t begin = big_endian(edit.data() + bytes, bytes);
+    const double end = static_cast<double>(begin) / static_cast<double>(media.ticks) +
+                       static_cast<double>(big_endian(edit.data(), bytes)) / static_cast<double>(film.ticks);
+    constexpr double kRounding = 2e-3; // s
+    if (begin == empty ||
+        end + kRounding < static_cast<double>(media.length) / static_cast<double>(media.ticks))
+        return std::nullopt;
+    return EditDuration{list.begin + 8 + (entries - 1) * entry, bytes};
+}
+
+} // namespace
+
+std::vector<EditDuration> whole_edits(const std::string& path) {
+    Bytes file(path);
+    std::vector<EditDuration> found;
+    const std::optional<IsoBox> index = box_in(file, {"", 0, file.size()}, "moov");
+    if (!index || fragmented_mp4(path))
+        return found;
+    const IsoClock film = clock_of(file, box_in(file, *index, "mvhd"));
+    for (const IsoBox& track : boxes(file, index->begin, index->end)) {
+        const auto media = track.type == "trak" ? box_in(file, track, "mdia") : std::nullopt;
+        const auto edits = media ? box_in(file, track, "edts") : std::nullopt;
+        const auto list = edits ? box_in(file, *edits, "elst") : std::nullopt;
+        const IsoClock clock = list ? clock_of(file, box_in(file, *media, "mdhd")) : IsoClock{};
+        if (film.ticks == 0 || clock.ticks == 0)
+            continue;
+        if (const auto edit = whole_edit(file, *list, film, clock))
+            found.push_back(*edit);
+    }
+    return found;
+}
+
 std::uint64_t claimed_bytes(const std::string& path) {
     Bytes file(path);
     std::array<std::uint8_t, 12> head{};

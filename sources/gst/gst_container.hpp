@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -25,5 +26,14 @@ bool fragmented_mp4(const std::string& path);
 /// with the recorder's JSON text among them. Empty for any other file. Long work that can be stopped, and
 /// throws nothing else.
 std::string matroska_texts(const std::string& path);
+
+/// Places in an MP4 of the durations of edits that end with their track, 4 or 8 bytes each. GStreamer leaves
+/// out the last frames of such an edit where they are stored in another order than they are shown; one of
+/// duration 0 has them all. Long work, as above.
+struct EditDuration {
+    std::uint64_t place = 0;
+    int bytes = 4;
+};
+std::vector<EditDuration> whole_edits(const std::string& path);
 
 } // namespace specklescope

@@ -4,6 +4,7 @@
 #include "files/gst_handles.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_closer.hpp"
+#include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_reach.hpp"
 
 #include <gst/app/gstappsink.h>
@@ -60,7 +61,29 @@ bool failed(GstElement* pipeline) {
     return GstHandle<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)) != nullptr;
 }
 
+/// GStreamer reads these edits as ending with their track.
+GstPadProbeReturn widen_edits(GstPad*, GstPadProbeInfo* info, gpointer edits) {
+    GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    for (const EditDuration& edit : *static_cast<const std::vector<EditDuration>*>(edits))
+        for (std::uint64_t place = edit.place; place < edit.place + static_cast<std::uint64_t>(edit.bytes);
+             ++place)
+            if (place >= info->offset && place - info->offset < gst_buffer_get_size(buffer))
+                gst_buffer_memset(buffer, place - info->offset, 0, 1);
+    return GST_PAD_PROBE_OK;
+}
+
 } // namespace
+
+void show_whole_edits(GstElement* file, const std::string& path) {
+    auto edits = std::make_unique<std::vector<EditDuration>>(whole_edits(path));
+    if (edits->empty())
+        return;
+    const GstHandle<GstPad> pad(gst_element_get_static_pad(file, "src"));
+    gst_pad_add_probe(
+        pad.get(), static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_PULL | GST_PAD_PROBE_TYPE_BUFFER),
+        widen_edits, edits.release(),
+        [](gpointer owned) { delete static_cast<std::vector<EditDuration>*>(owned); }); // NOLINT: GLib's way
+}
 
 PacketIndex packet_index(const std::string& path) {
     constexpr GstClockTime kPoll = 50 * GST_MSECOND;
@@ -71,6 +94,7 @@ PacketIndex packet_index(const std::string& path) {
     const GstHandle<GstElement> sink = make_element("appsink", "gstreamer1.0-plugins-base");
     g_object_set(file.get(), "location", path.c_str(), nullptr);
     g_object_set(sink.get(), "sync", FALSE, "max-buffers", 256U, "enable-last-sample", FALSE, nullptr);
+    show_whole_edits(file.get(), path);
     add_and_link(running.pipeline.get(), {file.get(), parts.get()});
     gst_bin_add(GST_BIN(running.pipeline.get()), sink.get());
     allow_codecs_only(parts.get());
@@ -104,9 +128,16 @@ PacketIndex packet_index(const std::string& path) {
         times.push_back(*time);
         index.all_keys = index.all_keys && !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
     }
+    const std::vector<std::int64_t> stored = times;
     std::sort(times.begin(), times.end());
     if (std::adjacent_find(times.begin(), times.end()) != times.end())
         return {};
+    // Frames are stored at most this far from their places; a wrong time is further.
+    constexpr std::size_t kReach = 16;
+    for (std::size_t i = 0; i < times.size(); ++i)
+        if (stored[i] < times[i - std::min(i, kReach)] ||
+            stored[i] > times[std::min(i + kReach, times.size() - 1)])
+            return {};
     return index;
 }
 

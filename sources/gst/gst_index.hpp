@@ -16,9 +16,12 @@ struct PacketIndex {
 };
 
 /// The packets up to the place where a file is cut short. No times where they say nothing: packets without
-/// times, or two of the same. Reads the whole file, as long work (base/long_work.hpp). Throws RunError
-/// without GStreamer's elements, and Cancelled.
+/// times, two of the same, or one far from its place. Reads the whole file, as long work
+/// (base/long_work.hpp). Throws RunError without GStreamer's elements, and Cancelled.
 PacketIndex packet_index(const std::string& path);
+
+/// `file` reads the file so that all frames of whole_edits() are shown.
+void show_whole_edits(GstElement* file, const std::string& path);
 
 /// How far an element that takes a file apart can be trusted.
 enum class Demuxer : std::uint8_t {

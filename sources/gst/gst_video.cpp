@@ -1,5 +1,6 @@
 // Video files, through decodebin.
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/timed_frames.hpp"
@@ -13,6 +14,8 @@
 #include "sources/registry.hpp"
 #include "sources/speed.hpp"
 #include "sources/told_doubts.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <filesystem>
@@ -79,6 +82,8 @@ public:
 
     SourceInfo open() override {
         packets_.reset();
+        playback_ = {};
+        doubtful_ = 0;
         landing_.reset();
         counted_.reset();
         claimed_.reset();
@@ -174,11 +179,15 @@ private:
             restart();
     }
 
-    bool wanted(std::int64_t time) override {
+    bool wanted(std::int64_t time, bool damaged) override {
         if (!landing_)
             return true;
         if (landing_->by_time) {
             const std::int64_t goal = packets_->times[landing_->frame];
+            if (damaged) { // what is whole in a run from the beginning may lack others here
+                count_from_start();
+                return false;
+            }
             if (time < goal - kSameTime)
                 return false;
             if (time > goal + kSameTime) {
@@ -214,6 +223,7 @@ private:
         const GstHandle<GstElement> file = make_element("filesrc", "libgstreamer1.0-0");
         const GstHandle<GstElement> decoder = make_element("decodebin", "gstreamer1.0-plugins-base");
         g_object_set(file.get(), "location", path_.c_str(), nullptr);
+        show_whole_edits(file.get(), path_);
         GstTail tail = make_tail();
         add_and_link(graph.pipeline.get(), {file.get(), decoder.get()});
         add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
@@ -284,6 +294,8 @@ private:
         }
         told_ = landing_ ? landing_->passed : index_; // so many there are
         counted_ = {told_, bytes_};
+        if (const std::uint64_t times = std::exchange(doubtful_, 0); times > 1)
+            run_log().warn("'{}': {} frames repeat a time or go back in time.", path_, times);
         if (landing_)
             throw RunError("'" + path_ + "' has no frame " + std::to_string(landing_->frame) +
                            "; it ends after " + std::to_string(landing_->passed) + ".");
@@ -313,6 +325,7 @@ private:
     void describe(FrameInfo& info) override {
         info.position = index_++;
         info.capture_ns += first_capture_ns_;
+        check_time(info);
         if (recorded_.now().untimed) {
             info.capture_ns = std::int64_t{1'000'000'000} * untimed_++;
             info.time_origin = TimeOrigin::none;
@@ -322,6 +335,19 @@ private:
         info.recorded_in_warmup = recorded_.now().in_warmup;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
+    }
+
+    /// A time that does not grow is replaced, and its frame is marked.
+    void check_time(FrameInfo& info) {
+        info.capture_ns = playback_.next(info.capture_ns, true);
+        if (!playback_.doubtful())
+            return;
+        info.time_origin = TimeOrigin::parameter;
+        if (++doubtful_ == 1)
+            run_log().warn(
+                "'{}': frame {} repeats a time or goes back in time. Its time is assumed, one step "
+                "after the frame before, as will be those of others like it.",
+                path_, *info.position);
     }
 
     std::string explain(const Failure& failure) const override {
@@ -334,6 +360,8 @@ private:
     Pacer pacer_;
     RecordedText recorded_; ///< of a recording of ours, from its tags
     ToldDoubts told_doubts_;
+    PlaybackTimes playback_;
+    std::uint64_t doubtful_ = 0;                    ///< frames with a time that did not grow
     std::int64_t untimed_ = 0;                      ///< frames so far
     std::int64_t first_capture_ns_ = 0;             ///< of a recording of ours
     std::uint64_t index_ = 0;                       ///< of the next frame in the file

@@ -58,6 +58,23 @@ TEST_F(PlaybackClockTest, AGapIsNoStepEither) {
     EXPECT_EQ(seek(3), kBegan + 501 * kStep);
 }
 
+TEST(PlaybackTimes, OneWrongTimeMovesNoOther) {
+    PlaybackTimes times;
+    for (std::int64_t i = 0; i < 100; ++i) {
+        const bool wrong = i == 40 || i == 70; // 5 s early; the one before once more
+        const std::int64_t recorded = i == 40 ? -1'000'000'000 : (i == 70 ? 69 : i) * kStep;
+        const std::int64_t time = times.next(recorded, i > 0);
+        EXPECT_NEAR(static_cast<double>(time), static_cast<double>(i * kStep), 1) << i;
+        EXPECT_EQ(times.doubtful(), wrong) << i;
+    }
+}
+
+TEST(PlaybackTimes, AClockThatIsSetBackContinues) {
+    PlaybackTimes times;
+    for (std::int64_t i = 0; i < 100; ++i)
+        EXPECT_EQ(times.next((i < 50 ? i : i - 45) * kStep, i > 0), i * kStep) << i;
+}
+
 TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';

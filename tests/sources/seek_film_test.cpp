@@ -107,6 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         EncodedFilm{"_b.mp4", kB}, EncodedFilm{"_fragments.mp4", kB + "-movflags frag_keyframe+empty_moov"},
         EncodedFilm{"_short.mp4", kB + "-movflags frag_keyframe+empty_moov -frag_duration 200000"},
+        EncodedFilm{"_refresh.mp4", "-c:v libx264 -x264-params intra-refresh=1 -g 15 -pix_fmt yuv420p"},
         EncodedFilm{"_open.mp4", kB + "-x264-params open-gop=1"}, EncodedFilm{"_b.mov", kB},
         EncodedFilm{"_b.mkv", kB}, EncodedFilm{"_b.avi", kB}, EncodedFilm{"_b.ts", kB},
         EncodedFilm{"_b.flv", kB}, EncodedFilm{"_vp8.webm", "-c:v libvpx -b:v 2M -g 20"},
@@ -123,6 +124,25 @@ INSTANTIATE_TEST_SUITE_P(
         EncodedFilm{".ogv", "-c:v libtheora -q:v 8 -g 15"}, EncodedFilm{"_grey.mkv", "-c:v ffv1"},
         EncodedFilm{"_ffv1.avi", "-c:v ffv1"}),
     name_of);
+
+TEST_F(SeekTest, ATrimmedFilmHasAllItsFrames) {
+    const RawMovie movie = noise_movie(96, 64, 60, "GRAY8", 1);
+    const std::string path = file("trimmed.mp4"), raw = file("frames");
+    write_file(raw, movie.bytes.data(), movie.bytes.size());
+    const std::string quiet = "ffmpeg -y -loglevel error ";
+    ASSERT_EQ(std::system((quiet + "-f rawvideo -pix_fmt gray -s 96x64 -r 25 -i " + raw + " " + kB +
+                           file("whole.mp4") + " && " + quiet + "-ss 1.16 -i " + file("whole.mp4") +
+                           " -c copy " + path)
+                              .c_str()),
+              0);
+    const std::vector<Delivered> whole = straight(file("whole.mp4"));
+    ASSERT_EQ(whole.size(), 60U);
+    const std::vector<Delivered> trimmed = straight(path);
+    ASSERT_EQ(trimmed.size(), 31U) << "frames 29 to 59";
+    for (std::size_t i = 0; i < trimmed.size(); ++i)
+        EXPECT_TRUE(trimmed[i].pixels == whole[29 + i].pixels) << i;
+    expect_exact_seeks(path, 31);
+}
 
 TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
     // Two rates in one file: times that no rate tells.

@@ -78,7 +78,7 @@ open("large.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(
         ADD_FAILURE() << "it was read";
     } catch (const RunError& error) {
         const std::string said = error.what();
-        EXPECT_NE(said.find("20000x20000 u8"), std::string::npos) << said;
+        EXPECT_NE(said.find("20000×20000 u8"), std::string::npos) << said;
         EXPECT_NE(said.find("too large for a kernel"), std::string::npos) << said;
     }
 }
