@@ -10,6 +10,7 @@
 #include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
+#include "sources/gst/gst_colour.hpp"
 #include "sources/gst/gst_reach.hpp"
 
 #include <gst/app/gstappsink.h>
@@ -155,6 +156,7 @@ GstTail make_tail() {
     gst_base_sink_set_qos_enabled(GST_BASE_SINK(sink), FALSE);
     // Without this the sink keeps one buffer more than its queue, which a camera's pool then lacks.
     gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(sink), FALSE);
+    obey_colours(tail.convert.get(), tail.sink.get());
     return tail;
 }
 
@@ -186,6 +188,8 @@ SourceInfo GstSource::open() {
         start();
         wait_first();
         const PixelLayout& first = layout(gst_sample_get_caps(first_.get()));
+        for (const std::string& note : take_colour_notes(graph_.sink.get()))
+            run_log().info("{} {}", name_, note);
         SourceInfo info;
         info.name = name_;
         info.shape = first.shape;

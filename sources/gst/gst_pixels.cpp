@@ -14,6 +14,10 @@ namespace {
 /// make YUV into these too. Of 32-bit pixels videoconvert is the faster.
 constexpr const char* kCaps = "video/x-raw, format = { GRAY8, GRAY16_LE, RGB };"
                               "video/x-raw, format = { GRAY16_BE, BGR, GBR }";
+/// Of colours with more than 8 bits: GStreamer has no three channels of 16 bits without a fourth.
+constexpr const char* kDeepCaps = std::endian::native == std::endian::little
+                                      ? "video/x-raw, format = RGBA64_LE"
+                                      : "video/x-raw, format = RGBA64_BE";
 
 bool is_grey(GstVideoFormat format) {
     return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_GRAY16_LE ||
@@ -52,22 +56,24 @@ private:
     bool mapped_;
 };
 
-/// Three components, each with its own start and step, interleaved as R, G, B.
-void copy_rgb_row(const MappedFrame& frame, int y, std::byte* to) {
+/// Three components, each with its own start and step, interleaved as R, G, B. `Word` holds a value.
+template <class Word> void copy_rgb_row(const MappedFrame& frame, int y, std::byte* to) {
     const std::byte* r = frame.row(GST_VIDEO_COMP_R, y);
     const std::byte* g = frame.row(GST_VIDEO_COMP_G, y);
     const std::byte* b = frame.row(GST_VIDEO_COMP_B, y);
     const int step = frame.step(GST_VIDEO_COMP_R);
-    for (int x = 0; x < frame.width(); ++x, to += 3) {
-        to[0] = r[x * step];
-        to[1] = g[x * step];
-        to[2] = b[x * step];
+    for (int x = 0; x < frame.width(); ++x, to += 3 * sizeof(Word)) {
+        std::memcpy(to, r + x * step, sizeof(Word));
+        std::memcpy(to + sizeof(Word), g + x * step, sizeof(Word));
+        std::memcpy(to + 2 * sizeof(Word), b + x * step, sizeof(Word));
     }
 }
 
 } // namespace
 
 GstHandle<GstCaps> accepted_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kCaps)); }
+
+GstHandle<GstCaps> deep_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kDeepCaps)); }
 
 PixelLayout layout_of(const GstCaps* caps, const std::string& name) {
     PixelLayout layout;
@@ -76,7 +82,7 @@ PixelLayout layout_of(const GstCaps* caps, const std::string& name) {
         throw RunError(name + " gives '" + text.get() + "', which is not video in memory.");
     }
     const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&layout.info);
-    const bool wide = format == GST_VIDEO_FORMAT_GRAY16_LE || format == GST_VIDEO_FORMAT_GRAY16_BE;
+    const bool wide = GST_VIDEO_INFO_COMP_DEPTH(&layout.info, 0) == 16;
     layout.shape = {GST_VIDEO_INFO_WIDTH(&layout.info), GST_VIDEO_INFO_HEIGHT(&layout.info),
                     is_grey(format) ? 1 : 3, wide ? PixelType::u16 : PixelType::u8};
     constexpr bool little = std::endian::native == std::endian::little;
@@ -99,7 +105,8 @@ void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, cons
         else if (layout.swap)
             copy_swapped(frame.row(0, y), to.row(y), to.shape.width);
         else
-            copy_rgb_row(frame, y, to.row(y));
+            to.shape.type == PixelType::u16 ? copy_rgb_row<std::uint16_t>(frame, y, to.row(y))
+                                            : copy_rgb_row<std::uint8_t>(frame, y, to.row(y));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "files/recorded.hpp"
 #include "pipeline/timed_frames.hpp"
 #include "sources/gst/gst_appsink.hpp"
+#include "sources/gst/gst_colour.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_index.hpp"
 #include "sources/gst/gst_reach.hpp"
@@ -49,6 +50,18 @@ gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer mo
         GST_ELEMENT_ERROR(decoder, STREAM, DECODE,
                           ("its pictures of %s need more memory than is allowed here", size.c_str()),
                           (nullptr));
+        return FALSE;
+    }
+    const gchar* chroma = gst_structure_get_string(claimed, "chroma-format");
+    guint bits = 0;
+    if (chroma && std::string_view(chroma) == "4:0:0" &&
+        gst_structure_get_uint(claimed, "bit-depth-luma", &bits) && bits > 8) { // its decoders crash
+        GST_ELEMENT_ERROR(
+            decoder, STREAM, DECODE,
+            ("GStreamer does not know its pixels, grey of %u bits; convert it, as by ffmpeg -i FILE "
+             "-c:v ffv1 -pix_fmt gray16le NEW.mkv",
+             bits),
+            (nullptr));
         return FALSE;
     }
     return !starts_with(caps, "audio/") && !starts_with(caps, "text/") && !starts_with(caps, "subpicture/");
@@ -237,6 +250,7 @@ private:
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());
         g_signal_connect(decoder.get(), "no-more-pads", G_CALLBACK(check_found), tail.convert.get());
         g_signal_connect(graph.pipeline.get(), "deep-element-added", G_CALLBACK(make_strict), nullptr);
+        prefer_colours_of_streams(graph.pipeline.get(), tail.sink.get());
         graph.sink = std::move(tail.sink);
         return graph;
     }
@@ -351,6 +365,11 @@ private:
     }
 
     std::string explain(const Failure& failure) const override {
+        if (failure.reason == "Unable to allocate memory") // of avdec, for what it has no format
+            return "'" + path_ +
+                   "' cannot be read as video: GStreamer does not know its pixels (as grey of 10 or 12 "
+                   "bits), or "
+                   "memory is short; convert it, as by ffmpeg -i FILE -c:v ffv1 -pix_fmt gray16le NEW.mkv.";
         return "'" + path_ + "' cannot be read as video: " + failure.reason + ".";
     }
 

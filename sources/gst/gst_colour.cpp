@@ -1,0 +1,174 @@
+#include "sources/gst/gst_colour.hpp"
+
+#include "sources/gst/gst_pixels.hpp"
+
+#include <gst/app/gstappsink.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+namespace specklescope {
+
+namespace {
+
+constexpr const char* kSeen = "specklescope-colours";
+constexpr int kStandardRows = 576; ///< the most of standard definition
+
+struct Seen {
+    std::mutex mutex;
+    std::string container; ///< its colorimetry, where the stream is asked first
+    std::vector<std::string> notes, all;
+
+    void note(const std::string& text) {
+        const std::scoped_lock lock(mutex);
+        if (std::find(all.begin(), all.end(), text) != all.end())
+            return;
+        all.push_back(text);
+        notes.push_back(text);
+    }
+};
+using SharedSeen = std::shared_ptr<Seen>;
+
+void let_go(gpointer seen) { delete static_cast<SharedSeen*>(seen); } // NOLINT: GLib's way to own
+
+SharedSeen seen_of(GstElement* sink) {
+    auto* seen = static_cast<SharedSeen*>(g_object_get_data(G_OBJECT(sink), kSeen));
+    if (!seen) {
+        seen = new SharedSeen(std::make_shared<Seen>()); // NOLINT: as above
+        g_object_set_data_full(G_OBJECT(sink), kSeen, seen, let_go);
+    }
+    return *seen;
+}
+
+GstVideoColorimetry colorimetry_of(const char* text) {
+    GstVideoColorimetry out{};
+    if (!text || !gst_video_colorimetry_from_string(&out, text))
+        out = {};
+    return out;
+}
+
+/// With a range and a matrix that are certain to be used: GStreamer takes 16…235 as soon as one of them
+/// lacks.
+GstHandle<GstCaps> completed(const GstCaps* caps, const GstVideoInfo& video, Seen& seen) {
+    GstVideoColorimetry colours =
+        colorimetry_of(gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry"));
+    GstVideoColorimetry container{};
+    {
+        const std::scoped_lock lock(seen.mutex);
+        container = colorimetry_of(seen.container.c_str());
+    }
+    const int rows = GST_VIDEO_INFO_HEIGHT(&video);
+    if (colours.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
+        colours.range = container.range;
+    if (colours.range == GST_VIDEO_COLOR_RANGE_UNKNOWN) {
+        colours.range = GST_VIDEO_COLOR_RANGE_16_235;
+        seen.note("does not state the range of its values: 16…235 is assumed, as other players do.");
+    }
+    if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+        colours.matrix = container.matrix;
+    if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN || colours.matrix == GST_VIDEO_COLOR_MATRIX_RGB)
+        colours.matrix = rows > kStandardRows ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601;
+    const GstHandle<gchar> text(gst_video_colorimetry_to_string(&colours));
+    GstCaps* out = gst_caps_copy(caps);
+    gst_caps_set_simple(out, "colorimetry", G_TYPE_STRING, text.get(), nullptr);
+    return GstHandle<GstCaps>(out);
+}
+
+void replace_caps(GstPadProbeInfo* info, GstCaps* caps) {
+    GstEvent* event = gst_event_new_caps(caps);
+    gst_event_set_seqnum(event, gst_event_get_seqnum(GST_PAD_PROBE_INFO_EVENT(info)));
+    gst_event_unref(GST_PAD_PROBE_INFO_EVENT(info));
+    GST_PAD_PROBE_INFO_DATA(info) = event;
+}
+
+struct Watched {
+    SharedSeen seen;
+    GstElement* sink; ///< outlives the pad: both are in one pipeline
+};
+
+void note_orientation(GstTagList* tags, Seen& seen) {
+    gchar* raw = nullptr;
+    if (!gst_tag_list_get_string(tags, GST_TAG_IMAGE_ORIENTATION, &raw))
+        return;
+    const GstHandle<gchar> turned(raw);
+    if (std::string(turned.get()) != "rotate-0")
+        seen.note("states that it is to be shown turned (" + std::string(turned.get()) +
+                  "): its frames are given as they are stored. The stages rotate90 and flip turn them.");
+}
+
+GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    const auto& watched = *static_cast<const Watched*>(data);
+    GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+    if (GST_EVENT_TYPE(event) == GST_EVENT_TAG) {
+        GstTagList* tags = nullptr;
+        gst_event_parse_tag(event, &tags);
+        note_orientation(tags, *watched.seen);
+    }
+    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
+        return GST_PAD_PROBE_OK;
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    GstVideoInfo video{};
+    if (!gst_video_info_from_caps(&video, caps))
+        return GST_PAD_PROBE_OK;
+    const bool deep = GST_VIDEO_FORMAT_INFO_DEPTH(video.finfo, 0) > 8 && !GST_VIDEO_INFO_IS_GRAY(&video);
+    const GstHandle<GstCaps> accepted = deep ? deep_caps() : accepted_caps();
+    gst_app_sink_set_caps(GST_APP_SINK(watched.sink), accepted.get());
+    if (GST_VIDEO_INFO_IS_YUV(&video))
+        replace_caps(info, completed(caps, video, *watched.seen).get());
+    return GST_PAD_PROBE_OK;
+}
+
+/// Leaves the container's word out of what a parser gets.
+GstPadProbeReturn on_caps_of_container(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
+        return GST_PAD_PROBE_OK;
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    const char* text = gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry");
+    if (!text)
+        return GST_PAD_PROBE_OK;
+    auto& seen = **static_cast<SharedSeen*>(data);
+    {
+        const std::scoped_lock lock(seen.mutex);
+        seen.container = text;
+    }
+    const GstHandle<GstCaps> bare(gst_caps_copy(caps));
+    gst_structure_remove_field(gst_caps_get_structure(bare.get(), 0), "colorimetry");
+    replace_caps(info, bare.get());
+    return GST_PAD_PROBE_OK;
+}
+
+void on_element(GstBin*, GstBin*, GstElement* element, gpointer sink) {
+    GstElementFactory* factory = gst_element_get_factory(element);
+    const std::string name = factory ? gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(factory)) : "";
+    if (name != "h264parse" && name != "h265parse")
+        return;
+    const GstHandle<GstPad> pad(gst_element_get_static_pad(element, "sink"));
+    gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_caps_of_container,
+                      new SharedSeen(seen_of(GST_ELEMENT(sink))), let_go); // NOLINT: as above
+}
+
+} // namespace
+
+void obey_colours(GstElement* convert, GstElement* sink) {
+    const GstHandle<GstPad> pad(gst_element_get_static_pad(convert, "sink"));
+    gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event,
+                      new Watched{seen_of(sink), sink},                                 // NOLINT: as above
+                      [](gpointer watched) { delete static_cast<Watched*>(watched); }); // NOLINT: as above
+}
+
+void prefer_colours_of_streams(GstElement* pipeline, GstElement* sink) {
+    g_signal_connect(pipeline, "deep-element-added", G_CALLBACK(on_element), sink);
+}
+
+std::vector<std::string> take_colour_notes(GstElement* sink) {
+    const SharedSeen seen = seen_of(sink);
+    const std::scoped_lock lock(seen->mutex);
+    return std::exchange(seen->notes, {});
+}
+
+} // namespace specklescope
