@@ -17,8 +17,9 @@ TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
     constexpr int kWidth = 203, kHeight = 90;
     for (const char* stage :
          {"gaussian:sigma=2,method=direct", "gaussian:sigma=6,method=direct",
-          "gaussian:sigma=6,method=recursive", "gaussian:sigma=6,method=fft", "gaussian:sigma=6,border=omit",
-          "gaussian:sigma=6,border=zero", "convolve:sigma=3", "convolve:kernel=disk,radius=8",
+          "gaussian:sigma=6,method=recursive", "gaussian:sigma=6,method=fft",
+          "gaussian:sigma=6,method=direct,border=omit", "gaussian:sigma=6,method=recursive,border=zero",
+          "gaussian:sigma=6,method=direct,border=zero", "convolve:sigma=3", "convolve:kernel=disk,radius=8",
           "convolve:sigma=3,border=zero"})
         for (const int channels : {1, 3})
             for (const double offset : {0.0, 1e6})
