@@ -256,6 +256,7 @@ void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samp
         return;
     if (places_.empty()) {
         std::vector<Place> places;
+        places.reserve(all);
         for (std::uint64_t i = 0; i < all; ++i)
             places.push_back(place(i));
         places_ = std::move(places);

@@ -19,10 +19,13 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <span>
+#include <sstream>
 
 namespace specklescope {
 
@@ -119,7 +122,9 @@ std::string how_to_write(const std::string& path, const RawOptions& options) {
 
 class RawSource final : public Source, public TimedFrames {
 public:
-    RawSource(std::string path, const Params& params) : path_(std::move(path)) {
+    /// `mark` stands before each frame.
+    RawSource(std::string path, const Params& params, std::string mark = "")
+        : path_(std::move(path)), mark_(std::move(mark)) {
         params_ = params;
         const auto& options = params_.as<RawOptions>();
         if (path_.empty())
@@ -142,7 +147,7 @@ public:
         stored_ = shape_ = raw_shape(options);
         if (bins())
             shape_ = bayer_shape(stored_, path_);
-        frame_bytes_ = raw_bytes(options);
+        frame_bytes_ = mark_.size() + raw_bytes(options);
         stream_.open(path_);
         const std::uint64_t size = input_size(path_);
         const std::uint64_t wanted = header() + frame_bytes_;
@@ -277,7 +282,7 @@ private:
     /// Frames lie in the file as in their slots.
     bool direct() const {
         return pixels_of(params_.as<RawOptions>()).layout == StoredPixels::Layout::plain && !bins() &&
-               std::endian::native == std::endian::little;
+               mark_.empty() && std::endian::native == std::endian::little;
     }
 
     std::optional<std::size_t> read_frame(HostView to) {
@@ -285,6 +290,14 @@ private:
             return stream_.read(to);
         bytes_.resize(frame_bytes_);
         return stream_.read(std::span(bytes_));
+    }
+
+    std::span<const std::byte> behind_mark() const {
+        if (!std::equal(mark_.begin(), mark_.end(), bytes_.begin(),
+                        [](char c, std::byte b) { return b == static_cast<std::byte>(c); }))
+            throw RunError("'" + path_ + "' has something else than a frame after frame " +
+                           std::to_string(in_pass_) + "; the frames before it count.");
+        return std::span(bytes_).subspan(mark_.size());
     }
 
     /// Of what read_frame() has read.
@@ -295,7 +308,7 @@ private:
             grey = HostView(mosaic_.data(), stored_);
         }
         if (!direct())
-            unpack_frame(pixels_of(params_.as<RawOptions>()), bytes_, 0, grey);
+            unpack_frame(pixels_of(params_.as<RawOptions>()), behind_mark(), 0, grey);
         look_at(grey);
         if (bins())
             bin_bayer(params_.as<RawOptions>().bayer, grey, to, full_scale());
@@ -326,7 +339,7 @@ private:
             bytes_.resize(frame_bytes_);
             if (stream_.read(std::span(bytes_)) != frame_bytes_)
                 break;
-            unpack_frame(pixels_of(params_.as<RawOptions>()), bytes_, 0, frame);
+            unpack_frame(pixels_of(params_.as<RawOptions>()), behind_mark(), 0, frame);
             look_at(frame);
         }
         if (!stream_.go_to(begin))
@@ -381,7 +394,7 @@ private:
         return Status::idle;
     }
 
-    std::string path_;
+    std::string path_, mark_;
     Shape shape_;
     Shape stored_;                ///< of a frame in the file, before a mosaic is binned
     std::size_t frame_bytes_ = 0; ///< in the file
@@ -449,6 +462,43 @@ const ParamTable& raw_table() {
 }
 
 } // namespace
+
+std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop) {
+    std::ifstream file(path, std::ios::binary);
+    std::string line(1024, '\0'); // longer ones are nobody's
+    file.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(std::min(line.find('\n'), static_cast<std::size_t>(file.gcount())));
+    std::istringstream words(line);
+    std::string word, colour;
+    words >> word;
+    if (word != "YUV4MPEG2")
+        return nullptr;
+    Params params(raw_table());
+    params.set("header", static_cast<std::int64_t>(line.size() + 1));
+    while (words >> word)
+        if (word[0] == 'W' || word[0] == 'H')
+            params.set_text(word[0] == 'W' ? "width" : "height", word.substr(1));
+        else if (word[0] == 'C')
+            colour = word.substr(1);
+        else if (int num = 0, den = 0;
+                 word[0] == 'F' && rate <= 0 && // NOLINTNEXTLINE: what is no number is 0
+                 std::sscanf(word.c_str(), "F%9d:%9d", &num, &den) == 2 && num > 0 && den > 0) {
+            rate = static_cast<double>(num) / den;
+            speed = 0;
+        }
+    if (!colour.starts_with("mono"))
+        return nullptr;
+    if (colour != "mono") {
+        params.set_text("format", "gray16le");
+        int bits = 16;
+        std::from_chars(colour.data() + std::strlen("mono"), colour.data() + colour.size(), bits);
+        params.set("full_scale", static_cast<double>((1 << std::clamp(bits, 9, 16)) - 1));
+    }
+    params.set("rate", rate);
+    params.set("speed", speed);
+    params.set("loop", loop);
+    return std::make_unique<RawSource>(path, params, "FRAME\n");
+}
 
 std::span<const std::pair<int, int>> usual_raw_sizes() {
     static constexpr std::array<std::pair<int, int>, 35> kSizes = {

@@ -42,6 +42,10 @@ struct RawOptions {
     Bayer bayer = Bayer::none;
 };
 
+/// Films of grey in YUV4MPEG2 (Cmono, Cmono9…16), which GStreamer's y4mdec refuses; nullptr: another file.
+/// rate 0: the file's.
+std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop);
+
 /// Of cameras in use for speckle imaging, of video and of what software writes: width and height, larger ones
 /// first.
 std::span<const std::pair<int, int>> usual_raw_sizes();

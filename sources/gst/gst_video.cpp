@@ -4,6 +4,7 @@
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/timed_frames.hpp"
+#include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_colour.hpp"
 #include "sources/gst/gst_container.hpp"
@@ -426,6 +427,9 @@ const ParamTable& video_table() {
 }
 
 std::unique_ptr<Source> make_video_source(const std::string& path, const Params& video_params) {
+    const auto& options = video_params.as<VideoParams>();
+    if (auto grey = grey_y4m(path, options.rate, options.speed, options.loop))
+        return grey;
     return std::make_unique<VideoSource>(path, video_params);
 }
 

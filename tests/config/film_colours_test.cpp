@@ -85,5 +85,51 @@ assert len(np.unique(deep)) > len(np.unique(reference)) - 4, "no level is lost b
 )py"));
 }
 
+/// As ffmpeg and this program write them, of odd sizes; frames that are sought are those of the run.
+TEST(FilmColours, GreyYuv4MpegIsReadBitByBit) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(test::python(folder, R"py(
+import os, subprocess
+for name, pixels, size in (("a.y4m", "gray", 1), ("b.y4m", "gray10le", 2), ("c.y4m", "gray16le", 2)):
+    samples = bytearray(os.urandom(7 * 33 * 61 * size))
+    if pixels == "gray10le":
+        samples[1::2] = bytes(b & 3 for b in samples[1::2])
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", pixels, "-s", "61x33", "-r", "25", "-i",
+                    "-", "-strict", "-1", name], check=True, input=bytes(samples))
+    open(name + ".raw", "wb").write(samples)
+film = open("a.y4m", "rb").read()
+second = film.index(b"FRAME", film.index(b"FRAME") + 61)
+open("other.y4m", "wb").write(film[:second] + b"FRAME Ip\n" + film[second + 6:])
+open("cut.y4m", "wb").write(film[:-5])
+)py"));
+    const auto run = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), "run");
+        return run_program(arguments, folder.path().string());
+    };
+    for (const std::string film : {"a.y4m", "b.y4m", "c.y4m"}) {
+        EXPECT_EQ(run({film, "--record-raw", film + ".tiff"}).status, 0);
+        EXPECT_EQ(run({film, "--from", "3", "--frames", "2", "--record-raw", film + "-3.tiff"}).status, 0);
+    }
+    test::write_file(folder / "own.y4m", run({"a.y4m", "--record-raw", "y4m:-"}).out);
+    EXPECT_EQ(run({"own.y4m", "--record-raw", "own.tiff"}).status, 0);
+    EXPECT_EQ(run({"other.y4m", "--record-raw", "other.tiff"}).status, 1);
+    EXPECT_EQ(run({"cut.y4m", "--record-raw", "cut.tiff"}).status, 1);
+    EXPECT_TRUE(test::python(folder, R"py(
+import json
+import numpy as np
+import tifffile
+
+for name, type, full_scale in (("a.y4m", np.uint8, 255), ("b.y4m", "<u2", 1023), ("c.y4m", "<u2", 65535)):
+    truth = np.fromfile(name + ".raw", type).reshape(7, 33, 61)
+    page = tifffile.TiffFile(name + ".tiff").pages[0]
+    assert (tifffile.imread(name + ".tiff") == truth).all(), name
+    assert (tifffile.imread(name + "-3.tiff") == truth[3:5]).all(), name
+    said = json.loads(page.description[page.description.index("{"):])
+    assert said["full_scale"] == full_scale and said["rate"] == 25, said
+assert (tifffile.imread("own.tiff") == tifffile.imread("a.y4m.tiff")).all()
+assert len(tifffile.TiffFile("other.tiff").pages) == 1 and len(tifffile.TiffFile("cut.tiff").pages) == 6
+)py"));
+}
+
 } // namespace
 } // namespace specklescope
