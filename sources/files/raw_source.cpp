@@ -464,6 +464,9 @@ const ParamTable& raw_table() {
 } // namespace
 
 std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop) {
+    std::error_code missing;
+    if (!std::filesystem::is_regular_file(path, missing)) // what a pipe brings is brought once
+        return nullptr;
     std::ifstream file(path, std::ios::binary);
     std::string line(1024, '\0'); // longer ones are nobody's
     file.read(line.data(), static_cast<std::streamsize>(line.size()));
