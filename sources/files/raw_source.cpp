@@ -478,8 +478,11 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
         return nullptr;
     Params params(raw_table());
     params.set("header", static_cast<std::int64_t>(line.size() + 1));
+    bool interlaced = false;
     while (words >> word)
-        if (word[0] == 'W' || word[0] == 'H')
+        if (word[0] == 'I')
+            interlaced = word != "Ip" && word != "I?";
+        else if (word[0] == 'W' || word[0] == 'H')
             params.set_text(word[0] == 'W' ? "width" : "height", word.substr(1));
         else if (word[0] == 'C')
             colour = word.substr(1);
@@ -489,13 +492,15 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
             rate = static_cast<double>(num) / den;
             speed = 0;
         }
-    if (!colour.starts_with("mono"))
-        return nullptr;
+    constexpr std::array<std::string_view, 6> kGrey = {"mono",   "mono9",  "mono10",
+                                                       "mono12", "mono14", "mono16"};
+    if (interlaced || std::find(kGrey.begin(), kGrey.end(), colour) == kGrey.end())
+        return nullptr; // y4mdec refuses what is grey in another way
     if (colour != "mono") {
-        params.set_text("format", "gray16le");
-        int bits = 16;
+        int bits = 0;
         std::from_chars(colour.data() + std::strlen("mono"), colour.data() + colour.size(), bits);
-        params.set("full_scale", static_cast<double>((1 << std::clamp(bits, 9, 16)) - 1));
+        params.set_text("format", "gray16le");
+        params.set("full_scale", static_cast<double>((1 << bits) - 1));
     }
     params.set("rate", rate);
     params.set("speed", speed);

@@ -101,6 +101,9 @@ film = open("a.y4m", "rb").read()
 second = film.index(b"FRAME", film.index(b"FRAME") + 61)
 open("other.y4m", "wb").write(film[:second] + b"FRAME Ip\n" + film[second + 6:])
 open("cut.y4m", "wb").write(film[:-5])
+end = film.index(b"\n")
+for name, head in (("it.y4m", film[:end].replace(b" Ip", b"") + b" It"), ("m8.y4m", film[:end].replace(b"Cmono", b"Cmono8"))):
+    open(name, "wb").write(head + film[end:])
 )py"));
     const auto run = [&](std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), "run");
@@ -114,6 +117,8 @@ open("cut.y4m", "wb").write(film[:-5])
     EXPECT_EQ(run({"own.y4m", "--record-raw", "own.tiff"}).status, 0);
     EXPECT_EQ(run({"other.y4m", "--record-raw", "other.tiff"}).status, 1);
     EXPECT_EQ(run({"cut.y4m", "--record-raw", "cut.tiff"}).status, 1);
+    for (const char* film : {"it.y4m", "m8.y4m"})
+        EXPECT_EQ(run({film}).status, 1) << film;
     EXPECT_TRUE(test::python(folder, R"py(
 import json
 import numpy as np
