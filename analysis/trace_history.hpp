@@ -28,7 +28,7 @@ struct TraceMoment {
 struct TraceRestart {
     std::int64_t time_ns = 0;
     std::string what;  ///< "source scene.tiff", "jump in the source"
-    bool edit = false; ///< of settings or outlines: the source goes on
+    bool edit = false; ///< settings or outlines were edited; the source is the same
 };
 
 /// A stretch of time in which the values were made with the same settings.

@@ -1,4 +1,4 @@
-// Starts of pipelines that nobody has to wait for.
+// State changes of GStreamer elements on a thread of their own.
 #pragma once
 
 #include <gst/gst.h>
@@ -7,8 +7,8 @@
 
 namespace specklescope {
 
-/// gst_element_set_state() on a thread of its own: GStreamer waits for ever for a thread that the system did
-/// not give. The future may be dropped before it is ready. Throws RunError if there is no thread for it.
+/// Calls gst_element_set_state() on a new thread, because GStreamer waits for ever if the system gives it no
+/// thread. The caller may drop the future early. Throws RunError if the new thread cannot be made.
 std::future<GstStateChangeReturn> set_state_aside(GstElement* element, GstState state);
 
 } // namespace specklescope

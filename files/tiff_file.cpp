@@ -548,18 +548,20 @@ private:
         if (fseeko(file.get(), static_cast<off_t>(at), SEEK_SET) != 0 ||
             std::fread(band_.data(), 1, band_.size(), file.get()) != band_.size())
             refuse();
-        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 16)
-            TIFFSwabArrayOfShort(reinterpret_cast<std::uint16_t*>(band_.data()),
-                                 static_cast<tmsize_t>(band_.size() / 2));
-        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 32)
-            TIFFSwabArrayOfLong(reinterpret_cast<std::uint32_t*>(band_.data()),
-                                static_cast<tmsize_t>(band_.size() / 4));
-        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 64)
-            TIFFSwabArrayOfLong8(reinterpret_cast<std::uint64_t*>(band_.data()),
-                                 static_cast<tmsize_t>(band_.size() / 8));
-        if (TIFFIsByteSwapped(tiff_.get()) != 0 && layout_.bits == 24)
-            TIFFSwabArrayOfTriples(reinterpret_cast<std::uint8_t*>(band_.data()),
-                                   static_cast<tmsize_t>(band_.size() / 3));
+        const auto count = static_cast<tmsize_t>(band_.size() / std::max<std::size_t>(1, layout_.bits / 8));
+        void* samples = band_.data();
+        switch (TIFFIsByteSwapped(tiff_.get()) != 0 ? layout_.bits : 8) {
+        case 16:
+            return TIFFSwabArrayOfShort(static_cast<std::uint16_t*>(samples), count);
+        case 24:
+            return TIFFSwabArrayOfTriples(static_cast<std::uint8_t*>(samples), count);
+        case 32:
+            return TIFFSwabArrayOfLong(static_cast<std::uint32_t*>(samples), count);
+        case 64:
+            return TIFFSwabArrayOfLong8(static_cast<std::uint64_t*>(samples), count);
+        default:
+            return;
+        }
     }
 
     void load_tiles() {

@@ -182,7 +182,7 @@ std::string wide_mdhd(std::string_view head, std::uint64_t ticks) {
 /// The last index that is not within another box, with its head.
 struct Mp4Index {
     std::uint64_t place = 0;
-    std::string bytes; ///< empty: there is none
+    std::string bytes; ///< empty: the file has no index
 };
 
 Mp4Index index_of(const File& file) {

@@ -303,8 +303,8 @@ private:
         }
     }
 
-    /// In an exception handler. Of several files the others are read: those of this one that are left are
-    /// lost, as many as the index counts, and one where it cannot be opened.
+    /// Skips the rest of a file that cannot be read, and counts its frames as lost: as many as the index
+    /// counts, or one if the file cannot be opened. Rethrows if it is the only file. Call it in a handler.
     void leave_out(const RunError& error) {
         if (files_.size() == 1)
             throw;

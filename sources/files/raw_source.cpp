@@ -465,10 +465,10 @@ const ParamTable& raw_table() {
 
 std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop) {
     std::error_code missing;
-    if (!std::filesystem::is_regular_file(path, missing)) // what a pipe brings is brought once
+    if (!std::filesystem::is_regular_file(path, missing)) // reading a pipe would consume its bytes
         return nullptr;
     std::ifstream file(path, std::ios::binary);
-    std::string line(1024, '\0'); // longer ones are nobody's
+    std::string line(1024, '\0'); // longer header lines are not read
     file.read(line.data(), static_cast<std::streamsize>(line.size()));
     line.resize(std::min(line.find('\n'), static_cast<std::size_t>(file.gcount())));
     std::istringstream words(line);
@@ -495,7 +495,7 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
     constexpr std::array<std::string_view, 6> kGrey = {"mono",   "mono9",  "mono10",
                                                        "mono12", "mono14", "mono16"};
     if (interlaced || std::find(kGrey.begin(), kGrey.end(), colour) == kGrey.end())
-        return nullptr; // y4mdec refuses what is grey in another way
+        return nullptr; // y4mdec refuses other kinds of grey
     if (colour != "mono") {
         int bits = 0;
         std::from_chars(colour.data() + std::strlen("mono"), colour.data() + colour.size(), bits);

@@ -50,8 +50,7 @@ GstVideoColorimetry colorimetry_of(const char* text) {
     return out;
 }
 
-/// With a range and a matrix that are certain to be used: GStreamer takes 16…235 as soon as one of them
-/// lacks.
+/// The caps with both a range and a matrix. GStreamer ignores one of them without the other.
 GstHandle<GstCaps> completed(const GstCaps* caps, const GstVideoInfo& video, Seen& seen) {
     GstVideoColorimetry colours =
         colorimetry_of(gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry"));
@@ -122,7 +121,7 @@ GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-/// Leaves the container's word out of what a parser gets.
+/// Removes the container's colorimetry from the caps of a parser.
 GstPadProbeReturn on_caps_of_container(GstPad*, GstPadProbeInfo* info, gpointer data) {
     GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
     if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)

@@ -11,16 +11,16 @@
 namespace specklescope {
 
 /// Watches what comes to `convert`. YUV without a stated range is taken as 16…235, without a matrix as BT.601
-/// up to 576 rows and BT.709 above (as GStreamer and ffmpeg assume). Colours of more than 8 bits come out of
-/// `sink`, an appsink, with 16.
+/// up to 576 rows and BT.709 above, as GStreamer does. `sink`, an appsink, gives colours of more than 8 bits
+/// with 16 bits.
 void obey_colours(GstElement* convert, GstElement* sink);
 
-/// H.264 and HEVC state their range themselves, which some containers repeat wrongly (GStreamer's MP4 leaves
-/// it out): the stream is asked first, its container where the stream says nothing.
+/// Takes the range of an H.264 or HEVC stream from the stream itself. The container's is used only if the
+/// stream states none, because GStreamer's MP4 reader ignores the range.
 void prefer_colours_of_streams(GstElement* pipeline, GstElement* sink);
 
-/// What has been assumed, or stated and not applied, since the last call: sentences that follow a source's
-/// name.
+/// New assumptions, and stated facts that are not applied, since the last call. Each sentence follows the
+/// name of the source.
 std::vector<std::string> take_colour_notes(GstElement* sink);
 
 } // namespace specklescope

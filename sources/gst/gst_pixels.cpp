@@ -14,7 +14,7 @@ namespace {
 /// make YUV into these too. Of 32-bit pixels videoconvert is the faster.
 constexpr const char* kCaps = "video/x-raw, format = { GRAY8, GRAY16_LE, RGB };"
                               "video/x-raw, format = { GRAY16_BE, BGR, GBR }";
-/// Of colours with more than 8 bits: GStreamer has no three channels of 16 bits without a fourth.
+/// For colours of more than 8 bits. GStreamer has no format of three 16-bit channels, so alpha is the fourth.
 constexpr const char* kDeepCaps = std::endian::native == std::endian::little
                                       ? "video/x-raw, format = RGBA64_LE"
                                       : "video/x-raw, format = RGBA64_BE";

@@ -22,7 +22,7 @@ struct PixelLayout {
 
 /// The formats that a slot can take without loss, best first: for the appsink's caps.
 GstHandle<GstCaps> accepted_caps();
-/// In their place where a stream has colours of more than 8 bits: 16 bits a channel.
+/// The format for colours of more than 8 bits: 16 bits a channel.
 GstHandle<GstCaps> deep_caps();
 /// Throws RunError naming the format if it is none of those.
 PixelLayout layout_of(const GstCaps* caps, const std::string& name);

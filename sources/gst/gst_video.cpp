@@ -27,6 +27,8 @@ namespace specklescope {
 
 namespace {
 
+constexpr const char* kConvert = "convert it, as by ffmpeg -i FILE -c:v ffv1 -pix_fmt gray16le NEW.mkv";
+
 bool starts_with(const GstCaps* caps, const char* prefix) {
     return gst_caps_get_size(caps) > 0 &&
            g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), prefix);
@@ -57,12 +59,9 @@ gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer mo
     guint bits = 0;
     if (chroma && std::string_view(chroma) == "4:0:0" &&
         gst_structure_get_uint(claimed, "bit-depth-luma", &bits) && bits > 8) { // its decoders crash
-        GST_ELEMENT_ERROR(
-            decoder, STREAM, DECODE,
-            ("GStreamer does not know its pixels, grey of %u bits; convert it, as by ffmpeg -i FILE "
-             "-c:v ffv1 -pix_fmt gray16le NEW.mkv",
-             bits),
-            (nullptr));
+        GST_ELEMENT_ERROR(decoder, STREAM, DECODE,
+                          ("GStreamer does not know its pixels, grey of %u bits; %s", bits, kConvert),
+                          (nullptr));
         return FALSE;
     }
     return !starts_with(caps, "audio/") && !starts_with(caps, "text/") && !starts_with(caps, "subpicture/");
@@ -366,11 +365,11 @@ private:
     }
 
     std::string explain(const Failure& failure) const override {
-        if (failure.reason == "Unable to allocate memory") // of avdec, for what it has no format
+        if (failure.reason == "Unable to allocate memory") // avdec says so of a format that it does not know
             return "'" + path_ +
                    "' cannot be read as video: GStreamer does not know its pixels (as grey of 10 or 12 "
-                   "bits), or "
-                   "memory is short; convert it, as by ffmpeg -i FILE -c:v ffv1 -pix_fmt gray16le NEW.mkv.";
+                   "bits), or memory is short; " +
+                   kConvert + ".";
         return "'" + path_ + "' cannot be read as video: " + failure.reason + ".";
     }
 

@@ -61,7 +61,7 @@ TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
     EXPECT_GT(history.overview().regions[0].id, c);
 }
 
-/// F₀ of a region that was moved has nothing of its old place, and that of the other goes on.
+/// Moving a region drops its values from F₀. The other region keeps its own.
 TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
     TraceHistory history;
     std::uint64_t n = 0;

@@ -1,4 +1,4 @@
-// Times of frames are those of the file, as ffprobe tells them, where frames do not come at one rate, too.
+// Frames have the times that ffprobe reads from the file, also in films of variable frame rate.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 

@@ -232,7 +232,7 @@ TEST_F(TiffStacks, AFileOfAFolderThatCannotBeReadIsALostFrame) {
     EXPECT_THROW(film("folder/f1.tif"), RunError);
 }
 
-/// What is cut in its pixels is as good as not there; frames keep the numbers that a search gives them.
+/// A file that is cut short counts as lost. The other frames keep their numbers.
 TEST_F(TiffStacks, AFileOfAFolderThatIsCutShortIsALostFrame) {
     for (const std::string kind : {"png", "jpg", "tif", "tiff"}) {
         SCOPED_TRACE(kind);
