@@ -1,4 +1,4 @@
-// What is recorded begins behind the edits that came before it.
+// Delays a recording until all earlier edits are in effect.
 #pragma once
 
 #include "pipeline/pipeline.hpp"
@@ -7,17 +7,17 @@
 
 namespace specklescope::library {
 
-/// Keeps results from a sink that were in work when it came, of the chain or the regions before an edit: they
-/// would begin a file of another quantity or size. The rest is the sink's own.
+/// Drops results of the chain or the regions before the newest edit: they would begin a file of another
+/// quantity or size.
 class BehindEdits final : public Sink {
 public:
-    /// `edit`: the version of the last one; 0: there was none. The pipeline outlives it.
-    BehindEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline, std::uint64_t edit)
-        : sink_(std::move(sink)), pipeline_(pipeline), edit_(edit) {}
+    /// The pipeline outlives it.
+    BehindEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline)
+        : sink_(std::move(sink)), pipeline_(pipeline), edit_(pipeline.version()) {}
 
     void open(const StreamInfo& stream) override { sink_->open(stream); }
     void push(const Result& result, bool may_wait) override {
-        begun_ = begun_ || behind(result.info.version);
+        begun_ = begun_ || result.info.version >= pipeline_.effective(edit_);
         if (begun_)
             sink_->push(result, may_wait);
     }
@@ -29,17 +29,6 @@ public:
     SinkStatus status() const override { return sink_->status(); }
 
 private:
-    /// Edits that were refused changed nothing, and nothing carries their versions.
-    bool behind(std::uint64_t version) const {
-        if (version >= edit_)
-            return true;
-        const std::vector<RefusedEdit> refused = pipeline_.refused(version);
-        std::uint64_t left = edit_ - version;
-        for (const RefusedEdit& edit : refused)
-            left -= edit.version <= edit_ ? 1 : 0;
-        return left == 0 || refused.size() == Pipeline::kRefused; // of earlier ones nobody knows any more
-    }
-
     const std::shared_ptr<Sink> sink_;
     const Pipeline& pipeline_;
     const std::uint64_t edit_;

@@ -1,6 +1,7 @@
 #include "library/stream.hpp"
 
 #include "config/atomic_file.hpp"
+#include "library/behind_edits.hpp"
 #include "library/chain.hpp"
 #include "pipeline/device_error.hpp"
 #include "recording/recorder.hpp"
@@ -88,8 +89,6 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_->add_sink(waiting_);
     pipeline_->pause(true); // the first frame of a file waits for recorders, too
     pipeline_->start();
-    wanted_ = WantedChain(pipeline_->chain());
-    wanted_regions_ = pipeline_->regions();
     waiting_->hold(pipeline_->stats().slots);
 }
 
@@ -213,7 +212,7 @@ void StreamObject::record(const std::string& path, int what) {
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
     const bool raw = what != SPECKLESCOPE_RESULTS; // a mask is of the raw frames
-    add(raw ? recorder : behind_edits(recorder), path);
+    add(raw ? recorder : std::make_shared<BehindEdits>(recorder, *pipeline_), path);
 }
 
 void StreamObject::write_traces(const std::string& path) {
@@ -221,7 +220,7 @@ void StreamObject::write_traces(const std::string& path) {
         throw UsageError("There are no regions whose traces " + path +
                          " could hold; give some with the stream's settings, or set them.");
     check_traces_file(path);
-    add(behind_edits(make_traces(path)), path);
+    add(std::make_shared<BehindEdits>(make_traces(path), *pipeline_), path);
 }
 
 void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& path) {

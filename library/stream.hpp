@@ -7,7 +7,6 @@
 #include "library/settings.hpp"
 #include "library/stage_place.hpp"
 #include "library/waiting.hpp"
-#include "library/wanted_chain.hpp"
 
 #include <atomic>
 #include <deque>
@@ -62,13 +61,13 @@ public:
     void set(const StagePlace& stage, const Values& values);
     void replace(Chain chain);
     /// What the next frames are made with.
-    Chain wanted();
+    Chain wanted() const { return *pipeline_->chain(); }
     void set_source(const char* name, const char* value);
     void pause(bool on);
     /// Of the frame that was given last. Throws UsageError where none was.
     std::uint64_t mark(const char* label);
     void set_regions(std::vector<Region> regions);
-    std::vector<Region> regions();
+    std::vector<Region> regions() const;
     std::string statistics() const { return to_json(pipeline_->stats()); }
     /// What has been said and was not written by write_messages().
     void write_messages(char* text, std::size_t size, std::size_t* needed);
@@ -84,8 +83,6 @@ private:
     void tell_no_room();
     std::shared_ptr<FrameObject> given(Result result);
     void add(const std::shared_ptr<Sink>& sink, const std::string& path);
-    /// Given what is made behind the edits up to now.
-    std::shared_ptr<Sink> behind_edits(std::shared_ptr<Sink> sink);
     void take_messages();
 
     Settings settings_;
@@ -102,14 +99,6 @@ private:
     std::atomic<bool> stopped_{false};
     std::uint64_t jump_ = 0; ///< the seek whose first result was not fetched yet; 0: none
 
-    /// Under edits_: what the next frames are made with.
-    const Chain& agreed();
-
-    std::mutex edits_;
-    WantedChain wanted_;                                   ///< under edits_, as what follows
-    std::shared_ptr<const RegionOutlines> wanted_regions_; ///< null: none
-    std::uint64_t regions_version_ = 0;                    ///< of the edit that they came with
-    std::uint64_t last_edit_ = 0;                          ///< its version
     std::mutex said_;
     std::deque<std::string> messages_;
     std::uint64_t unread_ = 0; ///< messages that had no room

@@ -1,61 +1,32 @@
 // Edits of a stream that runs.
-#include "library/behind_edits.hpp"
 #include "library/chain.hpp"
 #include "library/stream.hpp"
 
 namespace specklescope::library {
 
-/// The place is looked for where it will be used: behind all edits of other threads that came before, and
-/// among the stages of that chain alone.
+/// The stage is looked up in the newest chain, while no other thread edits it.
 void StreamObject::set(const StagePlace& stage, const Values& values) {
-    const std::scoped_lock lock(edits_);
-    Chain next = agreed();
-    const std::size_t place = place_of(next, stage);
-    ChainStage& edited = next.stages()[place];
-    set_values(edited, values);
-    (void)settled(next);
-    if (values.empty())
+    if (values.empty()) {
+        (void)place_of(*pipeline_->chain(), stage);
         return;
-    NamedValues set;
-    for (const auto& [name, text] : values)
-        set.emplace_back(name, edited.params.get(name));
-    last_edit_ = pipeline_->edit_all(place, set, wanted_.stages_of());
-    wanted_.set(place, std::move(set), last_edit_);
-}
-
-Chain StreamObject::wanted() {
-    const std::scoped_lock lock(edits_);
-    return agreed();
-}
-
-const Chain& StreamObject::agreed() {
-    wanted_.take_back(pipeline_->refused(wanted_.known()));
-    return wanted_.chain();
+    }
+    pipeline_->edit([&](Chain& next) { set_values(next.stages()[place_of(next, stage)], values); });
 }
 
 void StreamObject::set_regions(std::vector<Region> regions) {
-    auto outlines = regions.empty()
-                        ? nullptr
-                        : make_outlines(std::move(regions), settings_.program.as<ProgramSettings>().medians);
-    const std::scoped_lock lock(edits_);
-    last_edit_ = regions_version_ = pipeline_->set_regions(outlines);
-    wanted_regions_ = std::move(outlines);
+    const bool medians = settings_.program.as<ProgramSettings>().medians;
+    pipeline_->set_regions(regions.empty() ? nullptr : make_outlines(std::move(regions), medians));
 }
 
-std::vector<Region> StreamObject::regions() {
-    const std::scoped_lock lock(edits_);
-    for (const RefusedEdit& refused : pipeline_->refused(regions_version_ - 1))
-        if (refused.version == regions_version_ && refused.of_regions)
-            wanted_regions_ = pipeline_->regions();
-    return wanted_regions_ ? regions_of(*wanted_regions_) : std::vector<Region>();
+std::vector<Region> StreamObject::regions() const {
+    const auto outlines = pipeline_->regions();
+    return outlines ? regions_of(*outlines) : std::vector<Region>();
 }
 
 void StreamObject::replace(Chain chain) {
     chain.set_input(pipeline_->status().source.quantity);
     check_fit(chain); // under no lock: it asks the caller whether it goes on
-    const std::scoped_lock lock(edits_);
-    last_edit_ = pipeline_->set_chain(chain);
-    wanted_.replace(std::move(chain), last_edit_);
+    pipeline_->set_chain(std::move(chain));
 }
 
 /// A chain that stays behind would go on giving the old one's numbers.
@@ -67,11 +38,6 @@ void StreamObject::check_fit(Chain chain) const {
         return; // not known yet
     const Asking asking(watcher_);
     check_runs(chain, frames);
-}
-
-std::shared_ptr<Sink> StreamObject::behind_edits(std::shared_ptr<Sink> sink) {
-    const std::scoped_lock lock(edits_);
-    return std::make_shared<BehindEdits>(std::move(sink), *pipeline_, last_edit_);
 }
 
 } // namespace specklescope::library

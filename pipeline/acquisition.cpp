@@ -35,7 +35,8 @@ void apply_source_edits(Flow& flow) {
             flow.say(Message::Level::error, sentence_of(error));
         }
         const std::scoped_lock lock(flow.mutex);
-        flow.source_params = flow.source->params();
+        if (flow.source_edits.size_approx() == 0) // else it has those already
+            flow.source_params = flow.source->params();
     }
 }
 
@@ -228,7 +229,7 @@ private:
             const std::scoped_lock lock(flow_.mutex);
             asked = std::exchange(flow_.seek, std::nullopt);
             if (asked && asked->warm)
-                before = std::min(asked->frame, flow_.chain->history());
+                before = std::min(asked->frame, flow_.wanted->chain->history());
         }
         if (!asked)
             return false;

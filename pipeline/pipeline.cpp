@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
-#include <type_traits>
 
 namespace specklescope {
 
@@ -48,11 +47,15 @@ struct Pipeline::Impl : Flow {
 
     /// What its frames are; throws UsageError where the chain can do nothing with it.
     void takes(const Quantity& quantity) {
-        Chain on = *chain;
-        on.set_input(quantity);
-        (void)settled(on);
+        publish([&](Wanted& next) {
+            Chain on = *next.chain;
+            on.set_input(quantity);
+            (void)settled(on);
+            next.chain = std::make_shared<const Chain>(std::move(on));
+        });
         const std::scoped_lock lock(mutex);
-        chain = std::make_shared<const Chain>(std::move(on));
+        applied = wanted;
+        pending.clear();
     }
 
     std::mutex turns; ///< of those who start and stop: it guards the threads
@@ -95,16 +98,16 @@ void Pipeline::start() {
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
-        executor->set_chain(flow.chain, flow.version);
-        if (flow.regions)
-            executor->set_regions(flow.regions, flow.version);
-        flow.regions_version = flow.version;
+        const std::shared_ptr<const Wanted> wanted = flow.applied;
+        executor->set_chain(wanted->chain, wanted->version());
+        if (wanted->regions)
+            executor->set_regions(wanted->regions, wanted->version());
         // Whatever is slow the first time, before the source's clock starts.
         const bool shape_known = info.shape.width > 0; // else with the first frame
         if (shape_known)
             executor->prepare(info.shape, wants_host(flow));
-        if (const auto picture = executor->output(); picture && flow.regions)
-            refuse_outside(*place_regions(flow.regions, *picture, flow.regions_version));
+        if (const auto picture = executor->output(); picture && wanted->regions)
+            refuse_outside(*place_regions(wanted->regions, *picture, wanted->version()));
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
@@ -171,50 +174,68 @@ bool Pipeline::started() const { return impl_->is(Impl::Life::started); }
 
 bool Pipeline::finished() const { return impl_->finished; }
 
-namespace {
-/// The queue only says whether it got memory; an edit must not be lost without a word.
-template <class T> void put(moodycamel::ConcurrentQueue<T>& queue, std::type_identity_t<T> item) {
-    if (!queue.enqueue(std::move(item)))
-        throw std::bad_alloc();
-}
-} // namespace
+std::uint64_t Pipeline::edit(const std::function<void(Chain&)>& change) { return impl_->edit(change); }
 
-std::uint64_t Pipeline::edit_all(std::size_t stage, NamedValues values,
-                                 std::optional<std::uint64_t> stages_of) {
-    const std::uint64_t version = ++impl_->version;
-    put(impl_->edits, {ParamEdit{stage, std::move(values), stages_of}, version});
-    return version;
+std::uint64_t Pipeline::edit_all(std::size_t stage, const NamedValues& values) {
+    return edit([&](Chain& chain) {
+        if (stage >= chain.stages().size())
+            throw UsageError("There is no stage number " + std::to_string(stage + 1) +
+                             " in the chain; it has " + std::to_string(chain.stages().size()) + ".");
+        for (const auto& [name, value] : values)
+            chain.stages()[stage].params.set(name, value);
+    });
 }
 
 std::uint64_t Pipeline::set_chain(Chain chain) {
-    const std::uint64_t version = ++impl_->version;
-    put(impl_->edits, {std::move(chain), version});
-    return version;
+    return edit([&](Chain& next) {
+        chain.set_channel(next.channel());
+        chain.set_input(next.input());
+        next = std::move(chain);
+    });
 }
 
 std::uint64_t Pipeline::set_channel(GreyChannel channel) {
-    const std::uint64_t version = ++impl_->version;
-    put(impl_->edits, {channel, version});
-    return version;
+    return edit([&](Chain& chain) { chain.set_channel(channel); });
 }
 
 std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> regions) {
-    const std::uint64_t version = ++impl_->version;
-    put(impl_->edits, {RegionsEdit{std::move(regions)}, version});
+    std::uint64_t version = 0;
+    impl_->publish([&](Wanted& next) {
+        next.regions = std::move(regions);
+        version = next.regions_version = impl_->next_version();
+    });
     return version;
+}
+
+std::uint64_t Pipeline::effective(std::uint64_t version) const {
+    const std::scoped_lock lock(impl_->mutex);
+    for (auto edit = impl_->refused.rbegin(); edit != impl_->refused.rend(); ++edit)
+        if (edit->first <= version && version <= edit->last)
+            version = edit->first - 1;
+    return version;
+}
+
+std::uint64_t Pipeline::version() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->version;
 }
 
 std::vector<RefusedEdit> Pipeline::refused(std::uint64_t later_than) const {
     const std::scoped_lock lock(impl_->mutex);
     std::vector<RefusedEdit> later;
     std::copy_if(impl_->refused.begin(), impl_->refused.end(), std::back_inserter(later),
-                 [&](const RefusedEdit& edit) { return edit.version > later_than; });
+                 [&](const RefusedEdit& edit) { return edit.last > later_than; });
     return later;
 }
 
-void Pipeline::edit_source(std::string name, ParamValue value) {
-    put(impl_->source_edits, {std::move(name), std::move(value)});
-    { const std::scoped_lock lock(impl_->mutex); } // who is about to wait sees it, or is woken
+void Pipeline::edit_source(const std::string& name, const ParamValue& value) {
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        if (impl_->source_params.has_table())
+            impl_->source_params.set(name, value);
+        if (!impl_->source_edits.enqueue({name, value}))
+            throw std::bad_alloc();
+    }
     impl_->wake.notify_all();
 }
 
@@ -332,20 +353,9 @@ void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants;
 
 void Pipeline::displayed(std::string_view path) { impl_->stats.drawn(path); }
 
-Chain Pipeline::chain() const {
-    const std::scoped_lock lock(impl_->mutex);
-    return *impl_->chain;
-}
+std::shared_ptr<const Chain> Pipeline::chain() const { return impl_->newest()->chain; }
 
-ChainInEffect Pipeline::chain_in_effect() const {
-    const std::scoped_lock lock(impl_->mutex);
-    return {*impl_->chain, impl_->stages_of};
-}
-
-std::shared_ptr<const RegionOutlines> Pipeline::regions() const {
-    const std::scoped_lock lock(impl_->mutex);
-    return impl_->regions;
-}
+std::shared_ptr<const RegionOutlines> Pipeline::regions() const { return impl_->newest()->regions; }
 
 StatsSnapshot Pipeline::stats() const {
     const Impl& flow = *impl_;
@@ -357,14 +367,14 @@ StatsSnapshot Pipeline::stats() const {
     s.scale_origin = scale_origin(about);
     s.time_origin = about.source.time_origin;
     const std::scoped_lock lock(flow.mutex);
-    s.um_per_px = um_per_px(about, flow.chain.get());
+    s.um_per_px = um_per_px(about, flow.applied->chain.get());
     s.slots_free = flow.ring ? flow.ring->free_slots() : 0;
     s.backend = flow.backend;
     s.device = flow.device;
     s.note = flow.note;
     s.source = flow.options.source_text.empty() ? flow.status.source.name : flow.options.source_text;
     s.clock_name = flow.status.source.clock;
-    s.chain = to_string(*flow.chain);
+    s.chain = to_string(*flow.applied->chain);
     s.drops.recorder = flow.dropped_by_closed_sinks;
     for (const auto& sink : flow.sinks)
         s.drops.recorder += sink->status().dropped;

@@ -6,6 +6,7 @@
 #include "pipeline/source.hpp"
 #include "pipeline/stats.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,21 +46,15 @@ struct Message {
     std::string text;
 };
 
-/// An edit that has changed nothing.
+/// Edits that the processing thread could not apply. The chain, or the regions, before them stay in effect.
 struct RefusedEdit {
-    std::uint64_t version = 0;
+    std::uint64_t first = 0, last = 0; ///< versions
     std::string why;
     bool of_regions = false; ///< or of the chain
 };
 
 /// Parameters of one stage, by name.
 using NamedValues = std::vector<std::pair<std::string, ParamValue>>;
-
-struct ChainInEffect {
-    Chain chain;
-    std::uint64_t stages_of =
-        0; ///< the version of the set_chain() that brought its stages; 0: they were first
-};
 
 /// What is played again and again; in frames of the file.
 struct LoopRange {
@@ -92,30 +87,35 @@ public:
     /// True once the source has ended (or failed) and everything it gave is processed.
     bool finished() const;
 
-    // Edits travel as messages and take effect between two frames.
-    /// Returns the version that results made with this edit will carry. A failing edit keeps the old value
-    /// and shows up in take_messages() and refused(); so does one whose `stage` is a place in the chain of
-    /// `stages_of` (ChainInEffect) when that is not the one that runs. Nothing: whichever runs.
-    std::uint64_t edit(std::size_t stage, std::string name, ParamValue value,
-                       std::optional<std::uint64_t> stages_of = std::nullopt) {
-        return edit_all(stage, {{std::move(name), std::move(value)}}, stages_of);
+    /// Changes a copy of chain() and publishes it; the processing thread takes it between two frames.
+    /// Returns the version that results made with it will carry. Throws UsageError, and publishes nothing,
+    /// if `change` throws or the stages do not fit each other. An edit that fails later (memory, a file, the
+    /// size of the image) is in take_messages() and refused(), and chain() returns to the last good one.
+    /// `change` must not call the pipeline.
+    std::uint64_t edit(const std::function<void(Chain&)>& change);
+    std::uint64_t edit(std::size_t stage, std::string name, ParamValue value) {
+        return edit_all(stage, {{std::move(name), std::move(value)}});
     }
-    /// The same with several at once, or none of them where they are refused.
-    std::uint64_t edit_all(std::size_t stage, NamedValues values,
-                           std::optional<std::uint64_t> stages_of = std::nullopt);
-    /// New stages; what becomes of colour stays as it is.
+    /// Sets all values or none.
+    std::uint64_t edit_all(std::size_t stage, const NamedValues& values);
+    /// Replaces the stages and keeps channel and input.
     std::uint64_t set_chain(Chain chain);
     std::uint64_t set_channel(GreyChannel channel);
     /// Null: none. Refused if one has no pixel on the results.
     std::uint64_t set_regions(std::shared_ptr<const RegionOutlines> regions);
-    /// Of the last kRefused edits that were, those with a later version, in their order.
+    /// The last kRefused refusals with a version later than this, in their order.
     std::vector<RefusedEdit> refused(std::uint64_t later_than = 0) const;
     static constexpr std::size_t kRefused = 100;
+    /// Version that results carry at least once the edit of this version took effect or was refused.
+    std::uint64_t effective(std::uint64_t version) const;
+    std::uint64_t version() const; ///< of the newest edit
     /// µm a side of a raw pixel; 0: as the source says. Sinks that are open keep what they were told.
     void set_um_per_source_px(double um);
     double um_per_source_px() const; ///< that one, or the source's; 0: unknown
-    void edit_source(std::string name, ParamValue value);
-    Params source_params() const; ///< a copy of the present values
+    /// Throws UsageError for a value that the declaration does not allow. A value that the source refuses
+    /// later is in take_messages(), and source_params() returns to the source's.
+    void edit_source(const std::string& name, const ParamValue& value);
+    Params source_params() const; ///< with every edit
     /// Files stop reading; live sources go on and the picture stands still.
     void pause(bool on);
     void step(); ///< one frame of a paused file
@@ -153,8 +153,8 @@ public:
     /// The viewer reports each drawn result and how it reached the screen.
     void displayed(std::string_view path);
 
-    Chain chain() const; ///< a copy of what results are made with now
-    ChainInEffect chain_in_effect() const;
+    /// The chain and regions that the next frames are made with: every edit is in them at once.
+    std::shared_ptr<const Chain> chain() const; ///< never null
     std::shared_ptr<const RegionOutlines> regions() const;
     StatsSnapshot stats() const;
     PipelineStatus status() const;

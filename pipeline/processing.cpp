@@ -19,11 +19,11 @@ using std::chrono::milliseconds;
 class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
-        : flow_(flow), executor_(std::move(executor)), incoming_(flow), version_(flow.version),
+        : flow_(flow), executor_(std::move(executor)), incoming_(flow),
           regions_checked_(executor_->output().has_value()), remarks_(flow) {} // by Pipeline::start()
 
     void run() {
-        remarks_.chain(chain());
+        remarks_.chain(applied()->chain);
         while (true) {
             edited_ = apply_edits() || edited_;
             repeat_last();
@@ -149,7 +149,7 @@ private:
             failed(sentence_of(error), purpose);
         }
         if (submitted && !regions_checked_)
-            check_regions(regions().first);
+            check_regions(applied()->regions);
     }
 
     void collect(bool wait) {
@@ -205,68 +205,61 @@ private:
         }
     }
 
-    /// Of two threads the later edit may leave the queue first, though it was made behind the other.
+    /// Returns whether anything changed.
     bool apply_edits() {
-        std::vector<Edit> edits;
-        for (Edit edit; flow_.edits.try_dequeue(edit);)
-            edits.push_back(std::move(edit));
-        std::sort(edits.begin(), edits.end(),
-                  [](const Edit& one, const Edit& other) { return one.version < other.version; });
         bool any = false;
-        for (Edit& edit : edits) {
-            try {
-                const std::uint64_t version = std::max(version_, edit.version);
-                if (const auto* regions = std::get_if<RegionsEdit>(&edit.change))
-                    apply_regions(regions->regions, version);
-                else
-                    apply_chain(edit, version);
-                version_ = version;
-                any = true;
-            } catch (const std::exception& error) { // nothing has changed
-                flow_.refuse(edit, sentence_of(error));
-                flow_.say(Message::Level::error, sentence_of(error));
-            }
-        }
+        while (const std::shared_ptr<const Wanted> next = next_edit())
+            any = apply(next) || any;
         return any;
     }
 
-    void apply_chain(Edit& edit, std::uint64_t version) {
-        Chain next = *chain();
-        std::uint64_t stages_of = stages_of_chain();
-        if (auto* whole = std::get_if<Chain>(&edit.change)) {
-            whole->set_channel(next.channel());
-            whole->set_input(next.input());
-            next = std::move(*whole);
-            stages_of = edit.version;
-        } else if (const auto* channel = std::get_if<GreyChannel>(&edit.change)) {
-            next.set_channel(*channel);
-        } else {
-            const auto& change = std::get<ParamEdit>(edit.change);
-            if (change.stages_of && *change.stages_of != stages_of)
-                throw UsageError(change.values.front().first +
-                                 " is of a stage of a chain that was refused or replaced before; look at the "
-                                 "chain that runs, and set it there.");
-            if (change.stage >= next.stages().size())
-                throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
-                                 " in the chain; it has " + std::to_string(next.stages().size()) + ".");
-            for (const auto& [name, value] : change.values)
-                next.stages()[change.stage].params.set(name, value);
-        }
-        auto shared = std::make_shared<const Chain>(std::move(next));
-        set_chain(shared, version);
-        remarks_.chain(shared);
+    std::shared_ptr<const Wanted> next_edit() {
         const std::scoped_lock lock(flow_.mutex);
-        flow_.chain = std::move(shared);
-        flow_.stages_of = stages_of;
+        if (flow_.pending.empty())
+            return nullptr;
+        std::shared_ptr<const Wanted> next = std::move(flow_.pending.front());
+        flow_.pending.pop_front();
+        return next;
+    }
+
+    bool apply(const std::shared_ptr<const Wanted>& next) {
+        const std::shared_ptr<const Wanted> before = applied();
+        Wanted good = *before;
+        const auto taken = [&](std::uint64_t Wanted::*part, bool of_regions, const auto& apply) {
+            const std::uint64_t edit = (*next).*part;
+            try {
+                apply(std::max(good.version(), edit));
+            } catch (const std::exception& error) { // nothing has changed
+                refusals_.push_back({good.*part + 1, edit, sentence_of(error), of_regions});
+                return false;
+            }
+            good.*part = edit;
+            return true;
+        };
+        if (next->chain != before->chain && taken(&Wanted::chain_version, false, [&](std::uint64_t version) {
+                set_chain(next->chain, version);
+            })) {
+            good.chain = next->chain;
+            remarks_.chain(next->chain);
+        }
+        if (next->regions_version != before->regions_version &&
+            taken(&Wanted::regions_version, true,
+                  [&](std::uint64_t version) { apply_regions(next->regions, version); }))
+            good.regions = next->regions;
+        const bool all = refusals_.empty(), any = good.version() != before->version();
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            flow_.applied = all ? next : any ? std::make_shared<const Wanted>(good) : before;
+        }
+        for (RefusedEdit& refusal : std::exchange(refusals_, {}))
+            flow_.refuse(std::move(refusal), next);
+        return any;
     }
 
     void apply_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
         check_regions(regions);
         if (!set_regions(regions, version))
             set_regions(regions, version); // the host
-        const std::scoped_lock lock(flow_.mutex);
-        flow_.regions = regions;
-        flow_.regions_version = version;
     }
 
     /// False if the device failed at it, and the host has taken over.
@@ -299,14 +292,8 @@ private:
         }
     }
 
-    std::pair<std::shared_ptr<const RegionOutlines>, std::uint64_t> regions() const {
-        const std::scoped_lock lock(flow_.mutex);
-        return {flow_.regions, flow_.regions_version};
-    }
-
     /// If the device fails at it, the host takes the chain; what was in flight is still of the old one.
     void set_chain(const std::shared_ptr<const Chain>& chain, std::uint64_t version) {
-        (void)settled(*chain); // an executor that knows no frame yet would say it later
         try {
             executor_->set_chain(chain, version);
         } catch (const DeviceError& error) {
@@ -315,14 +302,9 @@ private:
         }
     }
 
-    std::shared_ptr<const Chain> chain() const {
+    std::shared_ptr<const Wanted> applied() const {
         const std::scoped_lock lock(flow_.mutex);
-        return flow_.chain;
-    }
-
-    std::uint64_t stages_of_chain() const {
-        const std::scoped_lock lock(flow_.mutex);
-        return flow_.stages_of;
+        return flow_.applied;
     }
 
     /// The chain cannot run on this frame: it is lost, counted, and said once.
@@ -339,9 +321,10 @@ private:
 
     /// A device error moves the run to the host, once; what was in flight runs again there.
     void device_failed(const std::string& why) {
-        flow_.say(Message::Level::error,
-                  "The GPU failed (" + why + "); the run goes on on the CPU" +
-                      (chain()->stateful() ? ", and stages that look back over frames begin anew." : "."));
+        flow_.say(
+            Message::Level::error,
+            "The GPU failed (" + why + "); the run goes on on the CPU" +
+                (applied()->chain->stateful() ? ", and stages that look back over frames begin anew." : "."));
         executor_ = make_host_executor(flow_.options.threads);
         {
             const std::scoped_lock lock(flow_.mutex);
@@ -350,10 +333,9 @@ private:
             flow_.note = "The GPU failed: " + why;
             flow_.slot_memory = executor_->slot_memory();
         }
-        const auto [regions_now, regions_version] = regions();
-        executor_->set_regions(regions_now,
-                               regions_version); // first: results tell the version that is set last
-        executor_->set_chain(chain(), version_);
+        const std::shared_ptr<const Wanted> now = applied();
+        executor_->set_regions(now->regions, now->version());
+        executor_->set_chain(now->chain, now->version());
         for (Pending& again : std::exchange(pending_, {})) {
             submit(again.raw, again.purpose);
             collect(true);
@@ -367,7 +349,7 @@ private:
     Frame last_raw_; ///< of the picture on show
     bool edited_ = false;
     std::optional<SteadyClock::time_point> stuck_since_;
-    std::uint64_t version_ = 0; ///< of the flow's chain
+    std::vector<RefusedEdit> refusals_; ///< of apply_edits()
     std::string complained_;
     bool regions_checked_; ///< whether those that were set before a size was known fit
     Remarks remarks_;

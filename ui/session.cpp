@@ -118,8 +118,8 @@ void Session::adopt(Opened opened) {
     settings_.um_per_source_px = opened.settings.um_per_source_px;
     drop_baseline_image();
     pipeline_ = std::move(opened.pipeline);
-    take_chain();
     held_ = false;
+    (void)chain();
     regions_sent_ = regions_opening_;
     restored_ = opened.restored;
     if (restored_)

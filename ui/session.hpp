@@ -98,11 +98,10 @@ public:
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
     bool restored() const { return restored_; } ///< what was opened last brought its own colours and range
 
-    /// What the controls show: what was asked for, until the pipeline says what it is. While a stage waits
-    /// for the name of its file the pipeline keeps what it has.
+    /// Shown by the controls. While a stage waits for the name of its file it differs from running_chain().
     const Chain& chain();
     /// What takes effect.
-    Chain running_chain() { return held_ ? pipeline_->chain() : chain(); }
+    Chain running_chain() { return pipeline_ ? *pipeline_->chain() : chain_; }
     /// Returns the version that results made with it have; 0: nothing was sent.
     std::uint64_t edit(std::size_t stage, const std::string& name, const ParamValue& value);
     /// Stages added, taken out or in another order. Returns as edit().
@@ -209,7 +208,6 @@ private:
     };
     void open_beside(std::function<Opened()> begin);
     void adopt(Opened opened);
-    void take_chain(); ///< as it runs
     void restore(const Settings& recorded);
     void poll_opening();
     void adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks);
@@ -271,10 +269,9 @@ private:
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;
     Chain chain_;
-    std::uint64_t stages_of_ = 0; ///< ChainInEffect's, of chain_
-    bool held_ = false;           ///< chain_ waits for a file and was not sent
+    std::shared_ptr<const Chain> read_; ///< the pipeline's, of which chain_ is a copy
+    bool held_ = false;                 ///< chain_ waits for a file and was not sent
     Params source_params_;
-    SteadyClock::time_point chain_asked_{}, source_asked_{}, chain_read_{}, source_read_{};
 };
 
 } // namespace specklescope

@@ -1,18 +1,9 @@
-// The session's edits of chain and source: asked of the pipeline, shown at once, read again when it has them.
+// The session's edits of chain and source.
 #include "ui/session.hpp"
 
 #include <algorithm>
 
 namespace specklescope {
-
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto kSettle = 400ms; ///< an edit has reached the pipeline, or was refused, by then
-constexpr auto kReadAgain = 150ms;
-
-} // namespace
 
 bool waits_for_file(const ChainStage& stage) {
     const std::vector<ParamDecl>& decls = stage.params.table().decls();
@@ -23,30 +14,22 @@ bool waits_for_file(const ChainStage& stage) {
 }
 
 const Chain& Session::chain() {
-    const auto now = SteadyClock::now();
-    if (pipeline_ && !held_ && now - chain_asked_ > kSettle && now - chain_read_ > kReadAgain) {
-        take_chain();
-        chain_read_ = now;
+    if (!pipeline_ || held_)
+        return chain_;
+    if (auto newest = pipeline_->chain(); newest != read_) {
+        chain_ = *newest;
+        read_ = std::move(newest);
     }
     return chain_;
 }
 
-void Session::take_chain() {
-    ChainInEffect runs = pipeline_->chain_in_effect();
-    chain_ = std::move(runs.chain);
-    stages_of_ = runs.stages_of;
-}
-
 std::uint64_t Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
-    if (!pipeline_ || stage >= chain_.stages().size())
+    if (!pipeline_ || stage >= chain().stages().size())
         return 0;
     try {
-        chain_.stages()[stage].params.set(name, value);
-        const std::vector<ChainStage>& stages = chain_.stages();
-        if (held_ || std::any_of(stages.begin(), stages.end(), waits_for_file))
-            return set_chain(chain_);
-        chain_asked_ = SteadyClock::now();
-        return pipeline_->edit(stage, name, value, stages_of_);
+        Chain next = chain();
+        next.stages().at(stage).params.set(name, value);
+        return set_chain(std::move(next));
     } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
         return 0;
@@ -57,13 +40,12 @@ std::uint64_t Session::set_chain(Chain chain) {
     if (!pipeline_)
         return 0;
     chain.set_input(chain_.input());
-    chain_ = std::move(chain);
-    held_ = std::any_of(chain_.stages().begin(), chain_.stages().end(), waits_for_file);
-    if (held_)
+    held_ = std::any_of(chain.stages().begin(), chain.stages().end(), waits_for_file);
+    if (held_) {
+        chain_ = std::move(chain);
         return 0;
-    chain_asked_ = SteadyClock::now();
-    stages_of_ = pipeline_->set_chain(chain_);
-    return stages_of_;
+    }
+    return pipeline_->set_chain(std::move(chain));
 }
 
 void Session::set_channel(const ParamValue& name) {
@@ -71,18 +53,13 @@ void Session::set_channel(const ParamValue& name) {
         return;
     settings_.program.set("channel", name);
     const GreyChannel channel = settings_.program.as<ProgramSettings>().channel;
-    (void)chain(); // as it runs
     chain_.set_channel(channel);
     pipeline_->set_channel(channel);
-    chain_asked_ = SteadyClock::now();
 }
 
 const Params& Session::source_params() {
-    const auto now = SteadyClock::now();
-    if (pipeline_ && now - source_asked_ > kSettle && now - source_read_ > kReadAgain) {
+    if (pipeline_)
         source_params_ = pipeline_->source_params();
-        source_read_ = now;
-    }
     return source_params_;
 }
 
@@ -90,9 +67,7 @@ void Session::edit_source(const std::string& name, const ParamValue& value) {
     if (!pipeline_)
         return;
     try {
-        source_params_.set(name, value);
         pipeline_->edit_source(name, value);
-        source_asked_ = SteadyClock::now();
     } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
     }

@@ -187,7 +187,7 @@ private:
         const PipelineStatus status = pipeline_->status();
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
         std::string text =
-            stats.acquired > 0 ? statistics_rows(stats, status.source, pipeline_->chain(), scale()) : "";
+            stats.acquired > 0 ? statistics_rows(stats, status.source, *pipeline_->chain(), scale()) : "";
         for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();
@@ -224,7 +224,7 @@ private:
     }
 
     std::string scale() const {
-        const Chain chain = pipeline_->chain();
+        const Chain chain = *pipeline_->chain();
         return scale_text(pipeline_->stream(), &chain);
     }
 

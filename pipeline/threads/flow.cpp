@@ -25,11 +25,46 @@ void Flow::close_sink(Sink& sink) {
     dropped_by_closed_sinks += dropped;
 }
 
-void Flow::refuse(const Edit& edit, std::string why) {
+void Flow::publish(const std::function<void(Wanted&)>& change) {
+    const std::scoped_lock turn(editing);
+    Wanted next = *newest();
+    change(next);
+    auto made = std::make_shared<const Wanted>(std::move(next));
     const std::scoped_lock lock(mutex);
-    refused.push_back({edit.version, std::move(why), std::holds_alternative<RegionsEdit>(edit.change)});
-    if (refused.size() > Pipeline::kRefused)
-        refused.pop_front();
+    version = std::max(version, made->version());
+    pending.push_back(made);
+    wanted = std::move(made);
+}
+
+std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
+    std::uint64_t edited = 0;
+    publish([&](Wanted& next) {
+        Chain chain = *next.chain;
+        change(chain);
+        (void)settled(chain);
+        next.chain = std::make_shared<const Chain>(std::move(chain));
+        edited = next.chain_version = next_version();
+    });
+    return edited;
+}
+
+void Flow::refuse(RefusedEdit edits, const std::shared_ptr<const Wanted>& tried) {
+    bool known = false;
+    {
+        const std::scoped_lock lock(mutex);
+        if (wanted == tried)
+            wanted = applied;
+        // A newer edit, made on top of a refused one, fails for the same reason.
+        known = !refused.empty() && refused.back().first == edits.first && refused.back().why == edits.why;
+        if (known)
+            refused.back().last = edits.last;
+        else
+            refused.push_back(edits);
+        if (refused.size() > Pipeline::kRefused)
+            refused.pop_front();
+    }
+    if (!known)
+        say(Message::Level::error, std::move(edits.why));
 }
 
 void open_sinks(Flow& flow, const StreamInfo& stream) {

@@ -11,23 +11,15 @@
 #include <deque>
 #include <mutex>
 #include <thread>
-#include <variant>
 
 namespace specklescope {
 
-struct ParamEdit {
-    std::size_t stage = 0;
-    NamedValues values;
-    std::optional<std::uint64_t> stages_of{}; ///< ChainInEffect::stages_of; nothing: of whichever runs
-};
-struct RegionsEdit {
+/// What the next frames are made with. Never changes: an edit publishes another one.
+struct Wanted {
+    std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
-};
-/// To the processing thread: parameters of a stage, a new chain, another channel of colour, or regions.
-/// Carries the version that it makes.
-struct Edit {
-    std::variant<ParamEdit, Chain, GreyChannel, RegionsEdit> change;
-    std::uint64_t version = 0;
+    std::uint64_t chain_version = 0, regions_version = 0;
+    std::uint64_t version() const { return std::max(chain_version, regions_version); }
 };
 struct SourceEdit {
     std::string name;
@@ -57,9 +49,10 @@ struct Flow {
     Flow(std::unique_ptr<Source> from, Chain first, PipelineOptions given)
         : options(std::move(given)), source(std::move(from)) {
         first.set_channel(options.channel);
-        regions = options.regions;
         um_per_source_px = options.um_per_source_px;
-        chain = std::make_shared<const Chain>(std::move(first));
+        wanted = std::make_shared<const Wanted>(
+            Wanted{.chain = std::make_shared<const Chain>(std::move(first)), .regions = options.regions});
+        applied = wanted;
     }
 
     const PipelineOptions options;
@@ -67,7 +60,6 @@ struct Flow {
 
     // Between the threads.
     moodycamel::BlockingConcurrentQueue<Queued> frames{1024}; ///< more than make_ring() gives a fast camera
-    moodycamel::ConcurrentQueue<Edit> edits;
     moodycamel::ConcurrentQueue<SourceEdit> source_edits;
     std::atomic<bool> stop{false};
     std::atomic<bool> source_done{false}; ///< after the last frame was enqueued; written under the mutex
@@ -77,7 +69,6 @@ struct Flow {
     std::atomic<std::uint64_t> epoch{0};       ///< the seek that took effect last: older frames are not shown
     std::atomic<bool> paused{false};
     std::atomic<int> steps{0};
-    std::atomic<std::uint64_t> version{0};
     std::atomic<bool> viewer_wants_host{true};
     std::atomic<int> slots{0};
     Mailbox mailbox;
@@ -85,6 +76,8 @@ struct Flow {
 
     /// Held while sinks are given a result: whoever took a sink out and then held it may close that sink.
     std::mutex delivery;
+    /// Held while an edit makes the next Wanted of the newest.
+    std::mutex editing;
 
     // Under the mutex.
     mutable std::mutex mutex;
@@ -94,11 +87,11 @@ struct Flow {
     std::uint64_t seeks = 0;             ///< that were asked for
     SeekFailure seek_failure;
     std::optional<LoopRange> loop;
-    std::shared_ptr<const Chain> chain;
-    std::uint64_t stages_of = 0; ///< ChainInEffect::stages_of
+    std::shared_ptr<const Wanted> wanted;              ///< with every edit; never null
+    std::shared_ptr<const Wanted> applied;             ///< which the executor runs; never null
+    std::deque<std::shared_ptr<const Wanted>> pending; ///< edits after `applied`, up to `wanted`
+    std::uint64_t version = 0;                         ///< of the newest edit, refused ones included
     std::deque<RefusedEdit> refused;
-    std::shared_ptr<const RegionOutlines> regions; ///< null: none
-    std::uint64_t regions_version = 0;
     double um_per_source_px = 0; ///< 0: as the source says
     PipelineStatus status;
     std::uint64_t begins_at = 0; ///< frame of the file with which the run began
@@ -156,7 +149,19 @@ struct Flow {
     }
     void say(Message::Level level, std::string text); ///< to the log and the screen
     void close_sink(Sink& sink);                      ///< and keeps its count of drops
-    void refuse(const Edit& edit, std::string why);   ///< for Pipeline::refused()
+    /// Returns to what is applied, unless a newer edit came, and reports once.
+    void refuse(RefusedEdit edits, const std::shared_ptr<const Wanted>& tried);
+    std::shared_ptr<const Wanted> newest() const {
+        const std::scoped_lock lock(mutex);
+        return wanted;
+    }
+    /// Publishes a changed copy of the newest Wanted, unless `change` throws.
+    void publish(const std::function<void(Wanted&)>& change);
+    std::uint64_t next_version() const { ///< for `change`
+        const std::scoped_lock lock(mutex);
+        return version + 1;
+    }
+    std::uint64_t edit(const std::function<void(Chain&)>& change); ///< Pipeline::edit()
     /// Waits, but no longer than until stop.
     void sleep(std::chrono::milliseconds time) {
         std::unique_lock lock(mutex);

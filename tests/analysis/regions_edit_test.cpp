@@ -142,7 +142,7 @@ TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksThoseThatDoNotFitAndEndsNoth
     pipeline.start();
     pipeline.set_chain(test::chain_of("crop:width=10,height=10"));
     test::Listener listener(pipeline);
-    ASSERT_TRUE(eventually([&] { return pipeline.chain().stages().size() == 1; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.chain()->stages().size() == 1; }));
     pipeline.pause(false);
     ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
     EXPECT_EQ(pipeline.status().state, RunState::ended) << pipeline.status().message;

@@ -174,7 +174,7 @@ std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<E
     const auto sink = std::make_shared<test::WatchingSink>();
     if (with_sink)
         flow.sinks.push_back(sink);
-    executor->set_chain(flow.chain, 0);
+    executor->set_chain(flow.applied->chain, 0);
     std::thread processing(
         [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
     std::thread acquisition([&flow] { acquire_frames(flow); });
@@ -190,7 +190,9 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     const std::unique_ptr<Flow> made = make_flow();
     Flow& flow = *made;
     if (regions)
-        flow.regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}});
+        flow.wanted = flow.applied = std::make_shared<const Wanted>(
+            Wanted{.chain = flow.applied->chain,
+                   .regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}})});
     const auto sink = run_to_the_end(flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
     for (std::uint64_t i = 0; i < kFrames; ++i) {
@@ -214,9 +216,15 @@ TEST(DeviceFailure, ResultsOfTheHostTellTheVersionOfTheLastEdit) {
     for (const Where where : {Where::submit, Where::collect})
         for (const bool of_regions : {false, true}) {
             const std::unique_ptr<Flow> flow = make_flow();
-            const auto boxes = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}});
-            flow->edits.enqueue({RegionsEdit{boxes}, of_regions ? 4U : 3U});
-            flow->edits.enqueue({ParamEdit{0, {{"radius", std::int64_t{2}}}}, of_regions ? 3U : 4U});
+            Chain chain = *flow->wanted->chain;
+            chain.stages()[0].params.set("radius", std::int64_t{2});
+            flow->publish([&](Wanted& next) {
+                next = {.chain = std::make_shared<const Chain>(std::move(chain)),
+                        .regions =
+                            make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}}),
+                        .chain_version = of_regions ? 3U : 4U,
+                        .regions_version = of_regions ? 4U : 3U};
+            });
             const auto sink = run_to_the_end(*flow, std::make_unique<FailingExecutor>(20, where));
             ASSERT_EQ(sink->count(), kFrames);
             for (const test::Seen& seen : sink->seen())
@@ -294,7 +302,7 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
     constexpr int kAt = 20;
     auto executor = std::make_unique<DyingAtAnEdit>([&](int frame) {
         if (frame == kAt)
-            flow->edits.enqueue({ParamEdit{0, {{"radius", std::int64_t{2}}}}, ++flow->version});
+            flow->edit([](Chain& chain) { chain.stages()[0].params.set("radius", std::int64_t{2}); });
     });
     const auto sink = run_to_the_end(*flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
@@ -322,7 +330,7 @@ TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
             Chain chain;
             chain.add(stage);
             if (!std::exchange(asked, true))
-                flow->edits.enqueue({std::move(chain), ++flow->version});
+                flow->edit([&](Chain& next) { next = std::move(chain); });
         };
         flow->sinks.push_back(sink);
         run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
@@ -331,8 +339,8 @@ TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
         EXPECT_EQ(flow->backend, "cuda");
         ASSERT_EQ(flow->messages.size(), 1U);
         EXPECT_EQ(flow->messages[0].text.find("stage "), 0U) << flow->messages[0].text;
-        EXPECT_EQ(flow->chain->stages().size(), 1U);
-        EXPECT_EQ(flow->chain->stages()[0].type->name, "speckle");
+        EXPECT_EQ(flow->wanted->chain->stages().size(), 1U);
+        EXPECT_EQ(flow->wanted->chain->stages()[0].type->name, "speckle");
     }
 }
 

@@ -153,7 +153,7 @@ TEST(Facts, AnEditOfTheChannelOutlivesANewChain) {
     ASSERT_TRUE(
         test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == version; }));
     EXPECT_EQ(result.chain->channel(), GreyChannel::green);
-    EXPECT_EQ(pipeline.chain().channel(), GreyChannel::green);
+    EXPECT_EQ(pipeline.chain()->channel(), GreyChannel::green);
     EXPECT_EQ(result.image.host().as<float>().row(8)[11], 0) << "green stands still";
     EXPECT_EQ(result.counts.infinite, 0U);
 }

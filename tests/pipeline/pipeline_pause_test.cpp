@@ -91,7 +91,7 @@ TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndOfAFileMakesThePictureAgai
     ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result&) { return true; }));
     const std::uint64_t version = pipeline.edit(0, "exposure", 2.5);
     ASSERT_TRUE(eventually(
-        [&] { return pipeline.chain().stages().at(0).params.as<SpeckleParams>().exposure_ms == 2.5; }));
+        [&] { return pipeline.chain()->stages().at(0).params.as<SpeckleParams>().exposure_ms == 2.5; }));
     // It has taken effect, and the thread has looked around more than once: the source has not ended, so that
     // a frame might still come.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

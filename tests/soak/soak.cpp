@@ -129,7 +129,7 @@ ParamValue value_for(const ParamDecl& decl, Random& random) {
 }
 
 void edit(Pipeline& pipeline, Random& random) {
-    const Chain chain = pipeline.chain();
+    const Chain chain = *pipeline.chain();
     if (chain.stages().empty() || up_to(random, 7) == 0) {
         pipeline.set_chain(chain_of(random));
         return;

@@ -55,7 +55,7 @@ protected:
 
 TEST_F(SessionRecordingTest, RawFramesBringTheirSettings) {
     open("raw.tiff");
-    EXPECT_EQ(session_->pipeline()->chain().stages().at(0).type->name, "temporal");
+    EXPECT_EQ(session_->pipeline()->chain()->stages().at(0).type->name, "temporal");
     EXPECT_EQ(session_->view().mapping.high, 0.5);
     EXPECT_FALSE(session_->view().mapping.automatic);
     ASSERT_EQ(session_->regions.regions().size(), 1U);
@@ -68,14 +68,14 @@ TEST_F(SessionRecordingTest, RawFramesBringTheirSettings) {
 
 TEST_F(SessionRecordingTest, ResultsAreNotProcessedAgain) {
     open("k2.tiff");
-    EXPECT_TRUE(session_->pipeline()->chain().stages().empty());
+    EXPECT_TRUE(session_->pipeline()->chain()->stages().empty());
     EXPECT_EQ(told("no stage processes them again"), 1);
     EXPECT_EQ(session_->view().mapping.high, 0.5);
 }
 
 TEST_F(SessionRecordingTest, OrItIsOpenedAsTheWindowIsSet) {
     open("raw.tiff", true);
-    EXPECT_EQ(session_->pipeline()->chain().stages().at(0).type->name, "speckle");
+    EXPECT_EQ(session_->pipeline()->chain()->stages().at(0).type->name, "speckle");
     EXPECT_EQ(session_->regions.regions().at(0).name, "mine");
     EXPECT_TRUE(session_->view().mapping.automatic);
     open("k2.tiff", true);

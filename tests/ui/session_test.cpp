@@ -114,7 +114,7 @@ TEST_F(SessionTest, AStageThatWaitsForItsFileHoldsTheChainBack) {
         return shorter;
     }());
     const auto radius = [&] {
-        return to_string(session.pipeline()->chain().stages()[0].params.get("radius"));
+        return to_string(session.pipeline()->chain()->stages()[0].params.get("radius"));
     };
     EXPECT_TRUE(eventually([&] { return radius() == "5"; }))
         << "the edit was kept, and is sent with the chain";
@@ -126,13 +126,13 @@ TEST_F(SessionTest, AnEditReachesThePipelineAndAWrongOneIsTold) {
     session.edit(0, "radius", std::int64_t{4});
     const auto radius = [](const Chain& chain) { return to_string(chain.stages()[0].params.get("radius")); };
     EXPECT_EQ(radius(session.chain()), "4") << "shown at once";
-    EXPECT_TRUE(eventually([&] { return radius(session.pipeline()->chain()) == "4"; }));
+    EXPECT_TRUE(eventually([&] { return radius(*session.pipeline()->chain()) == "4"; }));
     session.edit(0, "radius", std::int64_t{1000});
     EXPECT_EQ(told(session, "radius = 1000"), 1);
     session.edit(7, "radius", std::int64_t{5}); // a stage that has just gone
     EXPECT_EQ(radius(session.chain()), "4");
     session.edit(0, "radius", std::int64_t{10});
-    EXPECT_TRUE(eventually([&] { return radius(session.pipeline()->chain()) == "10"; }));
+    EXPECT_TRUE(eventually([&] { return radius(*session.pipeline()->chain()) == "10"; }));
 }
 
 TEST_F(SessionTest, ARecordingIsFinishedBesideAndTold) {

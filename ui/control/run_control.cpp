@@ -6,7 +6,6 @@
 #include "ui/own_end.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace specklescope {
 
@@ -39,7 +38,6 @@ void RunControl::adopt(const std::vector<std::shared_ptr<Sink>>& recorders, cons
 std::vector<std::shared_ptr<Sink>> RunControl::poll(const Result& newest) {
     newest_ = newest;
     take_messages();
-    forget_refused();
     look_at_recordings();
     server_->poll();
     return std::exchange(begun_, {});
@@ -70,17 +68,6 @@ void RunControl::take_messages() {
     }
     while (messages_.size() > kMost)
         messages_.pop_front();
-}
-
-/// What was refused is not what was asked for any more.
-void RunControl::forget_refused() {
-    for (const RefusedEdit& edit : pipeline_.refused(refused_)) {
-        refused_ = std::max(refused_, edit.version);
-        if (edit.of_regions && edit.version >= regions_version_)
-            regions_.reset();
-        if (!edit.of_regions && asked_ && edit.version >= asked_->first)
-            asked_.reset();
-    }
 }
 
 void RunControl::look_at_recordings() {
@@ -118,28 +105,13 @@ void RunControl::open(const std::string&, bool) {
         "start the program without run, with --offscreen where there is no display.");
 }
 
-Chain RunControl::chain() {
-    if (!asked_) {
-        ChainInEffect runs = pipeline_.chain_in_effect();
-        asked_ = Asked{std::move(runs.chain), runs.stages_of, std::numeric_limits<std::uint64_t>::max()};
-    }
-    return asked_->chain;
-}
+Chain RunControl::chain() { return *pipeline_.chain(); }
 
 std::uint64_t RunControl::edit(std::size_t stage, const NamedValues& values) {
-    (void)chain();
-    for (const auto& [key, value] : values)
-        asked_->chain.stages()[stage].params.set(key, value);
-    const std::uint64_t version = pipeline_.edit_all(stage, values, asked_->stages_of);
-    asked_->first = std::min(asked_->first, version);
-    return version;
+    return pipeline_.edit_all(stage, values);
 }
 
-std::uint64_t RunControl::set_chain(Chain chain) {
-    const std::uint64_t version = pipeline_.set_chain(chain);
-    asked_ = Asked{std::move(chain), version, version};
-    return version;
-}
+std::uint64_t RunControl::set_chain(Chain chain) { return pipeline_.set_chain(std::move(chain)); }
 
 std::uint64_t RunControl::take_preset(const PresetTaken& taken) {
     set_view(taken.settings.view);
@@ -162,8 +134,6 @@ void RunControl::set_um_per_px(double um) {
 }
 
 std::vector<Region> RunControl::regions() {
-    if (regions_)
-        return *regions_;
     const auto outlines = pipeline_.regions();
     return outlines ? regions_of(*outlines) : std::vector<Region>{};
 }
@@ -173,10 +143,9 @@ void RunControl::set_regions(std::vector<Region> regions) {
     if (newest_.raw)
         editor.set_picture(newest_.shape().width, newest_.shape().height);
     editor.replace(std::move(regions));
-    regions_ = editor.regions();
-    regions_version_ = pipeline_.set_regions(
-        regions_->empty() ? nullptr
-                          : make_outlines(*regions_, settings_.program.as<ProgramSettings>().medians));
+    const std::vector<Region>& all = editor.regions();
+    pipeline_.set_regions(all.empty() ? nullptr
+                                      : make_outlines(all, settings_.program.as<ProgramSettings>().medians));
 }
 
 EventMark RunControl::mark(const std::string& label) {

@@ -63,15 +63,8 @@ private:
     [[noreturn]] void act(Action action, const std::string& folder) override;
     void quit() override { quits_ = true; }
 
-    /// A chain as it was asked for.
-    struct Asked {
-        Chain chain;
-        std::uint64_t stages_of = 0; ///< ChainInEffect's
-        std::uint64_t first = 0;     ///< version of the first edit that is in there and may yet be refused
-    };
     void tell(const EventMark& event) const;
     void take_messages();
-    void forget_refused();
     void look_at_recordings();
     void finish_recording(const std::shared_ptr<Sink>& sink);
 
@@ -83,10 +76,6 @@ private:
     Baseline baseline_;
     EventLog events_;
     std::deque<ControlMessage> messages_;
-    std::optional<Asked> asked_;                 ///< nothing: as the pipeline has it
-    std::optional<std::vector<Region>> regions_; ///< as they were asked for; likewise
-    std::uint64_t regions_version_ = 0;          ///< of that edit
-    std::uint64_t refused_ = 0;                  ///< the last version of which that is known
     Result newest_;
     std::vector<ControlRecording> recordings_;
     EndedRecordings ended_; ///< by themselves

@@ -70,9 +70,7 @@ Chain WindowControl::chain() {
 }
 
 std::uint64_t WindowControl::edit(std::size_t stage, const NamedValues& values) {
-    if (values.size() == 1)
-        return session().edit(stage, values.front().first, values.front().second);
-    Chain chain = session().chain(); // with all of them at once
+    Chain chain = session().chain();
     for (const auto& [key, value] : values)
         chain.stages().at(stage).params.set(key, value);
     return session().set_chain(std::move(chain));

@@ -1,8 +1,20 @@
 #include "ui/panels/chain_edits.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 
 namespace specklescope {
+
+namespace {
+void send(Session& session, Chain chain) {
+    try {
+        session.set_chain(std::move(chain));
+    } catch (const UsageError& error) {
+        session.say(Message::Level::error, error.what());
+    }
+}
+} // namespace
 
 std::string why_no_stage(Session& session) {
     if (!session.pipeline())
@@ -15,13 +27,13 @@ std::string why_no_stage(Session& session) {
 void add_stage(Session& session, const StageType& type) {
     Chain chain = session.chain();
     chain.add({&type, Params(*type.table)});
-    session.set_chain(std::move(chain));
+    send(session, std::move(chain));
 }
 
 void remove_stage(Session& session, std::size_t index) {
     Chain chain = session.chain();
     chain.stages().erase(chain.stages().begin() + static_cast<std::ptrdiff_t>(index));
-    session.set_chain(std::move(chain));
+    send(session, std::move(chain));
 }
 
 void move_stage(Session& session, std::size_t from, std::size_t to) {
@@ -32,13 +44,13 @@ void move_stage(Session& session, std::size_t from, std::size_t to) {
         std::rotate(at(from), at(from + 1), at(to + 1));
     else
         std::rotate(at(to), at(from), at(from + 1));
-    session.set_chain(std::move(chain));
+    send(session, std::move(chain));
 }
 
 void bypass_stage(Session& session, std::size_t index, bool bypassed) {
     Chain chain = session.chain();
     chain.stages()[index].bypassed = bypassed;
-    session.set_chain(std::move(chain));
+    send(session, std::move(chain));
 }
 
 } // namespace specklescope
