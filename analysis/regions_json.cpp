@@ -174,9 +174,9 @@ JsonValue parse_json(std::string_view text, const std::string& name, std::size_t
 
 // {"regions":[…]}, read with the line of whatever is wrong.
 
-class Reader {
+class RegionsReader {
 public:
-    explicit Reader(const std::string& name) : name_(name) {}
+    explicit RegionsReader(const std::string& name) : name_(name) {}
 
     std::vector<Region> read(const JsonValue& root) {
         std::vector<Region> regions;
@@ -292,7 +292,7 @@ private:
 
 std::vector<Region> read_regions_json(std::string_view text, const std::string& name) {
     constexpr std::size_t kDepth = 6; // root, regions, region, points, point, and one too many
-    return Reader(name).read(parse_json(text, name, kDepth));
+    return RegionsReader(name).read(parse_json(text, name, kDepth));
 }
 
 std::string to_json(const std::vector<Region>& regions) {

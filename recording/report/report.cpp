@@ -250,9 +250,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kColumns = 900; ///< of a plot: more than a printer's dots tell apart
+constexpr int kPlotColumns = 900; ///< of a plot: more than a printer's dots tell apart
 
-std::string with_ending(const std::string& path, const char* ending) {
+std::string beside_report(const std::string& path, const char* ending) {
     return fs::path(path).replace_extension(ending).string();
 }
 
@@ -263,8 +263,8 @@ std::string free_name(const std::string& wanted) {
         std::string path = numbered(wanted, number);
         std::error_code ignored;
         if (!fs::exists(fs::symlink_status(path, ignored)) &&
-            !fs::exists(fs::symlink_status(with_ending(path, ".png"), ignored)) &&
-            !fs::exists(fs::symlink_status(with_ending(path, ".csv"), ignored)))
+            !fs::exists(fs::symlink_status(beside_report(path, ".png"), ignored)) &&
+            !fs::exists(fs::symlink_status(beside_report(path, ".csv"), ignored)))
             return path;
     }
     throw RunError("All names from " + wanted + " on are taken; choose another name for the report.");
@@ -294,7 +294,7 @@ std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Basel
         return std::nullopt;
     traces.from_ns = traces.overview.first_ns;
     traces.to_ns = traces.overview.last_ns;
-    traces.curves = history.curves(traces.from_ns, traces.to_ns, kColumns);
+    traces.curves = history.curves(traces.from_ns, traces.to_ns, kPlotColumns);
     traces.extremes = history.extremes(traces.from_ns, traces.to_ns);
     traces.curves.resize(traces.overview.regions.size()); // one may have come in between
     traces.extremes.resize(traces.curves.size());
@@ -339,7 +339,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     const std::string pdf = draw_pdf(report);
     const std::string csv = report_csv(report);
     const std::string name = free_name(path);
-    ReportFiles files{name, with_ending(name, ".png"), with_ending(name, ".csv")};
+    ReportFiles files{name, beside_report(name, ".png"), beside_report(name, ".csv")};
     UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
     check_made(pdf_file, files.pdf);
     check_made(csv_file, files.csv);
