@@ -113,7 +113,7 @@ static int phase_of(int i, int phases) { return phases % 5 == 0 ? i % phases : i
 void ExposureCache::make(int i) {
     if (i == 0 || phases_ > 1)
         scene_rates(truth_.scene, static_cast<double>(phase_of(i, phases_)) / phases_, rates_);
-    Exposure exposure;
+    SpeckleExposure exposure;
     exposure.time_s = options_.exposure_ms * 1e-3;
     exposure.seed = random_bits(seed_of(options_), 1000 + static_cast<std::uint64_t>(i));
     exposure.pattern_seed =

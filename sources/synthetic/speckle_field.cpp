@@ -246,7 +246,7 @@ struct Piece {
 /// Rows of one exposure, piece by piece.
 class RowMaker {
 public:
-    RowMaker(const SpeckleBank& bank, const Exposure& exposure) : bank_(bank), exposure_(exposure) {
+    RowMaker(const SpeckleBank& bank, const SpeckleExposure& exposure) : bank_(bank), exposure_(exposure) {
         const auto width = static_cast<std::uint64_t>(bank.width());
         const auto height = static_cast<std::uint64_t>(bank.height());
         for (std::uint64_t j = 0; j < kModes; ++j) {
@@ -321,13 +321,13 @@ private:
     }
 
     const SpeckleBank& bank_;
-    const Exposure& exposure_;
+    const SpeckleExposure& exposure_;
     std::array<int, kModes> dx_{}, dy_{};
 };
 
 } // namespace
 
-void expose(const SpeckleBank& bank, const float* rates, const float* mean, const Exposure& exposure,
+void expose(const SpeckleBank& bank, const float* rates, const float* mean, const SpeckleExposure& exposure,
             HostView to) {
     const RowMaker maker(bank, exposure);
     const int width = to.shape.width;

@@ -78,7 +78,7 @@ struct ModeWeights {
 ModeWeights mode_weights(double contrast2);
 
 /// One exposure of a scene: rate(x, y) = 1/τc and brightness (mean DN) a pixel.
-struct Exposure {
+struct SpeckleExposure {
     double time_s = 0;
     std::uint64_t seed = 0;         ///< chooses the patterns' shifts and the noise
     std::uint64_t pattern_seed = 0; ///< the same for two exposures: the same speckle, other noise
@@ -87,7 +87,7 @@ struct Exposure {
 };
 /// `rates` (1/s) and `mean` (DN) are w·h row by row. Values are rounded to the nearest integer and clamped to
 /// 0…full_scale. `to`: u8 or u16, one channel. Uses all cores.
-void expose(const SpeckleBank& bank, const float* rates, const float* mean, const Exposure& exposure,
+void expose(const SpeckleBank& bank, const float* rates, const float* mean, const SpeckleExposure& exposure,
             HostView to);
 
 /// Counter-based random numbers: element i of stream `seed`, whichever thread asks.

@@ -10,8 +10,7 @@
 #include <limits>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::baseline_image_test {
 
 constexpr int kWidth = 37, kHeight = 41, kFrames = 9;
 
@@ -216,5 +215,4 @@ TEST(BaselineCollector, SaysWhyThereIsNone) {
     EXPECT_NE(nothing.error(), "");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::baseline_image_test

@@ -11,8 +11,7 @@
 #include <random>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::histogram_test {
 
 constexpr const char* kNumpy = R"py(
 import numpy as np
@@ -93,5 +92,4 @@ TEST(Histogram, ALargePictureIsSampled) {
     EXPECT_NEAR(*sample.percentile(50), 500, 20);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::histogram_test

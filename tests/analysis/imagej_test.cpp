@@ -19,8 +19,7 @@
 #include <sstream>
 #include <string>
 
-namespace specklescope {
-namespace {
+namespace specklescope::imagej_test {
 
 const std::string kData = test::source_folder() + "/tests/data/";
 
@@ -359,5 +358,4 @@ TEST(Imagej, ArchivesGiveEachRegionANameAndAreReadWholeOrNotAtAll) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::imagej_test

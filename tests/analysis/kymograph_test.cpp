@@ -11,8 +11,7 @@
 
 #include <cstdlib>
 
-namespace specklescope {
-namespace {
+namespace specklescope::kymograph_test {
 
 constexpr const char* kLines = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
@@ -366,5 +365,4 @@ TEST_F(Kymographs, AndWidthsThatCannotBeAreRefusedInOneSentence) {
     });
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::kymograph_test

@@ -11,8 +11,7 @@
 #include <limits>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::profile_test {
 
 using test::TestImage;
 
@@ -206,5 +205,4 @@ TEST(Profile, OfFlowCountsNoContrastAsNone) {
         4);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::profile_test

@@ -14,8 +14,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pulse_command_test {
 
 /// A beat of two harmonics.
 double beat(double phase) {
@@ -201,5 +200,4 @@ TEST_F(PulseCommand, TablesWithAnyBytesAreReadOrRefused) {
     EXPECT_GT(read, 300);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pulse_command_test

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pulse_file_test {
 
 /// Both are wanted of what --json replaces: that this program wrote it, and that it is a pulse.
 TEST(PulseFile, ReplacesNothingButAPulseOfThisProgram) {
@@ -31,5 +30,4 @@ TEST(PulseFile, ReplacesNothingButAPulseOfThisProgram) {
     EXPECT_TRUE(nlohmann::json::parse(test::read_file(folder / "p.json")).contains("regions"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pulse_file_test

@@ -10,8 +10,7 @@
 #include <numbers>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pulse_test {
 
 struct Wave {
     std::vector<double> times, values;
@@ -302,5 +301,4 @@ TEST(Pulse, SpectrumOfPartsIsTheMeanOverTheirSegments) {
     EXPECT_TRUE(welch_spectrum({none}, 10, 50).density.empty());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pulse_test

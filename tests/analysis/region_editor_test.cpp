@@ -11,8 +11,7 @@
 #include <random>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_editor_test {
 
 using Part = RegionGrip::Part;
 
@@ -446,5 +445,4 @@ TEST(RegionEditor, OldestStepsAreForgottenAndNoneOfThemHalf) {
     EXPECT_EQ(editor.regions()[0], rectangle("b", 50, 0, 55, 5));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_editor_test

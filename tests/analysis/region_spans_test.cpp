@@ -11,8 +11,7 @@
 #include <charconv>
 #include <string>
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_spans_test {
 
 /// Line by line: width, height, shape, whether it is outside, points, and the mask as a row of digits.
 constexpr const char* kOracle = R"py(
@@ -309,5 +308,4 @@ TEST(Regions, WhatNoRegionCanBeIsRefusedInOneSentence) {
     EXPECT_NO_THROW(check_regions(many));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_spans_test

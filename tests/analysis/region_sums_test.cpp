@@ -10,8 +10,7 @@
 #include <cmath>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_sums_test {
 
 class RegionSumsTest : public test::EveryInstructionSet {};
 
@@ -58,5 +57,4 @@ TEST_P(RegionSumsTest, AreThoseOfLongDoubleForEveryLength) {
 
 INSTANTIATE_TEST_SUITE_P(, RegionSumsTest, test::instruction_sets(), test::instruction_set_name);
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_sums_test

@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_values_test {
 
 using test::TestImage;
 
@@ -368,5 +367,4 @@ TEST_P(RegionValuesTest, AreTheSameBitsInEveryRun) {
 
 INSTANTIATE_TEST_SUITE_P(, RegionValuesTest, testing::Values("cpu", "cuda"), test::backend_name);
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_values_test

@@ -15,8 +15,7 @@
 #include <sstream>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::regions_edit_test {
 
 using test::eventually;
 
@@ -242,5 +241,4 @@ TEST(PipelineRegions, RowsOfFramesThatWereDroppedAreMissingAndNoOthers) {
     EXPECT_LT(seen.size(), kFrames);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::regions_edit_test

@@ -10,8 +10,7 @@
 #include <cstring>
 #include <string>
 
-namespace specklescope {
-namespace {
+namespace specklescope::regions_json_test {
 
 TEST(RegionsJson, TheExampleOfTheGuideIsRead) {
     const std::vector<Region> regions = read_regions_json(
@@ -135,5 +134,4 @@ TEST(RegionsJson, ThousandsAreReadAndMoreAreRefused) {
     EXPECT_THROW(read_regions_json(text(kMaxRegions + 1), "r.json"), UsageError);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::regions_json_test

@@ -17,8 +17,7 @@
 #include <thread>
 #include <tuple>
 
-namespace specklescope {
-namespace {
+namespace specklescope::trace_events_test {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -329,5 +328,4 @@ TEST(TraceEvents, ALongLabelKeepsNoMoreMemoryThanWhatIsKeptOfIt) {
     EXPECT_EQ(log.events()[0].mark.label.size(), EventLog::kMaxLabel);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::trace_events_test

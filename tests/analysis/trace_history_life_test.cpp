@@ -11,8 +11,7 @@
 #include <random>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::trace_history_life_test {
 
 TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
     TraceHistory history;
@@ -317,5 +316,4 @@ TEST(TraceHistory, IsReadWhileItIsWritten) {
     EXPECT_EQ(history.overview().lost, 0U);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::trace_history_life_test

@@ -7,8 +7,7 @@
 
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::trace_history_test {
 
 struct Point {
     std::int64_t time = 0;
@@ -264,5 +263,4 @@ TEST(TraceHistory, MemoryIsWithinItsBudgetHoweverManyRegions) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::trace_history_test

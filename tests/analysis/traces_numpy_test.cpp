@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::traces_numpy_test {
 
 /// Pictures, and the regions that the tests measure on them.
 constexpr const char* kPictures = R"py(
@@ -190,5 +189,4 @@ assert sum("region: cut off: rectangle, 100 pixels, clipped at the picture's edg
 )py");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::traces_numpy_test

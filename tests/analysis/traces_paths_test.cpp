@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::traces_paths_test {
 
 class TracesPaths : public testing::Test {
 protected:
@@ -105,5 +104,4 @@ TEST_F(TracesPaths, TheSourceStandsOnOneLineWithoutItsSecrets) {
         << test::read_file(folder / "secret.csv");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::traces_paths_test

@@ -11,8 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::traces_test {
 
 constexpr const char* kColumns = "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,"
                                  "saturated,version,mean_of_map,median,pixels,position,area_um2,warming_up";
@@ -280,5 +279,4 @@ TEST_F(Traces, AndRegionsThatCannotBeAreRefusedInOneSentence) {
     EXPECT_TRUE(std::filesystem::exists(folder / "x.csv"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::traces_test

@@ -16,8 +16,7 @@
 #include <regex>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::trials_test {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -428,5 +427,4 @@ TEST(TraceTable, MeansAreTheTextsThatTablesSay) {
     EXPECT_FALSE(mean_of_text("of something else"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::trials_test

@@ -12,8 +12,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace specklescope {
-namespace {
+namespace specklescope::width_test {
 
 double below(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
@@ -374,5 +373,4 @@ TEST(Width, TableOnAFullDiskEndsLoudlyWithAWholeLine) {
     EXPECT_GT(whole_rows(folder / "w.csv"), 50);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::width_test

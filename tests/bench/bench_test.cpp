@@ -17,8 +17,7 @@
 #include <cmath>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::bench_test {
 
 using namespace bench;
 
@@ -287,5 +286,4 @@ TEST(Bench, RefusesAFileThatIsNoReport) {
     EXPECT_EQ(run_program({"bench", folder / "missing.json"}, folder.path().string()).status, 1);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::bench_test

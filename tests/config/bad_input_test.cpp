@@ -5,8 +5,7 @@
 
 #include <memory>
 
-namespace specklescope {
-namespace {
+namespace specklescope::bad_input_test {
 
 constexpr int kUsage = 2, kRunTime = 1;
 
@@ -285,5 +284,4 @@ TEST_F(BadInputInTheMiddle, CudaWithoutAGpuSaysWhy) {
     unsetenv("CUDA_VISIBLE_DEVICES"); // NOLINT(concurrency-mt-unsafe)
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::bad_input_test

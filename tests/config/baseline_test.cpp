@@ -8,8 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::baseline_test {
 
 constexpr const char* kScene = "synthetic:vessels?width=64&height=48&live=false&rate=50";
 constexpr const char* kRegions = R"({"regions":[
@@ -267,5 +266,4 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "c.tiff"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::baseline_test

@@ -8,8 +8,7 @@
 #include <fstream>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::belongs_test {
 
 std::string error_of(std::vector<std::string> words) {
     words.insert(words.begin(), "specklescope");
@@ -66,5 +65,4 @@ TEST(Belongs, HowMuchIsSaidConcernsEveryCommand) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::belongs_test

@@ -2,8 +2,7 @@
 // brings it back with what was set.
 #include "tests/support/child.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::bypass_test {
 
 class Bypass : public testing::Test {
 protected:
@@ -78,5 +77,4 @@ TEST_F(Bypass, ARecordingBringsItBack) {
         << ran.err;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::bypass_test

@@ -10,8 +10,7 @@
 #include <cmath>
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::cli_test {
 
 using std::chrono::seconds;
 
@@ -408,5 +407,4 @@ TEST_F(Cli, RateHoldsAFileBack) {
     EXPECT_NE(result.out.find("10 processed, none dropped"), std::string::npos) << result.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::cli_test

@@ -5,8 +5,7 @@
 #include "sources/registry.hpp"
 #include "tests/support/child.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::complete_test {
 
 std::vector<std::string> offered(const std::vector<std::string>& words) {
     std::vector<std::string> texts;
@@ -129,5 +128,4 @@ TEST(Complete, TheScriptsAreWhatTheProgramPrints) {
     EXPECT_EQ(run_program({"--completion", "csh"}, folder.path().string()).status, 2);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::complete_test

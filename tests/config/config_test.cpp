@@ -16,9 +16,7 @@
 #include <sstream>
 #include <unistd.h>
 
-namespace specklescope {
-namespace {
-
+namespace specklescope::config_test {
 namespace fs = std::filesystem;
 class ConfigTest : public testing::Test {
 protected:
@@ -400,5 +398,4 @@ TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     EXPECT_EQ(radius(parse({}).settings), "3") << "a damaged memory must not keep the window from opening";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::config_test

@@ -9,8 +9,7 @@
 
 #include <algorithm>
 
-namespace specklescope {
-namespace {
+namespace specklescope::exposures_test {
 
 /// Gamma-distributed speckle (Goodman 2007, eq. 4.42) of 12 bit, brighter with the exposure and clipped at
 /// full scale; counts.json says for each exposure how many samples of each frame are at full scale, and how
@@ -120,5 +119,4 @@ assert tifffile.imread("again.tiff").dtype == "uint16"
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::exposures_test

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::film_colours_test {
 
 constexpr const char* kFilms = R"py(
 import subprocess
@@ -136,5 +135,4 @@ assert len(tifffile.TiffFile("other.tiff").pages) == 1 and len(tifffile.TiffFile
 )py"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::film_colours_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::film_times_test {
 
 TEST(FilmTimes, AreThoseOfFfprobe) {
     const TemporaryFolder folder;
@@ -37,5 +36,4 @@ for name in ("a.mp4", "a.mkv", "a.mov", "a.webm", "a.avi"):
 )py"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::film_times_test

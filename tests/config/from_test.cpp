@@ -4,8 +4,7 @@
 
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::from_test {
 
 class From : public testing::Test {
 protected:
@@ -124,5 +123,4 @@ TEST_F(From, ALoopOfWhatHasNoEndIsRefused) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::from_test

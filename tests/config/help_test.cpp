@@ -10,8 +10,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::help_test {
 
 ParseOutcome parse(std::vector<std::string> words) {
     words.insert(words.begin(), "specklescope");
@@ -104,5 +103,4 @@ TEST(Help, HelpFitsIntoItsWidth) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::help_test

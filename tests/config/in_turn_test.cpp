@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::in_turn_test {
 
 class InTurn : public testing::Test {
 protected:
@@ -139,5 +138,4 @@ TEST(FileNames, TakeTheStemOfFilesAndTheKindOfOthers) {
         EXPECT_EQ(stem_of(source), stem) << source;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::in_turn_test

@@ -13,8 +13,7 @@
 #include <fstream>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::keys_test {
 
 std::string error_of(const std::string& toml) {
     try {
@@ -147,5 +146,4 @@ TEST(Keys, HelpAndManualTellEachAction) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::keys_test

@@ -7,8 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace specklescope {
-namespace {
+namespace specklescope::light_test {
 
 /// wedge.png, an sRGB picture of 97×61 in colour with a lamp in the middle and one at the edge, and
 /// wedge.npz.
@@ -40,20 +39,16 @@ from scipy import signal
 
 AGE, PIGMENT, DEGREES, CATARACT = 60, 0.5, 0.05, float(open("cataract.txt").read())
 
-
 def srgb(v):
     return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
 
-
 def encoded(v):
     return np.where(v <= 0.0031308, v * 12.92, 1.055 * np.maximum(v, 1e-9) ** (1 / 2.4) - 0.055)
-
 
 def veil(theta):
     theta = np.maximum(theta, 0.1)
     lens = (1 + (AGE / 62.5) ** 4) * 10**CATARACT
     return 10 / theta**3 + (5 / theta**2 + 0.1 * PIGMENT / theta) * lens + 0.0025 * PIGMENT
-
 
 def kernel(width, height):
     """Light from the middle pixel to each of the others, averaged over 32 × 32 points of each pixel."""
@@ -69,11 +64,9 @@ def kernel(width, height):
     sums[height - 1, width - 1] = 0
     return sums
 
-
 def description(path):
     text = tifffile.TiffFile(path).pages[0].description
     return json.loads(text[text.index("{"):])
-
 
 code = np.load("code.npy")
 light = srgb(code / 255)
@@ -192,5 +185,4 @@ assert "light" not in description("k.tiff") # a contrast is no light
 )py")) << read_text(folder / "python.log");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::light_test

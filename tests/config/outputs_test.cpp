@@ -7,9 +7,7 @@
 #include <fstream>
 #include <tuple>
 
-namespace specklescope {
-namespace {
-
+namespace specklescope::outputs_test {
 namespace fs = std::filesystem;
 
 using Words = std::vector<std::string>;
@@ -199,5 +197,4 @@ TEST_F(Outputs, OfBenchAreTwoAndNotItsReports) {
     refused({"bench", "b.json", "--markdown", "./b.json"}, "is read; give it another name.");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::outputs_test

@@ -6,8 +6,7 @@
 
 #include <fstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::own_pace_test {
 
 /// Frames a second, of a film whose header says `rate`, as N:D.
 double pace_of(const std::string& rate) {
@@ -36,5 +35,4 @@ TEST(OwnPace, IsTheUsualOneWhereThatOfTheFileIsTooLow) {
     EXPECT_EQ(pace_of("1:2147483647"), 30) << "one in 68 years";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::own_pace_test

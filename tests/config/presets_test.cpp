@@ -9,8 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace specklescope {
-namespace {
+namespace specklescope::presets_test {
 
 class PresetFile : public testing::Test {
 protected:
@@ -102,5 +101,4 @@ TEST_F(PresetFile, NamesAreNamesAndNothingIsReplacedUnasked) {
     EXPECT_TRUE(known("flow"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::presets_test

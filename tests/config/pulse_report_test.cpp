@@ -6,8 +6,7 @@
 #include <cmath>
 #include <regex>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pulse_report_test {
 
 TEST(PulseReport, TellsThePartsOfATraceWithLongGapsAndOfNoOther) {
     const TemporaryFolder folder;
@@ -45,5 +44,4 @@ TEST(PulseReport, TellsThePartsOfATraceWithLongGapsAndOfNoOther) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pulse_report_test

@@ -6,8 +6,7 @@
 
 #include <filesystem>
 
-namespace specklescope {
-namespace {
+namespace specklescope::recorded_length_test {
 
 class RecordedLength : public testing::Test {
 protected:
@@ -52,5 +51,4 @@ TEST_F(RecordedLength, ARunEndsWhenEveryRecordingIsComplete) {
     EXPECT_NE(bench.err.find("--keep-free says nothing to bench"), std::string::npos) << bench.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::recorded_length_test

@@ -11,8 +11,7 @@
 
 #include <cstdlib>
 
-namespace specklescope {
-namespace {
+namespace specklescope::recorded_settings_test {
 
 constexpr const char* kScene = "synthetic:vessels?width=64&height=48&live=false";
 constexpr int kFrames = 12;
@@ -393,5 +392,4 @@ TEST_F(Repeat, CutOrWrongDescriptionsChangeNothing) {
     EXPECT_EQ(refusal("made.raw"), "taken");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::recorded_settings_test

@@ -4,8 +4,7 @@
 
 #include <cstdlib>
 
-namespace specklescope {
-namespace {
+namespace specklescope::remarks_test {
 
 class Remarks : public testing::Test {
 protected:
@@ -86,5 +85,4 @@ TEST_F(Remarks, ADamagedMemoryOfTheRangeIsLeftOut) {
     EXPECT_EQ(parse({}).source, "");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::remarks_test

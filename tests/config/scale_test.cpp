@@ -5,8 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace specklescope {
-namespace {
+namespace specklescope::scale_test {
 
 constexpr const char* kScene = "synthetic:vessels?width=64&height=48&live=false";
 constexpr const char* kRegions = R"({"regions":[
@@ -177,5 +176,4 @@ TEST_F(Scale, OfTheLastWindowStaysWithItsSource) {
     EXPECT_NE(other.remarks.back().find("pixels of 3 µm"), std::string::npos) << other.remarks.back();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::scale_test

@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::screen_run_test {
 
 const char* const kScene = "synthetic:vessels?width=160&height=120&live=false";
 
@@ -91,5 +90,4 @@ TEST_F(ScreenRun, WhatCannotBeIsRefused) {
                    [&] { EXPECT_TRUE(folder_.names().empty()); });
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::screen_run_test

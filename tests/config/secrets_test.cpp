@@ -12,8 +12,7 @@
 #include <map>
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::secrets_test {
 
 std::optional<std::string> nothing(const std::string&) { return std::nullopt; }
 
@@ -229,5 +228,4 @@ TEST_F(SecretRun, SavedSettingsReferToIt) {
     expect_hidden(opened);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::secrets_test

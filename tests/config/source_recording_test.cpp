@@ -10,8 +10,7 @@
 
 #include <cstdlib>
 
-namespace specklescope {
-namespace {
+namespace specklescope::source_recording_test {
 
 constexpr const char* kScene = "synthetic:vessels?width=64&height=48&live=false";
 constexpr const char* kRegions =
@@ -188,5 +187,4 @@ TEST_F(SourceRecordingTest, TheLastWindowOfTheSameRecordingIsKept) {
     EXPECT_EQ(view("a.tiff", {"--no-remember"}).chain.stages().at(0).type->name, "temporal");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::source_recording_test

@@ -5,8 +5,7 @@
 
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::strangers_test {
 
 class Strangers : public testing::Test {
 protected:
@@ -290,5 +289,4 @@ TEST_F(Strangers, ASparseArrayOfAnotherSizeTakesNoMemory) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::strangers_test

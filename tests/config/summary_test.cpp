@@ -7,8 +7,7 @@
 #include "tests/support/images.hpp"
 #include "ui/run_report.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::summary_test {
 
 TEST(Summary, TellsPixelsWithoutAValueAndOnlyThose) {
     const TemporaryFolder folder;
@@ -101,5 +100,4 @@ TEST(Summary, TellsHowLongASourceWasAwayAsAnEstimate) {
     EXPECT_NE(rows().find("opened again 3 times, away 2.3 s"), std::string::npos) << rows();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::summary_test

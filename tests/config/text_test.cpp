@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::text_test {
 
 TEST(Nearest, IsAThirdOfTheLettersAwayAtMost) {
     const std::vector<std::string> words = {"gaussian", "speckle", "run"};
@@ -19,5 +18,4 @@ TEST(Nearest, IsAThirdOfTheLettersAwayAtMost) {
     EXPECT_EQ(nearest("xxxxkckleandmore", {"speckckleandmore"}), "") << "four are too many for any word";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::text_test

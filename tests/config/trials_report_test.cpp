@@ -3,8 +3,7 @@
 
 #include <regex>
 
-namespace specklescope {
-namespace {
+namespace specklescope::trials_report_test {
 
 class TrialsReport : public testing::Test {
 protected:
@@ -50,5 +49,4 @@ TEST_F(TrialsReport, SaysOfEventsWithoutATimeThatTheyAreThere) {
         std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::trials_report_test

@@ -10,8 +10,7 @@
 #include <map>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::trust_test {
 
 /// Keys and a value of each that names something.
 using Keys = std::map<std::string, std::string>;
@@ -166,5 +165,4 @@ TEST(Trust, WithoutItNothingIsWrittenByTheProgram) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::trust_test

@@ -11,9 +11,7 @@
 #include <set>
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
-
+namespace specklescope::written_files_test {
 namespace fs = std::filesystem;
 using Way = UnnamedFile::Way;
 
@@ -222,5 +220,4 @@ TEST_F(StatisticsFile, ASnapshotThatFailsTakesNothingWithIt) {
     EXPECT_NE(result.err.find("\"processed\": 4"), std::string::npos) << result.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::written_files_test

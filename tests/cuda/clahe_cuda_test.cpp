@@ -6,8 +6,7 @@
 #include "tests/stages/equalize/equalize_cases.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::clahe_cuda_test {
 
 template <class T> class ClaheCuda : public CudaStage {
 protected:
@@ -87,5 +86,4 @@ TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::clahe_cuda_test

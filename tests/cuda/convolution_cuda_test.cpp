@@ -10,8 +10,7 @@
 #include <array>
 #include <cmath>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::convolution_cuda_test {
 
 class ConvolutionCuda : public testing::Test {
 protected:
@@ -103,5 +102,4 @@ TEST_F(ConvolutionCuda, TheSeedsMethodIsRightForZerosOutside) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::convolution_cuda_test

@@ -12,8 +12,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace specklescope {
-namespace {
+namespace specklescope::convolve_cuda_test {
 
 using test::plane_of;
 using test::random_weights;
@@ -405,5 +404,4 @@ TEST_F(ConvolveCuda, GaussianByTransformsKeepsAConstantWiderThanTheImage) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::convolve_cuda_test

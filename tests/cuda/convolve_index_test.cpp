@@ -9,8 +9,7 @@
 #include <numbers>
 #include <set>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::convolve_index_test {
 
 /// The device's way of placing pixels, weights and results along one axis, with the cyclic sum written out:
 /// rows of the image by tile_columns(), columns of spectra by tile_rows().
@@ -97,5 +96,4 @@ TEST(ConvolveIndex, TapSpectrumIsTheTransformOfTheTaps) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::convolve_index_test

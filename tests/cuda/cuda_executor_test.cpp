@@ -10,8 +10,7 @@
 
 #include <cstring>
 
-namespace specklescope {
-namespace {
+namespace specklescope::cuda_executor_test {
 
 constexpr Shape kShape{333, 120, 1, PixelType::u16};
 
@@ -181,5 +180,4 @@ TEST_F(CudaExecutor, DealtOverSeveralTheResultsAreTheSame) {
     EXPECT_TRUE(stays->device_image);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::cuda_executor_test

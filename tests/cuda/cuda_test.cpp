@@ -8,8 +8,7 @@
 
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::cuda_test {
 
 TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
     const Shape shape{320, 200, 1, PixelType::u16};
@@ -171,5 +170,4 @@ TEST(CudaDevices, SaysWhatThereIsOrWhyThereIsNone) {
               "cuda");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::cuda_test

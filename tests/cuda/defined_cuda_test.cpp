@@ -8,8 +8,7 @@
 #include <limits>
 #include <random>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::defined_cuda_test {
 
 using DefinedCuda = CudaStage;
 
@@ -54,5 +53,4 @@ TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
                 }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::defined_cuda_test

@@ -9,8 +9,7 @@
 
 #include <cstdio>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::equalize_cuda_test {
 
 using Scaling = EqualizeParams::Scaling;
 
@@ -164,5 +163,4 @@ TEST_F(EqualizeCuda, NegativeHugeAndTinyRanges) {
                 }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::equalize_cuda_test

@@ -9,8 +9,7 @@
 #include <numbers>
 #include <set>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::fft_line_test {
 
 using Complex = std::complex<double>;
 
@@ -108,5 +107,4 @@ TEST(FftLine, OtherLengthsAreRefused) {
         EXPECT_THROW(static_cast<void>(cuda::line_plan(n)), UsageError) << n;
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::fft_line_test

@@ -7,8 +7,7 @@
 
 #include <array>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::gaussian_blocks_test {
 
 using State = std::array<double, 3>;
 
@@ -166,5 +165,4 @@ TEST(GaussianBlocks, KeepAConstant) {
                         << sigma << " " << size << " " << static_cast<int>(border);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::gaussian_blocks_test

@@ -9,8 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::gaussian_cuda_test {
 
 using Method = GaussianParams::Method;
 
@@ -234,5 +233,4 @@ TEST_F(GaussianCuda, SamplesThatAreNoNumbersDoNotSpread) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::gaussian_cuda_test

@@ -5,8 +5,7 @@
 #include "tests/cuda/cuda_stage.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::geometry_cuda_test {
 
 template <class T> class GeometryCuda : public CudaStage {
 protected:
@@ -62,5 +61,4 @@ TYPED_TEST(GeometryCuda, DownsamplesWholeBlocksOnly) {
         }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::geometry_cuda_test

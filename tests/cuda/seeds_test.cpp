@@ -12,8 +12,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::seeds_test {
 
 using seeds::Size;
 
@@ -180,5 +179,4 @@ TEST_F(SeedsCuda, EqualisationAgreesWithItsDefinition) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::seeds_test

@@ -4,8 +4,7 @@
 #include "pipeline/convert.hpp"
 #include "tests/cuda/cuda_speckle.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::speckle_cuda_test {
 
 template <class T> class CudaContrast : public Cuda {};
 using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
@@ -186,5 +185,4 @@ TEST_F(Cuda, ColourIsTurnedIntoLumaAsOnTheHost) {
     EXPECT_EQ(from_colour.timings.entries[2].name, "convert");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::speckle_cuda_test

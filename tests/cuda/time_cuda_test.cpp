@@ -10,8 +10,7 @@
 
 #include <cstring>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::time_cuda_test {
 
 /// An executor with its chain and slots.
 class Runner {
@@ -254,5 +253,4 @@ TEST_F(TimeCuda, AHistoryThatDoesNotFitIsRefusedWithTheMostThatDoes) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::time_cuda_test

@@ -2,9 +2,9 @@
 // offered.
 #include "tests/gst/cuda_uploads.hpp"
 
-using namespace element;
+namespace cuda_memory_test {
 
-namespace {
+using namespace element;
 
 std::string sink_caps() {
     GstElementFactory* const factory = gst_element_factory_find("specklescope");
@@ -24,8 +24,6 @@ std::string description() {
     gst_object_unref(factory);
     return text;
 }
-
-} // namespace
 
 TEST(MemoryOfAGpu, IsOfferedWhereThereIsOneAndGstInspectSaysSo) {
     const bool driver = cuda().gpus() > 0, gst = cuda().gst != nullptr;
@@ -163,3 +161,5 @@ TEST(CudaMemoryRefused, WhereABufferIsNotWhatItsCapsSay) {
     const std::string said = harness.message(GST_MESSAGE_ERROR);
     EXPECT_NE(said.find("lies in other memory than CUDAMemory"), std::string::npos) << said;
 }
+
+} // namespace cuda_memory_test

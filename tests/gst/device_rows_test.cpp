@@ -6,12 +6,12 @@
 
 #include <sys/mman.h>
 
+namespace device_rows_test {
+
 using namespace element;
 using specklescope::element::kMapReadCuda;
 using specklescope::element::MappedVideo;
 using specklescope::element::Refusal;
-
-namespace {
 
 constexpr std::size_t kPitches = 512; // bytes: what cuMemAllocPitch gives multiples of
 
@@ -137,8 +137,6 @@ protected:
     std::mt19937 random{random_seed() + 61};
 };
 
-} // namespace
-
 TEST_P(RowsOfADevice, LieWhereTheMetaSays) {
     for (const auto& [width, height] : {std::pair{1, 1},
                                         {1, 2},
@@ -191,3 +189,5 @@ TEST_P(RowsOfADevice, ThatLieBehindTheEndAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, RowsOfADevice, testing::Values("RGB", "NV12", "I420", "P016_LE"),
                          [](const auto& of) { return std::string(of.param); });
+
+} // namespace device_rows_test

@@ -5,9 +5,9 @@
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
-using namespace element;
+namespace edits_test {
 
-namespace {
+using namespace element;
 
 std::string library_refusal(const char* text) {
     specklescope_chain* chain = nullptr;
@@ -30,8 +30,6 @@ protected:
         return by_library(chain, one)[0];
     }
 };
-
-} // namespace
 
 TEST_F(Edits, APropertyOfAStageTakesEffectWithTheNextFrame) {
     Harness harness("chain=speckle:radius=2");
@@ -233,3 +231,5 @@ TEST_F(Edits, FromAnotherThreadNoFrameIsLostOrHalfEdited) {
     editor.join();
     EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
 }
+
+} // namespace edits_test

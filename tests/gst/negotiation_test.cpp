@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-using namespace element;
+namespace negotiation_test {
 
-namespace {
+using namespace element;
 
 /// What a negotiation asks or tells what follows, in this order.
 enum class Moment { caps, accept, event, allocation };
@@ -96,8 +96,6 @@ INSTANTIATE_TEST_SUITE_P(Formats, Negotiations,
                                           testing::Values("ANY", "application/x-specklescope",
                                                           "other/tensors", "video/x-raw,format=RGBA",
                                                           "video/x-raw,format=GRAY16_LE")));
-
-} // namespace
 
 TEST_P(Negotiations, SeeOneChainThoughItIsReplacedInTheirMiddle) {
     const bool few = in == "RGB" && out.ends_with("GRAY16_LE"); // colour has none
@@ -243,16 +241,12 @@ TEST_P(EditsThatFollow, DoNotFitAreToldAndChangeNothing) {
     }
 }
 
-namespace {
-
 GstPadProbeReturn flush(GstPad*, GstPadProbeInfo* info, gpointer data) {
     auto& harness = *static_cast<Harness*>(data);
     if (GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_CAPS)
         gst_harness_push_event(harness.get(), gst_event_new_flush_start());
     return GST_PAD_PROBE_OK;
 }
-
-} // namespace
 
 TEST(NegotiationsThatEnd, InAFlushAreNoErrors) {
     std::mt19937 random(random_seed() + 42);
@@ -288,3 +282,5 @@ TEST(NegotiationsThatEnd, AtFramesTooLargeForGStreamerSayWhy) {
         EXPECT_EQ(harness.output_caps(), "");
     }
 }
+
+} // namespace negotiation_test

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <fstream>
 
-using namespace element;
+namespace outputs_test {
 
-namespace {
+using namespace element;
 
 class Outputs : public testing::Test {
 protected:
@@ -38,8 +38,6 @@ protected:
         return made;
     }
 };
-
-} // namespace
 
 TEST_F(Outputs, LevelsAreTheNumbersToHalfAStep) {
     for (const bool fixed : {true, false}) {
@@ -305,3 +303,5 @@ TEST_F(Outputs, RegionsAreMeasuredOnEveryResult) {
     EXPECT_EQ(maximum, most);
     gst_buffer_unref(made);
 }
+
+} // namespace outputs_test

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace {
+namespace plugin_test {
 
 class WithPlugin : public testing::Environment {
 public:
@@ -21,8 +21,6 @@ public:
 
 const testing::Environment* const with_plugin = testing::AddGlobalTestEnvironment(new WithPlugin);
 
-} // namespace
-
 TEST(Plugin, IsWhatWasBuilt) {
     ASSERT_NE(with_plugin, nullptr);
     GstPlugin* const plugin = gst_registry_find_plugin(gst_registry_get(), "specklescope");
@@ -30,3 +28,5 @@ TEST(Plugin, IsWhatWasBuilt) {
     EXPECT_STREQ(gst_plugin_get_filename(plugin), SPECKLESCOPE_GST_PLUGIN);
     gst_object_unref(plugin);
 }
+
+} // namespace plugin_test

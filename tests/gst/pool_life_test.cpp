@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-using namespace element;
+namespace pool_life_test {
 
-namespace {
+using namespace element;
 
 const char* const kFormats[] = {"GRAY8", "GRAY16_LE", "GRAY16_BE", "RGB"};
 
@@ -79,8 +79,6 @@ std::string run(
     return said;
 }
 
-} // namespace
-
 TEST(PoolsOfPipelines, AreWhatASourceWritesIntoAndTheElementReads) {
     for (const char* format : kFormats) {
         const std::string source =
@@ -141,8 +139,6 @@ TEST(PoolsOfPipelines, FollowSizesThatChange) {
     EXPECT_EQ(seen.results.back().size(), 33U * 20U * 2U);
 }
 
-namespace {
-
 /// What follows the element, as it answers about memory.
 struct Answer {
     GstBufferPool* pool = nullptr;
@@ -161,8 +157,6 @@ GstPadProbeReturn answer(GstPad*, GstPadProbeInfo* info, gpointer data) {
         gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
     return GST_PAD_PROBE_HANDLED;
 }
-
-} // namespace
 
 TEST(PoolsOfResults, HoldThemWhereWhatFollowsHasNone) {
     const std::string outputs[] = {"application/x-specklescope",   "other/tensors",
@@ -221,3 +215,5 @@ TEST(PoolsOfResults, HoldThemWhereWhatFollowsHasNone) {
                 gst_object_unref(theirs);
             }
 }
+
+} // namespace pool_life_test

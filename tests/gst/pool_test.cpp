@@ -6,9 +6,9 @@
 #include <memory>
 #include <set>
 
-using namespace element;
+namespace pool_test {
 
-namespace {
+using namespace element;
 
 const char* const kFormats[] = {"GRAY8", "GRAY16_LE", "GRAY16_BE", "RGB"};
 constexpr guint kKept = 16;
@@ -51,8 +51,6 @@ protected:
         EXPECT_LE(places.size(), 2U) << "the element keeps buffers";
     }
 };
-
-} // namespace
 
 TEST_F(Pools, FramesInThemGiveTheBytesOfTheLibrary) {
     for (const char* format : kFormats)
@@ -257,3 +255,5 @@ TEST_F(PoolsCudaMemory, OfAGpuArePageLocked) {
             gst_buffer_unref(made);
         }
 }
+
+} // namespace pool_test

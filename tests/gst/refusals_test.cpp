@@ -4,9 +4,9 @@
 
 #include <functional>
 
-using namespace element;
+namespace refusals_test {
 
-namespace {
+using namespace element;
 
 std::string text_of(GstElement* element, const char* property) {
     gchar* text = nullptr;
@@ -97,8 +97,6 @@ GstPadProbeReturn set_meanwhile(GstPad*, GstPadProbeInfo* info, gpointer data) {
             gst_util_set_object_arg(G_OBJECT(meanwhile.element), property, value);
     return GST_PAD_PROBE_OK;
 }
-
-} // namespace
 
 TEST_F(Refusals, AnEditOfAChainThatIsRefusedIsNotMadeOfTheOneThatGoesOn) {
     Harness harness("chain=\"gaussian:sigma=1 | gaussian:sigma=2\"");
@@ -361,3 +359,5 @@ TEST(RefusedBeforeTheStart, WhatComesWhileItStartsIsToldAtOnce) {
     EXPECT_NE(told[2].find("no stage 'temporal'"), std::string::npos) << told[2];
     EXPECT_TRUE(text_of(element, "chain").starts_with("gamma:gamma=2")) << text_of(element, "chain");
 }
+
+} // namespace refusals_test

@@ -1,9 +1,9 @@
 // Room for results as what follows wants it: at any address, of a pool that thinks of other frames.
 #include "tests/gst/pools.hpp"
 
-using namespace element;
+namespace room_test {
 
-namespace {
+using namespace element;
 
 struct Wish {
     GstAllocationParams params{};
@@ -76,8 +76,6 @@ protected:
     }
 };
 
-} // namespace
-
 TEST_P(RoomForResults, MayBeginAtAnyAddress) {
     for (const char* output : kOutputs)
         for (const char* chain : kChains)
@@ -103,3 +101,5 @@ TEST_P(RoomForResults, IsAFramesWhateverThePoolWasThoughtFor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, RoomForResults, testing::Values("GRAY8", "GRAY16_LE"));
+
+} // namespace room_test

@@ -2,9 +2,9 @@
 // refused.
 #include "tests/gst/harness.hpp"
 
-using namespace element;
+namespace rows_test {
 
-namespace {
+using namespace element;
 
 struct Rows {
     gint step;
@@ -45,8 +45,6 @@ protected:
                         std::to_string(needs));
     }
 };
-
-} // namespace
 
 TEST_P(RowsOfMeta, BehindTheEndAreRefused) {
     EXPECT_EQ(said({row, 0, 4096}), too_small(4096, all));
@@ -122,3 +120,5 @@ TEST_P(RowsOfMeta, WithGapsGiveTheirPixelsAndTheLastNeedsNoGap) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, RowsOfMeta, testing::Values("GRAY8", "GRAY16_LE", "GRAY16_BE", "RGB"),
                          [](const auto& of) { return std::string(of.param); });
+
+} // namespace rows_test

@@ -2,13 +2,11 @@
 // nothing.
 #include "tests/gst/harness.hpp"
 
+namespace stages_test {
+
 using namespace element;
 
-namespace {
-
 class EveryStage : public testing::TestWithParam<const char*> {};
-
-} // namespace
 
 TEST_P(EveryStage, GivesTheBytesOfTheLibrary) {
     const std::string format = GetParam();
@@ -112,3 +110,5 @@ TEST(Properties, AreThoseOfTheDeclarations) {
     EXPECT_GT(declared, 40);
     gst_object_unref(element);
 }
+
+} // namespace stages_test

@@ -1,9 +1,9 @@
 // The life of a stream: negotiation, flushes, seeks, sizes, latency, lateness, ends.
 #include "tests/gst/pipelines.hpp"
 
-using namespace element;
+namespace stream_test {
 
-namespace {
+using namespace element;
 
 const char* const kScene = "videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=64,height=48 ! ";
 
@@ -22,8 +22,6 @@ protected:
         return frames;
     }
 };
-
-} // namespace
 
 TEST(Negotiation, WhatFitsRunsToItsEnd) {
     EXPECT_EQ(run(std::string(kScene) + "specklescope chain=speckle ! fakesink"), "");
@@ -184,3 +182,5 @@ TEST_F(Streams, ABufferThatIsTooSmallIsAnErrorInASentence) {
     EXPECT_EQ(gst_harness_push(harness.get(), small), GST_FLOW_ERROR);
     EXPECT_NE(harness.message(GST_MESSAGE_ERROR).find("is too small: it has"), std::string::npos);
 }
+
+} // namespace stream_test

@@ -1,9 +1,9 @@
 // Results as other/tensors: the bytes of application/x-specklescope, in caps as NNStreamer has them.
 #include "tests/gst/pipelines.hpp"
 
-using namespace element;
+namespace tensors_test {
 
-namespace {
+using namespace element;
 
 class Tensors : public testing::TestWithParam<const char*> {};
 
@@ -35,8 +35,6 @@ std::string sent_to(const std::string& taken, const char* chain) {
     EXPECT_EQ(harness.push(random_picture("GRAY8", 67, 45, random)), GST_FLOW_OK) << taken;
     return harness.output_caps();
 }
-
-} // namespace
 
 TEST_P(Tensors, AreTheBytesOfTheNumbers) {
     const std::string format = GetParam();
@@ -129,3 +127,5 @@ TEST(TensorsNegotiated, WhatDoesNotFitIsRefusedInASentence) {
         EXPECT_TRUE(said.ends_with("; ask for a format and a size that hold it.")) << said;
     }
 }
+
+} // namespace tensors_test

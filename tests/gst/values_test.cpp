@@ -5,9 +5,9 @@
 #include <memory>
 #include <set>
 
-using namespace element;
+namespace values_test {
 
-namespace {
+using namespace element;
 
 const std::string kPictures[] = {"RGBA", "RGB", "GRAY16_LE", "GRAY8"};
 constexpr std::size_t kKept = 16; // buffers in the chain's memory
@@ -46,8 +46,6 @@ protected:
             pictures.push_back(random_picture("GRAY16_LE", 67, 45, random));
     }
 };
-
-} // namespace
 
 TEST_P(ValuesBesidePictures, AreTheNumbersThatGoOutAlone) {
     const std::string format = GetParam();
@@ -227,8 +225,6 @@ TEST_F(Values, AreWrittenWhereTheyLieAndTheirMemoryComesHome) {
     EXPECT_EQ(places.size(), 1U) << "of one result at a time";
 }
 
-namespace {
-
 struct Branch {
     std::vector<Bytes> numbers;
     std::vector<const void*> places;
@@ -247,8 +243,6 @@ GstPadProbeReturn keep_bytes(GstPad*, GstPadProbeInfo* info, gpointer data) {
     static_cast<Branch*>(data)->numbers.push_back(bytes_of(gst_pad_probe_info_get_buffer(info)));
     return GST_PAD_PROBE_OK;
 }
-
-} // namespace
 
 TEST_F(Values, GoThroughTeesQueuesAndCopies) {
     const char* const element = "specklescope qos=false options=backend=cpu chain=\"temporal:frames=3 | "
@@ -295,3 +289,5 @@ TEST_F(Values, GoThroughTeesQueuesAndCopies) {
     EXPECT_EQ(written.numbers, alone.numbers);
     EXPECT_EQ(one.places, two.places) << "copied on the way";
 }
+
+} // namespace values_test

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <thread>
 
+namespace chain_test {
+
 using namespace client;
 
 TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
@@ -34,8 +36,6 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     EXPECT_EQ(sizeof(specklescope_recorder_info), 72U);
 }
 
-namespace {
-
 /// As the first header had it.
 struct FirstImage {
     size_t struct_size;
@@ -44,8 +44,6 @@ struct FirstImage {
     int32_t width, height, channels, type, memory, reserved;
 };
 static_assert(sizeof(FirstImage) == 48);
-
-} // namespace
 
 TEST(Abi, ImagesOfTheFirstHeaderAreTakenAndNoByteBehindThemIsTouched) {
     Pixels pixels = random_pixels(20, 12, 4);
@@ -224,8 +222,6 @@ TEST(ChainCalls, AnEditThatDoesNotFitIsToldOnceAndChangesNothing) {
     EXPECT_STREQ(text, "0");
 }
 
-namespace {
-
 std::string text_of(specklescope_chain* chain, std::size_t stage, const char* name) {
     char text[32] = "";
     EXPECT_EQ(specklescope_chain_get(chain, stage, name, text, sizeof text, nullptr), SPECKLESCOPE_OK)
@@ -240,8 +236,6 @@ int width_made(specklescope_chain* chain, int width, int height) {
     auto out = sized<specklescope_image>();
     return specklescope_chain_output(chain, &in, &out) == SPECKLESCOPE_OK ? out.width : 0;
 }
-
-} // namespace
 
 TEST(ChainCalls, AskingForAnotherSizeThatDoesNotFitLeavesEditsAlone) {
     const Chain chain("crop:x=50", "backend=cpu");
@@ -346,3 +340,5 @@ TEST(ChainCalls, RegionsAreMeasured) {
                    "no region number 1");
     specklescope_chain_free(chain);
 }
+
+} // namespace chain_test

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-using namespace client;
+namespace device_memory_test {
 
-namespace {
+using namespace client;
 
 std::size_t bytes_of(int type) { return type == SPECKLESCOPE_U8 ? 1 : type == SPECKLESCOPE_U16 ? 2 : 4; }
 
@@ -116,8 +116,6 @@ std::vector<unsigned char> through_host(specklescope_chain* chain, specklescope_
         << specklescope_last_error();
     return result;
 }
-
-} // namespace
 
 TEST_F(DeviceMemoryCuda, EveryStageGivesTheBytesThatItGivesThroughTheHost) {
     std::size_t stages = 0, compared = 0;
@@ -435,3 +433,5 @@ TEST_F(DeviceMemoryCuda, EditsAndOtherSizesTakeEffectWhileFramesAreOnTheirWay) {
     for (std::size_t i = 0; i < to.size(); ++i)
         EXPECT_EQ(to[i]->read(), expected[i]) << i;
 }
+
+} // namespace device_memory_test

@@ -7,14 +7,12 @@
 #include <memory>
 #include <thread>
 
-using namespace client;
+namespace device_results_test {
 
-namespace {
+using namespace client;
 
 const char* const kBox =
     R"({"regions":[{"name":"box","shape":"rectangle","points":[[4,5],[20,19]]},{"name":"corner","shape":"rectangle","points":[[-3,-3],[5,5]]}]})";
-
-} // namespace
 
 TEST_F(DeviceResultsCuda, AreTheBytesAndFactsOfTheHost) {
     for (const char* const chain :
@@ -218,3 +216,5 @@ TEST_F(DeviceResultsCuda, OfAStreamThatHasEndedStayUntilTheirReaderIsDone) {
         EXPECT_EQ(made[i]->read(), expected[i]) << "frame " << i;
     ok(cudaDeviceSynchronize());
 }
+
+} // namespace device_results_test

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
-using namespace client;
+namespace edits_by_name_test {
 
-namespace {
+using namespace client;
 
 constexpr auto kUsage = SPECKLESCOPE_USAGE_ERROR;
 
@@ -30,7 +30,7 @@ std::string messages_of(specklescope_stream* stream) {
     return text.substr(0, text.find('\0'));
 }
 
-bool next(specklescope_stream* stream, specklescope_result* result = nullptr) {
+bool has_next(specklescope_stream* stream, specklescope_result* result = nullptr) {
     specklescope_frame* frame = nullptr;
     if (specklescope_stream_next(stream, -1, &frame) != SPECKLESCOPE_OK)
         return false;
@@ -52,7 +52,7 @@ std::size_t counted(specklescope_stream* stream, const std::string& name) {
 /// Results wait in half of the slots, and the run stands with the next one.
 void wait_until_it_stands(specklescope_stream* stream) {
     auto last = sized<specklescope_result>();
-    ASSERT_TRUE(next(stream, &last));
+    ASSERT_TRUE(has_next(stream, &last));
     const std::size_t fetched = last.sequence + 1;
     const std::size_t then = fetched + counted(stream, "slots") / 2 + 1;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -61,8 +61,6 @@ void wait_until_it_stands(specklescope_stream* stream) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
-
-} // namespace
 
 TEST(EditsByName, AreOfTheStageOfThatNameOrPlace) {
     const Chain chain("background:black=1 | speckle:radius=2 | gamma", "backend=cpu");
@@ -124,7 +122,7 @@ TEST(EditsByName, FindTheStageWhateverAnotherThreadPutsInFrontOfIt) {
             << specklescope_last_error();
         ASSERT_EQ(specklescope_stream_set_values(stream, "speckle", values), SPECKLESCOPE_OK)
             << specklescope_last_error();
-        ASSERT_TRUE(next(stream)); // makes the run take what waits
+        ASSERT_TRUE(has_next(stream)); // makes the run take what waits
     }
     done = true;
     other.join();
@@ -143,32 +141,32 @@ TEST(EditsByName, OfTwoThreadsTakeEffectInTheOrderInWhichTheyWereMade) {
             << specklescope_last_error();
     auto result = sized<specklescope_result>();
     for (int i = 0; i < 1000 && result.version == 0; ++i) // its texts do not outlive the frame
-        ASSERT_TRUE(next(stream, &result));
+        ASSERT_TRUE(has_next(stream, &result));
     EXPECT_EQ(result.version, 5U);
     EXPECT_EQ(messages_of(stream), "");
 }
 
 TEST(EditsByName, SeveralValuesTakeEffectAtOnce) {
     const Stream stream(kStands, "crop:x=0,width=32", "backend=cpu");
-    ASSERT_TRUE(next(stream));
+    ASSERT_TRUE(has_next(stream));
     // Each alone would leave the picture, which is 64 pixels wide.
     ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=56,width=8"), SPECKLESCOPE_OK)
         << specklescope_last_error();
     ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=0,width=64"), SPECKLESCOPE_OK);
     auto result = sized<specklescope_result>();
     while (result.version < 2)
-        ASSERT_TRUE(next(stream, &result));
+        ASSERT_TRUE(has_next(stream, &result));
     EXPECT_EQ(messages_of(stream), "");
 }
 
 /// What the run says of one edit tells nothing of those that it has not come to.
 TEST(EditsByName, ARefusedEditHidesNoneThatWaits) {
     const Stream stream(kStands, "crop", "backend=cpu,slots=8");
-    ASSERT_TRUE(next(stream));
+    ASSERT_TRUE(has_next(stream));
     ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=60,width=60"), SPECKLESCOPE_OK);
     std::size_t needed = 0;
     while (specklescope_stream_messages(stream, nullptr, 0, &needed) == SPECKLESCOPE_OK && needed == 1)
-        ASSERT_TRUE(next(stream)); // until it is refused
+        ASSERT_TRUE(has_next(stream)); // until it is refused
     wait_until_it_stands(stream);
     ASSERT_EQ(specklescope_stream_replace(stream, "gamma | crop"), SPECKLESCOPE_OK);
     EXPECT_EQ(specklescope_stream_set_values(stream, "gamma", "gamma=2"), SPECKLESCOPE_OK)
@@ -179,3 +177,5 @@ TEST(EditsByName, ARefusedEditHidesNoneThatWaits) {
     ASSERT_EQ(specklescope_stream_place(stream, "crop", &place), SPECKLESCOPE_OK);
     EXPECT_EQ(place, 1U);
 }
+
+} // namespace edits_by_name_test

@@ -2,9 +2,9 @@
 #include "tests/library/forked.hpp"
 #include "tests/library/gpu.hpp"
 
-using namespace client;
+namespace fork_device_test {
 
-namespace {
+using namespace client;
 
 using ForkCuda = OnGpu;
 
@@ -13,8 +13,6 @@ const char* const kChain =
     "another one in this process.";
 const char* const kMemory =
     "This memory is of a GPU, or locked for one, since before a fork; ask a chain of this process for some.";
-
-} // namespace
 
 TEST_F(ForkCuda, AChildLeavesChainsAndMemoryAlone) {
     const Chain chain("speckle:output=contrast", "backend=cuda");
@@ -91,3 +89,5 @@ TEST_F(ForkCuda, AChildMakesChainsOnTheCpu) {
                        }),
               0);
 }
+
+} // namespace fork_device_test

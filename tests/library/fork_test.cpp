@@ -3,9 +3,9 @@
 
 #include <dlfcn.h>
 
-using namespace client;
+namespace fork_test {
 
-namespace {
+using namespace client;
 
 /// A stream that records, a frame of it, a recorder with a frame and a chain. The folder is made first: a
 /// child that exits would take it down.
@@ -42,8 +42,6 @@ struct Open {
     specklescope_frame* frame = nullptr;
     specklescope_recorder* recorder = nullptr;
 };
-
-} // namespace
 
 TEST(Fork, AChildThatExitsLeavesThemAlone) {
     Open open;
@@ -169,3 +167,5 @@ TEST(Fork, GStreamerOfTheProgramStaysWithItAsWell) {
                  }),
         0);
 }
+
+} // namespace fork_test

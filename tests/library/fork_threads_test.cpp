@@ -5,9 +5,9 @@
 #include <atomic>
 #include <utility>
 
-using namespace client;
+namespace fork_threads_test {
 
-namespace {
+using namespace client;
 
 /// Threads that do the same again and again until this ends.
 class Busy {
@@ -59,8 +59,6 @@ void fork_again_and_again(const std::function<int()>& child) {
     for (int i = 0; i < kForks; ++i)
         ASSERT_EQ(in_child(true, child), 0) << "fork " << i << " (-2: it hung)";
 }
-
-} // namespace
 
 TEST(ForkBesideThreads, HandlesAreMadeAndEnded) {
     const Busy others(3, [] {
@@ -215,3 +213,5 @@ TEST(ForkBesideThreads, AForkInTheQuestionWhetherItGoesOn) {
     run(chain, pixels);
     EXPECT_EQ(specklescope_chain_free(chain), SPECKLESCOPE_OK);
 }
+
+} // namespace fork_threads_test

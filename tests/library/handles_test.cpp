@@ -4,9 +4,9 @@
 #include <atomic>
 #include <thread>
 
-using namespace client;
+namespace handles_test {
 
-namespace {
+using namespace client;
 
 const char* const kSlow = "synthetic:uniform?width=64&height=48&rate=0.1&live=true";
 
@@ -110,8 +110,6 @@ void expect_all(specklescope_memory* memory, specklescope_status status) {
     EXPECT_EQ(specklescope_memory_order(memory, nullptr), status);
     EXPECT_EQ(specklescope_memory_device(memory, &device), status);
 }
-
-} // namespace
 
 TEST(Handles, EndedOnesAreRefusedByEveryCall) {
     specklescope_chain* chain = nullptr;
@@ -229,3 +227,5 @@ TEST(Handles, ManyThreadsEachWithAChainOfItsOwn) {
     for (std::thread& thread : threads)
         thread.join();
 }
+
+} // namespace handles_test

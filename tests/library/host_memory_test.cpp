@@ -6,9 +6,9 @@
 #include <memory>
 #include <thread>
 
-using namespace client;
+namespace host_memory_test {
 
-namespace {
+using namespace client;
 
 struct Ends {
     void operator()(specklescope_memory* memory) const {
@@ -36,8 +36,6 @@ protected:
         EXPECT_EQ(memory, nullptr);
     }
 };
-
-} // namespace
 
 TEST_F(HostMemory, HasAllItsBytesFromAMultipleOf64On) {
     std::vector<Memory> held;
@@ -153,3 +151,5 @@ TEST_F(HostMemory, IsGivenWhileAnotherThreadUsesTheChain) {
     done = true;
     worker.join();
 }
+
+} // namespace host_memory_test

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 
-using namespace client;
+namespace page_locked_memory_test {
 
-namespace {
+using namespace client;
 
 void ok(cudaError_t status) { ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status); }
 
@@ -34,8 +34,6 @@ protected:
     void* data = nullptr;
     specklescope_memory* memory = nullptr;
 };
-
-} // namespace
 
 TEST_F(HostMemoryCuda, IsPageLockedForAChainOnAGpuAlone) {
     const Chain on_gpu("gamma", "backend=cuda"), on_host("gamma", "backend=cpu");
@@ -116,3 +114,5 @@ TEST_F(HostMemoryCuda, GivesTheBytesOfOtherMemoryAndLeavesWhatLiesBetweenRows) {
             ASSERT_EQ(specklescope_memory_free(memory), SPECKLESCOPE_OK);
         }
 }
+
+} // namespace page_locked_memory_test

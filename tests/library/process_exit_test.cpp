@@ -5,9 +5,9 @@
 #include <fstream>
 #include <iterator>
 
-using namespace client;
+namespace process_exit_test {
 
-namespace {
+using namespace client;
 
 constexpr const char* kFolder = "SPECKLESCOPE_LEFT_OPEN";
 
@@ -22,8 +22,6 @@ std::size_t count(const std::string& text, const std::string& part) {
         ++found;
     return found;
 }
-
-} // namespace
 
 /// The program: main returns after it, and nothing was closed.
 TEST(LeftOpen, DISABLED_Program) {
@@ -77,3 +75,5 @@ TEST(LeftOpen, EndsCleanlyAndFinishesItsRecordings) {
         std::filesystem::remove_all(folder);
     }
 }
+
+} // namespace process_exit_test

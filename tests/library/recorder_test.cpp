@@ -6,9 +6,9 @@
 #include <cstring>
 #include <filesystem>
 
-using namespace client;
+namespace recorder_test {
 
-namespace {
+using namespace client;
 
 class Recorder {
 public:
@@ -47,8 +47,6 @@ std::vector<float> numbers(int frame) {
         made[i] = static_cast<float>(frame) + static_cast<float>(i) / 1024;
     return made;
 }
-
-} // namespace
 
 /// Also where they leave gaps and a rate is told, which is nominal.
 TEST_F(Recorders, TimesComeBackFromEveryFormat) {
@@ -383,3 +381,5 @@ TEST_F(Recorders, TheThreadsOfTheProcessStayAsManyAsTheyWere) {
         << specklescope_last_error();
     EXPECT_EQ(allowed(0), before);
 }
+
+} // namespace recorder_test

@@ -4,9 +4,9 @@
 
 #include <limits>
 
-using namespace client;
+namespace refusals_test {
 
-namespace {
+using namespace client;
 
 constexpr auto kUsage = SPECKLESCOPE_USAGE_ERROR;
 
@@ -26,8 +26,6 @@ protected:
             ASSERT_EQ(value, -1.F) << "a refused call has written";
     }
 };
-
-} // namespace
 
 TEST_F(Refusals, NothingIsRefusedWhereAllIsWell) { EXPECT_EQ(process(), SPECKLESCOPE_OK); }
 
@@ -289,3 +287,5 @@ TEST(RefusedEdits, ThatWereStoppedLeaveTheChainAsItWas) {
     EXPECT_GT(stopped, 2) << "nobody was asked";
     EXPECT_EQ(specklescope_chain_free(chain), SPECKLESCOPE_OK);
 }
+
+} // namespace refusals_test

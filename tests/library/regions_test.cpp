@@ -4,9 +4,9 @@
 #include <fstream>
 #include <string>
 
-using namespace client;
+namespace regions_test {
 
-namespace {
+using namespace client;
 
 const char* const kBox = R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
 const char* const kTwo = R"({"regions":[{"name":"left","shape":"rectangle","points":[[0,0],[3,3]]},
@@ -47,8 +47,6 @@ specklescope_region region_at(specklescope_chain* chain, std::size_t index) {
     EXPECT_EQ(specklescope_chain_region(chain, index, &region), SPECKLESCOPE_OK) << specklescope_last_error();
     return region;
 }
-
-} // namespace
 
 TEST(RegionsOfAChain, AreOthersFromTheNextFrameOn) {
     const Chain chain("", "backend=cpu");
@@ -149,8 +147,6 @@ TEST(RegionsOfSettings, AreAFileOrText) {
                    "The regions, line 1");
 }
 
-namespace {
-
 /// The mean over the first region of the next frame; −1: it has none, −2: there is no frame.
 double next_mean(specklescope_stream* stream) {
     specklescope_frame* frame = nullptr;
@@ -165,8 +161,6 @@ double next_mean(specklescope_stream* stream) {
     EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK);
     return result.regions > 0 ? region.mean : -1;
 }
-
-} // namespace
 
 TEST(RegionsOfAStream, ThatAreSetBeforeTheFirstFrameAreOnEveryOne) {
     const Stream stream(recorded_file(9), "", "backend=cpu");
@@ -210,3 +204,5 @@ TEST(RegionsOfAStream, AreReplacedWhileItRunsUnlessThePictureHasNoneOfTheirPixel
     expect_refused(specklescope_stream_traces(stream, (own_folder() + "/none.csv").c_str()),
                    SPECKLESCOPE_USAGE_ERROR, "There are no regions whose traces");
 }
+
+} // namespace regions_test

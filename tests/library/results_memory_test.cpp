@@ -1,9 +1,9 @@
 // Where results of a stream lie: what is refused, and what is said of results on the host.
 #include "tests/library/client.hpp"
 
-using namespace client;
+namespace results_memory_test {
 
-namespace {
+using namespace client;
 
 const char* const kFile = "synthetic:vessels?width=64&height=48&live=false";
 
@@ -12,8 +12,6 @@ specklescope_status open_with(const char* options, specklescope_stream** stream)
     settings.options = options;
     return specklescope_stream_open(kFile, "speckle", &settings, stream);
 }
-
-} // namespace
 
 TEST(ResultsMemory, IsAnOptionOfStreamsWithTwoChoices) {
     specklescope_stream* none = nullptr;
@@ -66,3 +64,5 @@ TEST(ResultsMemory, OfTheHostIsNoGpus) {
     EXPECT_EQ(device, -1);
     EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK);
 }
+
+} // namespace results_memory_test

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <set>
 
+namespace sources_test {
+
 using namespace client;
 
 TEST(Sources, AreDescribedAsStagesAre) {
@@ -160,3 +162,5 @@ TEST(Recordings, HaveTheColoursOfTheStreamsView) {
     expect_refused(specklescope_chain_create("", &settings, &chain), SPECKLESCOPE_USAGE_ERROR,
                    "A chain records nothing, and has no view");
 }
+
+} // namespace sources_test

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <thread>
 
-using namespace client;
+namespace stream_jumps_test {
 
-namespace {
+using namespace client;
 
 const char* const kSceneWithoutEnd = "synthetic:uniform?width=64&height=48&live=true";
 
@@ -25,8 +25,6 @@ std::vector<double> from_to(int first, int last) {
         all.push_back(place);
     return all;
 }
-
-} // namespace
 
 TEST(Streams, AFileIsSoughtForwardsBackwardsAndBehindItsEnd) {
     const std::string path = recorded_file(60);
@@ -182,3 +180,5 @@ TEST(Streams, APartThatIsPlayedAgainAndAgainHasNoNumberOfFrames) {
     for (int place = 50; place < 75; ++place)
         ASSERT_EQ(next_place(stream), 50 + (place - 50) % 10);
 }
+
+} // namespace stream_jumps_test

@@ -7,9 +7,9 @@
 #include <future>
 #include <thread>
 
-using namespace client;
+namespace stream_locks_test {
 
-namespace {
+using namespace client;
 
 struct Asked {
     specklescope_stream* stream = nullptr;
@@ -30,8 +30,6 @@ int edit_beside(void* user, const char* what, double) {
     asked.came = asked.edit.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     return 1;
 }
-
-} // namespace
 
 TEST(StreamLocks, WhoIsAskedWhetherItGoesOnHoldsUpNobody) {
     const std::string path = recorded_file(60), dark = recorded_file(20, "/library_dark.tiff");
@@ -109,3 +107,5 @@ TEST(StreamLocks, TwoThreadsThatFinishDoNotHoldEachOtherUp) {
         std::filesystem::remove(path);
     }
 }
+
+} // namespace stream_locks_test

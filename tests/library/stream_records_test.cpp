@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
-using namespace client;
+namespace stream_records_test {
 
-namespace {
+using namespace client;
 
 /// Frames in the file, and what the first of them is of.
 std::pair<int, std::string> read_again(const std::string& path) {
@@ -40,8 +40,6 @@ void fetch(specklescope_stream* stream, int frames) {
 }
 
 const char* const kBox = R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
-
-} // namespace
 
 /// A frame of the old chain is nearly always in work when the recorder comes.
 TEST(StreamRecords, NothingOfTheChainBefore) {
@@ -100,3 +98,5 @@ TEST(StreamRecords, EveryFrameOfAFileBeforeTheFirstIsFetched) {
     EXPECT_EQ(read_again(folder + "/k.tiff"), (std::pair<int, std::string>(6, "contrast")));
     EXPECT_EQ(read_again(folder + "/raw.tiff"), (std::pair<int, std::string>(6, "intensity")));
 }
+
+} // namespace stream_records_test

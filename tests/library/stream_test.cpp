@@ -7,9 +7,9 @@
 #include <fstream>
 #include <iterator>
 
-using namespace client;
+namespace stream_test {
 
-namespace {
+using namespace client;
 
 const char* const kSceneWithoutEnd = "synthetic:uniform?width=64&height=48&live=true";
 const char* const kFile = "synthetic:vessels?width=64&height=48&live=false";
@@ -41,8 +41,6 @@ std::vector<specklescope_frame*> all_frames(specklescope_stream* stream) {
     EXPECT_EQ(status, SPECKLESCOPE_END) << specklescope_last_error();
     return frames;
 }
-
-} // namespace
 
 TEST(Streams, EveryFrameComesOnceAndAnyNumberMayBeHeld) {
     std::vector<specklescope_frame*> frames;
@@ -217,8 +215,6 @@ TEST(Streams, EventsAndTracesAreInTheirFiles) {
                    "There are no regions whose traces");
 }
 
-namespace {
-
 struct Said {
     std::string quantity, unit;
     double mean = 0, mean_of_map = 0;
@@ -243,8 +239,6 @@ Said said_by(specklescope_stream* stream, std::int64_t behind = -1) {
     ADD_FAILURE() << specklescope_last_error();
     return said;
 }
-
-} // namespace
 
 TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
     const std::filesystem::path folder = own_folder() + "/library_replaced";
@@ -292,3 +286,5 @@ TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
         specklescope_stream_close(again);
     }
 }
+
+} // namespace stream_test

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 
+namespace use_of_device_results_test {
+
 using namespace client;
 
 TEST_F(DeviceResultsCuda, OfManyFramesTakeNoMoreMemoryThanOfFew) {
@@ -197,3 +199,5 @@ TEST_F(DeviceResultsCuda, OfSeveralGpusLieOnTheOneThatMadeThem) {
     }
     EXPECT_TRUE(seen[0] && seen[1]);
 }
+
+} // namespace use_of_device_results_test

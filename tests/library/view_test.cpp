@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-using namespace client;
+namespace view_test {
 
-namespace {
+using namespace client;
 
 class View {
 public:
@@ -33,8 +33,6 @@ specklescope_image rgb_of(std::vector<std::uint8_t>& bytes, int width, int heigh
 
 constexpr auto kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr auto kInf = std::numeric_limits<float>::infinity();
-
-} // namespace
 
 TEST(View, IsDescribedAsStagesAre) {
     std::size_t count = 0;
@@ -153,3 +151,5 @@ TEST(ChainCalls, InPlaceUntilAStageMovesPixels) {
     EXPECT_EQ(in_place, 1);
     expect_refused(specklescope_chain_in_place(chain, nullptr), SPECKLESCOPE_USAGE_ERROR, "is NULL");
 }
+
+} // namespace view_test

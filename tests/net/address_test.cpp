@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::address_test {
 
 void expect_refused(const char* text, const ListenSyntax& syntax) {
     try {
@@ -82,5 +81,4 @@ TEST(ListenAddress, MayBeAUnixSocketWhereThatIsOffered) {
     EXPECT_NO_THROW((void)parse_listen_address("ipc://" + std::string(107, 'x'), kControlSyntax));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::address_test

@@ -5,8 +5,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/idle_host.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_edits_test {
 
 using test::Answer;
 using test::ControlClient;
@@ -114,5 +113,4 @@ TEST(ControlFrame, BringsNoPixelsBeforeTheFrameIsThere) {
     EXPECT_EQ(host.with_pixels, 1);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_edits_test

@@ -6,8 +6,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_files_test {
 
 using test::Answer;
 using test::ControlledRun;
@@ -230,5 +229,4 @@ INSTANTIATE_TEST_SUITE_P(Faces, ControlledFiles, testing::Values("run"),
                          [](const auto& face) { return std::string(face.param); });
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_files_test

@@ -17,8 +17,7 @@
 #include <system_error>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_flood_test {
 
 using test::ControlClient;
 using test::ControlledRun;
@@ -173,5 +172,4 @@ TEST(UnixSocket, IsItsOwnersAndLeavesTheMaskAlone) {
     ::umask(mask);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_flood_test

@@ -4,8 +4,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_open_test {
 
 using test::Answer;
 using test::ControlledRun;
@@ -143,5 +142,4 @@ TEST_F(ControlledWindow, StaysAtTheEndOfItsFileUntilItIsToldToQuit) {
 
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_open_test

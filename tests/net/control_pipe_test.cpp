@@ -10,8 +10,7 @@
 
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_pipe_test {
 
 using test::Answer;
 using test::ControlledRun;
@@ -162,5 +161,4 @@ TEST_F(ControlledPipe, WithoutAReaderOrWithOneThatGoesEndsNoWindow) {
 
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_pipe_test

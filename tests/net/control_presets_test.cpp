@@ -4,8 +4,7 @@
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_presets_test {
 
 using test::Answer;
 using test::ControlledRun;
@@ -162,5 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Faces, ControlledPresets, testing::Values("run"),
                          [](const auto& face) { return std::string(face.param); });
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_presets_test

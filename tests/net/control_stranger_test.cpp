@@ -8,8 +8,7 @@
 #include <iostream>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_stranger_test {
 
 using test::Answer;
 using test::ControlClient;
@@ -195,5 +194,4 @@ TEST_F(ControlTest, WhatASettingsFileSaysNeedsTrust) {
     EXPECT_NE(lost.err.find("--control-folder"), std::string::npos) << lost.err;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_stranger_test

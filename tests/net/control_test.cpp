@@ -8,8 +8,7 @@
 
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_test {
 
 using test::Answer;
 using test::ControlledRun;
@@ -327,5 +326,4 @@ TEST(ControlSchema, HasEveryRequestWithItsArguments) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_test

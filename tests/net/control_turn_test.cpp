@@ -11,8 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_turn_test {
 
 using namespace std::chrono_literals;
 
@@ -196,5 +195,4 @@ TEST(ControlTurn, WhoeverWaitsAtTheEndIsToldSo) {
     EXPECT_NE(client.answer().find("The program is ending"), std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_turn_test

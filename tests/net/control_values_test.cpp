@@ -3,8 +3,7 @@
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_values_test {
 
 using test::Answer;
 using test::ControlClient;
@@ -110,5 +109,4 @@ INSTANTIATE_TEST_SUITE_P(Faces, ControlledValues, testing::Values("run"),
                          [](const auto& face) { return std::string(face.param); });
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_values_test

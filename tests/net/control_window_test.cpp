@@ -2,8 +2,7 @@
 #include "tests/support/control_client.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_window_test {
 
 using test::Answer;
 using test::ControlClient;
@@ -77,5 +76,4 @@ TEST_F(ViewerControlTest, EndsWhileARequestWaits) {
     asks.join();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_window_test

@@ -9,8 +9,7 @@
 
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::curve_test {
 
 using Pair = test::CurvePair;
 
@@ -111,5 +110,4 @@ TEST_F(Curve, FilesOfKeysAreReadOrRefusedInASentence) {
     expect_refused(key, folder_ / "empty", "nobody would be let in");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::curve_test

@@ -8,8 +8,7 @@
 #include "tests/support/rtsp_stranger.hpp"
 #include "tests/support/stranger.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::lost_answers_test {
 
 using test::ControlClient;
 using test::ControlledRun;
@@ -184,5 +183,4 @@ TEST_F(ControlTest, WhoWatchesIsToldWithThePicturesThatItLacks) {
 }
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::lost_answers_test

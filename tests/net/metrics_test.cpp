@@ -14,8 +14,7 @@
 #include <set>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::metrics_test {
 
 using test::eventually;
 
@@ -192,5 +191,4 @@ TEST(MetricsCommand, TellsOfARunThatGoesOn) {
     EXPECT_EQ(program.finish().status, 0);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::metrics_test

@@ -3,8 +3,7 @@
 #include "have_rtsp.hpp"
 #include "tests/support/child.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::open_doors_test {
 
 struct Door {
     const char *option, *open, *kept;
@@ -53,5 +52,4 @@ std::vector<Door> doors() {
 INSTANTIATE_TEST_SUITE_P(Option, OpenDoor, testing::ValuesIn(doors()),
                          [](const auto& door) { return std::string(door.param.option); });
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::open_doors_test

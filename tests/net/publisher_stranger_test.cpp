@@ -15,8 +15,7 @@
 #include <iostream>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::publisher_stranger_test {
 
 using test::eventually;
 using test::Film;
@@ -155,5 +154,4 @@ TEST(PublishCommand, ConnectionsTakeNoFileFromARecording) {
     EXPECT_TRUE(there("s-4.tiff")) << done.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::publisher_stranger_test

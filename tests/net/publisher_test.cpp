@@ -19,8 +19,7 @@
 #include <iostream>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::publisher_test {
 
 using Json = nlohmann::json;
 using test::eventually;
@@ -376,5 +375,4 @@ TEST(PublishCommand, WhatASettingsFileSaysNeedsTrust) {
     EXPECT_NE(result.err.find("zmq://127.0.0.1:5556"), std::string::npos) << result.err;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::publisher_test

@@ -7,8 +7,7 @@
 
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::secret_answers_test {
 
 using test::Answer;
 using test::ControlledRun;
@@ -139,5 +138,4 @@ TEST_F(SecretAnswers, NoPageOfMetricsHoldsThePassword) {
     expect_hidden(program->quit().all(), "what is said");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::secret_answers_test

@@ -17,8 +17,7 @@
 
 #include <bit>
 
-namespace specklescope {
-namespace {
+namespace specklescope::stalled_clients_test {
 
 using test::eventually;
 
@@ -225,5 +224,4 @@ TEST(StalledClients, CostACameraNoFrame) {
         << "the results are the same";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::stalled_clients_test

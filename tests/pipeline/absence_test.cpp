@@ -7,8 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace specklescope {
-namespace {
+namespace specklescope::absence_test {
 
 using namespace std::chrono_literals;
 
@@ -96,5 +95,4 @@ TEST(Absence, IsInTheStatistics) {
     EXPECT_TRUE(is_statistics(to_json(stats)));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::absence_test

@@ -7,8 +7,7 @@
 
 #include <cstring>
 
-namespace specklescope {
-namespace {
+namespace specklescope::alignment_test {
 
 using namespace bench;
 
@@ -93,5 +92,4 @@ TEST(Alignment, TheLimitOfAnInstructionSetEnds) {
     EXPECT_EQ(simd_to_compare(), before);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::alignment_test

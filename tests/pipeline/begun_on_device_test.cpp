@@ -9,8 +9,7 @@
 
 #include <deque>
 
-namespace specklescope {
-namespace {
+namespace specklescope::begun_on_device_test {
 
 constexpr std::uint64_t kFrames = 100;
 
@@ -87,5 +86,4 @@ TEST(BegunOnADevice, ARecordingIsAsLongAsItWasToBe) {
     EXPECT_EQ(status.lost_before, 0U);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::begun_on_device_test

@@ -7,8 +7,7 @@
 #include <limits>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::blend_test {
 
 TEST(Blend, IsTheFormula) {
     const unsigned seed = std::random_device{}();
@@ -65,5 +64,4 @@ TEST(Blend, TheFirstIndexIsTheLeastThatReachesTheThreshold) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::blend_test

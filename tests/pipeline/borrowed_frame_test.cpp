@@ -7,13 +7,11 @@
 #include <array>
 #include <vector>
 
+namespace borrowed_frame_test {
+
 using namespace specklescope;
 
-namespace {
-
 constexpr Shape kShape{5, 3, 1, PixelType::u16};
-
-} // namespace
 
 TEST(BorrowedFrame, StandsOnThePixelsAndLetsGoOfTheirOwnerLast) {
     std::array<std::uint16_t, 7 * 3> pixels{};
@@ -61,3 +59,5 @@ TEST(BorrowedFrame, AResultIsMadeWhereItIsLent) {
     executor->submit(borrowed_frame({reinterpret_cast<std::byte*>(in.data()), kShape}), true);
     EXPECT_NE(executor->collect(true)->image.host().data, bytes) << "it was lent for one";
 }
+
+} // namespace borrowed_frame_test

@@ -13,8 +13,7 @@
 #include <set>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::chain_test {
 
 std::string refusal(const std::string& text) {
     Chain chain;
@@ -420,5 +419,4 @@ TEST(Image, ShapesOutOfBoundsAreRefusedBeforeAnythingIsAllocated) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::chain_test

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+namespace chain_text_test {
+
 using namespace specklescope;
 
 TEST(ChainText, EveryStageReadsBack) {
@@ -40,3 +42,5 @@ TEST(ChainText, AGapIsRefused) {
         EXPECT_THROW(chain_from_text(text), UsageError) << text;
     EXPECT_THROW(chain_from_text("gamma | nothing"), UsageError);
 }
+
+} // namespace chain_text_test

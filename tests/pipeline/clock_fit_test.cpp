@@ -10,9 +10,9 @@
 #include <iostream>
 #include <random>
 
-using namespace specklescope;
+namespace clock_fit_test {
 
-namespace {
+using namespace specklescope;
 
 struct Simulated {
     double skew_ppm = 50;
@@ -59,8 +59,6 @@ FrameInfo frame(std::int64_t capture_ns, std::int64_t arrival_ns) {
     info.arrival = SteadyClock::time_point(std::chrono::nanoseconds(arrival_ns));
     return info;
 }
-
-} // namespace
 
 // 50 ppm under exponential delays of 2 ms in the mean, 100 frames/s for a minute: the error that
 // docs/science.md states, and an error bar that holds it.
@@ -273,3 +271,5 @@ TEST(ClockReport, IsJsonThatFitsTheHeadOfARecording) {
     EXPECT_LT(to_json(widest).size(), 400U); // beside totals of 192 characters, in 640
     EXPECT_TRUE(nlohmann::json::accept(to_json(widest)));
 }
+
+} // namespace clock_fit_test

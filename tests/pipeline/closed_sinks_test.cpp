@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::closed_sinks_test {
 
 using test::options;
 using test::WatchingSink;
@@ -62,5 +61,4 @@ TEST(PipelineSinks, OfAStartThatFailedAreNotOpenedByALaterOne) {
     EXPECT_EQ(sinks[2]->opened, 1);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::closed_sinks_test

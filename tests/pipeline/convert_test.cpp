@@ -6,8 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::convert_test {
 
 /// A picture of numbers, with `kBeside` more behind each row.
 template <class T> struct Padded {
@@ -50,5 +49,4 @@ TEST(Convert, EverySampleBecomesTheSameNumberAndNothingElseIsWritten) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::convert_test

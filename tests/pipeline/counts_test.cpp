@@ -7,8 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::counts_test {
 
 FrameInfo of_full_scale(double full_scale) {
     FrameInfo info;
@@ -84,5 +83,4 @@ TEST(CountUndefined, TellsNanFromInfinityInEveryChannel) {
     EXPECT_EQ(counts, PixelCounts{}) << "whole numbers are always defined";
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::counts_test

@@ -10,8 +10,7 @@
 
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::device_failure_test {
 
 enum class Where { submit, collect };
 
@@ -421,5 +420,4 @@ TEST(DeviceFailure, AFrameThatTheChainCannotTakeIsRefusedAtOnce) {
     EXPECT_EQ(executor->collect(true)->shape().width, 34);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::device_failure_test

@@ -7,8 +7,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::facts_test {
 
 using test::chain_of;
 using test::eventually;
@@ -192,5 +191,4 @@ TEST(Facts, TheOriginOfAnExposureIsTheSourcesKind) {
     EXPECT_EQ(last_of(pipeline).exposure.origin, ExposureOrigin::assumed);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::facts_test

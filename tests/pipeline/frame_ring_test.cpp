@@ -20,8 +20,7 @@
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
-namespace specklescope {
-namespace {
+namespace specklescope::frame_ring_test {
 
 using namespace std::chrono_literals;
 using test::paint;
@@ -299,5 +298,4 @@ TEST(FrameRing, DefaultSlotsFitTheBudget) {
     EXPECT_EQ(default_slots({0, 0, 1, PixelType::u8}, 10), 10) << "a picture of nothing is taken for a byte";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::frame_ring_test

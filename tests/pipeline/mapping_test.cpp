@@ -16,9 +16,10 @@
 #include <utility>
 #include <vector>
 
+namespace mapping_test {
+
 using namespace specklescope;
 
-namespace {
 std::string hex(const std::array<Rgb, 256>& table) {
     std::string text;
     for (const Rgb& color : table)
@@ -303,4 +304,5 @@ TEST(MappingTable, DeclaresEveryMemberWithItsDefault) {
     EXPECT_EQ(mapping_table().decls().size(), 8U);
     EXPECT_EQ(mapping_table().owner(), "view");
 }
-} // namespace
+
+} // namespace mapping_test

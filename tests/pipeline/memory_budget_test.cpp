@@ -10,8 +10,7 @@
 #include <atomic>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::memory_budget_test {
 
 TEST(MemoryBudget, ReadsWhatTheSystemSays) {
     EXPECT_EQ(available_in("MemTotal: 9 kB\nMemAvailable:     1234 kB\nSwapFree: 3 kB\n"), 1234U * 1024);
@@ -75,5 +74,4 @@ TEST(LongWork, BandsBeginNoMoreOnceItIsStopped) {
     EXPECT_LT(begun, 100000);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::memory_budget_test

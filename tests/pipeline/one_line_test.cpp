@@ -6,8 +6,7 @@
 
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::one_line_test {
 
 TEST(OneLine, KeepsTextAndDropsCommands) {
     EXPECT_EQ(one_line("µ 1392×1040 é 日本 😀"), "µ 1392×1040 é 日本 😀");
@@ -49,5 +48,4 @@ TEST(OneLine, ErrorsAreOfOneLineAndWhole) {
     EXPECT_STREQ(RunError(std::string("'a\0b' is\n damaged", 17)).what(), "'a b' is  damaged");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::one_line_test

@@ -7,8 +7,7 @@
 #include <atomic>
 #include <vector>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::parallel_test {
 
 TEST(Parallel, EveryBandOnceAndSlotsAreExclusive) {
     std::vector<std::atomic<int>> done(97);
@@ -54,5 +53,4 @@ TEST(Parallel, LimitsNest) {
     EXPECT_EQ(parallel_threads(), 1);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::parallel_test

@@ -7,8 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace specklescope {
-namespace {
+namespace specklescope::param_test {
 
 struct Sample {
     enum class Fruit : std::uint8_t { apple, pear, fig };
@@ -228,5 +227,4 @@ TEST(Params, ANumberSurvivesTheWayThroughText) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::param_test

@@ -7,8 +7,7 @@
 
 #include <map>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_edit_test {
 
 using test::chain_of;
 using test::eventually;
@@ -292,5 +291,4 @@ TEST(PipelineEdits, ReachTheSourceAndFailLoudly) {
     EXPECT_EQ(pipeline.status().state, RunState::running);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_edit_test

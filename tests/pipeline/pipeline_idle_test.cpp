@@ -5,8 +5,7 @@
 
 #include <ctime>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_idle_test {
 
 using test::chain_of;
 using test::eventually;
@@ -78,5 +77,4 @@ TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
     EXPECT_LT(cpu_seconds() - before, 0.2);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_idle_test

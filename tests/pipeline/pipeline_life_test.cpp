@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_life_test {
 
 using test::chain_of;
 using test::eventually;
@@ -355,5 +354,4 @@ TEST(PipelineLife, StopsThoughSomebodyKeepsEveryResult) {
     EXPECT_EQ(listener.heard("No result slot came free"), 1) << listener.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_life_test

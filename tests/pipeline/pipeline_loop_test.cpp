@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_loop_test {
 
 using test::eventually;
 using test::Film;
@@ -219,5 +218,4 @@ TEST(PipelineLoop, OneThatCannotBeginAgainIsTriedOnce) {
     EXPECT_EQ(film.source->seeks, 2) << "once for the loop";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_loop_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_pause_test {
 
 using test::chain_of;
 using test::eventually;
@@ -232,5 +231,4 @@ TEST(PipelinePause, APausedCameraKeepsRecordingAndItsPictureStandsStill) {
     }));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_pause_test

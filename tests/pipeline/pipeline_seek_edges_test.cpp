@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_seek_edges_test {
 
 using test::eventually;
 using test::Film;
@@ -129,5 +128,4 @@ TEST(PipelineSeekEdges, WhatWasLostWhereNobodyLookedIsNoLoss) {
     EXPECT_EQ(seen[3].sequence, 3 + test::FilmSource::kLost) << "here it is one";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_seek_edges_test

@@ -7,8 +7,7 @@
 #include <iostream>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_seek_test {
 
 using test::chain_of;
 using test::eventually;
@@ -301,5 +300,4 @@ TEST(PipelineSeek, StopsWhileAFrameIsOnItsWay) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_seek_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pipeline_test {
 
 using test::chain_of;
 using test::eventually;
@@ -376,5 +375,4 @@ TEST(PipelineSinks, NothingIsPushedIntoASinkOnceItIsBeingClosed) {
     EXPECT_TRUE(pipeline.sinks().empty());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pipeline_test

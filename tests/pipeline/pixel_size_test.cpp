@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pixel_size_test {
 
 /// What the stage makes of a picture 120×96, of the first type and channels that it takes.
 Shape given(const StageType& type, const Params& params) {
@@ -49,5 +48,4 @@ TEST(PixelSize, FollowsTheChain) {
     EXPECT_EQ(um_per_px(StreamInfo(), &chain), 0);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pixel_size_test

@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::plan_test {
 
 using test::eventually;
 
@@ -399,5 +398,4 @@ TEST(PlanPipeline, AnEditInAPauseShowsTheFrameAndTakesNothingIn) {
     EXPECT_EQ(value(result), 4006);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::plan_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::ring_size_test {
 
 using test::options;
 
@@ -42,5 +41,4 @@ TEST(RingSize, WhatTheSystemRefusesIsSaidInMiB) {
 }
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::ring_size_test

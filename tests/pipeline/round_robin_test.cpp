@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::round_robin_test {
 
 std::shared_ptr<const Chain> chain_of(const std::string& text) {
     auto chain = std::make_shared<Chain>();
@@ -169,5 +168,4 @@ TEST(Dealing, GpusAreNamedByIndex) {
         EXPECT_THROW(parse_gpus(wrong, 3), UsageError) << wrong;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::round_robin_test

@@ -11,8 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::stats_test {
 
 using namespace std::chrono_literals;
 
@@ -403,5 +402,4 @@ TEST(Stats, JsonIsWrittenForAnyFileName) {
     EXPECT_EQ(nlohmann::json::parse(text)["source"], "caf\xEF\xBF\xBD.avi");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::stats_test

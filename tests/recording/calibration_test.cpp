@@ -8,8 +8,7 @@
 #include <cmath>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::calibration_test {
 
 double value_of(std::uint64_t ratio) {
     return static_cast<double>(ratio & 0xffffffffU) / static_cast<double>(ratio >> 32);
@@ -75,5 +74,4 @@ TEST(Calibration, TheEndingOfOmeStaysTogether) {
     EXPECT_FALSE(is_ome_name("x.ome/flow.tiff"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::calibration_test

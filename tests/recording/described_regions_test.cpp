@@ -4,8 +4,7 @@
 #include "recording/record_file.hpp"
 #include "tests/recording/record_helpers.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::described_regions_test {
 
 std::vector<Region> outlines(int count, std::size_t corners) {
     std::vector<Region> regions;
@@ -98,5 +97,4 @@ TEST_F(DescribedRegions, TooMuchIsLeftOutByItsNumber) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::described_regions_test

@@ -3,8 +3,7 @@
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/test_port.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::film_sizes_test {
 
 std::vector<Bytes> played(const std::string& path) {
     test::TestPort port;
@@ -75,5 +74,4 @@ TEST(FilmSizes, OfColoursAreThoseOfTheEncoderAndTheMuxer) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::film_sizes_test

@@ -10,8 +10,7 @@
 
 #include <optional>
 
-namespace specklescope {
-namespace {
+namespace specklescope::full_disk_counts_test {
 
 const Shape kRaw{64, 48, 1, PixelType::u16};
 const Shape kNumber{64, 48, 1, PixelType::f32};
@@ -250,5 +249,4 @@ TEST(FullDiskPicture, ThatIsSaidWhenAFileIsClosedIsSaid) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::full_disk_counts_test

@@ -6,9 +6,9 @@
 
 #include <sstream>
 
-using namespace specklescope;
+namespace full_disk_run_test {
 
-namespace {
+using namespace specklescope;
 
 class FullDiskOfARun : public testing::Test {
 protected:
@@ -69,4 +69,4 @@ TEST_F(FullDiskOfARun, OfAFilmIsSaidHoweverLateItComes) {
     }
 }
 
-} // namespace
+} // namespace full_disk_run_test

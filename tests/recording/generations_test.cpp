@@ -12,8 +12,7 @@
 #include "recording/video_description.hpp"
 #include "sources/registry.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::generations_test {
 using namespace test;
 
 constexpr const char* kLongAgo = "2019-03-04T05:06:07Z";
@@ -263,5 +262,4 @@ TEST(Snapshots, OfStrangersHaveNoDate) {
     EXPECT_TRUE(file.at("processed").is_string());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::generations_test

@@ -7,10 +7,11 @@
 #include <ctime>
 #include <thread>
 
+namespace killed_test {
+
 using namespace specklescope;
 using namespace std::chrono_literals;
 
-namespace {
 const Shape kGrey{640, 480, 1, PixelType::u16};
 const Shape kNumber{640, 480, 1, PixelType::f32};
 constexpr int kRate = 60;
@@ -174,6 +175,7 @@ TEST(Killed, FourRecordersLoseAtMostTheLastSecond) {
         check(told(text), Json::parse(seen));
     }
 }
-} // namespace
 
-int killed_helper(const std::string& folder) { return record_until_killed(folder); }
+} // namespace killed_test
+
+int killed_helper(const std::string& folder) { return killed_test::record_until_killed(folder); }

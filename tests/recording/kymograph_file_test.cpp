@@ -7,8 +7,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::kymograph_file_test {
 
 /// A file that may not grow: as a full disk, but only for this process.
 class NoMoreThan {
@@ -224,5 +223,4 @@ TEST_F(KymographFileTest, WithoutARowThereIsNoFile) {
     EXPECT_EQ(folder_.names(), std::vector<std::string>{});
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::kymograph_file_test

@@ -5,8 +5,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::late_marks_test {
 
 const Shape kSmall{8, 8, 1, PixelType::u8};
 
@@ -69,5 +68,4 @@ TEST_F(LateMarks, OfTheNextRecordingAreItsOwn) {
     EXPECT_FALSE(read_stack(folder_ / "a-1.tiff").at(0).description.at("frame").contains("events"));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::late_marks_test

@@ -2,8 +2,7 @@
 #include "files/image_file.hpp"
 #include "tests/recording/record_helpers.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::light_picture_test {
 
 struct Picture {
     std::string header, pixels;
@@ -104,5 +103,4 @@ TEST(LightPicture, LeavesOutANoteThatIsTooLongForItsHeader) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::light_picture_test

@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::line_pages_test {
 
 File new_file(const std::string& path) {
     return File(::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
@@ -113,5 +112,4 @@ TEST(LinePages, OnAFullDiskEndWithTheLastWholeOne) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::line_pages_test

@@ -4,8 +4,7 @@
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/test_port.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::long_films_test {
 
 const Shape kRaw{16, 16, 1, PixelType::u8};
 const Shape kNumber{16, 16, 1, PixelType::f32};
@@ -76,5 +75,4 @@ TEST(LongFilm, EndsBeforeADistanceThatItCannotHold) {
         EXPECT_NEAR(static_cast<double>(times[n]) * 1e-9, static_cast<double>(seconds[n]), 1e-4);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::long_films_test

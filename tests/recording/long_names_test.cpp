@@ -10,8 +10,7 @@
 #include <ctime>
 #include <functional>
 
-namespace specklescope {
-namespace {
+namespace specklescope::long_names_test {
 
 const Shape kSmall{8, 8, 1, PixelType::u8}, kOther{16, 8, 1, PixelType::u8};
 
@@ -196,5 +195,4 @@ TEST(SplitRecording, LooksForNoNameThatIsNotThereYet) {
     EXPECT_LT(cpu_s() - start, kFiles / 2 * all_names);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::long_names_test

@@ -6,8 +6,7 @@
 #include <set>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::new_traces_test {
 
 const Shape kSmall{8, 6, 1, PixelType::u8};
 
@@ -85,5 +84,4 @@ TEST(NewTraces, OfTwoAtOnceHaveTwoNames) {
     EXPECT_EQ(names.size(), 80U);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::new_traces_test

@@ -12,8 +12,7 @@
 
 #include <cerrno>
 
-namespace specklescope {
-namespace {
+namespace specklescope::open_files_test {
 
 /// All descriptors are taken while it lives.
 class NoneLeft {
@@ -105,5 +104,4 @@ TEST(OpenFiles, AsManyAsMayBeAreAllowed) {
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::open_files_test

@@ -7,10 +7,11 @@
 
 #include <cmath>
 
+namespace playback_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
-namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 constexpr int kWarm = 4; ///< of the results that are recorded, so many are made in a warm-up
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -315,4 +316,5 @@ TEST(Mask, MarksTheSamplesAtFullScale) {
         EXPECT_EQ(played.frames.back().info.capture_ns, frames.infos.back().capture_ns);
     }
 }
-} // namespace
+
+} // namespace playback_test

@@ -3,8 +3,7 @@
 
 #include "sources/gst/gst_container.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::positions_test {
 
 const std::vector<std::uint64_t> kPlaces = {5, 6, 20, 21, 3};
 
@@ -57,5 +56,4 @@ TEST(Positions, WhereTheyJumpInMatroska) {
     EXPECT_EQ(matroska_texts(folder / "live.mkv").find("position"), std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::positions_test

@@ -11,9 +11,10 @@
 #include <csignal>
 #include <thread>
 
+namespace pre_trigger_test {
+
 using namespace specklescope;
 
-namespace {
 constexpr Shape kSmall{24, 16, 1, PixelType::u16};
 constexpr std::uint64_t kMuch = std::uint64_t{64} << 20;
 
@@ -328,4 +329,5 @@ TEST_F(PreTriggerTest, ASignalBetweenTwoSourcesDoesNotEndTheRun) {
     EXPECT_EQ(ended.status, 0) << sent << " signals\n" << ended.all();
     EXPECT_NE(ended.out.find("4: 4 done, 0 failed"), std::string::npos) << ended.all();
 }
-} // namespace
+
+} // namespace pre_trigger_test

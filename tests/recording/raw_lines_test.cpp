@@ -7,8 +7,7 @@
 #include <cerrno>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::raw_lines_test {
 
 const Shape kShape{67, 45, 1, PixelType::u16};
 
@@ -43,5 +42,4 @@ TEST(RawLines, PixelsThatGotNoLineAreCutOff) {
     EXPECT_EQ(fs::file_size(path), named * kShape.bytes());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::raw_lines_test

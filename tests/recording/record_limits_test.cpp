@@ -7,8 +7,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::record_limits_test {
 
 using Verdict = FrameGate::Verdict;
 constexpr PixelType kU16 = PixelType::u16;
@@ -254,5 +253,4 @@ TEST(RecordLimits, TimeDoesNotGoBack) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::record_limits_test

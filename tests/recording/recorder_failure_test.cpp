@@ -11,10 +11,11 @@
 #include <dlfcn.h>
 #include <thread>
 
+namespace recorder_failure_test {
+
 using namespace specklescope;
 using namespace std::chrono_literals;
 
-namespace {
 const Shape kGrey{320, 240, 1, PixelType::u16};
 const Shape kNumber{320, 240, 1, PixelType::f32};
 
@@ -451,11 +452,13 @@ TEST(Flood, AFileWaitsAndLosesNothing) {
     for (std::size_t n = 0; n < 12; ++n)
         EXPECT_EQ(compare(frames[n], expected(shape, n)), "equal");
 }
-} // namespace
+
+} // namespace recorder_failure_test
 
 int killed_helper(const std::string& folder); // killed_test.cpp
 
 int main(int argc, char** argv) {
+    using namespace recorder_failure_test;
     const std::vector<std::string> arguments(argv, argv + argc);
     if (argc > 4 && arguments[1] == "--helper")
         return arguments[2] == "four"      ? killed_helper(arguments[3])

@@ -6,9 +6,9 @@
 
 #include <fcntl.h>
 
-using namespace specklescope;
+namespace recorder_status_test {
 
-namespace {
+using namespace specklescope;
 
 TEST(RecorderStatus, NamesTheFileThatIsWritten) {
     const TemporaryFolder folder;
@@ -79,4 +79,4 @@ TEST(RecorderStatus, AStackSaysThatItsPixelsAreSquare) {
     EXPECT_EQ(y, 1);
 }
 
-} // namespace
+} // namespace recorder_status_test

@@ -8,9 +8,10 @@
 #include <cmath>
 #include <thread>
 
+namespace recorder_test {
+
 using namespace specklescope;
 
-namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 
 class TiffStack : public testing::TestWithParam<Shape> {};
@@ -378,4 +379,5 @@ TEST(VideoClock, FollowsTheCameraAndAlwaysGrows) {
     EXPECT_EQ(fixed.next(9'000'000'000), 5'000'000);
     EXPECT_EQ(fixed.next(0), 10'000'000);
 }
-} // namespace
+
+} // namespace recorder_test

@@ -3,9 +3,10 @@
 
 #include "recording/video_description.hpp"
 
+namespace recorder_totals_test {
+
 using namespace specklescope;
 
-namespace {
 const Shape kSmall{20, 10, 1, PixelType::u16}, kLarge{24, 12, 1, PixelType::u16};
 
 /// Offers frame `n`; one without pixels is dropped whatever the disk does.
@@ -175,4 +176,5 @@ TEST(VideoClock, ItsTickIsANanosecond) {
     for (std::int64_t n = 0; n < 9; ++n)
         EXPECT_EQ(faster.next(0), n);
 }
-} // namespace
+
+} // namespace recorder_totals_test

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::replay_meaning_test {
 
 constexpr const char* kScene = "synthetic:vessels?width=96&height=64&live=false";
 
@@ -108,5 +107,4 @@ TEST_F(ReplayMeaning, ADescriptionThatLiesTooDeepIsRefused) {
     EXPECT_NE(made.err.find("more than 16 deep"), std::string::npos) << made.err;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::replay_meaning_test

@@ -5,9 +5,10 @@
 
 #include <cmath>
 
+namespace snapshot_test {
+
 using namespace specklescope;
 
-namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 
 Bytes read_png(const std::string& path, unsigned format, std::size_t bytes) {
@@ -107,4 +108,5 @@ TEST(Recorder, PngKeepsTheLastPicture) {
     EXPECT_EQ(read_png(status.path, PNG_FORMAT_GRAY, shape.bytes()), expected(shape, 6));
     EXPECT_EQ(folder.names(), std::vector<std::string>{"last.png"});
 }
-} // namespace
+
+} // namespace snapshot_test

@@ -12,8 +12,7 @@
 #include <condition_variable>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::storage_barrier_test {
 using namespace std::chrono_literals;
 using test::StorageCall;
 using test::StorageLog;
@@ -359,5 +358,4 @@ TEST(StorageBarrier, AStorageThatCannotBeAskedIsLeftToTheSystem) {
     EXPECT_EQ(pages_now(status.path), 20U);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::storage_barrier_test

@@ -9,8 +9,7 @@
 #include <regex>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::tiff_links_test {
 
 const Shape kShape{67, 45, 1, PixelType::u16};
 
@@ -92,5 +91,4 @@ TEST(TiffLinks, PagesThatGotNoneAreCutOff) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::tiff_links_test

@@ -7,8 +7,7 @@
 
 #include <iostream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::time_in_file_test {
 
 constexpr Shape kShape{64, 48, 1, PixelType::u8};
 constexpr std::uint64_t kFrames = 60;
@@ -108,5 +107,4 @@ TEST(TimeInFiles, PicturesWithoutTimesHaveNone) {
         << result.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::time_in_file_test

@@ -9,8 +9,7 @@
 
 #include <fstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::untimed_test {
 
 constexpr Shape kShape{64, 48, 1, PixelType::u8};
 constexpr std::uint64_t kFrames = 12;
@@ -104,5 +103,4 @@ TEST_P(UntimedFormats, ArePlayedBackWithoutTimes) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, UntimedFormats, testing::Values(".tiff", ".raw", ".mkv"));
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::untimed_test

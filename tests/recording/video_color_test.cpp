@@ -5,9 +5,10 @@
 
 #include <thread>
 
+namespace video_color_test {
+
 using namespace specklescope;
 
-namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 
 struct Case {
@@ -102,4 +103,5 @@ TEST(RecordedVideoOfNoRate, TakesFramesThatAreFarApart) {
     EXPECT_EQ(sink->status().error, "");
     EXPECT_EQ(sink->status().written, 5U);
 }
-} // namespace
+
+} // namespace video_color_test

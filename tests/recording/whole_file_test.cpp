@@ -5,8 +5,7 @@
 #include "tests/recording/storage_calls.hpp"
 #include "tests/support/random.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::whole_file_test {
 
 std::string text_of(const std::string& path) {
     const Bytes bytes = read_bytes(path);
@@ -52,5 +51,4 @@ TEST(WholeFile, ARandomNameThatIsTakenIsFollowedByAnother) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"a-1.txt", "a.txt"}));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::whole_file_test

@@ -3,8 +3,7 @@
 
 #include "recording/write_behind.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::write_behind_test {
 
 TEST(WriteBehind, ALongFileIsTheSameThoughItsPagesLeaveTheCache) {
     const TemporaryFolder folder;
@@ -39,5 +38,4 @@ TEST(WriteBehind, SaysNothingOfAFileThatCannotBeSentInParts) {
     ::close(pipe[1]);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::write_behind_test

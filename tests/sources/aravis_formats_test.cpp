@@ -2,8 +2,7 @@
 #include "tests/sources/camera_tests.hpp"
 #include "tests/support/file_tools.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::aravis_formats_test {
 
 /// Bytes of a frame of any format, and what each format makes of them.
 constexpr const char* kWriteFormats = R"(
@@ -86,5 +85,4 @@ TEST_F(GigeCamera, AutoTakesTheMostBits) {
     EXPECT_EQ(info.full_scale, 4095);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::aravis_formats_test

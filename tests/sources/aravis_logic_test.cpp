@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
+namespace aravis_logic_test {
+
 using namespace specklescope;
 using namespace std::chrono_literals;
 
-namespace {
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
 constexpr std::int64_t kMs = 1'000'000;
-} // namespace
 
 TEST(FrameNumbers, CountsWhatIsLeftOut) {
     FrameNumbers numbers;
@@ -137,7 +137,6 @@ TEST(Parts, WhatExceedsAPartIsToldWithTheNext) {
     EXPECT_EQ(parts.take(9, 5), 0U);
 }
 
-namespace {
 /// Frames of 20 ms that arrive with the camera's clock, from the first on; `at` changes them.
 struct TimedCamera {
     CameraTime time;
@@ -148,7 +147,6 @@ struct TimedCamera {
         return time.at(stamp, here);
     }
 };
-} // namespace
 
 TEST(CameraTime, GoesOnWhereTheClockIsSet) {
     for (const std::int64_t by_ms : {-60'000, -25, 1'000, 3'600'000}) {
@@ -302,3 +300,5 @@ TEST(TriggerSeries, SendsOnRequestWhetherItRunsOrNot) {
     EXPECT_FALSE(series.due(now));
     EXPECT_EQ(series.give_up_all(), 1U);
 }
+
+} // namespace aravis_logic_test

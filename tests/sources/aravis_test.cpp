@@ -14,10 +14,10 @@
 #include <cstring>
 #include <iostream>
 
+namespace aravis_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
-
-namespace {
 
 std::string no_namespace; ///< why the tests cannot run here
 
@@ -46,8 +46,6 @@ protected:
     }
     std::unique_ptr<FakeCamera> device_;
 };
-
-} // namespace
 
 // Before the others: the library remembers for a while a camera that was there.
 TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
@@ -204,12 +202,14 @@ TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
     EXPECT_EQ(pipelines_closing(), 0);
 }
 
+} // namespace aravis_test
+
 int main(int argc, char** argv) {
     bool list = false;
     for (int i = 1; i < argc; ++i)
         list = list || std::strcmp(argv[i], "--gtest_list_tests") == 0;
     if (!list)
-        enter_network_namespace(argv, &no_namespace);
+        specklescope::test::enter_network_namespace(argv, &aravis_test::no_namespace);
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

@@ -4,6 +4,8 @@
 
 #include "tests/sources/camera_tests.hpp"
 
+namespace aravis_trigger_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
@@ -225,3 +227,5 @@ TEST_F(GigeCamera, OneThatWaitsForATriggerIsNotTakenForDead) {
     EXPECT_EQ(pipeline.stats().reopened, 0U);
     pipeline.stop();
 }
+
+} // namespace aravis_trigger_test

@@ -4,6 +4,8 @@
 
 #include "tests/sources/camera_tests.hpp"
 
+namespace aravis_wiring_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
@@ -291,3 +293,5 @@ TEST_F(GigeCamera, TheProgramTellsWhatWasLostAndHowTheClockRuns) {
     std::filesystem::remove(stats);
     std::filesystem::remove(said);
 }
+
+} // namespace aravis_wiring_test

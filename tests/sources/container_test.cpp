@@ -11,8 +11,7 @@
 #include <filesystem>
 #include <limits>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::container_test {
 
 class Container : public testing::Test {
 protected:
@@ -211,5 +210,4 @@ TEST_F(Container, ASizeBeyondAnyFileIsNoPlaceInIt) {
     EXPECT_EQ(claimed(box + std::string(40, 'x')), kEndMissing);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::container_test

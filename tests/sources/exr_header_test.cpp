@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::exr_header_test {
 
 #ifdef SPECKLESCOPE_HAVE_EXR
 /// The sentence that these bytes are refused with.
@@ -100,5 +99,4 @@ TEST(ExrHeader, WhatALibrarySaysOfItEndsTheSentenceWithoutBlanks) {
 }
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::exr_header_test

@@ -12,8 +12,7 @@
 
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::extreme_rates_test {
 
 using namespace std::chrono_literals;
 
@@ -115,5 +114,4 @@ TEST(ExtremeRates, TimesOfAFilmGrowWhateverItsRate) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::extreme_rates_test

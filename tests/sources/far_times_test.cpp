@@ -9,8 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace specklescope {
-namespace {
+namespace specklescope::far_times_test {
 
 /// Sums and differences of two are times yet.
 TEST(FarTimes, AreBoundedAndNeverGoBack) {
@@ -44,5 +43,4 @@ TEST(FarTimes, AreBoundedAndNeverGoBack) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::far_times_test

@@ -8,8 +8,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::file_scale_test {
 
 std::string imagej(const std::string& unit) {
     return "ImageJ=1.54f\nimages=3\nunit=" + unit + "\nspacing=1.0\nloop=false\n";
@@ -161,5 +160,4 @@ TEST(FileScale, FilesOfTifffileAreReadAsTheyWereWritten) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::file_scale_test

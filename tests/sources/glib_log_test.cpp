@@ -11,8 +11,7 @@
 
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::glib_log_test {
 
 /// What comes into the log while this is there.
 class Logged {
@@ -79,5 +78,4 @@ TEST(GlibLog, OfManyThreadsHoldsNone) {
         thread.join();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::glib_log_test

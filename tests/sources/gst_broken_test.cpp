@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+namespace gst_broken_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
-namespace {
 /// Everything that is decoded before the cut comes, in order, and then the error.
 void expect_cut_short(const std::string& chain, const std::string& name) {
     const TemporaryFolder folder;
@@ -23,7 +24,6 @@ void expect_cut_short(const std::string& chain, const std::string& name) {
     for (std::size_t i = 0; i < port.frames.size(); ++i)
         ASSERT_EQ(port.frames[i].data<std::uint16_t>()[0], i);
 }
-} // namespace
 
 TEST(BrokenVideo, CutCompressedMatroskaGivesWhatThereIs) {
     expect_cut_short("avenc_ffv1 ! matroskamux", "cut.mkv");
@@ -168,3 +168,5 @@ TEST(BrokenVideo, AnInstalledDecoderThatLacksMemoryIsNotCalledMissing) {
     std::cout << refused << " of 5 were refused\n";
 }
 #endif
+
+} // namespace gst_broken_test

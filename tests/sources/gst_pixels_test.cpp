@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::gst_pixels_test {
 
 GQuark seen() { return g_quark_from_static_string("specklescope-seen"); }
 
@@ -103,5 +102,4 @@ TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::gst_pixels_test

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <thread>
 
+namespace gst_reach_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
-
-namespace {
 
 /// Counts who knocks; the system keeps what comes until it is asked.
 class Door {
@@ -81,8 +81,6 @@ std::string with_data_elsewhere(std::string mp4, const std::string& url) {
     }
     return mp4;
 }
-
-} // namespace
 
 TEST(VideoReach, AManifestIsRefusedAndNobodyIsAsked) {
     const Door door;
@@ -313,3 +311,5 @@ TEST(GstText, WhatIsNoPipelineIsOneSentenceAndNothingElse) {
 TEST(GstText, WarningsOfGLibStayOffTheTerminal) {
     (void)failure<Error>(*gst("videotestsrc name=a ! identity name=a")); // which looks at standard error
 }
+
+} // namespace gst_reach_test

@@ -8,10 +8,10 @@
 
 #include <optional>
 
+namespace gst_slots_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
-
-namespace {
 
 /// A movie of noise in a file, and a pipeline that cuts its border off: the element that cuts takes its
 /// memory from us, and what must come is known.
@@ -63,8 +63,6 @@ void expect_in_place(const LendingPort& port, std::uint64_t all) {
     for (const auto& [why, count] : port.reasons)
         EXPECT_EQ(why, "the first, before slots were lent") << count;
 }
-
-} // namespace
 
 TEST(GstSlots, FramesWrittenInPlaceAreExact) {
     struct Case {
@@ -302,3 +300,5 @@ TEST(GstSlots, EveryDropOfALiveSourceIsCounted) {
     for (std::size_t i = 1; i < seen.size(); ++i) // one every 2 ms of its own clock
         ASSERT_EQ((seen[i].index - seen[i - 1].index) / 2, seen[i].sequence - seen[i - 1].sequence) << i;
 }
+
+} // namespace gst_slots_test

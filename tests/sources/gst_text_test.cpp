@@ -1,6 +1,8 @@
 // Pipelines given as text, and cameras that are not there.
 #include "tests/sources/gst_sources.hpp"
 
+namespace gst_text_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
@@ -150,3 +152,5 @@ TEST(V4l2, AMissingDeviceIsNamed) {
 }
 
 TEST(V4l2, AFileThatIsNoCameraIsRefused) { failure<RunError>(*of_type(v4l2_source_type(), "/dev/null")); }
+
+} // namespace gst_text_test

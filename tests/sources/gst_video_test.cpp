@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+namespace gst_video_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
@@ -198,3 +200,5 @@ TEST(VideoFile, ASinglePictureShownAgainFollowsItself) {
                   frames == 1 ? std::vector<std::uint64_t>{} : (std::vector<std::uint64_t>{3, 6}));
     }
 }
+
+} // namespace gst_video_test

@@ -15,8 +15,7 @@
 #include <random>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::image_kinds_test {
 
 /// What is logged while this lives.
 class LogOf {
@@ -237,5 +236,4 @@ color.astype(np.uint16).tofile("color.bin")
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::image_kinds_test

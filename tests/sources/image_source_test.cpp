@@ -18,8 +18,7 @@
 #include <regex>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::image_source_test {
 
 struct Outcome {
     SourceInfo info;
@@ -364,5 +363,4 @@ TEST(ImageSequence, NaturalOrder) {
     EXPECT_FALSE(is_number_pattern("%s.png"));
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::image_source_test

@@ -7,8 +7,7 @@
 
 #include <limits>
 
-namespace specklescope {
-namespace {
+namespace specklescope::npy_file_test {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 
@@ -56,5 +55,4 @@ TEST(NpyFile, OneToFourSidesAreAShape) {
         EXPECT_NE(read(none).find("its shape is not one to four numbers"), std::string::npos) << read(none);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::npy_file_test

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pacer_test {
 
 using namespace std::chrono_literals;
 
@@ -127,5 +126,4 @@ TEST(PacerWait, WaitsForAFrameThatIsDueSoon) {
     EXPECT_GE(SteadyClock::now() - begin, 0ms);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pacer_test

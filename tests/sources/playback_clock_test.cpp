@@ -7,8 +7,7 @@
 #include <iostream>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::playback_clock_test {
 
 constexpr std::int64_t kStep = 100'000'000;
 
@@ -104,5 +103,4 @@ TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
     EXPECT_FALSE(none.frame()) << "one of them has no time";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::playback_clock_test

@@ -25,10 +25,10 @@
 #include <set>
 #include <thread>
 
+namespace preparation_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
-
-namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -51,8 +51,6 @@ std::string refusal(const std::function<void()>& work) {
     }
     return "no error";
 }
-
-} // namespace
 
 TEST(Preparation, EveryStepOfASceneCanBeStopped) {
     // The watch is called at each step; stopping at the n-th, for many n, ends the work there each time.
@@ -189,8 +187,6 @@ TEST(Preparation, APipeIsRefusedWhereAFileIsNeeded) {
     }
 }
 
-namespace {
-
 /// Radiance, not coded in runs: `height` rows of noise.
 std::string radiance(int width, int height) {
     std::string bytes = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(height) + " +X " +
@@ -236,8 +232,6 @@ bool make_exr(const std::string& folder) {
                                folder + "/a.exr', light)";
     return std::system(("/usr/bin/python3 -c \"" + script + "\" 2>/dev/null").c_str()) == 0;
 }
-
-} // namespace
 
 TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
     const TemporaryFolder folder;
@@ -306,3 +300,5 @@ TEST(Preparation, WaitingForAWriterCanBeStopped) {
     EXPECT_EQ(port.frames.size(), 2U);
     writer.join();
 }
+
+} // namespace preparation_test

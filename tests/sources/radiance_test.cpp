@@ -15,8 +15,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::radiance_test {
 
 /// RGBE as Radiance's color.c decodes it: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
 constexpr const char* kScript = R"py(
@@ -31,11 +30,9 @@ rgbe[5:9, 3:30] = (9, 8, 7, 128) # runs
 rgbe[12, :] = 0 # black
 rgbe[:, 0, 0] = 77 # no row begins as a coded one
 
-
 def light(pixels, exposure=1.0):
     value = (pixels[..., :3] + 0.5) * np.exp2(pixels[..., 3:].astype(np.float64) - 136) / exposure
     return np.where(pixels[..., 3:] == 0, 0, value)
-
 
 def planes(row):
     data = bytes((2, 2, len(row) >> 8, len(row) & 255))
@@ -54,7 +51,6 @@ def planes(row):
                 x += count
     return data
 
-
 def old_runs(row):
     data, x = row[0].tobytes(), 1
     while x < len(row):
@@ -69,11 +65,9 @@ def old_runs(row):
             x += 1
     return data
 
-
 def write(name, body, header=b"#?RADIANCE\n# by hand\nFORMAT=32-bit_rle_rgbe\n", size=None, shape=rgbe.shape):
     size = size or f"-Y {shape[0]} +X {shape[1]}"
     open(name, "wb").write(header + b"\n" + size.encode() + b"\n" + body)
-
 
 light(rgbe).tofile("flat.hdr.light")
 write("flat.hdr", rgbe.tobytes())
@@ -322,5 +316,4 @@ for prefix in ("", "raw_", "again_"):
     EXPECT_NE(refused.err.find("takes float"), std::string::npos) << refused.all();
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::radiance_test

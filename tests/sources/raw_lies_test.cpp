@@ -14,8 +14,7 @@
 #include <random>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::raw_lies_test {
 
 class RawLies : public testing::Test {
 protected:
@@ -144,5 +143,4 @@ TEST(PlaybackTimes, NeverGoBackWhateverAFileSays) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::raw_lies_test

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::raw_pipe_test {
 
 constexpr std::size_t kFrame = 17 * 13; // rows that do not fill their padded slot rows
 
@@ -164,5 +163,4 @@ TEST_F(RawPipe, CtrlCFinishesTheRecordingWhileTheWriterPauses) {
     EXPECT_TRUE(read_text(recording) == bytes_from(0, 4 * kFrame)) << "the whole frames";
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::raw_pipe_test

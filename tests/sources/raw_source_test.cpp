@@ -15,8 +15,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::raw_source_test {
 
 std::string bytes_0_to(std::size_t count) {
     std::string bytes;
@@ -259,5 +258,4 @@ TEST_F(RawSource, WaitsWhenNoSlotIsFree) {
     EXPECT_EQ(pixels(port.frames[0]), bytes_0_to(12));
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::raw_source_test

@@ -14,8 +14,7 @@
 #include <array>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::recorded_doubts_test {
 
 /// Of a recording of 4×3 pixels; `more` is added to what its file says.
 std::string description(const std::string& more, const std::string& frame) {
@@ -172,5 +171,4 @@ TEST_F(RecordedDoubts, OfWhatCanBeThereAreNone) {
     EXPECT_EQ(times(played(folder_ / "s.tiff", 2), "cannot be"), 0U) << "times may begin again";
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::recorded_doubts_test

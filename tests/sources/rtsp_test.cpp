@@ -10,10 +10,11 @@
 
 #include <iostream>
 
+namespace rtsp_test {
+
 using namespace specklescope;
 using namespace specklescope::test;
 
-namespace {
 std::unique_ptr<Source> rtsp(const std::string& url, double timeout_s = 20) {
     const SourceType type = rtsp_source_type();
     Params params(*type.table);
@@ -21,7 +22,6 @@ std::unique_ptr<Source> rtsp(const std::string& url, double timeout_s = 20) {
     params.set("timeout", timeout_s);
     return type.make({"rtsp", url, {}}, params);
 }
-} // namespace
 
 TEST(Rtsp, FramesComeFromAServerAndItsPictureIsTheSame) {
     const RtspServer server("videotestsrc is-live=true pattern=white ! "
@@ -57,3 +57,5 @@ TEST(Rtsp, AServerThatIsNotThereIsARunError) {
 }
 
 TEST(Rtsp, WhatIsNoAddressIsAUsageError) { EXPECT_THROW(rtsp("http://127.0.0.1/"), UsageError); }
+
+} // namespace rtsp_test

@@ -5,8 +5,7 @@
 
 #include <gst/app/gstappsink.h>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::seek_film_test {
 
 /// Whether packets lie in the file in another order than that in which they are shown; how many there are.
 std::pair<bool, int> order_of(const std::string& path) {
@@ -235,5 +234,4 @@ TEST_F(SeekTest, AFilmThatIsGoneSaysSoEachTime) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 3));
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::seek_film_test

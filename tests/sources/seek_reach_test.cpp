@@ -3,8 +3,7 @@
 
 #include <fstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::seek_reach_test {
 
 /// What this process has read by now, bytes (proc(5), io: rchar).
 std::uint64_t bytes_read() {
@@ -52,5 +51,4 @@ INSTANTIATE_TEST_SUITE_P(
                                 "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"}),
     name_of);
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::seek_reach_test

@@ -4,8 +4,7 @@
 
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::seek_test {
 
 TEST_F(SeekTest, TiffStack) {
     ASSERT_NO_FATAL_FAILURE(script("t.imwrite('a.tif', frames(40), photometric='minisblack')\n"
@@ -252,5 +251,4 @@ TEST_F(SeekTest, ARawFileThatLostItsNameIsStillThere) {
     EXPECT_NE(refusal(*source, 9).find("0…8"), std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::seek_test

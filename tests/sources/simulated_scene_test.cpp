@@ -13,8 +13,7 @@
 #include <map>
 #include <numbers>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::simulated_scene_test {
 
 /// Lengths in units of which the shorter side has 1024.
 struct Vessel {
@@ -230,5 +229,4 @@ TEST(ExposureCache, NoExposureOfAPhaseIsPreferred) {
         EXPECT_NEAR(times, kFrames * part, 5 * std::sqrt(kFrames * part * (1 - part)));
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::simulated_scene_test

@@ -8,8 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::source_text_test {
 
 struct Meaning {
     const char *text, *kind, *target;
@@ -177,5 +176,4 @@ TEST(SourceText, EditsWhileOpenKeepTheOldValueWhenRefused) {
     EXPECT_EQ(to_string(source->params().get("rate")), "10");
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::source_text_test

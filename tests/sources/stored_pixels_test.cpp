@@ -9,8 +9,7 @@
 
 #include <random>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::stored_pixels_test {
 
 constexpr const char* kWritePacked = R"(
 import numpy as np
@@ -127,5 +126,4 @@ TEST(StoredPixels, AnyPartOfPackedSamplesIsThatPartOfAllOfThem) {
         }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::stored_pixels_test

@@ -18,8 +18,7 @@
 #include <numeric>
 #include <set>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::synthetic_test {
 
 struct Moments {
     double mean = 0, contrast2 = 0; ///< of all pixels of all frames
@@ -378,5 +377,4 @@ TEST(Synthetic, EditsTakeEffectWhileOpen) {
     source->close(); // with its cache still in the making, as likely as not
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::synthetic_test

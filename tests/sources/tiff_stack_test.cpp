@@ -11,8 +11,7 @@
 
 #include <memory>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::tiff_stack_test {
 
 constexpr const char* kWriter = R"(
 import numpy as np, struct, tifffile
@@ -373,5 +372,4 @@ TEST(TiffStack, ClaimsBeyondTheFileAreNoAxes) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::tiff_stack_test

@@ -12,8 +12,7 @@
 #include <memory>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::transfer_test {
 
 constexpr const char* kScript = R"py(
 import struct, zlib
@@ -24,21 +23,17 @@ from PIL import Image
 rng = np.random.default_rng(7)
 listing = []
 
-
 def srgb(code):
     code = np.asarray(code, np.float64)
     return np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
-
 
 def note(name, light, text):
     """light: rows × columns [× 3], float64; text: a part of what is said of the coding."""
     np.ascontiguousarray(light, np.float64).tofile(name + ".light")
     listing.append(f"{name}|{text}")
 
-
 def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
 
 def png(name, array, extra):
     depth, color = 8 * array.dtype.itemsize, 2 if array.ndim == 3 else 0
@@ -46,7 +41,6 @@ def png(name, array, extra):
     head = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], depth, color, 0, 0, 0)
     with open(name, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + extra + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
-
 
 def icc(gammas):
     """ICC 2.1 with one tone curve a channel: a power, as curveType of one u8Fixed8Number."""
@@ -65,7 +59,6 @@ def icc(gammas):
     head = struct.pack(">I4sI4s4s4s", size, b"test", 0x02100000, b"mntr", b"GRAY" if len(gammas) == 1 else b"RGB ", b"XYZ ")
     head += b"\0" * 12 + b"acsp" + b"\0" * 28 + struct.pack(">III", 0xF6D6, 0x10000, 0xD32D) + b"\0" * 48
     return head[:128] + table + body
-
 
 grey8 = rng.integers(0, 256, (13, 17), np.uint8)
 grey8[0, :2] = 0, 255
@@ -97,16 +90,13 @@ note("camera.png", grey8, "linear (assumed, as a camera counts)")
 smooth = np.clip(rng.normal(128, 40, (16, 24)), 0, 255).astype(np.uint8)
 color = np.stack([smooth, smooth[::-1], smooth[:, ::-1]], -1)
 
-
 def jpeg(name, array, decode, text, **options):
     Image.fromarray(array).save(name, "JPEG", quality=95, **options)
     note(name, decode(np.asarray(Image.open(name)) / 255), text)
 
-
 def folder(entries, after):
     """A TIFF directory; behind it lies what follows at `after`."""
     return struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHI4s", t, k, n, v) for t, k, n, v in entries) + struct.pack("<I", after)
-
 
 def exif(space, index=None):
     entries = [(0xA001, 3, 1, struct.pack("<HH", space, 0))]
@@ -116,7 +106,6 @@ def exif(space, index=None):
     second = folder(entries, 0)
     third = folder([(1, 2, 4, index)], 0) if index else b""
     return b"Exif\0\0" + struct.pack("<2sHI", b"II", 42, 8) + first + second + third
-
 
 jpeg("plain.jpg", color, srgb, "sRGB (assumed, as JPEG pictures are)")
 jpeg("grey.jpg", smooth, srgb, "sRGB (assumed, as JPEG pictures are)")
@@ -254,5 +243,4 @@ TEST_F(TransferTest, WhatCannotBeIsRefusedInOneSentence) {
     EXPECT_NO_THROW((void)make_source("synthetic", defaults));
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::transfer_test

@@ -7,8 +7,7 @@
 
 #include <limits>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::untimed_test {
 
 TEST(Untimed, WhatNeedsSecondsAsksForARate) {
     for (const TimeOrigin origin : {TimeOrigin::none, TimeOrigin::source, TimeOrigin::parameter}) {
@@ -56,5 +55,4 @@ TEST(Untimed, ABaselineOfAFileWithoutTimesHasNoSeconds) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::untimed_test

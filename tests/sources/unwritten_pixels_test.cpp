@@ -9,8 +9,7 @@
 #include <cstring>
 #include <random>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::unwritten_pixels_test {
 
 class PoisonedMemory final : public SlotMemory {
 public:
@@ -231,5 +230,4 @@ open("names", "w").write("\n".join(names))
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::unwritten_pixels_test

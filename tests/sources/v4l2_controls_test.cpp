@@ -11,8 +11,7 @@
 #include <set>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::v4l2_controls_test {
 
 /// A camera's controls. Who writes outside a range, or the exposure time while the automatic has it, is told
 /// so as by a driver.
@@ -200,5 +199,4 @@ TEST(V4l2Controls, WhatACameraLacksIsRefusedInASentence) {
               std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::v4l2_controls_test

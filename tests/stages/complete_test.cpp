@@ -7,8 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::complete_test {
 
 constexpr Shape kSmallFrames{16, 12, 1, PixelType::u16};
 
@@ -154,5 +153,4 @@ TEST_F(CompleteTest, ACapturedDarkFrameBeginsHistoriesAgain) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::complete_test

@@ -8,8 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::defined_test {
 
 constexpr float kUndefined = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
@@ -228,5 +227,4 @@ TEST(Defined, DownsampleIsTheMeanOfTheNumbersInABlock) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::defined_test

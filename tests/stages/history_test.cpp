@@ -3,8 +3,7 @@
 #include "tests/support/images.hpp"
 #include "tests/support/stage_runner.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::history_test {
 
 TEST(History, IsFullBehindAsManyFramesAsAResultRestsOn) {
     auto random = test_random(15601);
@@ -32,5 +31,4 @@ TEST(History, IsFullBehindAsManyFramesAsAResultRestsOn) {
     EXPECT_GE(stages, 4);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::history_test

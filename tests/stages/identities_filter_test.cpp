@@ -3,8 +3,7 @@
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/stages/identities.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::identities_filter_test {
 
 // --- blurs ---
 
@@ -168,5 +167,4 @@ TEST_P(Identities, TilesGiveTheSamePixelsAsTheWhole) {
 
 INSTANTIATE_TEST_SUITE_P(On, Identities, testing::ValuesIn(backends()), backend_name);
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::identities_filter_test

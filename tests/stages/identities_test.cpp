@@ -3,8 +3,7 @@
 
 #include <map>
 
-namespace specklescope {
-namespace {
+namespace specklescope::identities_test {
 
 // --- histograms ---
 
@@ -178,5 +177,4 @@ TEST_P(Identities, SpeckleContrastDoesNotSeeBrightness) {
 
 INSTANTIATE_TEST_SUITE_P(On, Identities, testing::ValuesIn(backends()), backend_name);
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::identities_test

@@ -12,8 +12,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace specklescope {
-namespace {
+namespace specklescope::kept_test {
 
 constexpr Shape kFrame{67, 45, 1, PixelType::u16};
 constexpr double kFull = 4095;
@@ -311,5 +310,4 @@ TEST_P(CountedOn, WindowsOfEveryAveragedFrame) {
         }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::kept_test

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::mean_above_zero_test {
 
 /// Samples less their black level: about half of all windows have a mean that is not above 0.
 TestImage<float> dark_half(std::uint64_t stream) {
@@ -71,5 +70,4 @@ TEST(MeanAboveZero, ThereIsNoContrastOverTimeOfAMeanThatIsNotAboveZero) {
         }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::mean_above_zero_test

@@ -6,8 +6,7 @@
 
 #include <regex>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::no_room_test {
 
 #ifdef SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
 TEST(NoRoom, IsSaidWithItsSize) {
@@ -47,5 +46,4 @@ TEST(NoRoom, IsSaidWithItsSize) {
 }
 #endif
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::no_room_test

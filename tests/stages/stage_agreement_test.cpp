@@ -12,8 +12,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::stage_agreement_test {
 
 using namespace test;
 using Clock = std::chrono::steady_clock;
@@ -304,5 +303,4 @@ INSTANTIATE_TEST_SUITE_P(Every, StageWalk, testing::ValuesIn([] {
 
 [[maybe_unused]] const auto* const kPage = testing::AddGlobalTestEnvironment(new PageWriter);
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::stage_agreement_test

@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::camera_test {
 
 const Rect kCanvas{300, 40, 900, 700};
 const Shape kImage{640, 480, 1, PixelType::u8};
@@ -103,5 +102,4 @@ TEST(MostCovered, IsTheScreenOnWhichMostOfTheWindowLies) {
     EXPECT_EQ(most_covered(screens, {9000, 9000, 1280, 800}), 0U) << "nowhere: the first";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::camera_test

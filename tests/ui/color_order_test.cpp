@@ -8,8 +8,7 @@
 
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::color_order_test {
 
 TEST(ColorOrder, IsThatOfCieLightness) {
     std::ostringstream out;
@@ -36,5 +35,4 @@ assert {"viridis", "inferno", "magma", "grey"} <= safe and not safe & {"jet", "t
 )py")) << test::read_file(folder / "python.log");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::color_order_test

@@ -4,8 +4,7 @@
 
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::control_texts_test {
 
 class ControlTexts : public DrawnParts {
 protected:
@@ -110,5 +109,4 @@ TEST_F(ControlTexts, OfANameNothingIsHidden) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::control_texts_test

@@ -9,8 +9,7 @@
 #include <cstdlib>
 #include <optional>
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_bars_test {
 
 #ifdef SPECKLESCOPE_HAVE_EGL
 
@@ -218,5 +217,4 @@ TEST_F(DrawnBars, APictureLargerThanTheLargestTextureIsThinnedUntilItFits) {
 
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_bars_test

@@ -8,8 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_curves_test {
 
 class DrawnCurves : public DrawnNarrow {
 protected:
@@ -126,5 +125,4 @@ TEST_F(DrawnCurves, TheMeanBehindALongNameIsSeen) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_curves_test

@@ -9,8 +9,7 @@
 #include <filesystem>
 #include <functional>
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_dialogs_test {
 
 class DrawnDialogs : public DrawnParts {
 protected:
@@ -209,5 +208,4 @@ TEST_F(DrawnDialogs, AnAutomaticRangeIsMarkedAndLockedByOneClick) {
     EXPECT_LT(amber().z, amber().x) << "a fixed range is not marked";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_dialogs_test

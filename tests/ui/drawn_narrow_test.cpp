@@ -10,8 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_narrow_test {
 
 constexpr ImU32 kMark = IM_COL32(10, 13, 16, 215);
 
@@ -215,5 +214,4 @@ TEST_F(DrawnNarrow, ASliderWhoseSectionWasClosedWhileANumberWasTypedIsASliderAga
     EXPECT_TRUE(is_slider());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_narrow_test

@@ -12,8 +12,7 @@
 #include <optional>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_picture_test {
 
 #ifdef SPECKLESCOPE_HAVE_EGL
 
@@ -126,5 +125,4 @@ TEST_F(DrawnPicture, ThatIsThinnerThanAPixelOfTheScreenIsSeen) {
 
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_picture_test

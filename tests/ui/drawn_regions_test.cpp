@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_regions_test {
 
 class DrawnRegions : public DrawnParts {
 protected:
@@ -167,5 +166,4 @@ TEST_F(DrawnRegions, EachToolHasASignThatFillsItsButton) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_regions_test

@@ -2,8 +2,7 @@
 #include "tests/ui/drawn_narrow.hpp"
 #include "ui/regions/region_panel.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawn_table_test {
 
 class DrawnTable : public DrawnNarrow {
 protected:
@@ -184,5 +183,4 @@ TEST_F(DrawnTable, ANameThatIsBeingTypedIsForNoOtherRegion) {
         EXPECT_EQ(session_.regions.regions()[i].name, others[i].name);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawn_table_test

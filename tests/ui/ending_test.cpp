@@ -2,8 +2,7 @@
 #include "tests/ui/viewer_fixture.hpp"
 #include "ui/interrupt.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::ending_test {
 
 class EndingTest : public ViewerTest {
 protected:
@@ -66,5 +65,4 @@ TEST(Interrupt, TheSameTwiceAtOneMomentIsOneWish) {
         testing::ExitedWithCode(130), "");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::ending_test

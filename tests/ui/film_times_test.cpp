@@ -7,8 +7,7 @@
 
 #include <regex>
 
-namespace specklescope {
-namespace {
+namespace specklescope::film_times_test {
 
 class FilmTimes : public testing::Test {
 protected:
@@ -109,5 +108,4 @@ TEST_F(FilmTimes, ASeekOrALoopMakesThemNoLessExact) {
     EXPECT_FALSE(film.uneven);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::film_times_test

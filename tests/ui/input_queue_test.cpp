@@ -9,8 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::input_queue_test {
 
 /// Dear ImGui without a window, in frames of a quarter of a second: a field above a button.
 class SlowFrames : public testing::Test {
@@ -220,5 +219,4 @@ TEST_F(SlowFrames, TheProgramHearsEveryTap) {
     EXPECT_TRUE(queue_.empty());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::input_queue_test

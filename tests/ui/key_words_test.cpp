@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::key_words_test {
 
 using test::eventually;
 
@@ -102,5 +101,4 @@ TEST_F(KeyWords, SoDoesTheLineThatSaysHowToDraw) {
     EXPECT_EQ(tools.status(other), "Rectangle: drag over the picture. Shift: square. Q: done.");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::key_words_test

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::line_panel_test {
 
 /// A still picture with a vessel 14 px wide across a line, and nothing across another.
 constexpr const char* kMake = R"py(
@@ -64,5 +63,4 @@ TEST_F(LinePanelTest, TellsTheWidthThatIsWritten) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::line_panel_test

@@ -7,8 +7,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::numbers_test {
 
 TEST(Numbers, SizesInTheUnitThatFits) {
     EXPECT_EQ(size_text(0), "0 B");
@@ -105,5 +104,4 @@ TEST(LevelColor, ErrorsAreRedWarningsAmberAndTheRestIsNeither) {
     EXPECT_GT(blue(info), red(info));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::numbers_test

@@ -11,8 +11,7 @@
 #include <regex>
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::offscreen_test {
 
 #ifndef SPECKLESCOPE_HAVE_EGL
 
@@ -360,5 +359,4 @@ TEST_F(OffscreenAndWindow, TheyShowTheSamePixels) {
 
 #endif
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::offscreen_test

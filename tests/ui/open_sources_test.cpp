@@ -14,8 +14,7 @@
 #include <csignal>
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::open_sources_test {
 
 std::string name_of(const RawSize& size) {
     return std::to_string(size.width) + "x" + std::to_string(size.height) + " " + size.format + " " +
@@ -201,5 +200,4 @@ TEST(SystemDialog, ReadsANameAndEndsWithTheOneWhoAsked) {
     setenv("PATH", path.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::open_sources_test

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace specklescope {
-namespace {
+namespace specklescope::palette_test {
 
 /// Every way to find the word, from the letter at `from` on.
 std::optional<int> every_way(const std::string& word, const std::string& text) {
@@ -91,5 +90,4 @@ TEST(Palette, TheBestFitComesFirstAndOfEqualsThePossibleOnes) {
     EXPECT_TRUE(texts("xq").empty());
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::palette_test

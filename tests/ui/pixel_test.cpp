@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::pixel_test {
 
 Frame frame_of(FrameRing& ring) {
     Frame frame = ring.try_acquire();
@@ -55,5 +54,4 @@ TEST(PixelUnderThePointer, IsNothingBesideThePicture) {
     EXPECT_EQ(color_at(Frame(), 0, 0), std::nullopt);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::pixel_test

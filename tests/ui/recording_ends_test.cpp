@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::recording_ends_test {
 
 TEST(EndOfRecording, CountsOneAsOne) {
     SinkStatus status;
@@ -22,5 +21,4 @@ TEST(EndOfRecording, CountsOneAsOne) {
     EXPECT_EQ(end_of_recording(status).text, "The disk is full.");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::recording_ends_test

@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_session_test {
 
 using test::eventually;
 
@@ -159,5 +158,4 @@ TEST_F(RegionSessionTest, RememberedOnesGoWithASourceThatIsGone) {
     EXPECT_EQ(session.pipeline()->regions(), nullptr);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_session_test

@@ -3,8 +3,7 @@
 #include "analysis/regions_file.hpp"
 #include "tests/ui/region_tools_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_shown_test {
 
 TEST_F(RegionToolsTest, OutsideThePictureNothingIsAddedAndOnASmallerOneTheyAreMarked) {
     const auto viewer = open();
@@ -160,5 +159,4 @@ TEST_F(RegionToolsTest, ThePanelDoesTheSameByMouse) {
     EXPECT_EQ(viewer->quit(), 0) << viewer->log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_shown_test

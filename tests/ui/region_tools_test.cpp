@@ -5,8 +5,7 @@
 
 #include <map>
 
-namespace specklescope {
-namespace {
+namespace specklescope::region_tools_test {
 
 TEST_F(RegionToolsTest, EachShapeIsSavedAsPointedAtAndMeasuredAsOnTheCommandLine) {
     const auto viewer = open();
@@ -257,5 +256,4 @@ TEST_F(RegionToolsTest, TheKeyboardAloneDoesAll) {
     EXPECT_EQ(viewer->quit(), 0) << viewer->log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::region_tools_test

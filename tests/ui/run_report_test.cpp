@@ -6,8 +6,7 @@
 #include <csignal>
 #include <regex>
 
-namespace specklescope {
-namespace {
+namespace specklescope::run_report_test {
 
 TEST(RunReport, OfARecordingThatWasSplitEachFileHasItsOwnFrames) {
     constexpr std::size_t kFrames = 19;
@@ -58,5 +57,4 @@ TEST(RunTrigger, EachSignalBeginsARecordingOrEndsTheOneThatRuns) {
     EXPECT_EQ(names_in(folder.path().string()), (std::vector<std::string>{"r-1.tiff", "r.tiff"}));
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::run_report_test

@@ -8,8 +8,7 @@
 #include <cmath>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::scale_bar_test {
 
 TEST(ScaleBar, IsTheLongestRoundLengthThatFits) {
     std::mt19937_64 random = test::test_random(52);
@@ -98,5 +97,4 @@ TEST_F(ScaleViewerTest, IsDrawnOverAKnownLength) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::scale_bar_test

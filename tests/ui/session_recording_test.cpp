@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::session_recording_test {
 
 using test::eventually;
 
@@ -83,5 +82,4 @@ TEST_F(SessionRecordingTest, OrItIsOpenedAsTheWindowIsSet) {
     EXPECT_EQ(told("processes them again"), 1) << "which it says";
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::session_recording_test

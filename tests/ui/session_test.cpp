@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::session_test {
 
 using test::eventually;
 
@@ -224,5 +223,4 @@ TEST_F(SessionTest, MessagesAreKeptUpToSixty) {
     EXPECT_EQ(told(session, "message 99"), 1);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::session_test

@@ -8,8 +8,7 @@
 #include <limits>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::ticks_test {
 
 TEST(Ticks, OfAnyAxisTwoAtLeastLieWithinItAndApart) {
     const unsigned seed = std::random_device()();
@@ -110,5 +109,4 @@ TEST_F(DrawnScale, NumbersAreNotCutAtItsEdge) {
             EXPECT_LE(number.z, right_) << low << " … " << high;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::ticks_test

@@ -5,8 +5,7 @@
 
 #include <sstream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::traces_strip_test {
 
 constexpr const char* kRegions = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[60,57]]},
@@ -376,5 +375,4 @@ TEST_F(TracesStrip, EventsAreMarkedNamedRemovedAndWritten) {
     EXPECT_NE(text.find("\n" + moment + ","), std::string::npos) << moment;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::traces_strip_test

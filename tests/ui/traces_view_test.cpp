@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-namespace specklescope {
-namespace {
+namespace specklescope::traces_view_test {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
@@ -116,5 +115,4 @@ TEST(TracesView, StepsOfTimeAreRoundAndFewEnough) {
         EXPECT_LE(span / time_step(span, 6), 6 + 1e-9) << span;
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::traces_view_test

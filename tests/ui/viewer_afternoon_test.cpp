@@ -5,8 +5,7 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/region_tools_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_afternoon_test {
 
 class Afternoon : public RegionToolsTest {
 protected:
@@ -142,5 +141,4 @@ json.dump({"file": flow[0], "sequence": first[0], "mean": first[1]}, open("first
     EXPECT_EQ(again.quit(), 0) << again.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_afternoon_test

@@ -3,8 +3,7 @@
 
 #include <set>
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_film_test {
 
 class ViewerFilmTest : public ViewerTest {
 protected:
@@ -285,5 +284,4 @@ TEST_F(ViewerFilmTest, EverythingFitsInANarrowWindow) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_film_test

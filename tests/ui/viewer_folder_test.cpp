@@ -1,8 +1,7 @@
 // The folder for recordings, chosen from a list.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_folder_test {
 
 class FolderViewerTest : public ViewerTest {};
 
@@ -39,5 +38,4 @@ TEST_F(FolderViewerTest, IsWalkedToChosenAndTakesTheRecordings) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_folder_test

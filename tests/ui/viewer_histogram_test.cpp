@@ -1,8 +1,7 @@
 // The histogram in the window: what it counts, and its handles by mouse and keys.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_histogram_test {
 
 class HistogramViewerTest : public ViewerTest {
 protected:
@@ -164,5 +163,4 @@ TEST_F(HistogramViewerTest, TheWarningOfSaturationHasItsThreshold) {
     EXPECT_EQ(quiet.quit(), 0) << quiet.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_histogram_test

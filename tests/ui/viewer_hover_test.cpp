@@ -2,8 +2,7 @@
 // texture.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_hover_test {
 
 TEST_F(ViewerTest, UnderTheMouseIsThePixelThatIsSeenThere) {
     constexpr int kWidth = 40, kHeight = 30;
@@ -72,5 +71,4 @@ TEST_F(ViewerTest, APictureWiderThanATextureIsShownWhole) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_hover_test

@@ -1,8 +1,7 @@
 // What keys and typed words do in the real window, also when they come faster than pictures are drawn.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_keys_test {
 
 class ViewerKeysTest : public ViewerTest {
 protected:
@@ -238,5 +237,4 @@ TEST_F(ViewerKeysTest, AFixedRangeStaysWithItsPicture) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_keys_test

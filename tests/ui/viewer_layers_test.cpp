@@ -9,8 +9,7 @@
 #include <limits>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_layers_test {
 
 constexpr int kWidth = 48, kHeight = 40;
 const Shape kShape{kWidth, kHeight, 1, PixelType::f32};
@@ -245,5 +244,4 @@ TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_layers_test

@@ -5,8 +5,7 @@
 
 #include "pipeline/mapping.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_light_test {
 
 TEST_F(ViewerTest, ACodedPictureIsLightInNumbersAndItselfOnTheScreen) {
     ASSERT_TRUE(test::python(folder_, R"py(
@@ -75,5 +74,4 @@ code.tofile("code.raw")
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_light_test

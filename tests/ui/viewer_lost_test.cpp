@@ -1,8 +1,7 @@
 // What is lost is seen to be lost: a camera that is gone, and a recording that failed.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_lost_test {
 
 using ViewerLost = ViewerTest;
 
@@ -60,5 +59,4 @@ TEST_F(ViewerLost, ARecordingThatFailedStaysUntilItIsAcknowledged) {
     (void)viewer.quit();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_lost_test

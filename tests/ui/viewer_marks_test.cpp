@@ -5,8 +5,7 @@
 
 #include "ui/canvas/numbers.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_marks_test {
 
 TEST(ShareText, NeverSaysNothingWhereThereIsSomething) {
     EXPECT_EQ(share_text(0), "0.00 %");
@@ -115,5 +114,4 @@ TEST_F(ViewerMarksTest, TheSnapshotOfTheEndIsWrittenByTheWindowToo) {
     EXPECT_NE(refused.log().find("none"), std::string::npos) << refused.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_marks_test

@@ -2,8 +2,7 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_movie_test {
 
 class ViewerMovieTest : public ViewerTest {
 protected:
@@ -103,5 +102,4 @@ assert lost == about[0]['dropped'] + about[0]['lost_before_recorder'], (lost, ab
 )py")) << read_text(folder_ / "python.log");
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_movie_test

@@ -1,8 +1,7 @@
 // Small and tall windows: what is shown can be chosen, and nothing lies on what it should leave free.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_narrow_test {
 
 class NarrowViewerTest : public ViewerTest {
 protected:
@@ -143,5 +142,4 @@ TEST_F(NarrowViewerTest, WhereThereIsRoomEachLayoutHasItsButton) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_narrow_test

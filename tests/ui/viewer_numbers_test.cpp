@@ -4,8 +4,7 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_numbers_test {
 
 constexpr const char* kFilm = R"py(
 import numpy as np, tifffile
@@ -132,5 +131,4 @@ TEST_F(ViewerNumbers, OfOneFrameAreTheSameEverywhere) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_numbers_test

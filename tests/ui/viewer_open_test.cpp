@@ -6,8 +6,7 @@
 #include <csignal>
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_open_test {
 
 class ViewerOpenTest : public ViewerTest {
 protected:
@@ -245,5 +244,4 @@ TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_open_test

@@ -2,8 +2,7 @@
 // real mouse and keys.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_palette_test {
 
 class ViewerPaletteTest : public ViewerTest {
 protected:
@@ -155,5 +154,4 @@ TEST_F(ViewerPaletteTest, ControlsAreReachedWithoutAMouseAndLettersStayCommands)
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_palette_test

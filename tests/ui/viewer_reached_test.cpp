@@ -1,8 +1,7 @@
 // Without a mouse: what the keyboard has reached is seen, and what only a click did is found by its name.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_reached_test {
 
 class ViewerReachedTest : public ViewerTest {
 protected:
@@ -180,5 +179,4 @@ TEST_F(ViewerNamedTest, AFixedRangeOfTracesGoesWithItsQuantity) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_reached_test

@@ -3,8 +3,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_report_test {
 
 class ViewerReportTest : public ViewerTest {
 protected:
@@ -156,5 +155,4 @@ TEST_F(ViewerReportTest, ARecordingThatIsNamedIsShownWithItsSettings) {
     }
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_report_test

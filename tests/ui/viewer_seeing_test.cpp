@@ -1,8 +1,7 @@
 // How much of a picture is seen, and where: zoom, values of single pixels, the controls' place.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_seeing_test {
 
 class ViewerSeeingTest : public ViewerTest {
 protected:
@@ -116,5 +115,4 @@ TEST_F(ViewerSeeingTest, InATallWindowTheControlsAreBelowThePicture) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_seeing_test

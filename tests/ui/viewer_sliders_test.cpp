@@ -1,8 +1,7 @@
 // Sliders without a mouse: the arrows make fine steps on the one that the keyboard has reached.
 #include "tests/ui/viewer_fixture.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_sliders_test {
 
 class ViewerSlidersTest : public ViewerTest {
 protected:
@@ -61,5 +60,4 @@ TEST_F(ViewerSlidersTest, ArrowsMakeFineStepsAndLeaveTheFilmAlone) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_sliders_test

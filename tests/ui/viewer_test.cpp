@@ -6,8 +6,7 @@
 #include "pipeline/mapping.hpp"
 #include "stages/speckle/speckle.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_test {
 
 /// Mean step between neighbours in the middle of the picture, in grey levels.
 double roughness(const Screenshot& shot, const Rect& canvas) {
@@ -205,5 +204,4 @@ TEST_F(ViewerTest, ASourceThatFailsLeavesThePictureAndSaysWhy) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_test

@@ -6,8 +6,7 @@
 
 #include <sys/stat.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::viewer_thumbnails_test {
 
 /// A grey TIFF of one strip, which may claim more than it holds.
 std::string tiff(std::uint32_t width, std::uint32_t height, const std::string& pixels) {
@@ -193,5 +192,4 @@ TEST(FirstLookLimits, NoMoreMemoryIsTakenThanAllowedAndAPipeIsLeftAlone) {
     EXPECT_THROW((void)first_look(SourceArgument(pipe), 8), UsageError);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::viewer_thumbnails_test

@@ -10,8 +10,7 @@
 #include <gst/video/video.h>
 #include <gtest/gtest.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::camera_test {
 
 TEST(VirtualCamera, GetsYuy2OfTheSizeOfThePicture) {
     init_gstreamer();
@@ -44,5 +43,4 @@ TEST(VirtualCamera, GetsYuy2OfTheSizeOfThePicture) {
     gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::camera_test

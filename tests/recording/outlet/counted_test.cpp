@@ -5,8 +5,7 @@
 
 #include <atomic>
 
-namespace specklescope {
-namespace {
+namespace specklescope::counted_test {
 
 const Shape kSmall{8, 6, 1, PixelType::u8};
 
@@ -52,5 +51,4 @@ TEST(Outlet, CountsEachPictureOnce) {
     EXPECT_EQ(seen.dropped, 10U);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::counted_test

@@ -15,8 +15,7 @@
 #include <optional>
 #include <random>
 
-namespace specklescope {
-namespace {
+namespace specklescope::rtsp_test {
 
 using namespace std::chrono_literals;
 using Stranger = test::RtspStranger;
@@ -370,5 +369,4 @@ TEST_F(Rtsp, AnOpenDoorIsSaidOnce) {
     EXPECT_EQ(done.err.find("is open to", done.err.find("is open to") + 1), std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::rtsp_test

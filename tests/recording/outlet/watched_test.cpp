@@ -6,8 +6,7 @@
 
 #include <atomic>
 
-namespace specklescope {
-namespace {
+namespace specklescope::watched_test {
 
 const Shape kSmall{8, 6, 1, PixelType::u8};
 
@@ -90,5 +89,4 @@ TEST_F(OutletPixels, OfAFilmAreAskedForAlwaysSinceItMayStandStill) {
     sink->close();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::watched_test

@@ -7,8 +7,7 @@
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/file_tools.hpp"
 
-namespace specklescope {
-namespace {
+namespace specklescope::drawing_test {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
@@ -252,5 +251,4 @@ TEST_F(ReportDrawing, OfABaselineThatWasLetGoNothingIsSaid) {
     EXPECT_EQ(region_table(report_).baseline, false);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::drawing_test

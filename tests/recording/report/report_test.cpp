@@ -10,8 +10,7 @@
 
 #include <sys/resource.h>
 
-namespace specklescope {
-namespace {
+namespace specklescope::report_test {
 
 constexpr const char* kRegions =
     R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},)"
@@ -223,5 +222,4 @@ TEST(ReportMethods, QuoteThePageOfScience) {
         << methods(report).at(1);
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::report_test

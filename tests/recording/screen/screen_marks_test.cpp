@@ -2,9 +2,10 @@
 #include "have_cairo.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
 
+namespace screen_marks_test {
+
 using namespace specklescope;
 
-namespace {
 constexpr PixelType kU8 = PixelType::u8, kF32 = PixelType::f32;
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
@@ -269,4 +270,5 @@ TEST(Marks, AreRefusedWithoutWhatDrawsThem) {
 }
 
 #endif
-} // namespace
+
+} // namespace screen_marks_test

@@ -4,9 +4,10 @@
 
 #include "analysis/baseline_image.hpp"
 
+namespace screen_test {
+
 using namespace specklescope;
 
-namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 
 std::shared_ptr<const LiveLook> looking(ScreenLook look) {
@@ -289,4 +290,5 @@ TEST(Screen, AnMp4ThatWasCutOffOpens) {
     EXPECT_GE(cut, 100U);
     EXPECT_LE(cut, 350U);
 }
-} // namespace
+
+} // namespace screen_test

@@ -12,8 +12,7 @@
 
 #include <iostream>
 
-namespace specklescope {
-namespace {
+namespace specklescope::stream_run_test {
 
 using namespace std::chrono_literals;
 
@@ -332,5 +331,4 @@ TEST_F(StreamRun, ATerminalGetsNoPixels) {
     EXPECT_TRUE(says(done.all(), "is a terminal, which shows no pixels")) << done.all();
 }
 
-} // namespace
-} // namespace specklescope
+} // namespace specklescope::stream_run_test

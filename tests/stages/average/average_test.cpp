@@ -6,8 +6,7 @@
 #include "tests/support/instruction_sets.hpp"
 #include "tests/support/stage_runner.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::average_test {
 
 /// Of the samples that are no NaN.
 template <class T> double mean_of(const std::vector<T>& samples) {
@@ -270,5 +269,4 @@ TEST(Average, FullScaleStaysKnown) {
     EXPECT_EQ(info.full_scale, 200);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::average_test

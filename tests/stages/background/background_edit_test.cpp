@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::background_edit_test {
 
 TestImage<std::uint16_t> noise(double low, double high, std::mt19937_64& random) {
     return uniform_image<std::uint16_t>(23, 7, low, high, random);
@@ -123,5 +122,4 @@ TEST(BackgroundEdits, AnEditThatGivesItWorkChangesThePixelTypeBetweenTwoFrames) 
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::background_edit_test

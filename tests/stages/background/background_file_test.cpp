@@ -4,8 +4,7 @@
 #include "tests/stages/background/background_oracle.hpp"
 #include "tests/support/file_tools.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::background_file_test {
 
 template <class T> void expect_from_files(int channels) {
     std::mt19937_64 random = test_random(1);
@@ -223,5 +222,4 @@ TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
               std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::background_file_test

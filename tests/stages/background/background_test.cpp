@@ -7,8 +7,7 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/support/stage_runner.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::background_test {
 
 template <class T> void expect_passed(int channels, std::mt19937_64& random) {
     const auto frame = noise<T>(channels, 0, 255, random);
@@ -218,5 +217,4 @@ TEST(Background, SpeckleBehindItStillCountsSaturation) {
               18U);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::background_test

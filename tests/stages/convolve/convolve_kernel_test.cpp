@@ -13,8 +13,7 @@
 #include <limits>
 #include <numeric>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::convolve_kernel_test {
 
 using Kernel = ConvolveParams::Kernel;
 constexpr Shape kImage{64, 48, 1, PixelType::f32};
@@ -280,5 +279,4 @@ TEST(ConvolutionGeometry, the_fast_size_is_the_fastest) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::convolve_kernel_test

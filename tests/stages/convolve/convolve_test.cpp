@@ -9,8 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::convolve_test {
 
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
 constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::wrap,
@@ -310,5 +309,4 @@ TEST(GaussianFft, is_the_sampled_gaussian_at_every_border) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::convolve_test

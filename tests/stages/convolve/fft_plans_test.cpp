@@ -25,8 +25,7 @@
 #include <set>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::fft_plans_test {
 
 class FftPlans : public testing::Test {
 protected:
@@ -174,5 +173,4 @@ TEST_F(FftPlans, AFolderThatCannotBeWrittenIsSaidOnce) {
     EXPECT_EQ(said.find("cannot be kept"), said.rfind("cannot be kept")) << said;
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::fft_plans_test

@@ -11,8 +11,7 @@
 #include <functional>
 #include <sstream>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::kernel_file_test {
 
 using Kernel = ConvolveParams::Kernel;
 constexpr Shape kImage{64, 48, 1, PixelType::f32};
@@ -214,5 +213,4 @@ TEST(KernelFile, weights_that_cannot_be_used_are_refused_in_a_sentence) {
               std::string::npos);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::kernel_file_test

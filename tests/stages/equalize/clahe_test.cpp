@@ -12,8 +12,7 @@
 
 #include <string>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::clahe_test {
 
 template <class T>
 TestImage<T> run_clahe(const TestImage<T>& image, const ClaheParams& values, double full_scale = 0) {
@@ -213,5 +212,4 @@ TEST(Clahe, RefusesParametersOutOfRange) {
     EXPECT_THROW(params.set("clip", -1.0), UsageError);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::clahe_test

@@ -1,8 +1,7 @@
 // Histogram equalisation of colour: hue and saturation stay, grey stays grey, negative samples count as 0.
 #include "tests/stages/equalize/equalize_run.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::equalize_color_test {
 
 using Scaling = EqualizeParams::Scaling;
 
@@ -57,5 +56,4 @@ TEST(EqualizeColour, GreyInThreeChannelsIsGrey) {
     });
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::equalize_color_test

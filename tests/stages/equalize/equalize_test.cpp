@@ -13,8 +13,7 @@
 #include <array>
 #include <bit>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::equalize_test {
 
 using Scaling = EqualizeParams::Scaling;
 
@@ -368,5 +367,4 @@ TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
         }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::equalize_test

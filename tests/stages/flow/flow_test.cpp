@@ -6,8 +6,7 @@
 
 #include <cmath>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::flow_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -218,5 +217,4 @@ TEST(Flow, TheExposureOfTheCameraGoesBeforeItsOwn) {
     EXPECT_EQ(run.output.at(0, 0), 2);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::flow_test

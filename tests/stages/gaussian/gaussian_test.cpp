@@ -10,8 +10,7 @@
 
 #include <string>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::gaussian_test {
 
 using Method = GaussianParams::Method;
 constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::wrap,
@@ -355,5 +354,4 @@ TEST(Gaussian, ShowsOnlyWhatApplies) {
     EXPECT_FALSE(visible("sigma") || visible("radius"));
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::gaussian_test

@@ -8,8 +8,7 @@
 #include "tests/stages/geometry/geometry_oracle.hpp"
 #include "tests/support/instruction_sets.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::geometry_test {
 
 template <class T> TestImage<T> run_stage(const TestImage<T>& image, const std::string& text) {
     Chain chain;
@@ -208,5 +207,4 @@ TEST(GeometryErrors, SayWhatIsAllowed) {
         EXPECT_NE(message_of(text, shape), "") << text;
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::geometry_test

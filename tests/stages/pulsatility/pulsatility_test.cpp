@@ -10,8 +10,7 @@
 #include <limits>
 #include <numbers>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::pulsatility_test {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
@@ -169,5 +168,4 @@ TEST(Pulsatility, SaysWhatItHoldsAndWhatDoesNotFit) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::pulsatility_test

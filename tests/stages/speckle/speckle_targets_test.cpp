@@ -5,8 +5,7 @@
 
 #include <functional>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::speckle_targets_test {
 
 class SpeckleTargets : public EveryInstructionSet {};
 
@@ -117,5 +116,4 @@ TEST_P(SpeckleTargets, NoTileIsWiderThanItsSums) {
 
 INSTANTIATE_TEST_SUITE_P(Processor, SpeckleTargets, instruction_sets(), instruction_set_name);
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::speckle_targets_test

@@ -12,8 +12,7 @@
 #include <functional>
 #include <string>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::speckle_test {
 
 TEST(Speckle, AwkwardShapes) {
     std::mt19937_64 random = test_random(7);
@@ -385,5 +384,4 @@ TEST(Speckle, ReferenceValuesOfTheRatCortex) {
     EXPECT_NEAR(k.at(1277, 1021), 0.103963551, 1e-7 * 0.1040);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::speckle_test

@@ -5,8 +5,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/stage_runner.hpp"
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::spatiotemporal_test {
 
 constexpr double kExposure = 0.01; // the parameter's default, s
 constexpr double kNoThreshold = std::numeric_limits<double>::quiet_NaN();
@@ -160,5 +159,4 @@ TEST(Spatiotemporal, AWindowLargerThanTheImageIsRefused) {
                  UsageError);
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::spatiotemporal_test

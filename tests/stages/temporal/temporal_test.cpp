@@ -11,8 +11,7 @@
 
 #include <filesystem>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::temporal_test {
 
 constexpr double kExposure = 0.01; // the parameter's default, s
 
@@ -261,5 +260,4 @@ TEST(Temporal, RealDataHasTheKnownContrast) {
     }
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::temporal_test

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace specklescope::test {
-namespace {
+namespace specklescope::test::gamma_test {
 
 Params gamma_params(double gamma) {
     Params params(*find_stage("gamma").table);
@@ -123,5 +122,4 @@ TEST(Gamma, OfOneIsLeftOutAndKeepsTheMeaning) {
     EXPECT_EQ(type.quantity(gamma_params(2), type.quantity(gamma_params(2), flow)).symbol, "SFI^γ");
 }
 
-} // namespace
-} // namespace specklescope::test
+} // namespace specklescope::test::gamma_test
