@@ -4,9 +4,9 @@
 golden.py PROGRAM                   compare with sums.json
 golden.py PROGRAM --write           write sums.json, with each instruction set of this machine in turn
 golden.py PROGRAM --against OTHER   compare two programs, for instance before and after a change
---library LIB, --python PYTHON      also run the examples in C, and in Python with the package specklescope
---target AVX2|SSE4|SCALAR                  use this instruction set instead of the best one
---keep FOLDER                       keep all files; --only TEXT: run the lines whose name contains TEXT (and their inputs)
+--library LIB                       also run the examples in C
+--keep FOLDER                       keep all files
+--only TEXT                         run the lines whose name contains TEXT, and those that write their inputs
 
 Results may differ in the last bits between instruction sets, compilers and versions of libraries. sums.json holds sums for
 each instruction set, of the compiler and the libraries named in it. Elsewhere an output is compared with its sum if the sum
@@ -121,8 +121,6 @@ class Runner:
         self.requests()
         if self.options.library:
             self.c_examples()
-        if self.options.python:
-            self.python_examples()
         return self
 
     def call(self, words, where):
@@ -177,12 +175,6 @@ class Runner:
             self.call(["cc", f"-I{root}/include", root / f"examples/c/{name}.c", "-o", binary, library,
                        f"-Wl,-rpath,{library.parent}"], self.folder)
             self.add(f"C example: {name}", self.call([binary, *words], self.folder / "in"))
-
-    def python_examples(self):
-        examples = HERE.parents[1] / "examples/python"
-        for name, words in {"contrast": ["noise.npy"], "stream": ["../make_vessels/raw.tiff"]}.items():
-            self.add(f"Python example: {name}",
-                     self.call([self.options.python, examples / f"{name}.py", *words], self.folder / "in"))
 
 
 def limit_target(folder, bit):
@@ -243,7 +235,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--write", action="store_true")
-    for option in ("--against", "--library", "--python", "--keep", "--only"):
+    for option in ("--against", "--library", "--keep", "--only"):
         parser.add_argument(option)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:

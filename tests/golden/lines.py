@@ -110,7 +110,6 @@ def inputs(folder):
     colour.tofile(folder / "rgb8.bin")
     (grain.astype("<f4") / 1024).tofile(folder / "float.bin")
     random.randint(0, 256, FRAMES * HEIGHT * WIDTH * 3 // 2).astype("u1").tofile(folder / "packed.bin")
-    np.save(folder / "noise.npy", grain[0])
     np.save(folder / "kernel.npy", random.randint(0, 16, (5, 7)).astype("<f4"))
     tifffile.imwrite(folder / "one.tiff", grain[0])
     tifffile.imwrite(folder / "dark.tiff", random.randint(50, 90, (HEIGHT, WIDTH)).astype("<u2"))
