@@ -236,7 +236,7 @@ std::vector<std::string> methods(const Report& report) {
                                                                              : "intensity");
         lines.push_back(
             "Regions:" + sentence(regions) +
-            (cells.empty() ? "" : " " + cells[0] + ": mean = " + cells[1] + ", over " + cells[2] + ".") +
+            (cells.empty() ? "" : " For " + cells[0] + ": mean = " + cells[1] + ", over " + cells[2] + ".") +
             sentence(regions, "`std` is") + sentence(regions, "`valid` = n"));
     }
     if (report.traces && report.traces->taken)
