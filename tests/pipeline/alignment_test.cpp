@@ -1,7 +1,7 @@
 // A stage of the host gives the same bytes wherever rows lie: aligned, where results may be written past the
 // caches, and at odd places, where they cannot.
 #include "bench/cases.hpp"
-#include "bench/simd.hpp"
+#include "bench/host.hpp"
 
 #include <gtest/gtest.h>
 
