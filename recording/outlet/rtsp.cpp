@@ -310,6 +310,11 @@ public:
             const std::lock_guard lock(watched_->telling);
             watched_->on_watched = nullptr;
         }
+        {
+            const std::lock_guard lock(watched_->mutex);
+            if (watched_->source && !watched_->begun) // GStreamer would wait 20 s for the first picture
+                GST_ELEMENT_ERROR(watched_->source.get(), RESOURCE, CLOSE, ("The program ends."), (nullptr));
+        }
         attach(g_idle_source_new(), &RtspEnd::on_end);
         thread_.join();
     }
