@@ -156,8 +156,6 @@ const std::vector<CliOption>& cli_options() {
         {"before", "S", view_table().at("trials_before").doc + " (s)", kBench},
         {"after", "S", view_table().at("trials_after").doc + " (s)", kBench},
         {"csv", "FILE", "trials: write the means with their standard errors as a table", kBench},
-        {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",
-         kBench},
         {"peers", "", "bench: measure other libraries beside ours, where they are found", kBench},
         {"view", "key=value",
          "a setting of the view; again for another one; keys below; low or high alone also fixes the range",
@@ -241,7 +239,8 @@ const std::vector<CliCommand>& cli_commands() {
         {"list", "specklescope list sources|stages|presets|devices",
          "list what is available; sources include the cameras found now"},
         {"bench", "specklescope bench [FILE…]",
-         "measure this machine: each stage, the stream, the whole program, and its start"},
+         "measure this machine: each stage, the stream, the whole program, and its start; with FILE…: "
+         "print reports that --json wrote"},
         {"pulse", "specklescope pulse FILE.csv",
          "heart rate and pulsatility of each region in a table that --traces wrote"},
         {"trials", "specklescope trials FILE.csv --around LABEL",
