@@ -1,5 +1,5 @@
-// An RTSP server with one mount. All viewers share one encoder, which runs while there is a viewer. One
-// thread runs the server and all its clients.
+// An RTSP server with one mount. All viewers share one encoder, which runs while there is a viewer. The
+// server's thread accepts clients and checks them; GStreamer's thread for clients reads their requests.
 #include "base/error.hpp"
 #include "base/known_secrets.hpp"
 #include "base/log.hpp"
@@ -26,11 +26,13 @@
 #include <gst/rtsp-server/rtsp-server.h>
 #include <gst/video/video.h>
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #endif
 
 namespace specklescope {
@@ -66,6 +68,8 @@ void bound_rate(GstElement* encoder, double mbit_s) {
 }
 constexpr std::uint64_t kWaitingForEncoder = 2; ///< pictures queued for the encoder
 constexpr guint kLookMs = 200;                  ///< interval of the check of clients
+constexpr guint kEndMs = 5;                     ///< interval of the check for clients at the end
+constexpr int kEndLooks = 400;                  ///< then the server ends without them
 constexpr guint kMostSessions = 64;
 constexpr gint kBacklog = 64;           ///< with 5, a viewer waits for seconds while strangers connect
 constexpr guint kMostBody = 65536;      ///< bytes of a request
@@ -84,12 +88,25 @@ struct ObjectRelease {
 };
 template <class T> using Object = std::unique_ptr<T, ObjectRelease>;
 
-/// A connection. `watches` counts what was sent and dropped before it began to watch.
+/// A connection. The descriptor is a duplicate: GStreamer closes its own one on the clients' thread. That
+/// thread reads for as long as a client sends, so the server's thread has to end such a connection.
 struct Visitor {
-    Clock::time_point came = Clock::now();
+    Visitor(int descriptor, std::string address) : fd(descriptor), from(std::move(address)) {}
+    Visitor(const Visitor&) = delete;
+    Visitor& operator=(const Visitor&) = delete;
+    ~Visitor() { ::close(fd); }
+    void end() {
+        ended = true;
+        (void)::shutdown(fd, SHUT_RDWR);
+    }
+
+    const int fd;
+    const std::string from;
+    const Clock::time_point came = Clock::now();
+    bool ended = false;                    ///< the clients' thread has yet to notice
     std::uint64_t acknowledged = 0;        ///< bytes, at the last check
-    Clock::time_point took = Clock::now(); ///< last time it read, or had nothing to read
-    std::optional<OutletClient> watches{};
+    Clock::time_point took = came;         ///< last time it read, or had nothing to read
+    std::optional<OutletClient> watches{}; ///< with the counts from before it began to watch
 };
 
 /// State shared with GStreamer's threads, some of which end later than the server.
@@ -182,19 +199,16 @@ void on_media(GstRTSPMediaFactory*, GstRTSPMedia* media, gpointer data) {
         watched.on_watched();
 }
 
-std::string address_of(GstRTSPClient* client) {
-    const GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-    const char* ip = connection ? gst_rtsp_connection_get_ip(connection) : nullptr;
-    return ip ? ip : "";
-}
-
 /// Forces a key frame, so that a new viewer need not wait for the next one.
 void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
     Watched& watched = **static_cast<Shared*>(data);
-    const std::string from = address_of(client);
-    run_log().info("{} watches {}.", from, watched.name);
     const std::lock_guard lock(watched.mutex);
-    if (auto& watches = watched.visitors[client].watches; !watches) // otherwise it resumes
+    const auto visitor = watched.visitors.find(client);
+    if (visitor == watched.visitors.end())
+        return;
+    const std::string& from = visitor->second.from;
+    run_log().info("{} watches {}.", from, watched.name);
+    if (auto& watches = visitor->second.watches; !watches) // otherwise it resumes
         watches = OutletClient{
             .from = from, .since = Clock::now(), .pictures = watched.taken, .dropped = watched.dropped};
     if (watched.encoder)
@@ -208,13 +222,22 @@ void on_closed(GstRTSPClient* client, gpointer data) {
     watched.visitors.erase(client);
 }
 
+/// Called before the clients' thread gets the client.
 void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     const Shared& shared = *static_cast<Shared*>(data);
-    gst_rtsp_connection_set_http_mode(gst_rtsp_client_get_connection(client), TRUE); // no tunnels
+    GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    gst_rtsp_connection_set_http_mode(connection, TRUE); // no tunnels
     connect(client, "play-request", &on_play, shared);
     connect(client, "closed", &on_closed, shared);
+    GSocket* socket = gst_rtsp_connection_get_read_socket(connection);
+    const int fd = ::fcntl(g_socket_get_fd(socket), F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) { // no descriptors are left
+        (void)g_socket_shutdown(socket, TRUE, TRUE, nullptr);
+        return;
+    }
+    const char* ip = gst_rtsp_connection_get_ip(connection);
     const std::lock_guard lock(shared->mutex);
-    shared->visitors[client] = {};
+    shared->visitors.try_emplace(client, fd, ip ? ip : "");
 }
 
 bool has_session(GstRTSPClient* client) {
@@ -225,21 +248,19 @@ bool has_session(GstRTSPClient* client) {
 }
 
 /// Why the client has to go; empty if it stays.
-std::string fault_of(GstRTSPClient* client, Visitor& visitor, bool others_watch) {
-    const GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-    GSocket* socket = connection ? gst_rtsp_connection_get_read_socket(connection) : nullptr;
+std::string fault_of(Visitor& visitor, bool has_session, bool others_watch) {
     tcp_info info{};
     socklen_t size = sizeof info;
     int unsent = 0;
-    if (!socket || ::getsockopt(g_socket_get_fd(socket), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
-        ::ioctl(g_socket_get_fd(socket), SIOCOUTQ, &unsent) != 0)
+    if (::getsockopt(visitor.fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        ::ioctl(visitor.fd, SIOCOUTQ, &unsent) != 0)
         return "";
     const Clock::time_point now = Clock::now();
     if (unsent == 0 || info.tcpi_bytes_acked != visitor.acknowledged)
         visitor.took = now;
     visitor.acknowledged = info.tcpi_bytes_acked;
     const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - visitor.came);
-    if (age > kIntroduction && !has_session(client))
+    if (age > kIntroduction && !has_session)
         return "has not asked for pictures";
     if (info.tcpi_bytes_received > kMostTalk + kTalkEachSecond * static_cast<std::uint64_t>(age.count()))
         return "has sent too much";
@@ -257,22 +278,20 @@ struct Look {
 /// Called for the newest client first.
 GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     auto& look = *static_cast<Look*>(data);
-    std::string fault;
-    {
-        const std::lock_guard lock(look.watched.mutex);
-        const auto visitor = look.watched.visitors.find(client);
-        if (visitor != look.watched.visitors.end())
-            fault = fault_of(client, visitor->second, look.others_watch);
-    }
-    if (look.too_many-- > 0)
-        fault = "is one client too many";
-    if (fault.empty())
+    const bool session = has_session(client);
+    const std::lock_guard lock(look.watched.mutex);
+    const auto found = look.watched.visitors.find(client);
+    if (found == look.watched.visitors.end() || found->second.ended)
         return GST_RTSP_FILTER_KEEP;
-    run_log().warn("{} {}; its connection to --serve was closed.", address_of(client), fault);
-    return GST_RTSP_FILTER_REMOVE;
+    Visitor& visitor = found->second;
+    const std::string fault =
+        look.too_many-- > 0 ? "is one client too many" : fault_of(visitor, session, look.others_watch);
+    if (!fault.empty()) {
+        run_log().warn("{} {}; its connection to --serve was closed.", visitor.from, fault);
+        visitor.end();
+    }
+    return GST_RTSP_FILTER_KEEP;
 }
-
-GstRTSPFilterResult remove_client(GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; }
 
 class RtspEnd final : public OutletEnd {
 public:
@@ -310,12 +329,7 @@ public:
             const std::lock_guard lock(watched_->telling);
             watched_->on_watched = nullptr;
         }
-        {
-            const std::lock_guard lock(watched_->mutex);
-            if (watched_->source && !watched_->begun) // GStreamer would wait 20 s for the first picture
-                GST_ELEMENT_ERROR(watched_->source.get(), RESOURCE, CLOSE, ("The program ends."), (nullptr));
-        }
-        attach(g_idle_source_new(), &RtspEnd::on_end);
+        attach(g_timeout_source_new(kEndMs), &RtspEnd::on_end);
         thread_.join();
     }
 
@@ -372,8 +386,6 @@ private:
         gst_rtsp_server_set_session_pool(server_.get(), sessions.get());
         gst_rtsp_server_set_content_length_limit(server_.get(), kMostBody);
         gst_rtsp_server_set_backlog(server_.get(), kBacklog);
-        const Object<GstRTSPThreadPool> threads(gst_rtsp_server_get_thread_pool(server_.get()));
-        gst_rtsp_thread_pool_set_max_threads(threads.get(), 0); // clients run on this server's thread
         factory_.reset(gst_rtsp_media_factory_new());
         gst_rtsp_media_factory_set_launch(factory_.get(), pipeline_of(watched_->chroma).c_str());
         gst_rtsp_media_factory_set_shared(factory_.get(), TRUE);
@@ -435,7 +447,9 @@ private:
         Look look{watched, 0, false};
         {
             const std::lock_guard lock(watched.mutex);
-            const int clients = static_cast<int>(watched.visitors.size());
+            const auto clients =
+                static_cast<int>(std::count_if(watched.visitors.begin(), watched.visitors.end(),
+                                               [](const auto& one) { return !one.second.ended; }));
             if (clients <= 1)
                 watched.alone = Clock::now();
             look.too_many = clients - kMostClients;
@@ -445,9 +459,17 @@ private:
         return G_SOURCE_CONTINUE;
     }
     static gboolean on_end(gpointer data) {
-        const auto* self = static_cast<RtspEnd*>(data);
-        g_source_destroy(g_main_context_find_source_by_id(self->context_.get(), self->listening_));
-        gst_rtsp_server_client_filter(self->server_.get(), &remove_client, nullptr);
+        auto* self = static_cast<RtspEnd*>(data);
+        if (GSource* source = g_main_context_find_source_by_id(self->context_.get(), self->listening_))
+            g_source_destroy(source);
+        const std::lock_guard lock(self->watched_->mutex);
+        auto& visitors = self->watched_->visitors;
+        for (auto& [client, visitor] : visitors)
+            visitor.end();
+        if (!visitors.empty() && ++self->looks_at_end_ < kEndLooks)
+            return G_SOURCE_CONTINUE;
+        if (!visitors.empty())
+            run_log().debug("{} clients of --serve have not heard of its end.", visitors.size());
         g_main_loop_quit(self->loop_.get());
         return G_SOURCE_REMOVE;
     }
@@ -458,6 +480,7 @@ private:
     Object<GstRTSPServer> server_;
     Object<GstRTSPMediaFactory> factory_;
     guint listening_ = 0;
+    int looks_at_end_ = 0; ///< used by the server's thread
     std::thread thread_;
     const Shared watched_;
 };
