@@ -1,5 +1,6 @@
 // The record formats. A new one is a row here.
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
 #include "recording/report/report.hpp"
@@ -148,9 +149,7 @@ const std::vector<RecordFormat>& stream_formats() {
 const RecordFormat& record_format(const std::string& path) {
     if (const std::optional<StreamTarget> target = stream_target(path))
         return stream_formats()[static_cast<std::size_t>(target->kind)];
-    std::string ending = std::filesystem::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string ending = lower_ending(path);
     if (ending == ".tif")
         ending = ".tiff";
     for (const RecordFormat& format : record_formats())

@@ -1,6 +1,7 @@
 #include "recording/free_name.hpp"
 
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "files/whole_file.hpp"
 #include "recording/stream/target.hpp"
 
@@ -19,19 +20,12 @@ bool is_free(const std::string& path) {
     return !fs::exists(fs::symlink_status(path, ignored)); // a link that leads nowhere is something too
 }
 
-std::string ending_of(const std::string& path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return ending;
-}
-
 constexpr std::string_view kLines = ".jsonl";
 
 } // namespace
 
 std::vector<std::string> files_of_recording(const std::string& path) {
-    const std::string ending = ending_of(path);
+    const std::string ending = lower_ending(path);
     if (ending == ".raw")
         return {path, path + std::string(kLines)};
     if (ending == ".pdf")
@@ -44,7 +38,7 @@ std::string free_recording_name(const std::string& wanted, const std::vector<std
     if (stream_target(wanted))
         return wanted;
     constexpr int kMost = 100000;
-    const std::size_t beside = ending_of(wanted) == ".raw" ? kLines.size() : 0;
+    const std::size_t beside = lower_ending(wanted) == ".raw" ? kLines.size() : 0;
     for (int number = 0; number < kMost; ++number) {
         std::string path = numbered(wanted, number, beside);
         const std::vector<std::string> files = files_of_recording(path);

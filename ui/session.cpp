@@ -72,12 +72,12 @@ void Session::start(void (*notify)()) {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
         listeners().join(*pipeline);
-        auto sinks =
-            add_recorders(*pipeline, settings_, look_); // before start(): they get the first frame too
+        auto recordings =
+            add_outputs(*pipeline, {.settings = settings_, .look = look_}); // from the first frame
         pipeline->start();
-        return std::pair(std::move(pipeline), std::move(sinks));
+        return std::pair(std::move(pipeline), std::move(recordings));
     };
-    auto [pipeline, sinks] = [&] {
+    auto [pipeline, recordings] = [&] {
         try {
             return begin();
         } catch (const Cancelled&) {
@@ -98,7 +98,8 @@ void Session::start(void (*notify)()) {
         }
     }();
     adopt({std::move(pipeline), settings_, {}, false});
-    adopt_recordings(sinks);
+    recordings_ = std::move(recordings);
+    std::erase_if(settings_.outputs, [](const Output& output) { return output.kind->make != nullptr; });
     show_baseline_ahead();
     tell_given_scale();
     settings_.program.set("from", std::int64_t{0});
@@ -335,8 +336,7 @@ void Session::say(Message::Level level, std::string text) {
 void Session::end_recordings() {
     for (const Recording& recording : std::exchange(recordings_, {})) {
         finish(recording);
-        if (!recording.of_lines)
-            ended.keep(recording.what, recording.sink);
+        ended.keep(recording);
     }
 }
 

@@ -37,9 +37,9 @@ public:
     int run() {
         for (const std::string& remark : settings_.remarks)
             spdlog::info("{}", remark);
-        check_end_files(settings_);
+        check_output_files(settings_);
         watched([&] { take_baseline(settings_); });
-        pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
+        pipeline_->viewer_wants_host(!output_of(settings_, "snapshot").empty());
         publisher_ = make_publisher(settings_);
         const auto look = std::make_shared<LiveLook>(look_of(settings_));
         outlets_ = make_outlets(settings_, look);
@@ -48,11 +48,13 @@ public:
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
-            at_once.record_raw.clear();
+            std::erase_if(at_once.outputs,
+                          [](const Output& output) { return output.kind->frames == RecordWhat::raw; });
         }
-        watched([&] { recorders_ = add_recorders(*pipeline_, at_once, look); }); // from the first frame
-        of_frames_ = at_once.record.size() + at_once.record_raw.size() + at_once.record_mask.size() +
-                     at_once.record_screen.size();
+        watched([&] { // from the first frame
+            recordings_ = add_outputs(*pipeline_, {.settings = at_once, .look = look});
+        });
+        of_frames_ = of_frames(recordings_);
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
         for (const auto& outlet : outlets_)
@@ -61,7 +63,7 @@ public:
         if (metrics_)
             pipeline_->add_sink(Metrics::feed(metrics_));
         if (control_)
-            control_->adopt(recorders_, at_once);
+            control_->adopt(recordings_);
         watched([this] { pipeline_->start(); });
         wait();
         pipeline_->stop();
@@ -104,7 +106,7 @@ private:
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
         while (!InterruptGuard::interrupted() && !(InterruptGuard::reader_gone() && !ends_itself()) &&
                !(control_ && control_->quits()) &&
-               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || in_vain()) && drained())) {
+               !((pipeline_->finished() || all_recorded(of_frames_) || in_vain()) && drained())) {
             constexpr std::chrono::milliseconds kRound(20);
             if (control_)
                 control_->wait(kRound);
@@ -116,10 +118,10 @@ private:
             check_baseline();
             if (trigger_)
                 for (auto& begun : trigger_->poll())
-                    recorders_.push_back(std::move(begun));
+                    recordings_.push_back(std::move(begun));
             if (control_)
                 for (auto& begun : control_->poll(last_))
-                    recorders_.push_back(std::move(begun));
+                    recordings_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
             if (metrics_)
                 metrics_->tell(stats, totals(doors()));
@@ -140,14 +142,10 @@ private:
             throw UsageError(settings_.baseline->refusal(misfit));
     }
 
-    std::span<const std::shared_ptr<Sink>> recorders_of_frames() const {
-        return std::span(recorders_).first(of_frames_);
-    }
-
     /// Recordings were all that was wanted, and none of them goes on. Whoever started it is to know: nobody
     /// looks at it.
     bool in_vain() const {
-        return !publisher_ && outlets_.empty() && !trigger_ && !control_ && all_over(recorders_);
+        return !publisher_ && outlets_.empty() && !trigger_ && !control_ && all_over(recordings_);
     }
 
     /// A closed output ends a run that only the user can end; others only lose their words.
@@ -163,9 +161,8 @@ private:
 
     /// A reader may be slow: it is waited for here, where Ctrl-C ends it.
     bool drained() const {
-        const auto frames = recorders_of_frames();
-        return std::all_of(frames.begin(), frames.end(),
-                           [](const std::shared_ptr<Sink>& sink) { return sink->status().queued == 0; });
+        return std::ranges::all_of(
+            of_frames_, [](const Recording& recording) { return recording.sink->status().queued == 0; });
     }
 
     Doors doors() { return control_ ? control_->doors() : Doors{{}, publisher_, outlets_}; }
@@ -188,8 +185,8 @@ private:
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
         std::string text =
             stats.acquired > 0 ? statistics_rows(stats, status.source, pipeline_->chain(), scale()) : "";
-        for (const auto& recorder : recorders_) {
-            const SinkStatus s = recorder->status();
+        for (const Recording& recording : recordings_) {
+            const SinkStatus s = recording.sink->status();
             failed = failed || !s.error.empty();
             if (s.path.empty() && s.error.empty())
                 continue;
@@ -213,10 +210,10 @@ private:
             spdlog::error("{}", error.what());
             failed = true;
         }
-        if (!keep_statistics(settings_.stats_path, to_json(stats)))
+        if (const std::string path = output_of(settings_, "stats"); !keep_statistics(path, to_json(stats)))
             failed = true;
-        else if (!settings_.stats_path.empty())
-            text += row("wrote", settings_.stats_path, kReportLeft);
+        else if (!path.empty())
+            text += row("wrote", path, kReportLeft);
         if (!quiet())
             std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
@@ -229,7 +226,7 @@ private:
     }
 
     std::string snapshot() {
-        if (settings_.snapshot_path.empty())
+        if (output_of(settings_, "snapshot").empty())
             return "";
         Result newest;
         if (pipeline_->mailbox().take(newest))
@@ -241,10 +238,9 @@ private:
 
     Settings settings_;
     std::unique_ptr<Pipeline> pipeline_;
-    std::vector<std::shared_ptr<Sink>> recorders_; ///< first those of frames, then those of numbers, which
-                                                   ///< follow the run; last those that were begun on the way
-    std::size_t of_frames_ = 0;
-    bool compared_ = false; ///< the baseline with the results
+    std::vector<Recording> recordings_; ///< also those that requests or the trigger begin later
+    std::vector<Recording> of_frames_;  ///< from the first frame on; tables follow the run
+    bool compared_ = false;             ///< the baseline with the results
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
     std::vector<std::shared_ptr<Outlet>> outlets_;

@@ -1,6 +1,7 @@
 #include "recording/report/report.hpp"
 
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "files/whole_file.hpp"
 #include "recording/record_file.hpp"
 #include "recording/report/content.hpp"
@@ -84,10 +85,7 @@ bool ReportTraces::comparable(const TraceColumn& column) const {
 }
 
 bool is_report(const std::string& path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending == ".pdf";
+    return lower_ending(path) == ".pdf";
 }
 
 void check_report(const std::string& path) {
