@@ -16,6 +16,7 @@
 namespace specklescope {
 
 class Pipeline;
+class OutletEnd;
 struct BenchSettings;
 struct OutputKind;
 struct Settings;
@@ -62,6 +63,8 @@ struct OutputKind {
     std::vector<std::string> (*files)(const std::string& target, const Settings&) = nullptr;
     /// Null: it is not a sink of one pipeline. Throws UsageError or RunError.
     std::shared_ptr<Sink> (*make)(const Output&, const OutputContext&) = nullptr;
+    /// Opens an end that shows what the window shows; null: it is no such output. Throws likewise.
+    std::unique_ptr<OutletEnd> (*show)(const std::string& target, const Settings&) = nullptr;
 
     std::string option() const; ///< "record-raw"
     std::string what() const;   ///< {what} in names of files: "raw"

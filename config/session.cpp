@@ -195,17 +195,12 @@ std::shared_ptr<Metrics> make_metrics(const Settings& settings) {
 
 std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
                                                   const std::shared_ptr<const LiveLook>& look) {
-    const auto& program = settings.program.as<ProgramSettings>();
     std::vector<std::shared_ptr<Outlet>> outlets;
-    const auto add = [&](std::unique_ptr<OutletEnd> end) {
-        outlets.push_back(std::make_shared<Outlet>(std::move(end), look, program.marks));
-    };
-    if (const std::string address = output_of(settings, "serve"); !address.empty()) {
-        ask_for_secrets(address);
-        add(make_rtsp_end(address, program.serve_mbit_s, program.serve_chroma));
-    }
-    if (const std::string camera = output_of(settings, "output"); !camera.empty())
-        add(make_camera_end(camera));
+    for (const auto& [kind, target] : settings.outputs)
+        if (kind->show)
+            outlets.push_back(std::make_shared<Outlet>(kind->show(target, settings), look,
+                                                       settings.program.as<ProgramSettings>().marks,
+                                                       kind->name));
     return outlets;
 }
 

@@ -143,6 +143,7 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape);
 /// By the ending of the name, in any case (".tif" counts as ".tiff"), or that of the stream that it names
 /// (stream_target()); throws UsageError for any other.
 const RecordFormat& record_format(const std::string& path);
+const RecordFormat* find_record_format(const std::string& path); ///< null for any other
 
 /// Range, tone curve and colours of a processed picture, as Mapping says.
 void color_picture(const RecordedFrame& frame, const Mapping& mapping, HostView rgb);

@@ -10,18 +10,13 @@
 namespace specklescope {
 
 const std::vector<std::string>& Session::endings(RecordWhat what) {
-    static const auto with = [](bool (*wanted)(const RecordFormat&)) {
-        std::vector<std::string> names;
-        for (const RecordFormat& format : record_formats())
-            if (format.stream && wanted(format))
-                names.emplace_back(format.ending);
-        return names;
-    };
-    static const std::vector<std::string> all = with([](const RecordFormat&) { return true; });
-    static const std::vector<std::string> films = with([](const RecordFormat& f) { return f.colors; });
-    static const std::vector<std::string> exact = with([](const RecordFormat& f) {
-        return f.holds({1, 1, 1, PixelType::u8}); // raw frames
-    });
+    static const std::vector<std::string> all =
+        record_endings([](const RecordFormat& f) { return f.stream; });
+    static const std::vector<std::string> films =
+        record_endings([](const RecordFormat& f) { return f.stream && f.colors; });
+    static const std::vector<std::string> exact = record_endings([](const RecordFormat& f) {
+        return f.stream && f.holds({1, 1, 1, PixelType::u8});
+    }); // raw frames
     return what == RecordWhat::processed ? all : what == RecordWhat::screen ? films : exact;
 }
 

@@ -8,11 +8,6 @@ namespace specklescope {
 
 namespace {
 
-/// The option that opened it.
-const char* option_of(const Outlet& outlet) {
-    return outlet.name().starts_with("rtsp:") ? "serve" : "output";
-}
-
 double seconds_since(SteadyClock::time_point when) {
     return std::chrono::duration<double>(SteadyClock::now() - when).count();
 }
@@ -61,7 +56,7 @@ std::vector<DoorTotal> totals(const Doors& doors) {
     }
     for (const auto& outlet : doors.outlets) {
         const SinkStatus status = outlet->status();
-        all.push_back({option_of(*outlet), status.written, status.dropped});
+        all.push_back({outlet->option, status.written, status.dropped});
     }
     return all;
 }
@@ -78,7 +73,7 @@ Out json_of(const Doors& doors) {
             {"address", doors.publisher->address()}, {"frames", status.written}, {"dropped", status.dropped}};
     }
     for (const auto& outlet : doors.outlets)
-        out[option_of(*outlet)] = json_of_outlet(*outlet);
+        out[outlet->option] = json_of_outlet(*outlet);
     return out;
 }
 

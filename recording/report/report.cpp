@@ -3,40 +3,18 @@
 #include "base/error.hpp"
 #include "base/lower_ending.hpp"
 #include "files/whole_file.hpp"
+#include "recording/free_name.hpp"
 #include "recording/record_file.hpp"
 #include "recording/report/content.hpp"
 #include "recording/report/pdf.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <filesystem>
 
 namespace specklescope {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kColumns = 900; ///< of a plot: more than a printer's dots tell apart
-
-std::string with_ending(const std::string& path, const char* ending) {
-    return fs::path(path).replace_extension(ending).string();
-}
-
-/// The first number that none of the three names has yet.
-std::string free_name(const std::string& wanted) {
-    constexpr int kMost = 10000;
-    for (int number = 0; number < kMost; ++number) {
-        std::string path = numbered(wanted, number);
-        std::error_code ignored;
-        if (!fs::exists(fs::symlink_status(path, ignored)) &&
-            !fs::exists(fs::symlink_status(with_ending(path, ".png"), ignored)) &&
-            !fs::exists(fs::symlink_status(with_ending(path, ".csv"), ignored)))
-            return path;
-    }
-    throw RunError("All names from " + wanted + " on are taken; choose another name for the report.");
-}
 
 [[noreturn]] void not_written(const std::string& path, int error) {
     throw RunError(
@@ -84,9 +62,7 @@ bool ReportTraces::comparable(const TraceColumn& column) const {
     return taken && overview.comparable(column, taken->with);
 }
 
-bool is_report(const std::string& path) {
-    return lower_ending(path) == ".pdf";
-}
+bool is_report(const std::string& path) { return lower_ending(path) == ".pdf"; }
 
 void check_report(const std::string& path) {
     if (!is_report(path))
@@ -103,8 +79,8 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     check_folder(path);
     const std::string pdf = draw_pdf(report);
     const std::string csv = report_csv(report);
-    const std::string name = free_name(path);
-    ReportFiles files{name, with_ending(name, ".png"), with_ending(name, ".csv")};
+    const std::vector<std::string> names = files_of_recording(free_recording_name(path, {}));
+    ReportFiles files{names[0], names[1], names[2]};
     UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
     check_made(pdf_file, files.pdf);
     check_made(csv_file, files.csv);
