@@ -180,30 +180,6 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
     return write_snapshot(result, options, stream);
 }
 
-std::shared_ptr<Publisher> make_publisher(const Settings& settings) {
-    const auto& program = settings.program.as<ProgramSettings>();
-    const std::string address = output_of(settings, "publish");
-    return address.empty() ? nullptr
-                           : std::make_shared<Publisher>(
-                                 address, load_curve_keys(program.curve_key, program.curve_clients));
-}
-
-std::shared_ptr<Metrics> make_metrics(const Settings& settings) {
-    const std::string address = output_of(settings, "metrics");
-    return address.empty() ? nullptr : std::make_shared<Metrics>(address);
-}
-
-std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
-                                                  const std::shared_ptr<const LiveLook>& look) {
-    std::vector<std::shared_ptr<Outlet>> outlets;
-    for (const auto& [kind, target] : settings.outputs)
-        if (kind->show)
-            outlets.push_back(std::make_shared<Outlet>(kind->show(target, settings), look,
-                                                       settings.program.as<ProgramSettings>().marks,
-                                                       kind->name));
-    return outlets;
-}
-
 ScreenLook look_of(const ViewSettings& view) {
     ScreenLook look;
     look.layout = view.layout;

@@ -6,8 +6,6 @@
 #include "config/executor.hpp"
 #include "config/keys/bindings.hpp"
 #include "config/outputs.hpp"
-#include "net/metrics/metrics.hpp"
-#include "net/publisher.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/limits/record_limits.hpp"
@@ -24,7 +22,6 @@
 namespace specklescope {
 
 class BaselineImage;
-class Outlet;
 class PreTrigger;
 
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
@@ -234,13 +231,6 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 /// fast as they are processed in `run`; --rate sets the pace of both. Of `callers` counts what no setting
 /// says.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {});
-/// Of --publish; null without. Throws UsageError or RunError.
-std::shared_ptr<Publisher> make_publisher(const Settings& settings);
-/// Of --serve and --output, with the look that is shown there. Throws UsageError or RunError.
-std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
-                                                  const std::shared_ptr<const LiveLook>& look);
-/// Of --metrics; the same.
-std::shared_ptr<Metrics> make_metrics(const Settings& settings);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
 ScreenLook look_of(const Settings& settings); ///< with their baseline

@@ -200,7 +200,7 @@ void App::frame() {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();
             if (control_)
-                session_.requests = control_->counts();
+                session_.doors.control = control_->counts();
         }
     }
     display_.update_range(session_.view().mapping);

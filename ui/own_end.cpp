@@ -32,10 +32,9 @@ OwnEnd::OwnEnd(const Session& session)
 
 bool OwnEnd::has_come() const {
     const Pipeline* pipeline = session_.pipeline();
-    const Session::Listeners others = session_.listeners();
-    const bool alone = !others.publisher && others.outlets.empty();
     return pipeline && !session_.opening() &&
-           (pipeline->finished() || all_recorded(recordings_) || (alone && all_over(all_)));
+           (pipeline->finished() || all_recorded(recordings_) ||
+            (!session_.doors.send_results() && all_over(all_)));
 }
 
 bool OwnEnd::failed() const {

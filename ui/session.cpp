@@ -42,19 +42,12 @@ Note note(Message::Level level, std::string text) {
 
 void Session::Listeners::join(Pipeline& pipeline) const {
     pipeline.add_sink(make_trace_feed(traces));
-    if (publisher)
-        pipeline.add_sink(Publisher::feed(publisher));
-    for (const auto& outlet : outlets)
-        pipeline.add_sink(Outlet::feed(outlet));
-    if (metrics)
-        pipeline.add_sink(Metrics::feed(metrics));
+    doors.join(pipeline);
 }
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
-    publisher_ = make_publisher(settings_);
-    outlets_ = make_outlets(settings_, look_);
-    metrics_ = make_metrics(settings_);
+    doors = open_doors(settings_, look_);
     if (!settings_.regions && !settings_.regions_path.empty()) {
         regions.reset(load_regions(settings_.regions_path));
         regions_path = settings_.regions_path;
@@ -319,9 +312,9 @@ bool Session::poll() {
 
 void Session::tell_metrics() {
     const auto now = SteadyClock::now();
-    if (!metrics_ || !pipeline_ || now - metrics_told_ < 200ms)
+    if (!doors.metrics || !pipeline_ || now - metrics_told_ < 200ms)
         return;
-    metrics_->tell(pipeline_->stats(), totals(doors()));
+    doors.metrics->tell(pipeline_->stats(), totals(doors));
     metrics_told_ = now;
 }
 

@@ -149,17 +149,14 @@ public:
 
     // Of the regions, over all sources of the session.
     TraceHistory& traces() { return *traces_; }
-    /// Who hears every pipeline of the window, from its first frame on.
+    /// Added to every pipeline of the window, from its first frame on.
     struct Listeners {
         std::shared_ptr<TraceHistory> traces;
-        std::shared_ptr<Publisher> publisher; ///< null: none
-        std::vector<std::shared_ptr<Outlet>> outlets;
-        std::shared_ptr<Metrics> metrics; ///< null: none
+        Doors doors;
         void join(Pipeline& pipeline) const;
     };
-    Listeners listeners() const { return {traces_, publisher_, outlets_, metrics_}; }
-    Doors doors() const { return {requests, publisher_, outlets_}; }
-    std::optional<ControlCounts> requests; ///< of --control, as the window has counted them
+    Listeners listeners() const { return {traces_, doors}; }
+    Doors doors;
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once
@@ -251,9 +248,6 @@ private:
     const std::shared_ptr<LiveLook> look_ = std::make_shared<LiveLook>(look_of(view()));
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
-    std::shared_ptr<Publisher> publisher_;         ///< null: none
-    std::vector<std::shared_ptr<Outlet>> outlets_; ///< of what is seen
-    std::shared_ptr<Metrics> metrics_;             ///< null: none
     SteadyClock::time_point metrics_told_{};
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;

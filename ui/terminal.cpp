@@ -40,11 +40,10 @@ public:
         check_output_files(settings_);
         watched([&] { take_baseline(settings_); });
         pipeline_->viewer_wants_host(!output_of(settings_, "snapshot").empty());
-        publisher_ = make_publisher(settings_);
         const auto look = std::make_shared<LiveLook>(look_of(settings_));
-        outlets_ = make_outlets(settings_, look);
+        doors_ = open_doors(settings_, look);
         if (RunControl::wanted(settings_))
-            control_.emplace(settings_, *pipeline_, Doors{{}, publisher_, outlets_}, look);
+            control_.emplace(settings_, *pipeline_, doors_, look);
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
@@ -55,13 +54,7 @@ public:
             recordings_ = add_outputs(*pipeline_, {.settings = at_once, .look = look});
         });
         of_frames_ = of_frames(recordings_);
-        if (publisher_)
-            pipeline_->add_sink(Publisher::feed(publisher_));
-        for (const auto& outlet : outlets_)
-            pipeline_->add_sink(Outlet::feed(outlet));
-        metrics_ = make_metrics(settings_);
-        if (metrics_)
-            pipeline_->add_sink(Metrics::feed(metrics_));
+        doors_.join(*pipeline_);
         if (control_)
             control_->adopt(recordings_);
         watched([this] { pipeline_->start(); });
@@ -123,8 +116,8 @@ private:
                 for (auto& begun : control_->poll(last_))
                     recordings_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
-            if (metrics_)
-                metrics_->tell(stats, totals(doors()));
+            if (doors_.metrics)
+                doors_.metrics->tell(stats, totals(doors()));
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
         progress.clear();
@@ -144,9 +137,7 @@ private:
 
     /// Recordings were all that was wanted, and none of them goes on. Whoever started it is to know: nobody
     /// looks at it.
-    bool in_vain() const {
-        return !publisher_ && outlets_.empty() && !trigger_ && !control_ && all_over(recordings_);
-    }
+    bool in_vain() const { return !doors_.send_results() && !trigger_ && !control_ && all_over(recordings_); }
 
     /// A closed output ends a run that only the user can end; others only lose their words.
     bool ends_itself() const {
@@ -165,7 +156,7 @@ private:
             of_frames_, [](const Recording& recording) { return recording.sink->status().queued == 0; });
     }
 
-    Doors doors() { return control_ ? control_->doors() : Doors{{}, publisher_, outlets_}; }
+    Doors doors() { return control_ ? control_->doors() : doors_; }
 
     bool quiet() const { return settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet; }
 
@@ -192,12 +183,12 @@ private:
                 continue;
             text += recorder_rows(s);
         }
-        if (publisher_) {
-            const SinkStatus s = publisher_->drained();
+        if (doors_.publisher) {
+            const SinkStatus s = doors_.publisher->drained();
             failed = failed || !s.error.empty();
-            text += sent_row("published", s, publisher_->address());
+            text += sent_row("published", s, doors_.publisher->address());
         }
-        for (const auto& outlet : outlets_) {
+        for (const auto& outlet : doors_.outlets) {
             const SinkStatus s = outlet->status();
             failed = failed || !s.error.empty();
             text += sent_row("showed", s, outlet->name());
@@ -242,9 +233,7 @@ private:
     std::vector<Recording> of_frames_;  ///< from the first frame on; tables follow the run
     bool compared_ = false;             ///< the baseline with the results
     std::optional<RunTrigger> trigger_;
-    std::shared_ptr<Publisher> publisher_; ///< null: none
-    std::vector<std::shared_ptr<Outlet>> outlets_;
-    std::shared_ptr<Metrics> metrics_; ///< null: none
+    Doors doors_;
     std::optional<RunControl> control_;
     Result last_;
 };

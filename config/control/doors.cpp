@@ -46,6 +46,30 @@ control::Out json_of_outlet(const Outlet& outlet) {
 
 } // namespace
 
+void Doors::join(Pipeline& pipeline) const {
+    if (publisher)
+        pipeline.add_sink(Publisher::feed(publisher));
+    for (const auto& outlet : outlets)
+        pipeline.add_sink(Outlet::feed(outlet));
+    if (metrics)
+        pipeline.add_sink(Metrics::feed(metrics));
+}
+
+Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>& look) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    Doors doors;
+    if (const std::string address = output_of(settings, "publish"); !address.empty())
+        doors.publisher =
+            std::make_shared<Publisher>(address, load_curve_keys(program.curve_key, program.curve_clients));
+    for (const auto& [kind, target] : settings.outputs)
+        if (kind->show)
+            doors.outlets.push_back(
+                std::make_shared<Outlet>(kind->show(target, settings), look, program.marks, kind->name));
+    if (const std::string address = output_of(settings, "metrics"); !address.empty())
+        doors.metrics = std::make_shared<Metrics>(address);
+    return doors;
+}
+
 std::vector<DoorTotal> totals(const Doors& doors) {
     std::vector<DoorTotal> all;
     if (doors.control)

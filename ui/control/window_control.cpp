@@ -34,7 +34,7 @@ std::vector<ControlMessage> WindowControl::messages() {
 }
 
 Doors WindowControl::doors() {
-    Doors all = session().doors();
+    Doors all = session().doors;
     all.control = counts();
     return all;
 }
