@@ -129,13 +129,13 @@ template <const ListenSyntax& Syntax> void check_address(const std::string& addr
 }
 
 void check_serve(const std::string& address) { check_outlets(address, "", program_table().owner()); }
+void check_camera(const std::string& device) { check_outlets("", device, program_table().owner()); }
+
 std::unique_ptr<OutletEnd> serve(const std::string& address, const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
     ask_for_secrets(address);
     return make_rtsp_end(address, program.serve_mbit_s, program.serve_chroma);
 }
-
-void check_camera(const std::string& device) { check_outlets("", device, program_table().owner()); }
 
 OutputKind recording(const char* name, RecordWhat what, const char* request, const char* doc,
                      std::vector<const char*> options = {}) {
@@ -150,8 +150,8 @@ OutputKind recording(const char* name, RecordWhat what, const char* request, con
 }
 
 OutputKind address(const char* name, const char* argument, const char* does,
-                   void (*check)(const std::string&), const char* doc,
-                   std::vector<const char*> options = {}) {
+                   void (*check)(const std::string&), const char* doc, std::vector<const char*> options = {},
+                   decltype(OutputKind::show) show = nullptr) {
     return {.name = name,
             .argument = argument,
             .doc = doc,
@@ -159,12 +159,8 @@ OutputKind address(const char* name, const char* argument, const char* does,
             .does = does,
             .in_program = true,
             .file = false,
-            .check = check};
-}
-
-OutputKind shown(OutputKind kind, std::unique_ptr<OutletEnd> (*show)(const std::string&, const Settings&)) {
-    kind.show = show;
-    return kind;
+            .check = check,
+            .show = show};
 }
 
 } // namespace
@@ -240,17 +236,15 @@ const std::vector<OutputKind>& output_kinds() {
             "publish", "ADDRESS", "sends results to whoever connects to", check_address<kPublishSyntax>,
             "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this address, as "
             "zmq://127.0.0.1:5556 (docs/doors.md)"),
-        shown(
-            address("serve", "ADDRESS", "sends pictures to whoever connects to", check_serve,
-                    "the picture as the window shows it, as H.264 over RTSP at this address, as "
-                    "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who know the "
-                    "password in that variable (docs/doors.md)",
-                    {"serve_mbit_s", "serve_chroma"}),
-            serve),
-        shown(address("output", "DEVICE", "sends pictures to whoever reads", check_camera,
-                      "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
-                      "v4l2:/dev/video7 (docs/doors.md)"),
-              [](const std::string& device, const Settings&) { return make_camera_end(device); }),
+        address("serve", "ADDRESS", "sends pictures to whoever connects to", check_serve,
+                "the picture as the window shows it, as H.264 over RTSP at this address, as "
+                "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who know the "
+                "password in that variable (docs/doors.md)",
+                {"serve_mbit_s", "serve_chroma"}, serve),
+        address("output", "DEVICE", "sends pictures to whoever reads", check_camera,
+                "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
+                "v4l2:/dev/video7 (docs/doors.md)",
+                {}, [](const std::string& device, const Settings&) { return make_camera_end(device); }),
         address("control", "ADDRESS", "does what whoever connects asks for at", check_address<kControlSyntax>,
                 "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
                 "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can (docs/doors.md)",
