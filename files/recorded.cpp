@@ -207,6 +207,7 @@ bool RecordedText::begin(std::string_view description) {
             if (text(json, "pixel_type") == to_string(type))
                 now_.shape.type = type;
     }
+    now_.assumed = parse_assumptions(text(json, "assumed"));
     now_.untimed = text(json, "time_origin") == to_string(TimeOrigin::none);
     now_.started = date(text(json, "started"));
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())

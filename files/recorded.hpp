@@ -29,8 +29,9 @@ struct Recorded {
     double full_scale = 0;                                         ///< 0: unknown, and for results
     double rate = 0;                                               ///< of the file, frames/s; 0: unknown
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
-    bool untimed = false; ///< of the file: it is recorded that nobody stated times
-    bool foreign = false; ///< another program states capture_ns: a rate that the user gives overrides it
+    bool untimed = false;  ///< of the file: it is recorded that nobody stated times
+    bool foreign = false;  ///< another program states capture_ns: a rate that the user gives overrides it
+    Assumptions assumed{}; ///< of the file
     std::optional<Light> light;            ///< of the file; nothing where it does not say
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
     std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded

@@ -4,11 +4,13 @@
 #include "base/memory_budget.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -23,6 +25,30 @@ const char* to_string(Light light) {
         break;
     }
     return "counts";
+}
+
+namespace {
+constexpr std::array kAssumptions = {
+    std::pair{&Assumptions::full_scale, "full scale"},
+    std::pair{&Assumptions::range, "video range"},
+    std::pair{&Assumptions::matrix, "video matrix"},
+    std::pair{&Assumptions::coding, "image coding"},
+};
+} // namespace
+
+std::string to_string(const Assumptions& assumed) {
+    std::string text;
+    for (const auto& [flag, name] : kAssumptions)
+        if (assumed.*flag)
+            text += (text.empty() ? "" : ", ") + std::string(name);
+    return text;
+}
+
+Assumptions parse_assumptions(std::string_view text) {
+    Assumptions assumed;
+    for (const auto& [flag, name] : kAssumptions)
+        assumed.*flag = text.find(name) != std::string_view::npos;
+    return assumed;
 }
 
 const char* to_string(TimeOrigin origin) {

@@ -44,6 +44,20 @@ enum class Light : std::uint8_t {
 /// "counts", "decoded", "radiance".
 const char* to_string(Light light);
 
+/// Facts that neither the source nor the user states, and that numbers of a frame rest on.
+struct Assumptions {
+    bool full_scale = false; ///< estimated from the samples
+    bool range = false;      ///< of video: 16…235
+    bool matrix = false;     ///< of video: BT.601 or BT.709, by the number of rows
+    bool coding = false;     ///< of an image: sRGB
+    bool any() const { return full_scale || range || matrix || coding; }
+    bool operator==(const Assumptions&) const = default;
+};
+/// "full scale, video range"; empty if nothing is assumed.
+std::string to_string(const Assumptions& assumed);
+/// The inverse; unknown names are ignored.
+Assumptions parse_assumptions(std::string_view text);
+
 /// What needs a word beside the picture. Pixels of colour count by any of their channels. A stage adds to the
 /// first three; the executor makes of them, and of the raw frame, what belongs to a result.
 struct PixelCounts {
@@ -74,6 +88,7 @@ struct FrameInfo {
     double gain = std::numeric_limits<double>::quiet_NaN();
     double full_scale = 0; ///< largest value the camera can give; 0: none (f32)
     Light light = Light::counts;
+    Assumptions assumed{};
     std::uint64_t version = 0; ///< parameter version that made a result
     /// Of a frame that is played back, as it was counted when it was recorded; else 0. What cannot be counted
     /// again in what was recorded is taken from here (counts_of()).

@@ -109,6 +109,7 @@ void Stats::start() {
     start_ = SteadyClock::now();
     sums_.clear();
     counts_ = {};
+    assumed_ = {};
     exposure_ = {};
     quantity_ = {};
     channel_.clear();
@@ -179,6 +180,7 @@ void Stats::record(const Result& result, bool with_latency) {
     }
     last_result_ = std::max(last_result_, result.ready);
     counts_.add(result.counts, result.warming_up(), result.info.sequence);
+    assumed_ = result.info.assumed;
     exposure_ = result.exposure;
     quantity_ = result.quantity;
     channel_ = grey_channel_of(result);
@@ -278,6 +280,7 @@ StatsSnapshot Stats::snapshot() const {
     s.first_result_clock_s = clock_s(first_result_);
     s.first_picture_clock_s = clock_s(first_picture_);
     s.counts = counts_;
+    s.assumed = assumed_;
     s.exposure = exposure_;
     s.quantity = quantity_;
     s.channel = channel_;
@@ -344,6 +347,7 @@ std::string to_json(const StatsSnapshot& s) {
     json["time_origin"] = to_string(s.time_origin);
     json["exposure_used_ms"] = s.exposure.ms;
     json["exposure_origin"] = to_string(s.exposure.origin);
+    json["assumed"] = to_string(s.assumed);
     json["channel"] = s.channel;
     json["frames"] = {{"acquired", s.acquired},
                       {"processed", s.processed},

@@ -128,7 +128,8 @@ struct StatsSnapshot {
     LatencySummary latency;                                     ///< arrival of the pixels to result ready
     std::vector<StageStat> stages;
     CountHistory counts;
-    Exposure exposure; ///< of the newest result, as its unit
+    Assumptions assumed; ///< of the newest result
+    Exposure exposure;   ///< of the newest result, as its unit
     Quantity quantity;
     std::string channel;                       ///< "red": what grey stages got of colour; empty: no colour
     Warmup warmup;                             ///< of the newest result
@@ -178,6 +179,7 @@ private:
 
     std::vector<Sum> sums_; ///< in the order of the newest timings
     CountHistory counts_;
+    Assumptions assumed_;
     Exposure exposure_;
     Quantity quantity_;
     std::string channel_;

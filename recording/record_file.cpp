@@ -186,6 +186,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
+    if (first.info.assumed.any())
+        json["assumed"] = to_string(first.info.assumed);
     const bool screen = options.what == RecordWhat::screen, window = screen && !first.look;
     if (window)
         json["content"] = "window";

@@ -97,7 +97,10 @@ private:
         if (!result.regions)
             return;
         const std::string exposure = to_string(result.exposure);
-        const bool other_scale = std::exchange(full_scale_, result.info.full_scale) != result.info.full_scale;
+        const bool other_scale =
+            std::exchange(full_scale_, result.info.full_scale) != result.info.full_scale ||
+            !(assumed_ == result.info.assumed);
+        assumed_ = result.info.assumed;
         if (told_ != result.info.version || other_scale ||
             !same_places(placed_.get(), result.regions->placed.get())) {
             tell_extras(result);
@@ -147,6 +150,7 @@ private:
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;
     double full_scale_ = 0;
+    Assumptions assumed_;
 };
 
 } // namespace

@@ -110,6 +110,8 @@ std::string traces_settings(const Result& result, const TraceExtras& extras) {
         add_number(full_scale, result.info.full_scale);
         say("full scale", full_scale);
     }
+    if (result.info.assumed.any())
+        say("assumed", to_string(result.info.assumed));
     const PlacedRegions& placed = *result.regions->placed;
     say("map", in_brackets(result.quantity) + " of " + std::to_string(placed.width) + "×" +
                    std::to_string(placed.height) + " pixels");

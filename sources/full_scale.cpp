@@ -77,6 +77,7 @@ double FullScaleFinder::find(const std::string& name, ConstHostView frame, const
     const Levels levels = look(frame);
     const double found = is_stated ? take_stated(name, frame.shape.type, levels, stated)
                                    : assume(name, frame, levels, of_type);
+    assumed_ = assumed_ || found_ > 0 || (is_stated && impossible_);
     return found > 0 || is_stated ? found : of_type;
 }
 

@@ -17,6 +17,8 @@ public:
     /// Largest value that samples of this frame can have; 0: none, of floats. `name` of the source is for the
     /// log, `stated` what its file or camera states.
     double find(const std::string& name, ConstHostView frame, const StatedFullScale& stated);
+    /// True once the full scale rests on the samples instead of a statement.
+    bool assumed() const { return assumed_; }
     void clear() { *this = {}; }
 
 private:
@@ -27,7 +29,8 @@ private:
     double assume(const std::string& name, ConstHostView frame, const Levels& levels, double of_type);
     void say_once(const std::string& text, bool warn);
 
-    double found_ = 0;        ///< assumed, or stated and moved to the high bits; 0: none yet
+    double found_ = 0; ///< assumed, or stated and moved to the high bits; 0: none yet
+    bool assumed_ = false;
     bool impossible_ = false; ///< samples exceed everything that could be assumed
     std::uint64_t frames_ = 0;
     std::string said_;

@@ -103,6 +103,8 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
         out += row("exposure", to_string(s.exposure), kLeft);
     if (!source.coding.empty())
         out += row("light", source.coding, kLeft);
+    if (s.assumed.any())
+        out += row("assumed", to_string(s.assumed), kLeft);
     if (!s.channel.empty())
         out += row("colour", "stages for grey images got " + s.channel, kLeft);
     out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);

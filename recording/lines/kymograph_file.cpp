@@ -93,6 +93,8 @@ void KymographFile::tell_settings(const LineFrame& frame) {
         table_text_ += setting_line(frame.info.version, "chain", to_string(*frame.chain));
     if (!first || frame.exposure.known())
         table_text_ += exposure_line(frame.info.version, frame.exposure);
+    if (edited && frame.info.assumed.any())
+        table_text_ += setting_line(frame.info.version, "assumed", to_string(frame.info.assumed));
     if (first)
         table_text_ += "row,sequence,capture_s,arrival_s,version\n";
     else

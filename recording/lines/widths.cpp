@@ -55,6 +55,8 @@ std::string settings_of(const LineFrame& frame, const std::string& scale) {
     say("fitted to", frame.mean == RegionMean::plain ? "the map" : "K²");
     if (frame.exposure.known())
         text += exposure_line(frame.info.version, frame.exposure);
+    if (frame.info.assumed.any())
+        say("assumed", to_string(frame.info.assumed));
     for (const PlacedRegion& region : frame.placed->regions)
         if (region.line) {
             std::string ends;

@@ -413,6 +413,12 @@ std::string draw_pdf(const Report& report) {
                         {.size = 9, .bold = true, .ink = {0.7, 0.35, 0}});
         sheet.y += 6;
     }
+    if (report.result.info.assumed.any()) {
+        sheet.paragraph(
+            "Assumed, since the source does not state it: " + to_string(report.result.info.assumed) + ".",
+            {.size = 9, .bold = true, .ink = {0.7, 0.35, 0}});
+        sheet.y += 6;
+    }
     draw_pictures(sheet, report);
     draw_table(sheet, report);
     draw_traces(sheet, report);

@@ -295,6 +295,7 @@ private:
             return;
         FrameInfo& info = frame.info();
         info.full_scale = make_frame(buffer, format, format.pixels.shape(width, height), frame.host());
+        info.assumed.full_scale = full_scales_.assumed();
         info.capture_ns = captured.ns;
         if (const double exposure = chunks_->exposure_ms(buffer).value_or(exposure_ms()); exposure > 0)
             info.exposure_ms = exposure;

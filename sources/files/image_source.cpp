@@ -294,6 +294,9 @@ private:
             clock_.stamp(frame.info(), recorded(), port, pacer_, options().rate, pace());
             frame.info().full_scale = full_scale();
             frame.info().light = coding_.light;
+            frame.info().assumed = reader_->recorded().assumed;
+            frame.info().assumed.full_scale |= full_scales_.assumed();
+            frame.info().assumed.coding |= coding_.light == Light::decoded && coding_.by.empty();
             frame.info().exposure_ms = reader_->recorded().exposure_ms;
             frame.info().exposure_origin = reader_->recorded().exposure_origin;
             frame.info().recorded = recorded().counts_to_keep();

@@ -211,6 +211,8 @@ public:
         frame.info().recorded = recorded.counts_to_keep();
         frame.info().recorded_in_warmup = recorded.in_warmup;
         frame.info().full_scale = full_scale();
+        frame.info().assumed =
+            sidecar_.is_open() ? recorded.assumed : Assumptions{.full_scale = full_scales_.assumed()};
         frame.info().light = recorded.light.value_or(Light::counts);
         port.submit(std::move(frame));
         return Status::frame;

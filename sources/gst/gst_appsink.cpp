@@ -188,8 +188,6 @@ SourceInfo GstSource::open() {
         start();
         wait_first();
         const PixelLayout& first = layout(gst_sample_get_caps(first_.get()));
-        for (const std::string& note : take_colour_notes(graph_.sink.get()))
-            run_log().info("{} {}", name_, note);
         SourceInfo info;
         info.name = name_;
         info.shape = first.shape;
@@ -350,6 +348,7 @@ bool GstSource::deliver(GstSample* sample, FramePort& port) {
     FrameInfo& info = frame.info();
     info.capture_ns = captured;
     info.full_scale = type_full_scale(now.shape.type);
+    info.assumed = assumed_;
     describe(info);
     ++in_round_;
     port.submit(std::move(frame));
@@ -393,6 +392,9 @@ const PixelLayout& GstSource::layout(GstCaps* caps) {
         layout_ = changed;
         caps_.reset(gst_caps_ref(caps));
         maker_.clear();
+        assumed_ = colour_assumptions(graph_.sink.get());
+        for (const std::string& note : take_colour_notes(graph_.sink.get()))
+            run_log().info("{} {}", name_, note);
     }
     return layout_;
 }

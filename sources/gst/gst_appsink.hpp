@@ -101,6 +101,7 @@ private:
     bool told_damage_ = false;
     GstHandle<GstCaps> caps_;
     PixelLayout layout_;
+    Assumptions assumed_; ///< by caps_
     bool live_ = false;
     std::string error_;   ///< seen on the bus; thrown once everything before it is delivered
     std::string missing_; ///< the end of a sentence about what a missing-plugin message named

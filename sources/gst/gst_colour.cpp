@@ -21,6 +21,7 @@ struct Seen {
     std::mutex mutex;
     std::string container; ///< its colorimetry, where the stream is asked first
     std::vector<std::string> notes, all;
+    Assumptions assumed;
 
     void note(const std::string& text) {
         const std::scoped_lock lock(mutex);
@@ -59,17 +60,25 @@ GstHandle<GstCaps> completed(const GstCaps* caps, const GstVideoInfo& video, See
         const std::scoped_lock lock(seen.mutex);
         container = colorimetry_of(seen.container.c_str());
     }
+    Assumptions assumed;
     const int rows = GST_VIDEO_INFO_HEIGHT(&video);
     if (colours.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
         colours.range = container.range;
     if (colours.range == GST_VIDEO_COLOR_RANGE_UNKNOWN) {
         colours.range = GST_VIDEO_COLOR_RANGE_16_235;
+        assumed.range = true;
         seen.note("does not state the range of its values: 16…235 is assumed, as other players do.");
     }
     if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN)
         colours.matrix = container.matrix;
-    if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN || colours.matrix == GST_VIDEO_COLOR_MATRIX_RGB)
+    if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN || colours.matrix == GST_VIDEO_COLOR_MATRIX_RGB) {
+        assumed.matrix = true;
         colours.matrix = rows > kStandardRows ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601;
+    }
+    {
+        const std::scoped_lock lock(seen.mutex);
+        seen.assumed = assumed;
+    }
     const GstHandle<gchar> text(gst_video_colorimetry_to_string(&colours));
     GstCaps* out = gst_caps_copy(caps);
     gst_caps_set_simple(out, "colorimetry", G_TYPE_STRING, text.get(), nullptr);
@@ -169,6 +178,12 @@ std::vector<std::string> take_colour_notes(GstElement* sink) {
     const SharedSeen seen = seen_of(sink);
     const std::scoped_lock lock(seen->mutex);
     return std::exchange(seen->notes, {});
+}
+
+Assumptions colour_assumptions(GstElement* sink) {
+    const SharedSeen seen = seen_of(sink);
+    const std::scoped_lock lock(seen->mutex);
+    return seen->assumed;
 }
 
 } // namespace specklescope

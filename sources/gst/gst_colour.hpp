@@ -2,6 +2,7 @@
 #pragma once
 
 #include "files/gst_handles.hpp"
+#include "pipeline/frame.hpp"
 
 #include <gst/gst.h>
 
@@ -22,5 +23,8 @@ void prefer_colours_of_streams(GstElement* pipeline, GstElement* sink);
 /// New assumptions, and stated facts that are not applied, since the last call. Each sentence follows the
 /// name of the source.
 std::vector<std::string> take_colour_notes(GstElement* sink);
+
+/// Facts that the stream does not state, by its newest caps.
+Assumptions colour_assumptions(GstElement* sink);
 
 } // namespace specklescope

@@ -347,6 +347,8 @@ private:
         info.exposure_ms = recorded_.now().exposure_ms;
         info.recorded = recorded_.now().counts_to_keep();
         info.recorded_in_warmup = recorded_.now().in_warmup;
+        if (recorded_.now().assumed.any())
+            info.assumed = recorded_.now().assumed;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
     }

@@ -103,6 +103,8 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     if (s.exposure.known())
         rows.push_back({"Exposure", to_string(s.exposure),
                         s.exposure.origin == ExposureOrigin::assumed ? theme::kWarning : theme::kText});
+    if (s.assumed.any())
+        rows.push_back({"Assumed", to_string(s.assumed), theme::kWarning});
     return rows;
 }
 
