@@ -3,7 +3,7 @@
 #include "config/cli_words.hpp"
 #include "config/complete.hpp"
 #include "config/config_file.hpp"
-#include "config/control/schema.hpp"
+#include "config/control/requests.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
 #include "config/options.hpp"
@@ -113,7 +113,7 @@ void check_belongs(const Words& words, Command command) {
             throw UsageError("--" + name + why + "; leave it out.");
     };
     if (command == Command::view || command == Command::run) {
-        for (const char* name : {"filter", "markdown", "peers"})
+        for (const char* name : {"filter", "peers"})
             refuse(name, " belongs to specklescope bench");
         for (const char* name : {"around", "before", "after", "csv"})
             refuse(name, " belongs to specklescope trials");
@@ -209,7 +209,6 @@ void read_options(const Words& words, Settings& settings) {
     for (const char* name : {"before", "after"})
         if (words.has(name))
             settings.view.set_text(std::string("trials_") + name, words.last(name));
-    settings.bench.markdown = words.last("markdown");
     settings.bench.peers = words.has("peers");
 }
 
