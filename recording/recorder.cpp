@@ -67,8 +67,8 @@ void Recorder::open(const StreamInfo& stream) {
     events_.clear();
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
-    written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
-        last_dropped_ = last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = lost_in_all_ = 0;
+    written_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ =
+        last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = lost_in_all_ = 0;
     any_frame_ = false;
     next_number_ = 0;
     time_ = {};

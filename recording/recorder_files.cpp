@@ -219,7 +219,6 @@ void Recorder::account(double seconds) {
     std::sort(sorted.begin(), sorted.end());
     const std::lock_guard lock(mutex_);
     status_.written = written;
-    status_.unstored = unstored_before_ + writer_->unstored();
     status_.bytes = bytes;
     status_.disk_left_s = disk_.left_s(bytes_before_ + bytes);
     cost_ = sorted[2];
@@ -282,10 +281,8 @@ void Recorder::finish_file(std::uint64_t dropped) {
         const SinkFile file{writer->path(), present ? writer->written() : 0, writer->bytes()};
         written_before_ += file.written;
         bytes_before_ += file.bytes;
-        unstored_before_ += writer->unstored();
         const std::lock_guard lock(mutex_);
         status_.written = written_before_;
-        status_.unstored = unstored_before_;
         status_.bytes = file.bytes;
         status_.path = file.path;
         finished_ = file;

@@ -10,13 +10,11 @@
 // description and rows (two above 1023 rows) and one 8-byte write that links it in.
 #pragma once
 
+#include "recording/disk_sync.hpp"
 #include "recording/record_file.hpp"
 #include "recording/scale/calibration.hpp"
-#include "recording/storage_barrier.hpp"
 #include "recording/tiff_directory.hpp"
-#include "recording/write_behind.hpp"
 
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -27,31 +25,24 @@ public:
     /// Takes an empty file. `first` gives the shape that all pages have.
     TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
                const StreamInfo& stream);
-    /// From now on pages are linked in when the storage has them: for a file that has its name already.
-    void link_when_stored() { barrier_.emplace(file_, file_, path_, StorageBarrier::Kind::chain); }
+    /// Stores the file while it grows.
+    void store_pages() { sync_.emplace(file_.fd()); }
     void write(const RecordedFrame& frame) override;
     void update(const FileTotals& totals) override;
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return pages_; }
-    std::uint64_t unstored() const override { return barrier_ ? barrier_->unstored() : 0; }
     std::uint64_t bytes() const override { return end_; }
     const std::string& path() const override { return path_; }
     bool present() const override { return file_.has_name(); }
 
 private:
-    /// How far the file goes with one of its pages.
-    struct Reach {
-        std::uint64_t end = 0;
-        std::int64_t capture_ns = 0;
-    };
     /// Positions of a page in the file.
     struct Placed {
         std::uint64_t directory = 0, text = 0, text_bytes = 0, pixels = 0;
     };
     std::string directory(TiffKind kind, const Placed& page, std::uint64_t next) const;
     void build_head(const std::string& description);
-    void link_page(SteadyClock::time_point taken);
-    bool drop_unlinked();
+    void link_page();
     void write_axes(std::uint64_t frames);
     Wrapping wrapping(std::uint64_t frames, double interval_s) const;
     void gather(ConstHostView pixels);
@@ -77,11 +68,8 @@ private:
     std::uint64_t end_ = 0;         ///< end of the last whole page
     std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
-    std::deque<Reach> reached_; ///< with the last page that is linked in for sure, and with those behind it
     bool failed_ = false;
-    // Last: they stop before the file is closed.
-    WriteBehind behind_;
-    std::optional<StorageBarrier> barrier_;
+    std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
 };
 
 /// One picture, whole or not at all, under options.path or a numbered name if that is taken; returns the

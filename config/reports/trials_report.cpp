@@ -6,7 +6,7 @@
 #include "config/atomic_file.hpp"
 #include "config/reports/table_row.hpp"
 #include "config/text.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "base/one_line.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
 #include <array>
 #include <cmath>
@@ -138,9 +138,9 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
 std::string report_csv(const Report& report) {
     std::string text = "# Specklescope report\n";
     for (const auto& [what, value] : settings_rows(report))
-        text += comment("# " + what + ": " + value);
+        text += "# " + what + ": " + value + "\n";
     for (const auto& row : event_rows(report))
-        text += comment("# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3]);
+        text += "# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3] + "\n";
     const RegionTable table = region_table(report);
     const auto add = [&](const auto& cells) {
         for (const auto& cell : cells)
