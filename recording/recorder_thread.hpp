@@ -4,11 +4,10 @@
 
 #include "pipeline/clock/clock_fit.hpp"
 #include "pipeline/clock/growing_time.hpp"
-#include "recording/change_picture.hpp"
+#include "recording/derived_frame.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/record_file.hpp"
-#include "recording/saturation_mask.hpp"
 #include "recording/screen/painter.hpp"
 
 #include <array>

@@ -32,12 +32,12 @@ namespace specklescope {
 namespace {
 using namespace std::chrono_literals;
 
-/// Frames inside the encoder before write() waits: the next is coloured meanwhile. One, where a frame takes
-/// long: what is inside is lost if the process is killed.
+/// Frames inside the encoder before write() waits, so that the next frame is coloured at the same time. One
+/// if encoding is slow: a kill loses the frames inside the encoder.
 constexpr std::size_t kInFlight = 2;
 constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
-constexpr auto kStart = 5s; ///< for threads of GStreamer
+constexpr auto kStart = 5s; ///< for GStreamer to start its threads
 
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
@@ -99,14 +99,14 @@ private:
     void start();
     void stop() noexcept;
 
-    File file_; ///< the name is never looked up again: it may lead elsewhere by then
+    File file_; ///< written by descriptor only: the name may lead elsewhere later
     std::string path_;
     RecordOptions options_;
     StreamInfo stream_;
     bool mp4_;
-    bool told_ = false; ///< check() has thrown
+    bool told_ = false; ///< check() has thrown the error
     Codec codec_;
-    Shape video_; ///< of what the encoder gets
+    Shape video_; ///< input of the encoder
     VideoClock clock_;
     guint ticks_;           ///< mp4_ticks()
     std::int64_t last_ = 0; ///< time of the last frame
@@ -115,13 +115,13 @@ private:
     std::shared_ptr<FilmProgress> progress_ = std::make_shared<FilmProgress>();
     GstHandle<GstElement> pipeline_;
     GstHandle<GstElement> source_;
-    std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next comes
+    std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next arrives
     std::uint64_t written_ = 0;
     std::uint64_t bytes_ = 0; ///< of the file, once it is closed
     DiskSync sync_;           ///< declared last: it stops before the file is closed
 };
 
-/// Frames/s of a film whose frames have no times.
+/// Frames/s if frames have no times.
 constexpr double kAssumedRate = 25;
 
 VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
@@ -169,7 +169,7 @@ void VideoWriter::build() {
     std::string encoder = codec_ == Codec::ffv1 ? kFfv1 : mp4_ ? kH264High : kH264;
     if (codec_ == Codec::ffv1 && video_.channels == 3)
         encoder = "videoconvert ! video/x-raw,format=BGRx ! " + encoder; // lossless: the same three bytes
-    // A tick of 1 ns: capture times come back as they were.
+    // Ticks of 1 ns keep capture times exactly.
     const std::string text =
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
         (mp4_ ? kMp4 : " ! matroskamux name=mux timecodescale=1") + " ! fdsink name=out sync=false";
@@ -187,7 +187,7 @@ void VideoWriter::connect() {
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
     else
-        held_back_ = codec_ == Codec::h264 ? 1 : 0; // x264 waits for the next time where it knows no rate
+        held_back_ = codec_ == Codec::h264 ? 1 : 0; // without a rate x264 waits for the next frame
     const GstHandle<GstCaps> caps =
         codec_ == Codec::h264
             ? planes_caps(video_, chroma())
@@ -195,7 +195,7 @@ void VideoWriter::connect() {
                                                      "width", G_TYPE_INT, video_.width, "height", G_TYPE_INT,
                                                      video_.height, nullptr));
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, num, den, nullptr);
-    if (codec_ == Codec::h264) // BT.709, full range; limited for players that know nothing else
+    if (codec_ == Codec::h264) // BT.709, full range; MP4: limited, which every player decodes
         gst_caps_set_simple(caps.get(), "colorimetry", G_TYPE_STRING, mp4_ ? "2:3:5:1" : "1:3:5:1", nullptr);
     gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps.get());
 
@@ -206,7 +206,7 @@ void VideoWriter::connect() {
 
     const GstHandle<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
     const GstHandle<GstPad> muxed(gst_element_get_static_pad(mux.get(), "video_0"));
-    // Tags are written at the end; this is at the beginning, for those who find the file without its end.
+    // Tags are written at the end. This text is at the beginning, for files that were cut off.
     const std::string start = description_.text({});
     if (mp4_) {
         gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, &FilmProgress::on_caps, nullptr,
@@ -226,14 +226,14 @@ void VideoWriter::connect() {
                       nullptr);
 }
 
-/// From the frame before, of an MP4.
+/// Refuses a distance from the last frame that an MP4 cannot hold.
 void VideoWriter::check_distance(std::int64_t time) {
     const std::int64_t distance = time - std::exchange(last_, time), most_s = INT32_MAX / ticks_;
     if (distance / std::nano::den >= most_s)
         throw RunError("Recording into " + path_ +
                        " stopped: this .mp4 holds no two frames further apart than " +
                        std::to_string(most_s) + " s; record as .mkv.");
-    if (written_ == 1 && distance > clock_.period_ns()) { // slower than the source says, or it says nothing
+    if (written_ == 1 && distance > clock_.period_ns()) { // slower than the rate of the source, or no rate
         const GstHandle<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
         g_object_set(mux.get(), "fragment-duration", fragment_ms(distance), nullptr);
     }
@@ -264,7 +264,7 @@ GstBuffer* VideoWriter::make_buffer(const RecordedFrame& frame) {
                           static_cast<std::size_t>(info.stride[0]));
     if (options_.what == RecordWhat::processed)
         color_picture(frame, options_.mapping, packed);
-    else // has colours, or numbers that stay as they are
+    else // already coloured, or lossless numbers
         copy_pixels(frame.pixels.host(), packed);
     gst_buffer_unmap(buffer, &map);
     return buffer;
@@ -277,7 +277,7 @@ void VideoWriter::write(const RecordedFrame& frame) {
         check_distance(time);
     GstBuffer* buffer = make_buffer(frame);
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(time);
-    if (mp4_) // without one the last frame is there for no time, and players leave it out
+    if (mp4_) // without a duration players skip the last frame
         GST_BUFFER_DURATION(buffer) = static_cast<GstClockTime>(clock_.period_ns());
     {
         std::unique_lock lock(progress_->mutex);
@@ -353,7 +353,7 @@ void VideoWriter::finish(const FileTotals& totals) {
     stop();
     if (progress_->failed) // GStreamer's threads have ended
         cut();
-    if (told_) // by the frame that it had no room for
+    if (told_) // a frame has reported the error
         return;
     check();
     if (progress_->muxed != written_) {
@@ -371,7 +371,7 @@ void VideoWriter::finish(const FileTotals& totals) {
         throw RunError(write_error(path_, error));
 }
 
-/// GStreamer would wait for ever for a thread that the system did not give, or that stands still.
+/// Stopping GStreamer would block forever on a thread that did not start or does not respond.
 bool VideoWriter::is_stuck() const {
     const std::lock_guard lock(progress_->mutex);
     progress_->abandoned = progress_->stands_still || progress_->threads_missing > 0;
@@ -379,7 +379,7 @@ bool VideoWriter::is_stuck() const {
 }
 
 void VideoWriter::stop() noexcept {
-    if (pipeline_ && is_stuck()) {                    // it is left as it is, with what its threads use
+    if (pipeline_ && is_stuck()) {                    // leak it, with the data that its threads use
         (void)pipeline_.release();                    // NOLINT(bugprone-unused-return-value)
         (void)source_.release();                      // NOLINT(bugprone-unused-return-value)
         new std::shared_ptr<FilmProgress>(progress_); // NOLINT: never deleted
