@@ -67,7 +67,7 @@ std::string TiffWriter::directory(TiffKind kind, const Placed& page, std::uint64
     return tiff_directory(kind, page.directory, entries, next);
 }
 
-/// Lays out the next page: head_, placed_ and where its link goes.
+/// Sets head_, placed_ and grows_ for the next page.
 void TiffWriter::build_head(const std::string& description) {
     const std::uint64_t spare = pages_ > 0 ? aligned(directory(TiffKind::big, {}, 0).size()) : 0;
     const auto place = [&](TiffKind kind, std::uint64_t before) {
@@ -82,7 +82,8 @@ void TiffWriter::build_head(const std::string& description) {
     if (grows_)
         page = place(TiffKind::big, spare);
     if (kind_ == TiffKind::classic && pages_ > 0) {
-        // The next page of a BigTIFF follows this directory, or will stand in front of the next page.
+        // The BigTIFF directory of the next page will be at the begin of the page after it, or is that of
+        // `page`.
         Placed last = placed_;
         last.directory = end_;
         head_ =
@@ -161,7 +162,7 @@ void TiffWriter::update(const FileTotals& totals) {
         write_axes(totals.written);
 }
 
-/// The mean distance of the frames, now that it is known; a clock that stands still leaves the nominal one.
+/// Writes the mean interval of the frames; the nominal interval if capture times do not advance.
 void TiffWriter::write_axes(std::uint64_t frames) {
     if (text_offset_ == 0)
         return;

@@ -1,12 +1,12 @@
-// Multi-page TIFF, uncompressed, one strip a page, appended so that the file is whole after every page.
+// Multi-page TIFF, uncompressed, one strip a page. The file is valid after every page.
 //
 // A file begins as a classic TIFF, since ImageJ opens no BigTIFF, and becomes a BigTIFF when it grows beyond
 // 4 GB. For this each page is written with the BigTIFF directory of the page before it. These directories
-// form a second chain, which no reader sees until a new header makes it the only one.
+// form a second chain, which readers do not see until a new header replaces the first chain.
 //
 // Why not libtiff: it links a new directory into the chain before it writes that directory, so a process
-// killed in between leaves a chain that points behind the end; it wants a page in one piece, while rows here
-// are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
+// killed in between leaves a chain that points after the end of the file; it wants a page in one piece, while
+// rows here are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
 // description and rows (two above 1023 rows) and one 8-byte write that links it in.
 #pragma once
 
@@ -52,7 +52,7 @@ private:
     File file_;
     std::string path_;
     Shape shape_;
-    bool ome_; ///< the name asks for it
+    bool ome_; ///< the name ends in .ome.tiff
     StackAxes axes_;
     double nominal_s_ = 0; ///< between frames; 0: unknown
     std::int64_t first_ns_ = 0, last_ns_ = 0;
@@ -64,7 +64,7 @@ private:
     bool grows_ = false;            ///< the page in work is the first that needs a BigTIFF
     Placed placed_;                 ///< the page in work, then the last one
     std::uint64_t first_big_ = 0;   ///< BigTIFF directory of the first page
-    std::uint64_t link_ = 0;        ///< where in the file the next page's offset goes
+    std::uint64_t link_ = 0;        ///< position of the offset of the next page
     std::uint64_t end_ = 0;         ///< end of the last whole page
     std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
@@ -72,8 +72,8 @@ private:
     std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
 };
 
-/// One picture, whole or not at all, under options.path or a numbered name if that is taken; returns the
-/// name. Throws RunError.
+/// Writes one image, completely or not at all, to options.path or a numbered name if that is taken. Returns
+/// the name. Throws RunError.
 std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& totals,
                                const RecordOptions& options, const StreamInfo& stream);
 
