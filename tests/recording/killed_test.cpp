@@ -181,7 +181,7 @@ TEST(Killed, AnMp4OpensUpToItsLastSecond) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.mp4";
     Child child({test::program_path(), "run", "synthetic:vessels?width=128&height=96&rate=60&live=true",
-                 "--backend", "cpu", "--stage", "none", "--record", path, "--seconds", "600"},
+                 "--backend", "cpu", "--stage", "none", "--record", path},
                 folder.path().string());
     double began = 0;
     ASSERT_TRUE(child.until(
