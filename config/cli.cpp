@@ -3,7 +3,7 @@
 #include "config/cli_words.hpp"
 #include "config/complete.hpp"
 #include "config/config_file.hpp"
-#include "config/control/schema.hpp"
+#include "config/control/requests.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
 #include "config/options.hpp"

@@ -2,6 +2,7 @@
 
 #include "config/options.hpp"
 #include "config/settings.hpp"
+#include "config/text.hpp"
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"
 
@@ -36,42 +37,28 @@ private:
 
 bool takes_value(const CliOption& option) { return !option.argument.empty() && option.argument[0] != '['; }
 
-/// The words that a declaration allows; of numbers the ends of the range and the default.
+/// The words that a declaration allows; for numbers the default and the ends of the range.
 void add_values(TypedWords& words, const std::string& before, const ParamDecl& decl,
                 const std::any& defaults) {
     const std::string standard = to_string(decl.get(defaults));
     const auto add = [&](const std::string& value, const char* what) {
         words.add(before + value, value == standard ? "default" : what);
     };
-    const auto is_limit = [](double value) { return std::abs(value) == std::numeric_limits<double>::max(); };
-    switch (decl.kind) {
-    case ParamKind::boolean:
-        add("true", "");
-        add("false", "");
-        break;
-    case ParamKind::choice:
-        for (const std::string& choice : decl.choices)
-            add(choice, "");
-        break;
-    case ParamKind::integer:
-    case ParamKind::real: {
-        const auto text = [&](double value) {
-            return decl.kind == ParamKind::integer ? to_string(static_cast<std::int64_t>(value))
-                                                   : to_string(value);
-        };
-        add(standard, "");
-        if (!is_limit(decl.min) && text(decl.min) != standard)
-            add(text(decl.min), "smallest");
-        if (!is_limit(decl.max) && text(decl.max) != standard)
-            add(text(decl.max), "largest");
-        break;
-    }
-    case ParamKind::path:
+    for (const std::string& value :
+         decl.kind == ParamKind::boolean ? std::vector<std::string>{"true", "false"} : decl.choices)
+        add(value, "");
+    if (decl.kind == ParamKind::path)
         words.files(before);
-        break;
-    case ParamKind::text:
-    case ParamKind::action:
-        break;
+    if (decl.kind != ParamKind::integer && decl.kind != ParamKind::real)
+        return;
+    add(standard, "");
+    for (const auto& [limit, what] : {std::pair{decl.min, "smallest"}, {decl.max, "largest"}}) {
+        if (std::abs(limit) == std::numeric_limits<double>::max())
+            continue;
+        const std::string text =
+            decl.kind == ParamKind::integer ? to_string(static_cast<std::int64_t>(limit)) : to_string(limit);
+        if (text != standard)
+            add(text, what);
     }
 }
 
@@ -105,20 +92,14 @@ void add_stages(TypedWords& words, const std::string& before) {
     words.may_go_on();
 }
 
-/// "[:vessels|uniform|static]" in a syntax names what may stand there; "[:NAME]" does not.
-std::vector<std::string> alternatives(std::string_view syntax) {
-    std::vector<std::string> all;
-    const std::size_t open = syntax.find("[:"), close = syntax.find(']');
-    if (open == std::string_view::npos || close == std::string_view::npos ||
-        std::islower(static_cast<unsigned char>(syntax[open + 2])) == 0)
-        return all;
-    std::string_view rest = syntax.substr(open + 2, close - open - 2);
-    while (!rest.empty()) {
-        const std::size_t bar = std::min(rest.find('|'), rest.size());
-        all.emplace_back(rest.substr(0, bar));
-        rest.remove_prefix(std::min(bar + 1, rest.size()));
+/// "bash|zsh|fish" of an option's argument.
+void add_listed(TypedWords& words, const std::string& before, std::string_view argument) {
+    for (std::size_t begin = 0; begin < argument.size();) {
+        const std::size_t end = std::min(argument.find_first_of("|[]", begin), argument.size());
+        if (end > begin)
+            words.add(before + std::string(argument.substr(begin, end - begin)));
+        begin = end + 1;
     }
-    return all;
 }
 
 void add_source_options(TypedWords& words, std::size_t mark) {
@@ -145,9 +126,9 @@ void add_sources(TypedWords& words) {
             words.add(kind + ":", source.doc);
         else if (rest.starts_with('['))
             words.add(kind, source.doc);
-        for (const std::string& scene : alternatives(source.syntax))
-            if (words.typed().starts_with(kind + ":"))
-                words.add(kind + ":" + scene);
+        if (rest.starts_with("[:") && std::islower(static_cast<unsigned char>(rest[2])) != 0 &&
+            words.typed().starts_with(kind + ":")) // "[:vessels|static]" lists words, "[:NAME]" does not
+            add_listed(words, kind + ":", rest.substr(2, rest.find(']') - 2));
         if ((kind == "raw" || kind == "v4l2") && words.typed().starts_with(kind + ":"))
             words.files(kind + ":");
     }
@@ -167,16 +148,6 @@ void add_settings_files(TypedWords& words, const std::string& before) {
     if (from.starts_with(words.typed()))
         words.may_go_on();
     words.files(words.typed().starts_with(from) ? from : before);
-}
-
-/// "bash|zsh|fish" of an option's argument.
-void add_listed(TypedWords& words, const std::string& before, std::string_view argument) {
-    for (std::size_t begin = 0; begin < argument.size();) {
-        const std::size_t end = std::min(argument.find_first_of("|[]", begin), argument.size());
-        if (end > begin)
-            words.add(before + std::string(argument.substr(begin, end - begin)));
-        begin = end + 1;
-    }
 }
 
 void add_option_value(TypedWords& words, const CliOption& option, const std::string& before) {
@@ -271,6 +242,105 @@ std::string to_lines(const Completion& completion) {
     for (const Candidate& word : completion.words)
         out += word.text + "\t" + word.doc + "\n";
     return out;
+}
+
+namespace {
+
+// Bash takes a word apart at ':' and '=', inside of quotes it does not; what it put aside is left out of
+// answers.
+constexpr const char* kBash =
+    R"bash(# bash completion of specklescope; written by specklescope --completion bash
+_specklescope() {
+    local line=${COMP_LINE:0:COMP_POINT} word words=() i
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $line == [[:blank:]]* ]] || ((i == 0)); then
+            line=${line#"${line%%[![:blank:]]*}"}
+            words+=("")
+        fi
+        [[ $line == "$word"* ]] || word=$line
+        words[-1]+=$word
+        line=${line#"$word"}
+    done
+    local program=${words[0]/#\~/$HOME} current=${words[-1]} aside='' before='' answer=()
+    if [[ $current == [\'\"]* ]]; then
+        current=${current:1}
+    elif [[ $current == *[:=]* && $COMP_WORDBREAKS == *:* && $COMP_WORDBREAKS == *=* ]]; then
+        aside=${current%"${current##*[:=]}"}
+    fi
+    mapfile -t answer < <("$program" --complete "${words[@]:1:${#words[@]}-2}" "$current" 2>/dev/null)
+    COMPREPLY=()
+    for word in "${answer[@]:2}"; do
+        word=${word%%$'\t'*}
+        COMPREPLY+=("${word#"$aside"}")
+    done
+    [[ ${answer[0]} == nospace ]] && compopt -o nospace
+    if [[ ${answer[1]} == files* ]]; then
+        before=${answer[1]#files }
+        ((${#COMPREPLY[@]})) || compopt -o filenames
+        while IFS= read -r word; do
+            word=$before$word
+            COMPREPLY+=("${word#"$aside"}")
+        done < <(compgen -f -- "${current#"$before"}")
+    fi
+}
+complete -o nosort -F _specklescope specklescope
+)bash";
+
+constexpr const char* kZsh = R"zsh(#compdef specklescope
+# zsh completion of specklescope; written by specklescope --completion zsh
+_specklescope() {
+    local -a answer described space
+    local line before
+    answer=("${(@f)$("${words[1]/#\~/$HOME}" --complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
+    [[ $answer[1] == nospace ]] && space=(-S '')
+    for line in "${(@)answer[3,-1]}"; do
+        described+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+    done
+    (($#described)) && _describe -V -t words word described "${space[@]}"
+    if [[ $answer[2] == files* ]]; then
+        before=${answer[2]#files}
+        before=${before# }
+        [[ -n $before ]] && compset -P "${(b)before}"
+        _files
+    fi
+}
+if [[ $funcstack[1] == _specklescope ]]; then
+    _specklescope "$@"
+else
+    compdef _specklescope specklescope
+fi
+)zsh";
+
+constexpr const char* kFish =
+    R"fish(# fish completion of specklescope; written by specklescope --completion fish
+function __specklescope_words
+    set -l words (commandline -opc)
+    set -l current (commandline -ct | string replace -r '^[\'"]' '')
+    set -l program (string replace -r '^~' $HOME -- $words[1])
+    set -l answer ($program --complete $words[2..-1] "$current" 2>/dev/null)
+    printf '%s\n' $answer[3..-1]
+    if string match -q 'files*' -- $answer[2]
+        set -l before (string replace -r '^files ?' '' -- $answer[2])
+        set -l start (math (string length -- "$before") + 1)
+        for file in (__fish_complete_path (string sub -s $start -- "$current"))
+            echo -- "$before$file"
+        end
+    end
+end
+complete -c specklescope -f -a '(__specklescope_words)'
+)fish";
+
+} // namespace
+
+std::string completion_script(const std::string& shell) {
+    if (shell == "bash")
+        return kBash;
+    if (shell == "zsh")
+        return kZsh;
+    if (shell == "fish")
+        return kFish;
+    throw UsageError("There is no completion for '" + one_line(shell) + "'; allowed: bash, zsh, fish.");
 }
 
 } // namespace specklescope

@@ -1,12 +1,13 @@
+// Writers of the reference: help for a terminal, Markdown (docs/manual.md), and a man page for groff.
 #include "config/options.hpp"
+#include "config/reference.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "have_cuda.hpp"
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <cctype>
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"
@@ -16,187 +17,268 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::string_view kKeys = "keys"; ///< of the window
+constexpr std::string_view kKeys = "keys"; ///< topic: keys of the window
+constexpr std::size_t kLeft = 30;          ///< columns of a name in help
 
-std::string default_text(const ParamTable& table, const ParamDecl& decl) {
-    const std::string text = to_string(decl.get(table.defaults()));
-    return text.empty() ? "\"\"" : text;
-}
-
-std::string param_rows(const ParamTable& table) {
-    std::string out;
-    for (const ParamDecl& decl : table.decls())
-        out += row(decl.name + "=" + default_text(table, decl), decl.doc + "; " + allowed_text(decl), 28);
-    return out.empty() ? "  (no keys)\n" : out;
-}
-
-std::string stage_text(const StageType& stage) {
-    std::string out = std::string(stage.name) + ": " + std::string(stage.doc) + "\n";
-    std::string types;
-    for (const PixelType type : stage.types)
-        types += (types.empty() ? "" : ", ") + std::string(to_string(type));
-    out += "  reads " + types + (stage.make_device ? "; runs on CPU and GPU\n" : "; runs on the CPU\n");
-    return out + param_rows(*stage.table);
-}
-
-std::string source_text(const SourceType& source) {
-    std::string out = std::string(source.syntax) + "\n";
-    for (const std::string& line : wrap(source.doc, kHelpWidth - 2))
-        out += "  " + line + "\n";
-    return source.table->decls().empty() ? out : out + param_rows(*source.table);
-}
-
-std::string sources_text() {
-    std::string out;
-    for (const std::string& line : wrap("SOURCE is one of these; options follow as ?key=value&key=value. " +
-                                            std::string(kOptionsBegin) + ".",
-                                        kHelpWidth))
-        out += line + "\n";
-    out += '\n';
-    for (const SourceType& source : source_types())
-        out += source_text(source) + "\n";
-    out += "Cameras found now:\n";
-    bool any = false;
-    for (const SourceType& source : source_types()) {
-        if (!source.discover)
-            continue;
-        for (const auto& [argument, description] : source.discover()) {
-            out += row(argument, description, 32);
-            any = true;
-        }
+std::vector<std::string> split(std::string_view text, std::string_view separator) {
+    std::vector<std::string> parts;
+    for (std::size_t end = 0; end != std::string_view::npos && !text.empty();) {
+        end = text.find(separator);
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + separator.size());
     }
-    return any ? out : out + "  none\n";
+    return parts;
 }
 
-std::string stages_text() {
-    std::string out = "--stage NAME:key=value,key=value; repeat it for a chain, in order.\n\n";
-    for (const StageType& stage : stage_types())
-        out += stage_text(stage) + "\n";
-    return out + "none: the raw picture, nothing computed\n";
+std::string name_of(const Entry& entry) {
+    return entry.name + (entry.argument.empty() ? "" : " " + entry.argument);
+}
+
+/// Name and default of an entry in a list without columns: "radius=3", "pause  Space".
+std::string term_of(const Chapter& chapter, const Entry& entry) {
+    if (chapter.columns[1].empty() || entry.name.starts_with("--") || entry.standard.empty())
+        return name_of(entry);
+    return name_of(entry) + (chapter.columns[0] == "key" ? "=" : "  ") + entry.standard;
+}
+
+/// The rest of it in one text.
+std::string text_of(const Chapter& chapter, const Entry& entry) {
+    const auto& head = chapter.columns;
+    std::string text = (head[3].starts_with('`') ? head[3] + ": " : "") + entry.doc;
+    if (!entry.allowed.empty())
+        text += "; " + head[2] + ": " + entry.allowed;
+    if (entry.name.starts_with("--") && !entry.standard.empty())
+        text += "; " + head[1] + ": " + entry.standard;
+    std::erase(text, '`');
+    return text;
+}
+
+// For a terminal.
+
+enum class Detail : std::uint8_t { brief, full };
+
+std::string paragraphs(std::string text, std::size_t indent) {
+    std::erase(text, '`');
+    std::string out;
+    for (const std::string& paragraph : split(text, "\n\n"))
+        for (const std::string& line : wrap(one_line(paragraph), kHelpWidth - indent))
+            out += std::string(indent, ' ') + line + "\n";
+    return out;
+}
+
+std::string to_help(const Chapter& chapter, Detail detail = Detail::full) {
+    std::string out = (*chapter.kind ? std::string(chapter.kind) + " " : "") + chapter.title + "\n" +
+                      paragraphs(chapter.text, 2);
+    for (const Entry& entry : chapter.entries)
+        out += row(term_of(chapter, entry), detail == Detail::brief ? entry.doc : text_of(chapter, entry),
+                   kLeft);
+    for (const std::string& line : split(chapter.code, "\n"))
+        out += line.empty() ? "\n" : "  " + line + "\n";
+    for (const Chapter& part : chapter.parts)
+        out += "\n" + to_help(part, detail);
+    return out;
+}
+
+/// The parts of a chapter without its title.
+std::string parts_to_help(const Chapter& chapter) {
+    std::string out;
+    for (const Chapter& part : chapter.parts)
+        out += "\n" + to_help(part, Detail::brief);
+    return out;
+}
+
+// Markdown.
+
+/// A bar would end the cell of a table.
+std::string cell(std::string_view text) {
+    std::string out;
+    for (const char c : text)
+        out += c == '|' ? std::string("\\|") : std::string(1, c);
+    return out;
+}
+
+std::string typed(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+
+std::string to_markdown(const Chapter& chapter, int level = 2) {
+    std::string title = *chapter.kind ? "`" + chapter.title + "`" : chapter.title;
+    std::string out = "\n" + std::string(static_cast<std::size_t>(level), '#') + " " + title + "\n";
+    for (const std::string& paragraph : split(chapter.text, "\n\n")) {
+        out += "\n";
+        for (const std::string& line : wrap(paragraph, kHelpWidth))
+            out += line + "\n";
+    }
+    if (!chapter.entries.empty()) {
+        std::string head = "\n|", line = "|";
+        for (const std::string& column : chapter.columns)
+            if (!column.empty()) {
+                head += " " + column + " |";
+                line += "---|";
+            }
+        out += head + "\n" + line + "\n";
+    }
+    for (const Entry& entry : chapter.entries) {
+        out += "| " + typed(name_of(entry)) + " |";
+        if (!chapter.columns[1].empty())
+            out += " " + typed(entry.standard) + " |";
+        if (!chapter.columns[2].empty())
+            out += " " + cell(entry.allowed) + " |";
+        out += " " + cell(entry.doc) + " |\n";
+    }
+    if (!chapter.code.empty())
+        out += "\n```" + std::string(chapter.language) + "\n" + chapter.code + "```\n";
+    for (const Chapter& part : chapter.parts)
+        out += to_markdown(part, level + 1);
+    return out;
+}
+
+// For groff.
+
+/// Text as groff prints it: no request in it takes effect, and a hyphen-minus can be copied.
+std::string plain(std::string_view text) {
+    std::string out;
+    bool bold = false;
+    for (const char c : text) {
+        if (c == '`')
+            out += (bold = !bold) ? "\\fB" : "\\fR";
+        else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
+            out += std::string("\\&") + c;
+        else
+            out += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+    }
+    return out;
+}
+
+std::string wrapped_for_man(std::string_view text) {
+    return plain(join(wrap(text, kHelpWidth), "\n") + "\n");
+}
+
+std::string to_man(const Chapter& chapter, bool part = false) {
+    std::string title = chapter.title;
+    if (!part)
+        std::transform(title.begin(), title.end(), title.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::string out = (part ? ".SS \"" : ".SH \"") + plain(title) + "\"\n";
+    for (const std::string& paragraph : split(chapter.text, "\n\n"))
+        out += ".PP\n" + wrapped_for_man(paragraph);
+    for (const Entry& entry : chapter.entries) {
+        const std::string term = term_of(chapter, entry);
+        out += ".TP\n\\fB" + plain(entry.name) + "\\fR" + plain(term.substr(entry.name.size())) + "\n" +
+               wrapped_for_man(text_of(chapter, entry) + ".");
+    }
+    if (!chapter.code.empty())
+        out += ".PP\n.nf\n.RS 2\n" + plain(chapter.code) + ".RE\n.fi\n";
+    for (const Chapter& each : chapter.parts)
+        out += to_man(each, true);
+    return out;
+}
+
+std::string man_page() {
+    std::string out =
+        ".\\\" Written by specklescope --manual man from the program's own declarations.\n"
+        ".TH SPECKLESCOPE 1 \"\" \"Specklescope " SPECKLESCOPE_VERSION "\" \"User Commands\"\n.nh\n.ad l\n"
+        ".SH NAME\nspecklescope \\- " SPECKLESCOPE_DESCRIPTION "\n.SH SYNOPSIS\n"
+        "\\fBspecklescope\\fR [\\fICOMMAND\\fR] [\\fISOURCE\\fR] [\\fIOPTION\\fR ...]\n.SH DESCRIPTION\n" +
+        wrapped_for_man(
+            "Specklescope turns the speckle of a laser-lit scene into a live map of blood flow. It "
+            "also filters live pictures. Frames come from a camera, a video or a simulated "
+            "scene; they are processed on the GPU if there is one, otherwise on the CPU.");
+    for (const Chapter& chapter : reference())
+        out += to_man(chapter);
+    return out;
+}
+
+// Topics and lists of what there is now.
+
+std::string command_help(const CliCommand& command) {
+    return to_help({.title = command.syntax, .text = command.doc}) +
+           parts_to_help(
+               options_chapter([&](const CliOption& option) { return concerns(option, command.name); })) +
+           (command.name == "view" ? "\n" + to_help(view_chapter()) : "");
+}
+
+std::string cameras_text() {
+    std::string out;
+    for (const SourceType& source : source_types())
+        if (source.discover)
+            for (const auto& [argument, description] : source.discover())
+                out += row(argument, description, kLeft);
+    return "\nCameras found now:\n" + (out.empty() ? "  none\n" : out);
 }
 
 std::string presets_text() {
     std::string out;
     for (const Preset& preset : presets())
-        out += row(preset.name, preset.doc + (preset.yours() ? " (yours: " + preset.file + ")" : ""), 12);
+        out += row(preset.name, preset.doc + (preset.yours() ? " (yours: " + preset.file + ")" : ""), kLeft);
     return out;
 }
 
 std::string devices_text() {
-    std::string out = row("cpu", make_host_executor(0)->device_name(), 8);
+    std::string out = row("cpu", make_host_executor(0)->device_name(), kLeft);
 #ifdef SPECKLESCOPE_HAVE_CUDA
     std::string reason;
     const auto gpus = list_gpus(&reason);
     for (const auto& gpu : gpus)
-        out += row("cuda", to_string(gpu), 8);
+        out += row("cuda", to_string(gpu), kLeft);
     if (gpus.empty())
-        out += row("cuda", "none: " + reason, 8);
+        out += row("cuda", "none: " + reason, kLeft);
 #else
-    out += row("cuda", "none: this build has no CUDA backend", 8);
+    out += row("cuda", "none: this build has no CUDA backend", kLeft);
 #endif
     return out;
 }
 
-std::string option_rows(const std::function<bool(const CliOption&)>& wanted) {
-    std::string out, group;
-    for (const CliOption& option : cli_options()) {
-        if (!wanted(option))
-            continue;
-        if (option.group != group) {
-            group = option.group;
-            out += "\n" + group + "\n";
-        }
-        out +=
-            row("--" + option.name + (option.argument.empty() ? "" : " " + option.argument), option.doc, 30);
-    }
-    return out;
+/// Stages, sources and presets.
+std::vector<Chapter> topic_chapters() {
+    std::vector<Chapter> topics;
+    for (Chapter& chapter :
+         std::vector<Chapter>{stages_chapter(), sources_chapter(), presets_chapter(presets())})
+        std::move(chapter.parts.begin(), chapter.parts.end(), std::back_inserter(topics));
+    return topics;
 }
 
 } // namespace
 
 std::string help() {
-    std::string out = "Specklescope: live speckle contrast and flow from cameras and files.\n\n";
-    for (const CliCommand& command : cli_commands())
-        out += row(command.syntax, command.doc, 52);
-    out += option_rows([](const CliOption&) { return true; });
-    out += "\nOf an option given twice the last one counts, unless it may be given again.\n";
-    out += "\nKeys of --view\n" + param_rows(view_table());
-    out +=
-        "\nStages, sources, presets and their keys: specklescope list stages, list sources, list presets;\n"
-        "specklescope help TOPIC tells all about one of them, or about a command or an option.\n\nExamples\n";
-    for (const CliExample& example : cli_examples())
-        out += "  # " + example.doc + "\n  " + example.line + "\n";
-    return out;
+    Chapter commands = commands_chapter();
+    commands.title = "Specklescope: live speckle contrast and flow from cameras and files.\n";
+    commands.text.clear();
+    return to_help(commands) + parts_to_help(options_chapter([](const CliOption&) { return true; })) +
+           "\nIf an option is given twice, the last one counts, unless its text says that it may be "
+           "repeated.\n\n" +
+           to_help(view_chapter()) +
+           "\nspecklescope list stages, list sources and list presets show these with their keys.\n"
+           "specklescope help TOPIC explains one of them, a command or an option.\n\n" +
+           to_help(examples_chapter());
 }
-
-namespace {
-
-std::string command_text(const CliCommand& command) {
-    std::string out = command.syntax + "\n";
-    for (const std::string& line : wrap(command.doc, kHelpWidth - 2))
-        out += "  " + line + "\n";
-    out += option_rows([&](const CliOption& option) { return concerns(option, command.name); });
-    return command.name == "view" ? out + "\nKeys of --view\n" + param_rows(view_table()) : out;
-}
-
-std::string option_text(const CliOption& option) {
-    std::string out =
-        row("--" + option.name + (option.argument.empty() ? "" : " " + option.argument), option.doc, 30);
-    if (option.decl)
-        out += row(
-            "", allowed_text(*option.decl) + "; default " + default_text(program_table(), *option.decl), 30);
-    return out;
-}
-
-std::string preset_text(const Preset& preset) {
-    std::string out = "preset " + preset.name + ", " +
-                      (preset.file.empty() ? std::string("compiled in") : "from " + preset.file) + "\n";
-    for (const std::string& line : wrap(preset.doc, kHelpWidth - 2))
-        out += "  " + line + "\n";
-    std::string_view toml = preset.toml;
-    while (toml.starts_with('#'))
-        toml.remove_prefix(std::min(toml.find('\n'), toml.size() - 1) + 1);
-    return out + "\n" + std::string(toml);
-}
-
-} // namespace
 
 std::vector<std::string> help_topics() {
     std::vector<std::string> names;
     for (const CliCommand& command : cli_commands())
         names.push_back(command.name);
-    for (const StageType& stage : stage_types())
-        names.emplace_back(stage.name);
-    for (const SourceType& source : source_types())
-        names.emplace_back(source.kind);
-    for (const Preset& preset : presets())
-        names.push_back(preset.name);
+    for (const Chapter& chapter : topic_chapters())
+        names.push_back(chapter.topic);
     names.emplace_back(kKeys);
     return names;
 }
 
 std::string help_on(const std::string& topic) {
     const std::string name = topic.substr(std::min(topic.find_first_not_of('-'), topic.size()));
-    std::vector<std::string> found; // one name may be a preset and a source
+    std::vector<std::string> found; // a name may be a preset and a source
     for (const CliCommand& command : cli_commands())
         if (command.name == name)
-            found.push_back(command_text(command));
-    for (const StageType& stage : stage_types())
-        if (stage.name == name)
-            found.push_back("stage " + stage_text(stage));
-    for (const SourceType& source : source_types())
-        if (source.kind == name)
-            found.push_back("source " + source_text(source));
-    for (const Preset& preset : presets())
-        if (preset.name == name)
-            found.push_back(preset_text(preset));
+            found.push_back(command_help(command));
+    for (const Chapter& chapter : topic_chapters())
+        if (chapter.topic == name)
+            found.push_back(to_help(chapter));
     if (const CliOption* option = find_option(name))
-        found.push_back(option_text(*option));
-    if (const ParamDecl* decl = view_table().find(name))
-        found.push_back(row("--view " + name + "=" + default_text(view_table(), *decl),
-                            decl->doc + "; " + allowed_text(*decl), 38));
+        found.push_back(
+            row(name_of(option_entry(*option)), text_of({.title = ""}, option_entry(*option)), kLeft));
+    const Chapter view = view_chapter();
+    for (const Entry& entry : view.entries)
+        if (entry.name == name)
+            found.push_back(row("--view " + term_of(view, entry), text_of(view, entry), kLeft));
     if (name == kKeys)
-        found.push_back(keys_help());
+        found.push_back(to_help(keys_chapter()));
     const auto& lists = list_words();
     if (std::find(lists.begin(), lists.end(), name) != lists.end())
         found.push_back(list_text(name));
@@ -209,10 +291,23 @@ std::string help_on(const std::string& topic) {
 
 std::string list_text(const std::string& what) {
     if (what == "sources")
-        return sources_text();
+        return to_help(sources_chapter()) + cameras_text();
     if (what == "stages")
-        return stages_text();
+        return to_help(stages_chapter());
     return what == "presets" ? presets_text() : devices_text();
+}
+
+std::string manual(const std::string& format) {
+    if (format == "man")
+        return man_page();
+    if (!format.empty() && format != "markdown")
+        throw UsageError("There is no manual as '" + one_line(format) + "'; allowed: markdown, man.");
+    std::string out =
+        "# Specklescope: the manual\n\nWritten by `specklescope --manual` from the program's own "
+        "declarations.\n";
+    for (const Chapter& chapter : reference())
+        out += to_markdown(chapter);
+    return out;
 }
 
 } // namespace specklescope

@@ -2,7 +2,7 @@
 
 #include "base/long_work.hpp"
 #include "config/in_turn.hpp"
-#include "config/look/recent_file.hpp"
+#include "config/last_window.hpp"
 #include "config/unattended.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/probe.hpp"

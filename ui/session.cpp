@@ -3,7 +3,7 @@
 #include "analysis/regions_file.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
-#include "config/look/recent_file.hpp"
+#include "config/last_window.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "recording/outlet/outlet.hpp"
 #include "ui/panels/controls.hpp"

@@ -49,53 +49,58 @@ bool is_place(const Json& value) {
 
 bool is_value(const Json& value) { return value.is_string() || value.is_boolean() || value.is_number(); }
 
+/// How a type is described, declared in JSON Schema and checked.
+struct TypeRow {
+    Type type;
+    const char *allowed, *schema;
+    bool (*fits)(const Json&);
+};
+constexpr TypeRow kTypes[] = {
+    {Type::text, "a text", R"({"type":"string"})", [](const Json& value) { return value.is_string(); }},
+    {Type::choice, "", "{}", [](const Json& value) { return value.is_string(); }},
+    {Type::boolean, "true, false", R"({"type":"boolean"})",
+     [](const Json& value) { return value.is_boolean(); }},
+    {Type::whole, "a whole number from 0", R"({"type":"integer","minimum":0})", is_place},
+    {Type::number, "a number", R"({"type":"number"})", [](const Json& value) { return value.is_number(); }},
+    {Type::value, "a text, a number, true or false", R"({"type":["string","number","boolean"]})", is_value},
+    {Type::values, "an object with a text, a number, true or false for each of its parameters",
+     R"({"type":"object","additionalProperties":{"type":["string","number","boolean"]},"minProperties":1})",
+     [](const Json& value) {
+         return value.is_object() && !value.empty() && std::all_of(value.begin(), value.end(), is_value);
+     }},
+    {Type::stage, "the name of a stage, or its place in the chain from 0",
+     R"({"anyOf":[{"type":"string"},{"type":"integer","minimum":0}]})",
+     [](const Json& value) { return value.is_string() || is_place(value); }},
+    {Type::regions, "a list of regions, as in a file of regions",
+     R"({"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"shape":{},)"
+     R"("points":{"type":"array"},"colour":{"type":"string"},"locked":{"type":"boolean"}},)"
+     R"("required":["name","shape","points"]}})",
+     [](const Json& value) { return value.is_array(); }}};
+
+const TypeRow& row_of(Type type) {
+    return *std::find_if(std::begin(kTypes), std::end(kTypes),
+                         [&](const TypeRow& row) { return row.type == type; });
+}
+
 bool fits(const ControlArgument& argument, const Json& value) {
-    switch (argument.type) {
-    case Type::text:
-        return value.is_string();
-    case Type::choice:
-        return value.is_string() && std::find(argument.choices.begin(), argument.choices.end(),
-                                              value.get<std::string>()) != argument.choices.end();
-    case Type::boolean:
-        return value.is_boolean();
-    case Type::whole:
-        return is_place(value);
-    case Type::number:
-        return value.is_number();
-    case Type::value:
-        return is_value(value);
-    case Type::values:
-        return value.is_object() && !value.empty() && std::all_of(value.begin(), value.end(), is_value);
-    case Type::stage:
-        return value.is_string() || is_place(value);
-    case Type::regions:
-        break;
-    }
-    return value.is_array();
+    const auto& choices = argument.choices;
+    return row_of(argument.type).fits(value) &&
+           (argument.type != Type::choice ||
+            std::find(choices.begin(), choices.end(), value.get<std::string>()) != choices.end());
 }
 
 std::string allowed(const ControlArgument& argument) {
-    switch (argument.type) {
-    case Type::text:
-        return "a text";
-    case Type::choice:
-        return join(argument.choices);
-    case Type::boolean:
-        return "true, false";
-    case Type::whole:
-        return "a whole number from 0";
-    case Type::number:
-        return "a number";
-    case Type::value:
-        return "a text, a number, true or false";
-    case Type::values:
-        return "an object with a text, a number, true or false for each of its parameters";
-    case Type::stage:
-        return "the name of a stage, or its place in the chain from 0";
-    case Type::regions:
-        break;
-    }
-    return "a list of regions, as in a file of regions";
+    return argument.type == Type::choice ? join(argument.choices) : row_of(argument.type).allowed;
+}
+
+control::Out schema_of(const ControlArgument& argument) {
+    auto schema = control::Out::parse(row_of(argument.type).schema);
+    if (argument.type == Type::choice)
+        schema["enum"] = argument.choices;
+    if (argument.type == Type::regions)
+        schema["items"]["properties"]["shape"]["enum"] = region_shape_names();
+    schema["description"] = argument.doc;
+    return schema;
 }
 
 void check(const ControlRow& row, const Json& request) {
@@ -281,6 +286,32 @@ ControlWork read_request(std::string_view message, ControlHost& host) {
     return [&host, &row = *row, request, progress = std::make_shared<ControlProgress>()] {
         return row.answer(host, *request, *progress);
     };
+}
+
+std::string control_schema() {
+    control::Out requests = control::Out::array();
+    for (const ControlRow& row : control_rows()) {
+        control::Out properties = {{"request", {{"const", row.name}}}};
+        control::Out required = {"request"};
+        for (const ControlArgument& argument : row.arguments) {
+            properties[argument.name] = schema_of(argument);
+            if (argument.required)
+                required.push_back(argument.name);
+        }
+        requests.push_back({{"title", row.name},
+                            {"description", row.doc},
+                            {"type", "object"},
+                            {"properties", std::move(properties)},
+                            {"required", std::move(required)},
+                            {"additionalProperties", false}});
+    }
+    const control::Out schema = {
+        {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+        {"title", "Specklescope " SPECKLESCOPE_VERSION ", requests of --control"},
+        {"description", "The answer to each is an object with ok: true and what was asked for, or ok: false, "
+                        "kind: usage (the request is wrong) or run, and error: a sentence."},
+        {"oneOf", std::move(requests)}};
+    return schema.dump(2) + "\n";
 }
 
 std::unique_ptr<ControlServer> make_control(ControlHost& host, void (*wake)()) {

@@ -53,6 +53,9 @@ struct ControlRow {
 };
 const std::vector<ControlRow>& control_rows();
 
+/// All of them as JSON Schema (2020-12).
+std::string control_schema();
+
 /// A message as a request to `host`, which is asked when the work is done. Throws UsageError.
 ControlWork read_request(std::string_view message, ControlHost& host);
 

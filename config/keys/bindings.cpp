@@ -146,42 +146,4 @@ std::string with_key(const std::string& text, const KeyBindings& bindings, Actio
     return keys.empty() ? text : text + " (" + keys + ")";
 }
 
-std::string keys_help() {
-    const KeyBindings bindings;
-    std::string out =
-        "Keys of the window, as they are by default. [keys] in a settings file, or in\n  " +
-        (keys_path().empty() ? std::string("~/.config/specklescope/keys.toml") : keys_path()) +
-        "\ngives an action another key: pause = \"Q\", or several: pause = [\"Q\", \"Space\"], or none:\n"
-        "pause = \"\".\n";
-    std::string_view group;
-    for (const ActionInfo& row : actions()) {
-        if (row.group != group)
-            out += "\n" + std::string(group = row.group) + "\n";
-        std::string keys;
-        for (const KeyChord& chord : bindings.keys(row.action))
-            keys += (keys.empty() ? "" : " ") + to_string(chord);
-        out += specklescope::row(std::string(row.name) + "  " + keys, row.words, 38);
-    }
-    return out;
-}
-
-std::string keys_manual() {
-    std::string out =
-        "\n## Keys of the window\n\n`[keys]` in a settings file, or in `~/.config/specklescope/keys.toml`, "
-        "which every window reads, gives an action\nanother key (`pause = \"K\"`), several (`pause = [\"K\", "
-        "\"Space\"]`) or none (`pause = \"\"`). A key is a character as it is\ntyped, or one of " +
-        join(key_names()) +
-        ", with `Ctrl+`, `Alt+` or `Shift+`\nbefore it. What the selected region answers to goes before what "
-        "is for anywhere, and what is for drawing before both.\n\n| action | keys | what it does "
-        "|\n|---|---|---|\n";
-    const KeyBindings bindings;
-    for (const ActionInfo& row : actions()) {
-        std::string keys;
-        for (const KeyChord& chord : bindings.keys(row.action))
-            keys += (keys.empty() ? "`" : " `") + to_string(chord) + "`";
-        out += "| `" + std::string(row.name) + "` | " + keys + " | " + std::string(row.words) + " |\n";
-    }
-    return out;
-}
-
 } // namespace specklescope

@@ -53,9 +53,6 @@ std::string keys_text(const KeyBindings& bindings, Action action);
 std::string with_key(const std::string& text, const KeyBindings& bindings, Action action);
 /// The lines of [keys] for what is not as by default, with the heading; empty: nothing.
 std::string keys_toml(const KeyBindings& bindings);
-/// The list of actions for a terminal, and as a section of the manual.
-std::string keys_help();
-std::string keys_manual();
 
 /// The file of the user's keys, $XDG_CONFIG_HOME/specklescope/keys.toml, which every window reads; "": no
 /// folder is known.

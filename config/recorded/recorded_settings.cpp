@@ -1,17 +1,501 @@
-// The settings that made a recording: for --config from:FILE, and for a recording that is the source.
+// Settings that made a recording, for --config from:FILE and for a recording that is the source.
 #include "config/recorded/recorded_settings.hpp"
 
+#include "analysis/regions_file.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
-#include "config/recorded/reader.hpp"
+#include "config/settings.hpp"
+#include "config/text.hpp"
+#include "files/image_file.hpp"
+#include "files/json_object.hpp"
+#include "files/recorded.hpp"
+#include "pipeline/chain_text.hpp"
+#include "pipeline/scale/pixel_size.hpp"
+#include "recording/record_file.hpp"
+#include "sources/gst/gst_container.hpp"
 #include "sources/source_text.hpp"
 
+#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace specklescope {
 
 namespace {
+
+/// Beginning of the description of every recording.
+constexpr std::string_view kDescriptionBegin = "{\"finished\"";
+
+/// Description in the file, and that of its last frame (empty if it is stored elsewhere).
+struct Descriptions {
+    std::string file, last_frame;
+};
+
+namespace fs = std::filesystem;
+
+/// The first line of the text beside headerless pixels, and the last that is whole.
+Descriptions beside_raw(const std::string& lines_path) {
+    constexpr std::size_t kMost = std::size_t{1} << 20; // no line of ours is longer
+    std::ifstream lines(lines_path, std::ios::binary);
+    std::string text(kMost, '\0');
+    const auto read = [&] {
+        text.resize(kMost);
+        lines.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(lines.gcount()));
+        lines.clear();
+    };
+    read();
+    Descriptions found{.file = text.substr(0, text.find('\n')), .last_frame = {}};
+    lines.seekg(0, std::ios::end);
+    const auto size = static_cast<std::size_t>(std::max<std::streamoff>(0, lines.tellg()));
+    const std::size_t tail = size > kMost ? size - kMost : 0;
+    lines.seekg(static_cast<std::streamoff>(tail));
+    read();
+    const std::size_t end = text.rfind('\n');
+    const std::size_t before = end == std::string::npos || end == 0 ? end : text.rfind('\n', end - 1);
+    if (before != std::string::npos && end != 0)
+        found.last_frame = text.substr(before + 1, end - before - 1);
+    return found;
+}
+
+Descriptions in_image(const std::string& path, bool last_frame) {
+    const std::unique_ptr<ImageReader> image = open_image(path);
+    Descriptions found;
+    if (!image->next_page())
+        return found;
+    found.file = image->description();
+    if (!last_frame || found.file.find(kDescriptionBegin) == std::string::npos)
+        return found;
+    const std::uint64_t pages = image->pages();
+    try { // a recording that was cut off has a first frame all the same
+        if (pages > 1 && image->go_to(pages - 1))
+            found.last_frame = image->description();
+    } catch (const RunError&) {
+        found.last_frame.clear();
+    }
+    return found;
+}
+
+/// Texts of a .tiff, .raw with its .raw.jsonl, .mkv, .png, .hdr or .exr. `file` holds no kDescriptionBegin if
+/// the file is not a recording of this program. The last frame is read only on request, since that may take
+/// long. Throws UsageError if the file does not exist or cannot be read.
+Descriptions descriptions_of(const std::string& path, bool last_frame = true) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored))
+        throw UsageError("There is no recording '" + path + "'; name a file that --record wrote.");
+    if (const std::string lines = path + ".jsonl"; fs::is_regular_file(lines, ignored))
+        return beside_raw(lines);
+    constexpr std::string_view kMatroska = "\x1a\x45\xdf\xa3";
+    std::string magic(kMatroska.size(), '\0');
+    std::ifstream(path, std::ios::binary).read(magic.data(), static_cast<std::streamsize>(magic.size()));
+    if (magic == kMatroska)
+        return {.file = matroska_texts(path), .last_frame = {}};
+    try {
+        return in_image(path, last_frame);
+    } catch (const RunError& error) {
+        throw UsageError(error.what());
+    }
+}
+
+/// Of a text from a file no more than a sentence can hold.
+std::string shortened(const std::string& text, std::size_t most);
+
+/// Every member throws UsageError for what is damaged, of another version or not allowed: the settings may
+/// then be half-changed, and are to be a copy.
+class RecordedReader {
+public:
+    RecordedReader(const std::string& path, Settings& settings)
+        : path_(path), by_("'" + path + "'"), settings_(settings) {}
+
+    /// False if it is no recording of this program.
+    bool begin(const Descriptions& texts);
+    /// For another run of the same kind, whatever its source.
+    void repeat(const Descriptions& texts);
+    /// For looking at the recording itself. False where it says nothing that could be taken.
+    bool show();
+    /// "results of speckle:radius=3 (speckle flow index in 1/s)".
+    std::string what_it_holds() const;
+    /// That made the results; null where it is not known. Refuses results of several chains.
+    std::shared_ptr<const Chain> chain_of_results(const Descriptions& texts) const;
+    bool of_results() const { return content_ == "processed" || content_ == "screen"; }
+    /// Those, or the frames of a source that played results back.
+    bool holds_results() const;
+
+private:
+    using Json = nlohmann::json;
+    [[noreturn]] void fail(const std::string& sentence) const;
+    [[noreturn]] void damaged(const std::string& what) const;
+    /// Sentences about a value name the file it is from.
+    template <class F> void of_file(F&& act) const {
+        constexpr std::size_t kMost = 2000;
+        try {
+            act();
+        } catch (const UsageError& error) {
+            fail(shortened(error.what(), kMost));
+        }
+    }
+    bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
+    /// The first object of a text, whatever follows it.
+    Json parsed(const std::string& from) const;
+    std::string quantity() const;
+    std::string text(const char* key) const;
+    double number(const char* key) const;
+    void check_repeatable() const;
+    /// Its pixels are colours, not numbers.
+    bool shows_colours() const;
+    Chain read_chain();
+    /// An older version did not know them.
+    void note_missing(const ChainStage& stage);
+    /// What was taken of the picture at the press of a button is in no description.
+    void note_captures(const ChainStage& stage);
+    void refuse_files(const ChainStage& stage) const;
+    /// A recording says every value: one that is as by default was chosen by nobody, but for an exposure of
+    /// which it says so.
+    void only_chosen(ChainStage& stage) const;
+    /// What a camera reported then stands in for a source that reports nothing.
+    void read_exposure(Chain& chain);
+    void read_channel();
+    void read_range(const char* key, const char* low, const char* high, bool automatic);
+    void read_view();
+    /// For another source, whose raw pixels are then as large; the recording itself says it as a source.
+    void read_scale();
+    void read_regions();
+    std::string count_of_regions() const;
+    void remark_shown();
+    void remark();
+    bool changed_later(const std::string& last_frame) const;
+
+    const std::string& path_;
+    std::string by_; ///< the file, and its version where that is another
+    Settings& settings_;
+    Json json_;
+    std::string content_;
+};
+
+std::string shortened(const std::string& text, std::size_t most) {
+    return text.size() <= most ? text : utf8_prefix(text, most) + "…";
+}
+
+bool RecordedReader::begin(const Descriptions& texts) {
+    const std::size_t at = texts.file.find(kDescriptionBegin);
+    if (at == std::string::npos)
+        return false;
+    json_ = parsed(texts.file.substr(at));
+    const std::string program = has("program") ? text("program") : "";
+    constexpr std::string_view kOurs = "Specklescope ";
+    if (!program.starts_with(kOurs))
+        return false;
+    if (program != std::string(kOurs) + SPECKLESCOPE_VERSION)
+        by_ += " (of " + one_line(shortened(program, 64)) + "; this is " SPECKLESCOPE_VERSION ")";
+    content_ = text("content");
+    if (content_ != "raw" && content_ != "mask" && content_ != "processed" && content_ != "screen" &&
+        content_ != "window")
+        damaged("its content is '" + one_line(shortened(content_, 64)) + "'");
+    return true;
+}
+
+void RecordedReader::repeat(const Descriptions& texts) {
+    check_repeatable();
+    Chain chain = read_chain();
+    read_exposure(chain); // a recording that is the source says it itself
+    replace_chain(settings_, chain, path_);
+    read_channel();
+    read_view();
+    read_scale();
+    settings_.regions_path.clear();
+    settings_.regions.reset();
+    settings_.regions_from.clear();
+    read_regions();
+    remark();
+    if (changed_later(texts.last_frame))
+        settings_.remarks.push_back("The chain of " + path_ +
+                                    " was changed while it was recorded; that of its first frame is "
+                                    "taken.");
+}
+
+bool RecordedReader::show() {
+    if (content_ == "raw" && !has("chain"))
+        return false; // of an older version
+    Chain chain;
+    if (content_ == "raw")
+        chain = read_chain();
+    settings_.chain = std::move(chain);
+    settings_.chain_from = path_;
+    read_channel();
+    if (!shows_colours())
+        read_view();
+    if (content_ != "screen" &&
+        content_ != "window") // where its pictures are not those of the result, they lie elsewhere
+        read_regions();
+    remark_shown();
+    return true;
+}
+
+std::string RecordedReader::what_it_holds() const {
+    if (content_ == "mask")
+        return "where raw frames were saturated";
+    if (content_ == "raw" && holds_results())
+        return "results of another recording (" + quantity() + ")";
+    if (content_ == "screen")
+        return "a movie of the screen";
+    if (content_ == "window")
+        return "a movie of the window";
+    std::string made = has("parameters") ? text("parameters") : "another chain";
+    try {
+        made = text_in_effect(chain_from_text(made));
+    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): of another version, as it stands there
+    }
+    return "results of " + one_line(shortened(made, 300)) + " (" + quantity() + ")";
+}
+
+std::shared_ptr<const Chain> RecordedReader::chain_of_results(const Descriptions& texts) const {
+    if (content_ != "processed" || !has("parameters"))
+        return nullptr;
+    if (changed_later(texts.last_frame))
+        fail("the chain was changed while it was recorded, so its results have no common mean; name a "
+             "recording of "
+             "one chain.");
+    try {
+        return std::make_shared<const Chain>(chain_from_text(text("parameters")));
+    } catch (const UsageError&) { // of another version
+        return nullptr;
+    }
+}
+
+bool RecordedReader::holds_results() const {
+    return of_results() ||
+           (content_ == "raw" && has("measure") && text("measure") != to_string(Measure::intensity));
+}
+
+std::string RecordedReader::quantity() const {
+    constexpr std::size_t kMost = 64;
+    const auto said = [&](const char* key) {
+        return json_.contains(key) && json_[key].is_string() ? one_line(shortened(text(key), kMost)) : "";
+    };
+    const std::string unit = said("unit");
+    return said("quantity") + (unit.empty() || unit == "1" ? "" : " in " + unit);
+}
+
+void RecordedReader::fail(const std::string& sentence) const { throw UsageError(by_ + ": " + sentence); }
+void RecordedReader::damaged(const std::string& what) const {
+    fail("its description is damaged or cut short (" + what + "); name another recording of that run.");
+}
+nlohmann::json RecordedReader::parsed(const std::string& from) const {
+    Json json = json_object_in(from);
+    if (json.is_null())
+        damaged("it is no whole JSON object, or more than " + std::to_string(kMaxJsonDepth) + " deep");
+    return json;
+}
+std::string RecordedReader::text(const char* key) const {
+    if (!json_.contains(key) || !json_[key].is_string())
+        damaged(std::string("it has no text '") + key + "'");
+    return json_[key].get<std::string>();
+}
+double RecordedReader::number(const char* key) const {
+    if (!json_[key].is_number())
+        damaged(std::string(key) + " is no number");
+    return json_[key].get<double>();
+}
+
+void RecordedReader::check_repeatable() const {
+    if (content_ == "mask" || content_ == "window")
+        throw UsageError("'" + path_ + "' holds " + what_it_holds() +
+                         ", which no chain made; name a recording of results (--record) or of raw frames "
+                         "(--record-raw).");
+    if (content_ == "raw" && !has("chain"))
+        throw UsageError("'" + path_ +
+                         "' holds raw frames and does not say which chain ran over them; name a "
+                         "recording of results (--record).");
+}
+
+bool RecordedReader::shows_colours() const {
+    if (content_ == "screen" || content_ == "window")
+        return true;
+    if (!of_results())
+        return false;
+    try {
+        return record_format(path_).colors;
+    } catch (const UsageError&) {
+        return false;
+    }
+}
+
+Chain RecordedReader::read_chain() {
+    constexpr std::size_t kMost = 65536;
+    const std::string said = text(content_ == "raw" ? "chain" : "parameters");
+    if (said.size() > kMost)
+        damaged("its chain has more than 64 kB");
+    Chain chain;
+    of_file([&] { chain = chain_from_text(said); });
+    for (ChainStage& stage : chain.stages()) {
+        note_missing(stage);
+        note_captures(stage);
+        refuse_files(stage);
+        only_chosen(stage);
+    }
+    return chain;
+}
+
+void RecordedReader::note_missing(const ChainStage& stage) {
+    std::vector<std::string> missing;
+    for (const ParamDecl& decl : stage.params.table().decls())
+        if (decl.kind != ParamKind::action && !stage.params.given(decl.name))
+            missing.push_back(decl.name);
+    if (!missing.empty())
+        settings_.remarks.push_back(path_ + " does not say " + join(missing) + " of " +
+                                    stage.params.table().owner() + ": left at the default.");
+}
+
+void RecordedReader::note_captures(const ChainStage& stage) {
+    for (const ParamDecl& decl : stage.params.table().decls())
+        if (decl.kind == ParamKind::action && stage.params.visible(decl))
+            settings_.remarks.push_back("What " + stage.params.table().owner() + " of " + path_ +
+                                        " took with " + decl.name + " is not in it: take it again.");
+}
+
+void RecordedReader::refuse_files(const ChainStage& stage) const {
+    if (settings_.trusted)
+        return;
+    for (const ParamDecl& decl : stage.params.table().decls())
+        if (const std::string file =
+                decl.kind == ParamKind::path ? to_string(stage.params.get(decl.name)) : "";
+            !file.empty())
+            fail(stage.params.table().owner() + " reads a file, " + decl.name + " = '" +
+                 one_line(shortened(file, 256)) + "'; if that is meant, read this recording with --trust.");
+}
+
+void RecordedReader::only_chosen(ChainStage& stage) const {
+    Params chosen(stage.params.table());
+    const bool set = has("exposure_origin") && text("exposure_origin") == "parameter";
+    for (const ParamDecl& decl : chosen.table().decls())
+        if (const ParamValue value = stage.params.get(decl.name);
+            value != chosen.get(decl.name) || (set && decl.name == "exposure"))
+            chosen.set(decl.name, value);
+    stage.params = std::move(chosen);
+}
+
+void RecordedReader::read_exposure(Chain& chain) {
+    if (!has("exposure_origin") || !has("exposure_used_ms"))
+        return;
+    const std::string origin = text("exposure_origin");
+    if (origin != "camera" && origin != "file")
+        return;
+    const double ms = number("exposure_used_ms");
+    for (ChainStage& stage : chain.stages())
+        if (stage.params.table().find("exposure"))
+            of_file([&] { stage.params.set("exposure", ms); });
+    if (rests_on_exposure(chain.quantity()))
+        settings_.remarks.push_back("If the source reports no exposure, it is " + to_string(ms) +
+                                    " ms, which the " + origin + " of " + path_ + " reported.");
+}
+
+void RecordedReader::read_channel() {
+    if (has("channel"))
+        of_file([&] { settings_.program.set_text("channel", text("channel")); });
+}
+
+void RecordedReader::read_range(const char* key, const char* low, const char* high, bool automatic) {
+    if (!has(key))
+        return;
+    const Json& ends = json_[key];
+    if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number())
+        damaged(std::string(key) + " is no pair of numbers");
+    of_file([&] {
+        settings_.view.set("automatic", automatic);
+        settings_.view.set(low, ends[0].get<double>());
+        settings_.view.set(high, ends[1].get<double>());
+    });
+}
+
+void RecordedReader::read_view() {
+    for (const char* key : {"colormap", "curve", "layout"})
+        if (has(key))
+            of_file([&] { settings_.view.set_text(key, text(key)); });
+    if (has("exposure_stops"))
+        of_file([&] { settings_.view.set("exposure_stops", number("exposure_stops")); });
+    read_range("range_percentiles", "low_percentile", "high_percentile", true);
+    read_range("range", "low", "high", false);
+    Settings shown;
+    shown.view = settings_.view;
+    of_file([&] { check(shown); });
+}
+
+void RecordedReader::read_scale() {
+    if (!has("um_per_px"))
+        return;
+    const double um = number("um_per_px") * (has("screen_zoom") ? number("screen_zoom") : 1);
+    if (!(um > 0 && um <= kMaxUmPerPx))
+        damaged("um_per_px is no size of a pixel");
+    settings_.program.set("um_per_px", 0.0);
+    settings_.um_per_source_px = of_results() ? um / source_pixels_per_pixel(settings_.chain) : um;
+}
+
+void RecordedReader::read_regions() {
+    if (has("regions_left_out"))
+        settings_.remarks.push_back("The regions of " + path_ +
+                                    " were too many for its description; give their file with "
+                                    "--regions.");
+    if (!has("regions"))
+        return;
+    std::vector<Region> regions;
+    of_file([&] {
+        regions = read_regions_json(Json{{"regions", json_["regions"]}}.dump(), "its regions");
+        check_regions(regions);
+    });
+    if (regions.empty())
+        return;
+    settings_.regions = std::move(regions);
+    settings_.regions_from = path_;
+}
+
+std::string RecordedReader::count_of_regions() const {
+    const std::size_t count =
+        settings_.regions && settings_.regions_from == path_ ? settings_.regions->size() : 0;
+    return count == 0 ? "" : std::to_string(count) + " region" + (count > 1 ? "s" : "");
+}
+
+void RecordedReader::remark_shown() {
+    const std::string regions = count_of_regions();
+    if (content_ != "raw") {
+        settings_.remarks.push_back(path_ + " holds " + what_it_holds() +
+                                    ": shown as they are, no stage processes them again" +
+                                    (regions.empty() ? "." : "; with their " + regions + "."));
+        return;
+    }
+    settings_.remarks.push_back("Taken from " + path_ + ", as they were when its recording began: chain " +
+                                text_in_effect(settings_.chain) +
+                                (has("colormap") ? ", colours and range" : "") +
+                                (regions.empty() ? "" : ", " + regions) + ".");
+}
+
+void RecordedReader::remark() {
+    const std::string regions = count_of_regions();
+    const std::string source = has("source") ? shortened(text("source"), 200) : "";
+    settings_.remarks.push_back(
+        "The settings are those of " + path_ + (source.empty() ? "" : ", which was made of " + source) +
+        ": " + text_in_effect(settings_.chain) + (regions.empty() ? "" : ", measured over " + regions) + ".");
+}
+
+bool RecordedReader::changed_later(const std::string& last_frame) const {
+    const std::string mine = has("parameters") ? text("parameters") : "";
+    const auto other = [&](const Json& frame) {
+        return !mine.empty() && frame.is_object() && frame.contains("parameters") &&
+               frame["parameters"] != mine;
+    };
+    const auto facts = json_.find("facts");
+    if (facts != json_.end() && facts->is_array() &&
+        std::any_of(facts->begin(), facts->end(), [&](const Json& change) {
+            return change.is_array() && change.size() == 2 && other(change[1]);
+        }))
+        return true;
+    return !last_frame.empty() && other(json_object_in(last_frame));
+}
 
 namespace fs = std::filesystem;
 

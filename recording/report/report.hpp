@@ -10,9 +10,11 @@
 #include "recording/record_file.hpp"
 #include "recording/recorder.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,32 @@ struct Report {
     std::vector<TimedEvent> events{};
     std::string frames{}; ///< what came of the run: "200 frames, none dropped"
 };
+
+struct RegionTable {
+    static constexpr std::array<std::string_view, 15> kColumns = {
+        "region", "shape", "pixels",      "area_um2", "valid", "infinite", "undefined",     "saturated",
+        "mean",   "std",   "mean_of_map", "min",      "max",   "baseline", "change_percent"};
+    /// A row for each region of the result. Numbers have seven significant digits; unknown ones are empty.
+    std::vector<std::array<std::string, kColumns.size()>> rows;
+    bool baseline = false; ///< the last two columns are known
+    bool area = false;     ///< area_um2 is known
+};
+RegionTable region_table(const Report& report);
+/// "Source", "vessels.tiff", …
+using ReportRows = std::vector<std::pair<std::string, std::string>>;
+ReportRows settings_rows(const Report& report);
+/// Number, time, frame and label of each event that was not removed.
+std::vector<std::array<std::string, 4>> event_rows(const Report& report);
+/// How the numbers were made: for each stage its declaration, definition and source; for regions and baseline
+/// how their means are taken. Quotes docs/science.md.
+std::vector<std::string> methods(const Report& report);
+std::string_view science_text(); ///< docs/science.md, compiled in
+std::string report_csv(const Report& report);
+/// Percentiles of the pixels replaced by the range that they give.
+Mapping with_fixed_range(Mapping mapping, ConstHostView pixels);
+bool can_draw_pdf(); ///< this build has Cairo and Pango
+/// A PDF file, A4. Markup in texts is not interpreted. Throws RunError.
+std::string draw_pdf(const Report& report);
 
 /// Where a report was written.
 struct ReportFiles {

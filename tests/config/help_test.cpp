@@ -71,7 +71,7 @@ TEST(Help, CamerasThatAreThereAreNamedAndNoneIsSaid) {
     ASSERT_NE(at, std::string::npos);
     std::string expected;
     for (const auto& [argument, description] : cameras_now())
-        expected += row(argument, description, 32);
+        expected += row(argument, description, 30);
     EXPECT_EQ(text.substr(at + title.size()), expected.empty() ? "  none\n" : expected);
 }
 

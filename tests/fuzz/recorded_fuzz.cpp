@@ -1,6 +1,6 @@
 // Settings out of recordings, from the lines beside headerless pixels: a text that is refused changes
 // nothing, no stage reads a file unless that is allowed, and what was taken is the same when it is printed.
-// Parser: config/recorded/reader.cpp config/recorded/descriptions.cpp config/recorded/recorded_settings.cpp
+// Parser: config/recorded/recorded_settings.cpp
 #include "analysis/regions_file.hpp"
 #include "config/settings.hpp"
 #include "tests/fuzz/support.hpp"

@@ -1,7 +1,6 @@
 // Files of regions, our own and ImageJ's, by what they begin with: what is read may be set, is the same when
 // it is written and read again, and lies on a picture with every pixel once.
-// Parser: analysis/json_text.cpp analysis/regions_json.cpp analysis/imagej_roi.cpp
-// Parser: analysis/imagej_zip.cpp analysis/region.cpp analysis/region_spans.cpp
+// Parser: analysis/regions_json.cpp analysis/imagej.cpp analysis/region.cpp
 #include "analysis/regions_file.hpp"
 #include "tests/fuzz/support.hpp"
 

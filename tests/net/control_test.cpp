@@ -1,7 +1,6 @@
 // A program that runs does what a script asks for, says what is wrong in the words of the command line, and
 // goes on whatever comes in.
 #include "config/control/requests.hpp"
-#include "config/control/schema.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"

@@ -1,8 +1,8 @@
 // Folders, completion of paths, sizes of files without a header, and what a list of recent sources keeps.
 #include "base/error.hpp"
+#include "config/last_window.hpp"
 #include "config/look/first_look.hpp"
 #include "config/look/raw_sizes.hpp"
-#include "config/look/recent_file.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "ui/sources/folder.hpp"

@@ -2,8 +2,7 @@
 // beside them say.
 #include "analysis/region.hpp"
 #include "have_cairo.hpp"
-#include "recording/report/content.hpp"
-#include "recording/report/pdf.hpp"
+#include "recording/report/report.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/file_tools.hpp"
 

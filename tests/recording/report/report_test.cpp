@@ -3,7 +3,7 @@
 #include "analysis/region.hpp"
 #include "base/error.hpp"
 #include "have_cairo.hpp"
-#include "recording/report/content.hpp"
+#include "recording/report/report.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
