@@ -6,16 +6,10 @@
 #include "bench/device.hpp"
 #include "bench/doors.hpp"
 #include "bench/feeds.hpp"
-#include "bench/gpus.hpp"
-#include "bench/pages.hpp"
-#include "bench/peers.hpp"
 #include "bench/programs.hpp"
-#include "bench/published.hpp"
 #include "bench/regions.hpp"
 #include "bench/report.hpp"
-#include "bench/simd.hpp"
 #include "bench/stream.hpp"
-#include "bench/traces.hpp"
 #include "config/atomic_file.hpp"
 #include "config/version.hpp"
 
@@ -37,10 +31,6 @@ namespace {
 
 using namespace bench;
 using Json = nlohmann::ordered_json;
-
-Json json_of(const Spread& spread) {
-    return {{"median", spread.median}, {"low", spread.low}, {"high", spread.high}, {"rounds", spread.rounds}};
-}
 
 std::string first_line_after(const char* path, const std::string& start) {
     std::ifstream file(path);
@@ -69,38 +59,30 @@ public:
         if (!device_)
             spdlog::info("No GPU is measured: {}.", no_device_.empty() ? "--backend cpu" : no_device_);
         report_["machine"] = machine();
-        show("Machine", facts_list(report_["machine"]));
+        show("machine", list(report_["machine"]));
         report_["ceilings"] = ceilings();
-        show("What the machine can do", facts_list(report_["ceilings"]));
+        show("ceilings", list(report_["ceilings"]));
         kernels();
-        section("published", "Beside what was published",
-                run_published(filter_, backend() != Backend::cuda, device_.get(), wrong_), published_table);
+        section("published", published());
         if (backend() != Backend::cuda)
-            section("simd", "Instruction sets", instruction_sets(), simd_table);
+            section("simd", instruction_sets());
         if (wanted("stream"))
-            section("stream", "Frames through the executor", streams(), stream_table);
+            section("stream", streams());
         if (wanted("regions"))
-            section("regions", "Regions", run_regions(settings_, device_ != nullptr), region_table);
-        section("feeds", "Sources and recorders", feeds(), feed_table);
+            section("regions", run_regions(settings_, device_ != nullptr));
+        section("feeds", feeds());
         if (device_ && wanted("gpus"))
-            section("gpus", "Several GPUs", run_gpus(), gpus_table);
+            section("gpus", run_gpus());
         if (wanted("pipeline"))
-            section("pipeline", "The whole program", pipelines(), pipeline_table);
+            section("pipeline", pipelines());
         if (wanted("doors"))
-            section("doors", "Doors", doors(), doors_table);
+            section("doors", doors());
         if (wanted("traces"))
-            section("traces", "Traces of regions", run_traces(), traces_table);
+            section("traces", run_traces());
         if (wanted("startup"))
-            section("startup", "Start", starts(), startup_table);
+            section("startup", starts());
         if (settings_.bench.peers)
-            section("peers", "Beside other libraries", run_peers(filter_ == "published" ? "" : filter_),
-                    peer_table);
-        if (!settings_.bench.markdown.empty())
-            write_pages(
-                settings_.bench.markdown,
-                {{settings_.bench.json.empty() ? "machine"
-                                               : std::filesystem::path(settings_.bench.json).stem().string(),
-                  report_}});
+            section("peers", run_peers(filter_ == "published" ? "" : filter_));
         return wrong_ ? 1 : 0;
     }
 
@@ -115,7 +97,7 @@ private:
     void check_filter() const {
         const auto sections = {"stream", "regions", "gpus", "pipeline", "doors", "traces", "startup"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
-            !kernel_cases(filter_).empty() || any_published(filter_) || any_feed(filter_) ||
+            !kernel_cases(filter_).empty() || !published_cases(filter_).empty() || any_feed(filter_) ||
             settings_.bench.peers)
             return;
         throw UsageError(
@@ -130,9 +112,9 @@ private:
         std::fflush(stdout);
     }
 
-    void section(const char* key, const char* title, Json rows, std::string (*table)(const Json&)) {
+    void section(const char* key, Json rows) {
         if (!rows.empty())
-            show(title, table(rows));
+            show(key, table(rows));
         report_[key] = std::move(rows);
         save();
     }
@@ -192,7 +174,7 @@ private:
             if (device_)
                 add_kernel(rows, work, "GPU", [&] { return device_->run(work); });
         }
-        section("kernels", "Stages", std::move(rows), kernel_table);
+        section("kernels", std::move(rows));
     }
 
     template <class F> void add_kernel(Json& rows, const KernelCase& work, const char* backend, F&& measure) {
@@ -214,6 +196,45 @@ private:
         } catch (const Error& error) {
             spdlog::warn("Not measured: {} {}: {}", backend, work.name(), error.what());
         }
+    }
+
+    /// The host with 1, 2, 4 … all threads; the GPU without and with the copies of a frame and its result.
+    Json published() {
+        Json rows = Json::array();
+        const auto add = [&](const KernelCase& work, const std::string& on, bool most, auto&& measure) {
+            try {
+                const KernelRun run = measure();
+                wrong_ = wrong_ || !run.agrees;
+                std::fprintf(stderr, "%s on %s: %s ms\n", work.name().c_str(), on.c_str(),
+                             digits(run.time.median).c_str());
+                rows.push_back({{"work", work.work},
+                                {"image", to_string(work.shape)},
+                                {"on", on},
+                                {"ms", json_of(run.time)},
+                                {"note", run.note},
+                                {"most", most}});
+                return true;
+            } catch (const Error& error) {
+                spdlog::warn("Not measured: {} on {}: {}", work.name(), on, error.what());
+                return false;
+            }
+        };
+        for (const KernelCase& work : published_cases(filter_)) {
+            const int all = parallel_threads();
+            for (int threads = backend() != Backend::cuda ? 1 : 2 * all; threads < 2 * all; threads *= 2) {
+                threads = std::min(threads, all); // the last step may be a shorter one
+                const ThreadLimit limit(threads);
+                add(work, std::to_string(threads) + (threads == 1 ? " thread" : " threads"), threads == all,
+                    [&] { return run_on_host(work); });
+            }
+            Spread with_copies;
+            if (device_ && add(work, "GPU", true, [&] {
+                    with_copies = device_->with_copies(work);
+                    return device_->run(work);
+                }))
+                rows.back()["with_copies_ms"] = json_of(with_copies);
+        }
+        return rows;
     }
 
     Json instruction_sets() {
@@ -371,9 +392,19 @@ private:
 
 } // namespace
 
+#ifndef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<bench::DeviceBench> bench::make_device_bench(std::string* reason) {
+    if (reason)
+        *reason = "this build has no CUDA backend";
+    return nullptr;
+}
+#endif
+
 int run_bench(const Settings& settings, bool (*display_available)(std::string*)) {
-    return settings.bench.files.empty() ? Bench(settings, display_available).run()
-                                        : write_pages_of_before(settings);
+    if (settings.bench.files.empty())
+        return Bench(settings, display_available).run();
+    bench::print_reports(settings.bench.files);
+    return 0;
 }
 
 } // namespace specklescope

@@ -84,6 +84,22 @@ std::vector<Frame> frames(const Shape& shape, int count, const std::shared_ptr<S
     return all;
 }
 
+std::vector<KernelCase> cases_of(const std::string& work, const std::vector<std::pair<int, int>>& sizes,
+                                 int channels, PixelType type) {
+    std::vector<KernelCase> cases;
+    cases.reserve(sizes.size());
+    for (const auto& [width, height] : sizes)
+        cases.push_back({work, {width, height, channels, type}});
+    return cases;
+}
+
+/// A square RGB image in f32 and a Gaussian of `kernel` (odd) pixels a side.
+KernelCase large_kernel(int side, int kernel) {
+    const std::string size = std::to_string(kernel);
+    return {"convolve:kernel=gaussian,sigma=" + std::to_string((kernel + 7) / 8) + ",size=" + size,
+            {side, side, 3, PixelType::f32}};
+}
+
 } // namespace
 
 std::vector<KernelCase> kernel_cases(std::string_view filter) {
@@ -112,6 +128,24 @@ std::vector<KernelCase> simd_cases(std::string_view filter) {
                                      {"convolve:kernel=disk,radius=127", {1024, 1024, 1, PixelType::f32}}};
     std::erase_if(cases, [&](const KernelCase& c) { return c.name().find(filter) == std::string::npos; });
     return cases;
+}
+
+std::vector<KernelCase> published_cases(std::string_view filter) {
+    std::vector<KernelCase> all;
+    const auto add = [&](const std::vector<KernelCase>& cases) {
+        all.insert(all.end(), cases.begin(), cases.end());
+    };
+    add(cases_of("speckle:radius=2", {{1392, 1040}}, 1, PixelType::u8));
+    add(cases_of("speckle:radius=2", {{1392, 1040}, {3840, 2160}}, 1, PixelType::u16));
+    add(cases_of("gaussian:method=recursive,sigma=10", {{1920, 1440}, {3840, 2160}}, 1, PixelType::f32));
+    add({large_kernel(2376, 2375), large_kernel(2831, 2831), large_kernel(4750, 4751),
+         large_kernel(5661, 5661)});
+    add(cases_of("gaussian:method=binomial5", {{640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}}, 3,
+                 PixelType::f32));
+    add(cases_of("equalize:bins=256", {{961, 640}, {3840, 2160}}, 3, PixelType::u8));
+    if (std::string_view("published").find(filter) == std::string_view::npos)
+        std::erase_if(all, [&](const KernelCase& c) { return c.name().find(filter) == std::string::npos; });
+    return all;
 }
 
 std::vector<Frame> speckle_frames(const Shape& shape, int count, const std::shared_ptr<SlotMemory>& memory) {

@@ -19,8 +19,11 @@ struct KernelCase {
 /// Every stage: its default, and the variants of a table in cases.cpp.
 std::vector<KernelCase> kernel_cases(std::string_view filter);
 
-/// What is measured with one instruction set of the host and with the other.
+/// Stages that are measured with each instruction set of the host.
 std::vector<KernelCase> simd_cases(std::string_view filter);
+
+/// Work of earlier publications in their sizes and pixel types. The filter "published" selects all.
+std::vector<KernelCase> published_cases(std::string_view filter);
 
 /// Frames of fully developed speckle as a 12-bit camera gives it: negative exponential of mean 400, clipped
 /// at 4095; u8: a sixteenth; f32: the same numbers. Different each time.

@@ -1,5 +1,5 @@
-// What the doors of the program cost a camera: a live scene at 1000 frames/s with none, with all of them
-// open, and with somebody at each who asks and reads nothing.
+// The cost of open doors for a camera at 1000 frames/s: none open, all open, and with a client at each that
+// sends requests and reads no answer.
 #pragma once
 
 #include "bench/programs.hpp"

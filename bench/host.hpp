@@ -1,4 +1,4 @@
-// Stages and memory of the host.
+// Stages and memory of the host, and the instruction set that its loops use.
 #pragma once
 
 #include "bench/cases.hpp"
@@ -38,5 +38,22 @@ Frame host_result(const ChainStage& link, const std::vector<Frame>& inputs);
 /// Worst difference over all pixels: |a − b| over the larger of |b| and a thousandth of the largest finite
 /// |b|; for u8 and u16 over full scale. Infinite where only one is NaN or infinite.
 double difference(ConstHostView a, ConstHostView b);
+
+/// SPECKLESCOPE_SIMD=AVX2 (or SSE4, AVX3, …) in the environment keeps the host's loops from anything better,
+/// so that both can be measured on one machine. Throws UsageError listing what there is.
+void use_simd_of_environment();
+
+/// Instruction sets to compare, best first, by Highway's names: AVX3 (AVX-512) and AVX2, as far as the
+/// processor and SPECKLESCOPE_SIMD allow; empty elsewhere.
+std::vector<std::string> simd_to_compare();
+
+/// While it lives, the host's loops take nothing better than `name`, one of simd_to_compare().
+class SimdLimit {
+public:
+    explicit SimdLimit(const std::string& name);
+    ~SimdLimit();
+    SimdLimit(const SimdLimit&) = delete;
+    SimdLimit& operator=(const SimdLimit&) = delete;
+};
 
 } // namespace specklescope::bench

@@ -1,4 +1,5 @@
-// The whole program as a child process: frames, drops, latency, processor time, start.
+// Programs as child processes: this one with its frames, drops, latency, processor time and start, and the
+// programs that measure other libraries.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,5 +20,9 @@ struct ProgramRun {
 /// Starts this program anew with these arguments and --stats; with `seconds` > 0 it is interrupted (SIGINT)
 /// after that time. Throws RunError if it fails, with what it wrote.
 ProgramRun run_program(std::vector<std::string> arguments, double seconds = 0);
+
+/// Starts `specklescope-peers` from this program's folder; rows of section "peers". Logs a message if it
+/// is missing.
+nlohmann::ordered_json run_peers(const std::string& filter);
 
 } // namespace specklescope::bench

@@ -1,7 +1,9 @@
-// Frames from slots through an executor, as fast as it takes them.
+// Frames from slots through an executor as fast as it takes them, on one GPU and on several.
 #pragma once
 
 #include "pipeline/executor.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -21,5 +23,9 @@ struct StreamRun {
 /// Stages in chain text; at least `seconds` long.
 StreamRun run_stream(Executor& executor, const std::vector<std::string>& stages, const Shape& shape,
                      bool want_host, double seconds = 1);
+
+/// Rows of section "gpus": kernel-bound work on 1, 2, 4 … GPUs and on all there are, results left there.
+/// Empty without a GPU.
+nlohmann::ordered_json run_gpus();
 
 } // namespace specklescope::bench

@@ -114,7 +114,7 @@ void check_belongs(const Words& words, Command command) {
             throw UsageError("--" + name + why + "; leave it out.");
     };
     if (command == Command::view || command == Command::run) {
-        for (const char* name : {"filter", "markdown", "peers"})
+        for (const char* name : {"filter", "peers"})
             refuse(name, " belongs to specklescope bench");
         for (const char* name : {"around", "before", "after", "csv"})
             refuse(name, " belongs to specklescope trials");
@@ -214,7 +214,6 @@ void read_options(const Words& words, Settings& settings) {
     for (const char* name : {"before", "after"})
         if (words.has(name))
             settings.view.set_text(std::string("trials_") + name, words.last(name));
-    settings.bench.markdown = words.last("markdown");
     settings.bench.peers = words.has("peers");
 }
 

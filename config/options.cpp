@@ -156,8 +156,6 @@ const std::vector<CliOption>& cli_options() {
         {"before", "S", view_table().at("trials_before").doc + " (s)", kBench},
         {"after", "S", view_table().at("trials_after").doc + " (s)", kBench},
         {"csv", "FILE", "trials: write the means with their standard errors as a table", kBench},
-        {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",
-         kBench},
         {"peers", "", "bench: measure other libraries beside ours, where they are found", kBench},
         {"view", "key=value",
          "a setting of the view; again for another one; keys below; low or high alone also fixes the range",
@@ -241,7 +239,9 @@ const std::vector<CliCommand>& cli_commands() {
         {"list", "specklescope list sources|stages|presets|devices",
          "say what there is, cameras found now included"},
         {"bench", "specklescope bench [FILE…]",
-         "measure this machine: every stage, the stream, the whole program, its start"},
+         "measure this machine: every stage, the stream, the whole program, its start; with FILE…: print "
+         "reports "
+         "that --json wrote"},
         {"pulse", "specklescope pulse FILE.csv",
          "the heart's rate and the pulsatility of each region in a table that --traces wrote"},
         {"trials", "specklescope trials FILE.csv --around LABEL",

@@ -103,9 +103,9 @@ enum class Command : std::uint8_t { view, run, list, bench, pulse, trials };
 /// What `bench` measures and writes.
 struct BenchSettings {
     std::string filter;             ///< only rows with this text in their name
-    std::string json, markdown;     ///< files to write
+    std::string json;               ///< file to write
     bool peers = false;             ///< other libraries too
-    std::vector<std::string> files; ///< reports of earlier runs: only a page is made of them
+    std::vector<std::string> files; ///< reports of earlier runs to print
 };
 
 /// What `pulse` reads and writes.

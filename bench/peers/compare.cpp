@@ -1,6 +1,7 @@
 #include "bench/peers/compare.hpp"
 
-#include "bench/simd.hpp"
+#include "bench/host.hpp"
+#include "bench/report.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,10 +13,6 @@
 namespace specklescope::bench {
 
 namespace {
-
-nlohmann::ordered_json json_of(const Spread& spread) {
-    return {{"median", spread.median}, {"low", spread.low}, {"high", spread.high}, {"rounds", spread.rounds}};
-}
 
 /// None where there is no choice.
 std::optional<SimdLimit> limit_to(const std::string& simd) {

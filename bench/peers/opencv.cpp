@@ -1,8 +1,8 @@
 // OpenCV beside our host stages, with as many threads: JSON rows on standard output.
 //   specklescope-peers [FILTER]
 #include "base/parallel.hpp"
+#include "bench/host.hpp"
 #include "bench/peers/compare.hpp"
-#include "bench/simd.hpp"
 
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>

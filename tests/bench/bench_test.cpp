@@ -1,16 +1,12 @@
-// `specklescope bench`: its figures are figures, its files can be read, and a wrong result does not pass.
+// `specklescope bench`: timing, the work that is measured, its report, and the pages made from reports.
 #include "base/error.hpp"
 #include "bench/cases.hpp"
 #include "bench/feeds.hpp"
 #include "bench/host.hpp"
-#include "bench/newest.hpp"
-#include "bench/plot.hpp"
-#include "bench/published.hpp"
 #include "bench/report.hpp"
-#include "bench/simd.hpp"
-#include "bench/summary.hpp"
 #include "bench/timing.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/places.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -50,57 +46,15 @@ TEST(Bench, EveryStageIsMeasuredAtEverySize) {
             EXPECT_NE(found, cases.end()) << stage.name << " " << size;
         }
     std::set<std::string> names;
+    for (const KernelCase& work : published_cases("published")) {
+        Chain chain;
+        EXPECT_NO_THROW(chain.add(work.work)) << work.work;
+    }
     for (const KernelCase& work : cases) {
         EXPECT_TRUE(names.insert(work.name()).second) << work.name() << " twice";
         Chain chain;
         EXPECT_NO_THROW(chain.add(work.work)) << work.work;
     }
-}
-
-TEST(Bench, PublishedWorkIsPutBesideItsSourceAndTheOtherMethod) {
-    std::set<std::string> sizes;
-    for (const Published& system : published())
-        for (const KernelCase& work : system.cases) {
-            Chain chain;
-            EXPECT_NO_THROW(chain.add(work.work)) << work.work;
-            sizes.insert(std::to_string(work.shape.width) + "×" + std::to_string(work.shape.height));
-        }
-    for (const char* size :
-         {"1392×1040", "1920×1440", "640×480", "3840×2160", "961×640", "4750×4750", "5661×5661"})
-        EXPECT_EQ(sizes.count(size), 1U) << size;
-    const auto time = [](double ms) {
-        return nlohmann::ordered_json{{"median", ms}, {"low", ms}, {"high", ms}};
-    };
-    nlohmann::ordered_json report;
-    report["machine"] = {{"name", "a GPU"}, {"measured", "a day"}};
-    EXPECT_EQ(published_page({report}), "");
-    for (const char* on : {"1 thread", "2 threads", "GPU"})
-        report["published"].push_back({{"work", "equalize:bins=256"},
-                                       {"image", "961×640 u8 RGB"},
-                                       {"on", on},
-                                       {"ms", time(on[0] - '0')},
-                                       {"most", on[0] != '1'},
-                                       {"note", ""}});
-    report["published"].back()["with_copies_ms"] = time(44);
-    for (const auto& [peer, ms] : {std::pair{"slow", 9.0}, {"quick", 7.5}})
-        report["peers"].push_back({{"work", "GPU equalize:bins=256 (a note)"},
-                                   {"image", "961×640 u8 RGB"},
-                                   {"peer", peer},
-                                   {"peer_ms", time(ms)},
-                                   {"ours_ms", time(1)}});
-    std::string page = published_page({report});
-    const auto without_padding = [](std::string text) {
-        for (std::size_t at = 0; (at = text.find("  ", at)) != std::string::npos;)
-            text.erase(at, 1);
-        return text;
-    };
-    page = without_padding(page);
-    for (const char* line : {"| 961×640 u8 RGB, equalize:bins=256 | a GPU, 1 thread | 1.00 | – | – | |",
-                             "| 961×640 u8 RGB, equalize:bins=256 | a GPU, 2 threads | 2.00 | – | – | |",
-                             "| 961×640 u8 RGB, equalize:bins=256 | a GPU | 23.0 | 44.0 | 7.50 | quick |"})
-        EXPECT_NE(page.find(line), std::string::npos) << line << "\n" << page;
-    EXPECT_NE(page.find("about 10 frames/s (one GPU programmed in CUDA"), std::string::npos) << page;
-    EXPECT_EQ(page.find("slow"), std::string::npos);
 }
 
 TEST(Bench, FramesAreTwelveBitSpeckle) {
@@ -132,86 +86,6 @@ TEST(Bench, DifferenceSeesOneWrongPixel) {
     EXPECT_TRUE(std::isinf(difference(a.host(), b.host())));
 }
 
-TEST(Bench, WritesAReportThatMakesAPage) {
-    TemporaryFolder folder;
-    const ChildResult run =
-        run_program({"bench", "--filter", "speckle:radius=2 1392×1040 u16", "--backend", "cpu", "--json",
-                     folder / "host.json", "--markdown", folder / "page.md"},
-                    folder.path().string());
-    ASSERT_EQ(run.status, 0) << run.all();
-    const auto report = nlohmann::json::parse(read_text(folder / "host.json"));
-    ASSERT_EQ(report.at("kernels").size(), 1U);
-    EXPECT_GT(report.at("kernels")[0].at("ms").at("median"), 0.0);
-    EXPECT_EQ(report.at("kernels")[0].at("difference"), 0.0);
-    EXPECT_GT(report.at("ceilings").front(), 0.0);
-    const std::vector<std::string> simd = simd_to_compare();
-    ASSERT_EQ(report.at("simd").size(), simd.size() < 2 ? 0U : 1U);
-    for (std::size_t i = 0; i < simd.size() && simd.size() > 1; ++i)
-        EXPECT_GT(report.at("simd")[0].at("ms_by_simd").at(simd[i]).at("median"), 0.0);
-    ASSERT_FALSE(report.at("published").empty());
-    EXPECT_EQ(report.at("published")[0].at("on"), "1 thread");
-    EXPECT_GT(report.at("published")[0].at("ms").at("median"), 0.0);
-    EXPECT_NE(read_text(folder / "page/published.md").find("| 1392×1040 u16, speckle:radius=2 |"),
-              std::string::npos)
-        << read_text(folder / "page/published.md");
-    const std::string page = read_text(folder / "page.md");
-    EXPECT_NE(page.find("| flow index, 5×5, 1392×1040 u16 |"), std::string::npos) << page;
-    EXPECT_NE(page.find("(page/host.md)"), std::string::npos) << page;
-    const std::string all = read_text(folder / "page/host.md");
-    EXPECT_NE(all.find("| CPU speckle:radius=2, 1392×1040 u16 |"), std::string::npos) << all;
-    const ChildResult again = run_program({"bench", folder / "host.json", "--markdown", folder / "again.md"},
-                                          folder.path().string());
-    ASSERT_EQ(again.status, 0) << again.all();
-    EXPECT_EQ(read_text(folder / "again/host.md"), all);
-    EXPECT_EQ(read_text(folder / "again/published.md"), read_text(folder / "page/published.md"));
-    EXPECT_NE(page.find("![page/host-radius.svg](page/host-radius.svg)"), std::string::npos) << page;
-    EXPECT_TRUE(std::filesystem::exists(folder / "page/host-radius.svg"));
-}
-
-TEST(Bench, TheNewestRunOfAWorkOnAMachineStands) {
-    const auto row = [](const std::string& work) {
-        return nlohmann::ordered_json{{"work", work}, {"image", "8×8 u8"}};
-    };
-    const auto report = [&](const char* name, const char* date, const std::vector<std::string>& works) {
-        nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
-        for (const std::string& work : works)
-            kernels.push_back(row(work));
-        return nlohmann::ordered_json{{"machine", {{"name", name}, {"measured", date}}},
-                                      {"kernels", kernels}};
-    };
-    std::vector<std::pair<std::string, nlohmann::ordered_json>> reports = {
-        {"old", report("A", "2026-11-21 10:00 UTC", {"GPU speckle", "CPU convolve", "GPU convolve (tiles)"})},
-        {"new", report("A", "2026-11-22 09:00 UTC", {"GPU convolve (whole)"})},
-        {"elsewhere", report("B", "2026-11-23 09:00 UTC", {"GPU speckle"})}};
-    keep_newest(reports);
-    const auto& old = reports[0].second;
-    ASSERT_EQ(old.at("kernels").size(), 2U) << old;
-    EXPECT_EQ(old.at("kernels")[0].at("work"), "GPU speckle");
-    EXPECT_EQ(old.at("kernels")[1].at("work"), "CPU convolve");
-    EXPECT_EQ(old.at("machine").at("measured again since, new"), "1 rows, 2026-11-22 09:00 UTC");
-    EXPECT_EQ(reports[1].second.at("kernels").size(), 1U);
-    EXPECT_EQ(reports[2].second.at("kernels").size(), 1U);
-}
-
-TEST(Bench, AChartHoldsEachPointWhereItsAxesSay) {
-    const std::string text =
-        svg({.title = "a < b",
-             .x = "px",
-             .y = "ms",
-             .series = {{"ours", {{1, 1}, {10, 10}, {100, 100}}}, {"copy", {{1, 10}, {100, 10}}, true}}});
-    EXPECT_NE(text.find("a &lt; b"), std::string::npos);
-    std::vector<std::pair<double, double>> marks;
-    for (std::size_t at = text.find("<circle"); at != std::string::npos; at = text.find("<circle", at + 1)) {
-        double x = 0, y = 0;
-        ASSERT_EQ(std::sscanf(text.c_str() + at, "<circle cx=\"%lf\" cy=\"%lf\"", &x, &y), 2);
-        marks.emplace_back(x, y);
-    }
-    ASSERT_EQ(marks.size(), 3U);                                           // a ceiling has none
-    EXPECT_NEAR(marks[1].first, (marks[0].first + marks[2].first) / 2, 1); // equal ratios, equal distances
-    EXPECT_NEAR(marks[1].second, (marks[0].second + marks[2].second) / 2, 1);
-    EXPECT_LT(marks[2].second, marks[0].second); // upwards is more
-}
-
 TEST(Bench, FeedsCountEveryFrame) {
     for (const char* name : {"raw file", "TIFF recorder", "plain write"}) {
         const std::vector<FeedRun> runs = run_feeds(std::string("feeds ") + name, 0.05);
@@ -228,55 +102,48 @@ TEST(Bench, FeedsCountEveryFrame) {
     EXPECT_TRUE(run_feeds("nothing of this name", 0.05).empty());
 }
 
-TEST(Bench, InstructionSetsStandBesideOtherLibraries) {
-    const auto time = [](double ms) {
-        return nlohmann::ordered_json{{"median", ms}, {"low", ms}, {"high", ms}, {"rounds", 1}};
-    };
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    rows.push_back({{"work", "CPU a"}, {"image", "9×9 u8"}, {"peer", "P"}, {"peer_ms", time(8)}});
-    rows[0]["ours_ms"] = time(2);
-    EXPECT_EQ(peer_table(rows).find("AVX2"), std::string::npos); // as in reports of before
-    rows.push_back(rows[0]);
-    rows[0]["ours_ms_by_simd"] = {{"AVX3", time(2)}, {"AVX2", time(4)}};
-    const std::string table = peer_table(rows);
-    EXPECT_NE(table.find("AVX2, ms"), std::string::npos) << table;
-    EXPECT_NE(table.find("|   2.00 |\n"), std::string::npos) << table;
-    EXPECT_NE(table.find("|      – |\n"), std::string::npos) << table;
+TEST(Bench, WritesAReportOfItsMeasurements) {
+    TemporaryFolder folder;
+    const ChildResult run = run_program({"bench", "--filter", "speckle:radius=2 1392×1040 u16", "--backend",
+                                         "cpu", "--json", folder / "host.json"},
+                                        folder.path().string());
+    ASSERT_EQ(run.status, 0) << run.all();
+    const auto report = nlohmann::json::parse(read_text(folder / "host.json"));
+    ASSERT_EQ(report.at("kernels").size(), 1U);
+    EXPECT_GT(report.at("kernels")[0].at("ms").at("median"), 0.0);
+    EXPECT_EQ(report.at("kernels")[0].at("difference"), 0.0);
+    EXPECT_GT(report.at("ceilings").front(), 0.0);
+    const std::vector<std::string> simd = simd_to_compare();
+    ASSERT_EQ(report.at("simd").size(), simd.size() < 2 ? 0U : 1U);
+    for (std::size_t i = 0; i < simd.size() && simd.size() > 1; ++i)
+        EXPECT_GT(report.at("simd")[0].at("ms_by_simd").at(simd[i]).at("median"), 0.0);
+    ASSERT_FALSE(report.at("published").empty());
+    EXPECT_EQ(report.at("published")[0].at("on"), "1 thread");
+    EXPECT_GT(report.at("published")[0].at("ms").at("median"), 0.0);
+    const std::string row = "CPU speckle:radius=2  1392×1040 u16";
+    EXPECT_NE(run.out.find(row), std::string::npos) << run.out;
+    const ChildResult again = run_program({"bench", folder / "host.json"}, folder.path().string());
+    EXPECT_EQ(again.status, 0) << again.all();
+    EXPECT_NE(again.out.find(row), std::string::npos) << again.out;
 }
 
-/// A machine with a GPU has rows of both, that of the CPU first.
-TEST(Bench, TheOverviewTellsGpuAndCpuApart) {
-    const auto time = [](double ms) {
-        return nlohmann::ordered_json{{"median", ms}, {"low", ms}, {"high", ms}, {"rounds", 1}};
-    };
-    nlohmann::ordered_json report = {{"machine", {{"name", "A GPU"}, {"CPU", "A CPU, AVX2, 2 threads"}}}};
-    for (const auto& [processor, ms] : {std::pair{"CPU", 8.0}, {"GPU", 2.0}}) {
-        const std::string work = std::string(processor) + " speckle:radius=2";
-        report["kernels"].push_back(
-            {{"work", work}, {"image", "1392×1040 u16"}, {"ms", time(ms)}, {"copy_ms", time(1)}});
-        report["peers"].push_back({{"work", work},
-                                   {"image", "1392×1040 u16"},
-                                   {"peer", std::string(processor) + " peer"},
-                                   {"ours_ms", time(ms)},
-                                   {"peer_ms", time(10 * ms)}});
-    }
-    const std::string table = summary_table({report});
-    for (const auto& [processor, ours, other] :
-         {std::tuple{"A GPU", "2.00", "20.0"}, {"A CPU, AVX2, 2 threads", "8.00", "80.0"}}) {
-        const std::size_t at = table.find(processor);
-        ASSERT_NE(at, std::string::npos) << table;
-        const std::string line = table.substr(at, table.find('\n', at) - at);
-        EXPECT_NE(line.find(ours), std::string::npos) << table;
-        EXPECT_NE(line.find(other), std::string::npos) << table;
-        EXPECT_NE(line.find(std::string(processor).substr(2, 3) + " peer"), std::string::npos) << table;
-    }
-    std::set<std::string> series;
-    for (const auto& [name, plot] : plots(report))
-        for (const Series& each : plot.series) {
-            EXPECT_EQ(each.points.size(), 1U) << name << ' ' << each.name;
-            series.insert(each.name);
-        }
-    EXPECT_EQ(series.count("this program, GPU") + series.count("this program, CPU"), 2U);
+/// The pages of docs/benchmarks are those that page.py makes of the reports next to them.
+TEST(Bench, ThePagesMatchTheirReports) {
+    namespace fs = std::filesystem;
+    const TemporaryFolder folder;
+    const fs::path docs = fs::path(test::source_folder()) / "docs";
+    for (const auto& file : fs::directory_iterator(docs / "benchmarks"))
+        if (file.path().extension() == ".json")
+            fs::copy(file.path(), folder.path());
+    const std::string script = (docs / "benchmarks/page.py").string();
+    ASSERT_EQ(std::system(("cd '" + folder.path().string() + "' && python3 '" + script +
+                           "' --page benchmarks.md $(ls *.json)")
+                              .c_str()),
+              0);
+    EXPECT_EQ(read_text(folder / "benchmarks.md"), read_text(docs / "benchmarks.md"));
+    for (const auto& file : fs::directory_iterator(folder.path() / "benchmarks"))
+        EXPECT_EQ(read_text(file.path()), read_text(docs / "benchmarks" / file.path().filename()))
+            << file.path();
 }
 
 TEST(Bench, RefusesAFileThatIsNoReport) {
