@@ -8,11 +8,11 @@ namespace specklescope {
 
 namespace {
 
-const char* const kInput = "What comes in";
-const char* const kProcess = "What is computed";
-const char* const kOutput = "What is kept";
-const char* const kView = "What is shown";
-const char* const kBench = "What is measured";
+const char* const kInput = "Input";
+const char* const kProcess = "Processing";
+const char* const kOutput = "Output";
+const char* const kView = "Display";
+const char* const kBench = "Benchmark and tables";
 const char* const kRest = "Settings and help";
 
 std::string argument_of(const ParamDecl& decl) {
@@ -212,19 +212,19 @@ bool concerns(const CliOption& option, std::string_view command) {
 
 const std::vector<CliExample>& cli_examples() {
     static const std::vector<CliExample> examples = {
-        {"specklescope synthetic:vessels", "a simulated scene in the window; ? lists the keys"},
-        {"specklescope recording.tiff --preset flow --loop", "flow of what was recorded, again and again"},
+        {"specklescope synthetic:vessels", "Show a simulated scene; ? lists the keys"},
+        {"specklescope recording.tiff --preset flow --loop", "Show the flow of a recording in a loop"},
         {"specklescope run film.mkv --stage speckle:radius=3 --record flow.tiff --stats flow.json",
-         "no window: the numbers of every frame into a file"},
+         "Compute without a window; write the result of every frame to a file"},
         {"specklescope run raw.tiff --stage background:black=64 --stage temporal --record slow.tiff",
-         "a chain of two stages: dark level away, contrast over time"},
+         "Subtract the dark level, then compute contrast over time"},
         {"specklescope run raw.tiff --regions vessels.json --traces vessels.csv",
-         "how much flow in each region of each frame, as a table"},
-        {"specklescope pulse vessels.csv", "how fast the heart beats in it, and how much each beat changes"},
+         "Write a table of the flow in each region and frame"},
+        {"specklescope pulse vessels.csv", "Find heart rate and pulsatility in this table"},
         {"specklescope trials vessels.csv --around stimulus --before 2 --after 10 --csv mean.csv",
-         "the mean of what followed each event of that label, with its standard error"},
+         "Average the traces around each event with this label"},
         {"specklescope aravis --record-raw raw.tiff --frames 1000",
-         "a GigE or USB3 Vision camera, recorded as it is"},
+         "Record the raw frames of a GigE or USB3 Vision camera"},
     };
     return examples;
 }
@@ -232,20 +232,19 @@ const std::vector<CliExample>& cli_examples() {
 const std::vector<CliCommand>& cli_commands() {
     static const std::vector<CliCommand> commands = {
         {"view", "specklescope [view] [SOURCE]",
-         "open the window; without a SOURCE, on what it showed last, the first time on a simulated scene"},
+         "open the window; without a SOURCE it shows your last one, at the first start a simulated scene"},
         {"run", "specklescope run SOURCE…",
-         "no window: process a source to its end, or several and 'PATTERNS' one after another; Ctrl-C "
-         "finishes the files"},
+         "process a source to its end without a window, or several sources and 'PATTERNS' one after "
+         "another; Ctrl-C stops and completes the files"},
         {"list", "specklescope list sources|stages|presets|devices",
-         "say what there is, cameras found now included"},
+         "list what is available; sources include the cameras found now"},
         {"bench", "specklescope bench [FILE…]",
-         "measure this machine: every stage, the stream, the whole program, its start; with FILE…: print "
-         "reports "
-         "that --json wrote"},
+         "measure this machine: each stage, the stream, the whole program, and its start; with FILE…: "
+         "print reports that --json wrote"},
         {"pulse", "specklescope pulse FILE.csv",
-         "the heart's rate and the pulsatility of each region in a table that --traces wrote"},
+         "heart rate and pulsatility of each region in a table that --traces wrote"},
         {"trials", "specklescope trials FILE.csv --around LABEL",
-         "the mean of each region's trace around the events of a label, with its standard error"},
+         "mean trace of each region around the events of a label, with its standard error"},
         {"help", "specklescope help [TOPIC]", "the same as --help"},
     };
     return commands;

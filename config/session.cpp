@@ -2,7 +2,6 @@
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "config/statistics_file.hpp"
 #include "config/unattended.hpp"
 #include "pipeline/timed_frames.hpp"
 #include "recording/lines/kymograph.hpp"

@@ -1,7 +1,6 @@
 #include "ui/ending.hpp"
 
 #include "config/atomic_file.hpp"
-#include "config/statistics_file.hpp"
 #include "ui/canvas/window.hpp"
 
 #include <spdlog/spdlog.h>

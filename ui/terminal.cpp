@@ -5,7 +5,6 @@
 #include "config/atomic_file.hpp"
 #include "config/baseline.hpp"
 #include "config/in_turn.hpp"
-#include "config/statistics_file.hpp"
 #include "config/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/outlet/outlet.hpp"

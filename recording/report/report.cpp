@@ -7,7 +7,7 @@
 #include "files/whole_file.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -146,9 +146,9 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
 std::string report_csv(const Report& report) {
     std::string text = "# Specklescope report\n";
     for (const auto& [name, value] : settings_rows(report))
-        text += comment("# " + name + ": " + value);
+        text += "# " + name + ": " + value + "\n";
     for (const auto& row : event_rows(report))
-        text += comment("# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3]);
+        text += "# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3] + "\n";
     const auto add = [&](const auto& cells) {
         for (const auto& cell : cells)
             text += (&cell == &cells.front() ? "" : ",") + csv_text(std::string(cell));
