@@ -94,7 +94,7 @@ std::vector<Told> told(const std::string& text) {
     return lines;
 }
 
-/// How many moments: 4, or what the environment says (./dev kill).
+/// How many moments: 4, or what the environment says (./dev nightly kill).
 int moments() {
     const char* asked = std::getenv("SPECKLESCOPE_KILLS"); // NOLINT(concurrency-mt-unsafe)
     return asked ? std::atoi(asked) : 4;
