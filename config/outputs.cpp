@@ -4,7 +4,6 @@
 #include "base/lower_ending.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "config/statistics_file.hpp"
 #include "files/whole_file.hpp"
 #include "net/address.hpp"
 #include "recording/free_name.hpp"
