@@ -50,8 +50,10 @@ std::string option_name(const ParamDecl& decl) {
     return name;
 }
 
-const std::vector<CliOption>& cli_options() {
-    static const std::vector<CliOption> options = {
+namespace {
+
+std::vector<CliOption> make_options() {
+    std::vector<CliOption> options = {
         from_program("rate", kInput),
         from_program("loop", kInput),
         from_program("transfer", kInput),
@@ -69,84 +71,21 @@ const std::vector<CliOption>& cli_options() {
         from_program("gpus", kProcess),
         from_program("plans", kProcess),
         from_program("slots", kProcess),
-        {"record", "FILE",
-         "record results: .tiff or .raw numbers, .mkv, .mp4 or .png colours, .hdr or .exr the last one's "
-         "light; "
-         "again for another file. In names of files that are written {stem} is the source's name, {count} "
-         "its place among several, {date} and {time} when the run began, {subject} what --subject says, "
-         "{what} "
-         "processed, raw, mask, …; - or a FIFO gets the frames as they come: raw:- pixels, y4m:- a film of "
-         "colours (docs/doors.md)",
-         kOutput},
-        {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
-         kOutput},
-        {"record-mask", "FILE",
-         "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw or .mkv",
-         kOutput},
-        {"record-screen", "FILE",
-         "record the picture as the window shows it, in the layout, colours and range of --view: .mkv or "
-         ".mp4, .png the last one, .tiff each without loss; again for another file",
-         kOutput},
-        from_program("burn_bar", kOutput),
-        from_program("burn_time", kOutput),
-        from_program("burn_scale", kOutput),
-        from_program("burn_regions", kOutput),
-        from_program("burn_events", kOutput),
-        from_program("screen_zoom", kOutput),
-        from_program("record_frames", kOutput),
-        from_program("record_seconds", kOutput),
-        from_program("record_mib", kOutput),
-        from_program("record_every", kOutput),
-        from_program("record_every_s", kOutput),
-        from_program("split_mib", kOutput),
-        from_program("split_s", kOutput),
-        from_program("keep_free", kOutput),
-        from_program("pre_trigger", kOutput),
-        from_program("pre_trigger_mib", kOutput),
-        from_program("subject", kOutput),
-        from_program("note", kOutput),
-        from_program("record_name", kOutput),
-        {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
-        from_program("screenshot", kOutput),
-        from_program("window_movie", kOutput),
-        {"report", "FILE.pdf",
-         "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with "
-         ".png "
-         "and .csv beside it; the same as --record FILE.pdf",
-         kOutput},
-        {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"regions", "FILE",
          "measure over regions: .json as the window writes it, or ImageJ's .roi or .zip (docs/guide.md, "
          "Regions)",
-         kOutput},
-        from_program("medians", kOutput),
-        {"traces", "FILE",
-         "write the numbers of each region and frame as .csv, complete lines whatever happens; needs "
-         "--regions",
-         kOutput},
-        {"kymograph", "FILE",
-         "write the profile of each line region, a row for each frame: as flow-artery.tiff for FILE "
-         "flow.tiff and a line named artery; needs --regions",
-         kOutput},
-        {"widths", "FILE",
-         "write the width of the vessel under each line region and frame as .csv, as --traces; needs "
-         "--regions",
-         kOutput},
-        from_program("band", kOutput),
-        from_program("um_per_px", kOutput),
-        from_program("baseline", kOutput),
-        from_program("baseline_seconds", kOutput),
-        from_program("change", kOutput),
-        from_program("publish", kOutput),
-        from_program("serve", kOutput),
-        from_program("serve_mbit_s", kOutput),
-        from_program("serve_chroma", kOutput),
-        from_program("output", kOutput),
-        from_program("control", kOutput),
-        from_program("control_folder", kOutput),
-        from_program("metrics", kOutput),
-        from_program("curve_key", kOutput),
-        from_program("curve_clients", kOutput),
+         kProcess},
+        from_program("medians", kProcess),
+        from_program("um_per_px", kProcess),
+        from_program("baseline", kProcess),
+        from_program("baseline_seconds", kProcess),
+    };
+    for (const OutputKind& kind : output_kinds()) {
+        options.push_back({kind.option(), kind.argument, kind.doc, kOutput});
+        for (const char* key : kind.options)
+            options.push_back(from_program(key, kOutput));
+    }
+    const std::vector<CliOption> others = {
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
          "feeds, pipeline, doors, traces, startup)",
@@ -186,6 +125,14 @@ const std::vector<CliOption>& cli_options() {
         {"complete", "WORD…", "first on the line: what the last of these words may become; the shells ask it",
          kRest},
     };
+    options.insert(options.end(), others.begin(), others.end());
+    return options;
+}
+
+} // namespace
+
+const std::vector<CliOption>& cli_options() {
+    static const std::vector<CliOption> options = make_options();
     return options;
 }
 

@@ -36,7 +36,7 @@ bool Ending::finish() noexcept {
 }
 
 bool Ending::keep(bool at_last) const noexcept {
-    const std::string& path = session_.settings().stats_path;
+    const std::string path = output_of(session_.settings(), "stats");
     if (path.empty())
         return true;
     try {
