@@ -125,16 +125,19 @@ public:
 
     TraceTable read() {
         std::string line;
+        bool ours = false;
         while (lines_.next(line)) {
             if (lines_.number() == 1 && line.starts_with("\xef\xbb\xbf"))
                 line.erase(0, 3);
+            if (lines_.number() == 1)
+                ours = line.starts_with("# Specklescope traces");
             if (line.empty())
                 continue;
             if (line[0] == '#')
                 read_comment(line);
             else if (columns_ == 0)
                 read_columns(line);
-            else if (!lines_.ended() && !whole(line))
+            else if (!lines_.ended() && (ours || !whole(line))) // our lines end, unless a run was killed
                 table_.cut_off = true;
             else
                 read_row(line);

@@ -1,6 +1,7 @@
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>
@@ -11,9 +12,7 @@ namespace specklescope {
 
 std::vector<Region> load_regions(const std::string& path) {
     const std::string text = whole_text(path, kMaxRegionsFile, "file of regions");
-    std::string ending = std::filesystem::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = lower_ending(path);
     const auto bytes = std::as_bytes(std::span(text));
     if (ending == ".roi")
         return {read_imagej_roi(bytes, path, std::filesystem::path(path).stem().string())};

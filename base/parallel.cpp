@@ -37,19 +37,14 @@ template <class F> void on_every_slot(int slots, const F& work) {
         work(0);
         for (std::thread& thread : threads)
             thread.join();
-    } else if (tbb_is_here()) {
-        tbb::parallel_for(0, slots, 1, work, tbb::simple_partitioner());
     } else {
-        for (int slot = 0; slot < slots; ++slot)
-            work(slot);
+        tbb::parallel_for(0, slots, 1, work, tbb::simple_partitioner());
     }
 }
 
 } // namespace
 
 int parallel_threads() {
-    if (!tbb_is_here())
-        return 1;
     const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
     const int cores = std::min(all_threads(), static_cast<int>(std::min<std::size_t>(allowed, 4096)));
     return std::max(1, threads_here > 0 ? std::min(threads_here, cores) : cores);

@@ -1,30 +1,26 @@
-// oneTBB's threads, which all of the process shares.
+// Threads of oneTBB, which the whole process shares.
 #pragma once
 
 #include <memory>
 
 namespace specklescope {
 
-/// Whether oneTBB may be called. Not in a process that was forked from one that had called it: its threads
-/// are not here, and neither is whoever held its locks. There the thread that calls computes alone.
-bool tbb_is_here();
-
-/// Of oneTBB, at least 1; without it 1.
+/// Number of threads of oneTBB, at least 1.
 int all_threads();
 
-/// At most so many compute in all of the process as long as it lives; 0: all.
+/// Limits the threads of oneTBB in the whole process for its lifetime; 0: all.
 class ProcessThreadLimit {
 public:
     explicit ProcessThreadLimit(int threads);
+    ~ProcessThreadLimit();
+    ProcessThreadLimit(const ProcessThreadLimit&) = delete;
+    ProcessThreadLimit& operator=(const ProcessThreadLimit&) = delete;
     int threads() const { return threads_; }
 
 private:
     struct Control;
-    struct End {
-        void operator()(Control* control) const;
-    };
     int threads_;
-    std::unique_ptr<Control, End> control_;
+    std::unique_ptr<Control> control_;
 };
 
 } // namespace specklescope

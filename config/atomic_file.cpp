@@ -1,12 +1,17 @@
 #include "config/atomic_file.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "files/whole_file.hpp"
 
-#include <cerrno>
-#include <filesystem>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
 #include <system_error>
 
 namespace specklescope {
@@ -63,6 +68,25 @@ void check_writable(const std::string& path) { check_target(UnnamedFile(path), p
 void check_replaceable(const std::string& path, const ReplaceableKind& kind) {
     check_writable(path);
     refuse_other_kind(path, kind);
+}
+
+void check_statistics_file(const std::string& path) {
+    check_replaceable(path, {.what = "statistics", .option = "--stats", .holds = is_statistics});
+}
+
+bool keep_statistics(const std::string& path, const std::string& json) noexcept {
+    if (path.empty())
+        return true;
+    try {
+        check_statistics_file(path);
+        write_atomically(path, json);
+        return true;
+    } catch (const std::exception& error) {
+        run_log().error("{} The statistics follow here.", error.what());
+    }
+    std::fputs((json + "\n").c_str(), stderr);
+    std::fflush(stderr);
+    return false;
 }
 
 } // namespace specklescope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "files/replaceable.hpp"
+#include "pipeline/stats.hpp"
 
 #include <sys/types.h>
 
@@ -18,5 +19,12 @@ void write_atomically(const std::string& path, std::string_view text, mode_t mod
 void check_writable(const std::string& path);
 /// The same, and refuse_other_kind().
 void check_replaceable(const std::string& path, const ReplaceableKind& kind);
+
+/// Throws RunError if statistics could not be written there later, or if a file of that name holds anything
+/// else than statistics of an earlier run: that is never replaced.
+void check_statistics_file(const std::string& path);
+/// Writes the statistics, whole or not at all. Where that cannot be they go to standard error, with the
+/// reason: a run is not done again because a disk is full. False then. An empty path: nothing is asked for.
+bool keep_statistics(const std::string& path, const std::string& json) noexcept;
 
 } // namespace specklescope

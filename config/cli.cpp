@@ -11,7 +11,6 @@
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
-#include "recording/report/report.hpp"
 #include "sources/source_text.hpp"
 
 #include <algorithm>
@@ -168,6 +167,18 @@ void read_views(const std::vector<std::string>& pairs, Settings& settings) {
         settings.view.set("automatic", false);
 }
 
+void read_output(const OutputKind& kind, std::vector<std::string> targets, Settings& settings) {
+    if (!kind.part_of)
+        return set_output(settings, kind, std::move(targets));
+    const OutputKind& whole = output_kind(kind.part_of);
+    std::vector<std::string> all = outputs_of(settings, whole);
+    for (const std::string& target : targets) {
+        kind.check(target);
+        all.push_back(target);
+    }
+    set_output(settings, whole, std::move(all));
+}
+
 void read_options(const Words& words, Settings& settings) {
     for (const auto& [name, values] : words.values)
         if (const CliOption* option = find_option(name); option && option->decl)
@@ -186,27 +197,11 @@ void read_options(const Words& words, Settings& settings) {
         read_views(words.values.at("view"), settings);
     if (words.has("colormap"))
         settings.view.set_text("colormap", words.last("colormap"));
-    if (words.has("record"))
-        settings.record = words.values.at("record");
-    if (words.has("report"))
-        for (const std::string& path : words.values.at("report")) {
-            check_report(path);
-            settings.record.push_back(path);
-        }
-    if (words.has("record-raw"))
-        settings.record_raw = words.values.at("record-raw");
-    if (words.has("record-mask"))
-        settings.record_mask = words.values.at("record-mask");
-    if (words.has("record-screen"))
-        settings.record_screen = words.values.at("record-screen");
-    for (const auto& [name, path] : {std::pair{"stats", &settings.stats_path},
-                                     {"snapshot", &settings.snapshot_path},
-                                     {"regions", &settings.regions_path},
-                                     {"traces", &settings.traces_path},
-                                     {"kymograph", &settings.kymograph_path},
-                                     {"widths", &settings.widths_path}})
-        if (words.has(name))
-            *path = words.last(name);
+    for (const OutputKind& kind : output_kinds())
+        if (words.has(kind.option()))
+            read_output(kind, words.values.at(kind.option()), settings);
+    if (words.has("regions"))
+        settings.regions_path = words.last("regions");
     settings.bench.filter = words.last("filter");
     (settings.command == Command::pulse ? settings.pulse.json : settings.bench.json) = words.last("json");
     settings.trials.around = words.last("around");
@@ -254,8 +249,8 @@ ParseOutcome say(std::string text) {
 
 /// Options of what is not there; in a window it may be drawn later.
 void remark_unused(const Words& words, Settings& settings) {
-    const auto& program = settings.program.as<ProgramSettings>();
-    if (settings.command == Command::run && (!program.screenshot.empty() || !program.window_movie.empty()))
+    if (settings.command == Command::run &&
+        (!output_of(settings, "screenshot").empty() || !output_of(settings, "window_movie").empty()))
         settings.remarks.emplace_back(
             "screenshot and window_movie of the settings file say nothing to run, which has no window.");
     if (settings.command != Command::run || !settings.regions_path.empty() || !settings.regions_from.empty())

@@ -59,14 +59,6 @@ std::string options_text(const SourceText& source) {
     return text;
 }
 
-/// "processed" of --record, "raw" of --record-raw, "stats" of --stats.
-std::string what_of(std::string_view option) {
-    constexpr std::string_view kRecord = "--record";
-    if (option == kRecord)
-        return "processed";
-    return std::string(option.substr(option.starts_with(kRecord) ? kRecord.size() + 1 : 2));
-}
-
 std::string time_text(const std::tm& time, const char* format) {
     std::array<char, 32> text{};
     std::strftime(text.data(), text.size(), format, &time);
@@ -184,21 +176,22 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
             show_as_they_are(one, look_at_source(one));
         NamePlaces places{stem_of(one.source), i + 1, begin,
                           one.program.as<ProgramSettings>().recording.subject};
-        for (const auto& [option, names] : written_names(one))
-            for (std::string* name : names) {
-                const std::string given = *name;
-                places.what = what_of(option);
-                *name = fill_name(given, places);
-                const auto [owner, first] = owners.try_emplace(*name, one.source.shown());
-                if (!first && count > 1 && is_stream(given))
-                    throw UsageError(std::string(option) + " " + one_line(given) +
-                                     " is one stream, which holds one source, and here are " +
-                                     std::to_string(count) + "; run them one by one.");
-                if (!first && count > 1)
-                    throw UsageError(std::string(option) + " " + one_line(given) + " would be one file of '" +
-                                     owner->second + "' and of '" + one.source.shown() +
-                                     "'; put {stem} or {count} into its name.");
-            }
+        for (auto& [kind, target] : one.outputs) {
+            if (!kind->file)
+                continue;
+            const std::string given = std::exchange(target, "");
+            places.what = kind->what();
+            target = fill_name(given, places);
+            const auto [owner, first] = owners.try_emplace(target, one.source.shown());
+            if (!first && count > 1 && is_stream(given))
+                throw UsageError("--" + kind->option() + " " + one_line(given) +
+                                 " is one stream, which holds one source, and here are " +
+                                 std::to_string(count) + "; run them one by one.");
+            if (!first && count > 1)
+                throw UsageError("--" + kind->option() + " " + one_line(given) + " would be one file of '" +
+                                 owner->second + "' and of '" + one.source.shown() +
+                                 "'; put {stem} or {count} into its name.");
+        }
         each.push_back(std::move(one));
     }
     check_outputs(each);

@@ -8,11 +8,11 @@ namespace specklescope {
 
 namespace {
 
-const char* const kInput = "What comes in";
-const char* const kProcess = "What is computed";
-const char* const kOutput = "What is kept";
-const char* const kView = "What is shown";
-const char* const kBench = "What is measured";
+const char* const kInput = "Input";
+const char* const kProcess = "Processing";
+const char* const kOutput = "Output";
+const char* const kView = "Display";
+const char* const kBench = "Benchmark and tables";
 const char* const kRest = "Settings and help";
 
 std::string argument_of(const ParamDecl& decl) {
@@ -50,8 +50,10 @@ std::string option_name(const ParamDecl& decl) {
     return name;
 }
 
-const std::vector<CliOption>& cli_options() {
-    static const std::vector<CliOption> options = {
+namespace {
+
+std::vector<CliOption> make_options() {
+    std::vector<CliOption> options = {
         from_program("rate", kInput),
         from_program("loop", kInput),
         from_program("transfer", kInput),
@@ -69,84 +71,21 @@ const std::vector<CliOption>& cli_options() {
         from_program("gpus", kProcess),
         from_program("plans", kProcess),
         from_program("slots", kProcess),
-        {"record", "FILE",
-         "record results: .tiff or .raw numbers, .mkv, .mp4 or .png colours, .hdr or .exr the last one's "
-         "light; "
-         "again for another file. In names of files that are written {stem} is the source's name, {count} "
-         "its place among several, {date} and {time} when the run began, {subject} what --subject says, "
-         "{what} "
-         "processed, raw, mask, …; - or a FIFO gets the frames as they come: raw:- pixels, y4m:- a film of "
-         "colours (docs/doors.md)",
-         kOutput},
-        {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
-         kOutput},
-        {"record-mask", "FILE",
-         "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw or .mkv",
-         kOutput},
-        {"record-screen", "FILE",
-         "record the picture as the window shows it, in the layout, colours and range of --view: .mkv or "
-         ".mp4, .png the last one, .tiff each without loss; again for another file",
-         kOutput},
-        from_program("burn_bar", kOutput),
-        from_program("burn_time", kOutput),
-        from_program("burn_scale", kOutput),
-        from_program("burn_regions", kOutput),
-        from_program("burn_events", kOutput),
-        from_program("screen_zoom", kOutput),
-        from_program("record_frames", kOutput),
-        from_program("record_seconds", kOutput),
-        from_program("record_mib", kOutput),
-        from_program("record_every", kOutput),
-        from_program("record_every_s", kOutput),
-        from_program("split_mib", kOutput),
-        from_program("split_s", kOutput),
-        from_program("keep_free", kOutput),
-        from_program("pre_trigger", kOutput),
-        from_program("pre_trigger_mib", kOutput),
-        from_program("subject", kOutput),
-        from_program("note", kOutput),
-        from_program("record_name", kOutput),
-        {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
-        from_program("screenshot", kOutput),
-        from_program("window_movie", kOutput),
-        {"report", "FILE.pdf",
-         "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with "
-         ".png "
-         "and .csv beside it; the same as --record FILE.pdf",
-         kOutput},
-        {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"regions", "FILE",
          "measure over regions: .json as the window writes it, or ImageJ's .roi or .zip (docs/guide.md, "
          "Regions)",
-         kOutput},
-        from_program("medians", kOutput),
-        {"traces", "FILE",
-         "write the numbers of each region and frame as .csv, complete lines whatever happens; needs "
-         "--regions",
-         kOutput},
-        {"kymograph", "FILE",
-         "write the profile of each line region, a row for each frame: as flow-artery.tiff for FILE "
-         "flow.tiff and a line named artery; needs --regions",
-         kOutput},
-        {"widths", "FILE",
-         "write the width of the vessel under each line region and frame as .csv, as --traces; needs "
-         "--regions",
-         kOutput},
-        from_program("band", kOutput),
-        from_program("um_per_px", kOutput),
-        from_program("baseline", kOutput),
-        from_program("baseline_seconds", kOutput),
-        from_program("change", kOutput),
-        from_program("publish", kOutput),
-        from_program("serve", kOutput),
-        from_program("serve_mbit_s", kOutput),
-        from_program("serve_chroma", kOutput),
-        from_program("output", kOutput),
-        from_program("control", kOutput),
-        from_program("control_folder", kOutput),
-        from_program("metrics", kOutput),
-        from_program("curve_key", kOutput),
-        from_program("curve_clients", kOutput),
+         kProcess},
+        from_program("medians", kProcess),
+        from_program("um_per_px", kProcess),
+        from_program("baseline", kProcess),
+        from_program("baseline_seconds", kProcess),
+    };
+    for (const OutputKind& kind : output_kinds()) {
+        options.push_back({kind.option(), kind.argument, kind.doc, kOutput});
+        for (const char* key : kind.options)
+            options.push_back(from_program(key, kOutput));
+    }
+    const std::vector<CliOption> others = {
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
          "feeds, pipeline, doors, traces, startup)",
@@ -186,6 +125,14 @@ const std::vector<CliOption>& cli_options() {
         {"complete", "WORD…", "first on the line: what the last of these words may become; the shells ask it",
          kRest},
     };
+    options.insert(options.end(), others.begin(), others.end());
+    return options;
+}
+
+} // namespace
+
+const std::vector<CliOption>& cli_options() {
+    static const std::vector<CliOption> options = make_options();
     return options;
 }
 
@@ -212,19 +159,19 @@ bool concerns(const CliOption& option, std::string_view command) {
 
 const std::vector<CliExample>& cli_examples() {
     static const std::vector<CliExample> examples = {
-        {"specklescope synthetic:vessels", "a simulated scene in the window; ? lists the keys"},
-        {"specklescope recording.tiff --preset flow --loop", "flow of what was recorded, again and again"},
+        {"specklescope synthetic:vessels", "Show a simulated scene; ? lists the keys"},
+        {"specklescope recording.tiff --preset flow --loop", "Show the flow of a recording in a loop"},
         {"specklescope run film.mkv --stage speckle:radius=3 --record flow.tiff --stats flow.json",
-         "no window: the numbers of every frame into a file"},
+         "Compute without a window; write the result of every frame to a file"},
         {"specklescope run raw.tiff --stage background:black=64 --stage temporal --record slow.tiff",
-         "a chain of two stages: dark level away, contrast over time"},
+         "Subtract the dark level, then compute contrast over time"},
         {"specklescope run raw.tiff --regions vessels.json --traces vessels.csv",
-         "how much flow in each region of each frame, as a table"},
-        {"specklescope pulse vessels.csv", "how fast the heart beats in it, and how much each beat changes"},
+         "Write a table of the flow in each region and frame"},
+        {"specklescope pulse vessels.csv", "Find heart rate and pulsatility in this table"},
         {"specklescope trials vessels.csv --around stimulus --before 2 --after 10 --csv mean.csv",
-         "the mean of what followed each event of that label, with its standard error"},
+         "Average the traces around each event with this label"},
         {"specklescope aravis --record-raw raw.tiff --frames 1000",
-         "a GigE or USB3 Vision camera, recorded as it is"},
+         "Record the raw frames of a GigE or USB3 Vision camera"},
     };
     return examples;
 }
@@ -232,20 +179,19 @@ const std::vector<CliExample>& cli_examples() {
 const std::vector<CliCommand>& cli_commands() {
     static const std::vector<CliCommand> commands = {
         {"view", "specklescope [view] [SOURCE]",
-         "open the window; without a SOURCE, on what it showed last, the first time on a simulated scene"},
+         "open the window; without a SOURCE it shows your last one, at the first start a simulated scene"},
         {"run", "specklescope run SOURCE…",
-         "no window: process a source to its end, or several and 'PATTERNS' one after another; Ctrl-C "
-         "finishes the files"},
+         "process a source to its end without a window, or several sources and 'PATTERNS' one after "
+         "another; Ctrl-C stops and completes the files"},
         {"list", "specklescope list sources|stages|presets|devices",
-         "say what there is, cameras found now included"},
+         "list what is available; sources include the cameras found now"},
         {"bench", "specklescope bench [FILE…]",
-         "measure this machine: every stage, the stream, the whole program, its start; with FILE…: print "
-         "reports "
-         "that --json wrote"},
+         "measure this machine: each stage, the stream, the whole program, and its start; with FILE…: "
+         "print reports that --json wrote"},
         {"pulse", "specklescope pulse FILE.csv",
-         "the heart's rate and the pulsatility of each region in a table that --traces wrote"},
+         "heart rate and pulsatility of each region in a table that --traces wrote"},
         {"trials", "specklescope trials FILE.csv --around LABEL",
-         "the mean of each region's trace around the events of a label, with its standard error"},
+         "mean trace of each region around the events of a label, with its standard error"},
         {"help", "specklescope help [TOPIC]", "the same as --help"},
     };
     return commands;

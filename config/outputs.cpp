@@ -1,124 +1,88 @@
 #include "config/outputs.hpp"
 
 #include "analysis/regions_file.hpp"
-#include "base/one_line.hpp"
+#include "base/lower_ending.hpp"
+#include "config/atomic_file.hpp"
+#include "config/settings.hpp"
 #include "files/whole_file.hpp"
+#include "net/address.hpp"
 #include "recording/free_name.hpp"
 #include "recording/lines/kymograph.hpp"
-#include "sources/files/image_sequence.hpp"
-#include "sources/source_text.hpp"
+#include "recording/lines/widths.hpp"
+#include "recording/outlet/outlet.hpp"
+#include "recording/record_file.hpp"
+#include "recording/report/report.hpp"
+#include "recording/stream/pipe_end.hpp"
+#include "recording/traces.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
+#include <stdexcept>
 #include <sys/stat.h>
-#include <tuple>
+#include <unistd.h>
 
 namespace specklescope {
 
 namespace {
 
-namespace fs = std::filesystem;
+using Needs = OutputKind::Needs;
 
-using Node = std::pair<dev_t, ino_t>;
-
-Node node_of(const struct stat& found) { return {found.st_dev, found.st_ino}; }
-
-/// Whatever links lead there.
-std::optional<Node> folder_node(const std::string& path) {
-    struct stat found {};
-    return ::stat(path.c_str(), &found) == 0 ? std::optional(node_of(found)) : std::nullopt;
+/// Colours of a relative change, as the window draws them.
+Mapping change_mapping(const ViewSettings& view) {
+    Mapping mapping = view.mapping;
+    mapping.colormap = ColorMap::rdbu;
+    mapping.automatic = false;
+    mapping.low = -view.change_range;
+    mapping.high = view.change_range;
+    return mapping;
 }
 
-/// Of a file that is there. A link is read through, and replaced, or left alone, where it is written.
-std::optional<Node> file_node(const std::string& path, bool read) {
-    struct stat found {};
-    const int status = read ? ::stat(path.c_str(), &found) : ::lstat(path.c_str(), &found);
-    return status == 0 && S_ISREG(found.st_mode) ? std::optional(node_of(found)) : std::nullopt;
+std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& context) {
+    const auto& program = context.settings.program.as<ProgramSettings>();
+    const auto& view = context.settings.view.as<ViewSettings>();
+    RecordOptions options;
+    options.path = output.target;
+    options.what = output.kind->frames.value();
+    if (!context.later) {
+        options.baseline = context.settings.baseline;
+        options.change = program.change && options.what == RecordWhat::processed && !is_report(output.target);
+    }
+    options.mapping = options.change ? change_mapping(view) : view.mapping;
+    options.limits = program.recording;
+    options.marks = program.marks;
+    options.look = context.look;
+    check_limits(options.limits, "Recording");
+    if (options.what == RecordWhat::screen)
+        check_marks(options.marks, "Recording");
+    if (options.what == RecordWhat::raw)
+        options.before = context.before;
+    if (const auto target = stream_target(output.target)) {
+        options.pipe = std::make_shared<PipeEnd>(*target);
+        options.pipe->open(context.later ? PipeEnd::Reader::is_there : PipeEnd::Reader::may_come);
+    }
+    return make_recorder(options);
 }
 
-/// A file, and who names it: "--record a.raw".
-struct Claim {
-    std::string who;
-    std::string path;
-    bool read = false;
-    bool beside = false; ///< of the file that is named
-    std::size_t run = 0; ///< of several in turn; where one reads, the last of them
-};
-
-std::string text_of(const Claim& claim) {
-    return "'" + one_line(claim.who) + "'" +
-           (claim.beside ? ", with " + one_line(claim.path) + " beside it," : "");
+std::shared_ptr<Sink> traces(const Output& output, const OutputContext& context) {
+    return context.later ? make_new_traces(output.target)
+                         : make_traces(output.target, context.settings.baseline);
 }
 
-/// Two files are one where they have one name in one folder, be it there or not, and where they are there
-/// already and are one.
-class Claims {
-public:
-    void add(const Claim& claim) {
-        if (const auto folder = folder_node(folder_of(claim.path))) {
-            const std::string name = fs::path(claim.path).filename().string();
-            const auto [first, mine] = places_.try_emplace({*folder, name}, claim);
-            if (!mine)
-                refuse(first->second, claim);
-            for (auto [read, end] = folders_.equal_range(*folder); read != end; ++read)
-                if (!claim.read && will_be_read(read->second, claim))
-                    refuse(read->second, claim);
-        }
-        if (const auto file = file_node(claim.path, claim.read)) {
-            const auto [first, mine] = files_.try_emplace(*file, claim);
-            if (!mine)
-                refuse(first->second, claim);
-        }
-    }
-    /// All its pictures are read, or those of a sequence in it.
-    void add_pictures(const Claim& claim) {
-        const std::string folder = is_folder(claim.path) ? claim.path : folder_of(claim.path);
-        if (const auto node = folder_node(folder))
-            folders_.emplace(*node, claim);
-    }
-
-private:
-    static bool is_folder(const std::string& path) {
-        std::error_code ignored;
-        return fs::is_directory(path, ignored);
-    }
-    /// Of a file in the folder that `read` is about: it is there, or will be when that is opened.
-    static bool will_be_read(const Claim& read, const Claim& written) {
-        const fs::path name = fs::path(written.path).filename();
-        const bool picture =
-            is_folder(read.path) ? has_image_ending(name.string()) : may_be_in_sequence(read.path, name);
-        std::error_code ignored;
-        return picture && (read.run > written.run || fs::exists(written.path, ignored));
-    }
-    /// One file may be read twice.
-    static void refuse(const Claim& first, const Claim& second) {
-        if (first.read && second.read)
-            return;
-        const Claim& read = first.read ? first : second;
-        const Claim& written = first.read ? second : first;
-        if (read.read)
-            throw UsageError(text_of(written) + " would be written where " + text_of(read) +
-                             " is read; give it another name.");
-        throw UsageError(text_of(first) + " and " + text_of(second) +
-                         " would be one file; give one of them another name.");
-    }
-
-    std::map<std::pair<Node, std::string>, Claim> places_;
-    std::map<Node, Claim> files_;
-    std::multimap<Node, Claim> folders_;
-};
-
-/// What is no file is refused, or a stream: elsewhere.
-bool may_be_written(const std::string& path) {
-    std::error_code ignored;
-    const fs::file_status there = fs::status(path, ignored);
-    return !path.empty() && !is_stream(path) && (!fs::exists(there) || fs::is_regular_file(there));
+std::shared_ptr<Sink> kymograph(const Output& output, const OutputContext& context) {
+    return make_kymograph(output.target, context.settings.program.as<ProgramSettings>().band);
 }
 
-/// Names of line regions; what cannot be read says so where it is needed.
-std::vector<std::string> lines_of(const Settings& settings) {
+std::shared_ptr<Sink> widths(const Output& output, const OutputContext& context) {
+    return make_widths(output.target, context.settings.program.as<ProgramSettings>().band);
+}
+
+std::vector<std::string> recorded_files(const std::string& path, const Settings&) {
+    return files_of_recording(path);
+}
+
+/// A TIFF and a table for each line region. Reading the regions for the run reports what is wrong with them.
+std::vector<std::string> kymograph_files(const std::string& path, const Settings& settings) {
     std::vector<Region> regions;
     try {
         if (settings.regions)
@@ -127,113 +91,264 @@ std::vector<std::string> lines_of(const Settings& settings) {
             regions = load_regions(settings.regions_path);
     } catch (const Error&) { // NOLINT(bugprone-empty-catch): as above
     }
-    std::vector<std::string> names;
-    for (const Region& region : regions)
-        if (region.shape == RegionShape::line)
-            names.push_back(region.name);
-    return names;
-}
-
-/// Each file that this one makes the program write.
-std::vector<std::string> files_of(std::string_view option, const std::string& path,
-                                  const Settings& settings) {
-    if (option != "--kymograph")
-        return option.starts_with("--record") || option == "--snapshot" ? files_of_recording(path)
-                                                                        : std::vector<std::string>{path};
     std::vector<std::string> files;
-    for (const std::string& line : lines_of(settings)) {
-        const std::string file = kymograph_path(path, line);
-        if (std::find(files.begin(), files.end(), file) != files.end())
-            continue; // the names of two lines are one here; the second gets a number
+    for (const Region& region : regions) {
+        const std::string file = kymograph_path(path, region.name);
+        if (region.shape != RegionShape::line || std::find(files.begin(), files.end(), file) != files.end())
+            continue; // two lines whose names make one name: the second gets a number
         files.push_back(file);
         files.push_back(file + ".csv");
     }
     return files;
 }
 
-void add_source(const SourceArgument& source, std::size_t run, Claims& claims) {
-    std::optional<SourceText> text;
-    try {
-        text = parse_source_text(source.revealed());
-    } catch (const UsageError&) { // who opens it says why
-        return;
-    }
-    std::error_code ignored;
-    if (!is_file_kind(text->kind) || text->target.empty())
-        return;
-    const bool sequence =
-        text->kind == "image" && is_number_pattern(text->target) && !fs::exists(text->target, ignored);
-    const bool folder = fs::is_directory(text->target, ignored);
-    if (sequence || folder)
-        claims.add_pictures({source.shown(), text->target, true, false, run});
-    if (!folder)
-        claims.add({source.shown(), text->target, true});
-    if (text->kind == "raw")
-        claims.add({source.shown(), text->target + ".jsonl", true, true});
+void check_picture(const std::string& path) {
+    check_snapshot(path);
+    check_writable(path);
+}
+
+void check_screenshot(const std::string& path) {
+    if (lower_ending(path) != ".png")
+        throw UsageError("A screenshot is a picture of the window: " + path + " must end in .png.");
+    check_writable(path);
+}
+
+void check_window_movie(const std::string& path) {
+    const auto is_video = [](const RecordFormat& row) { return row.stream && row.colors; };
+    const RecordFormat* format = find_record_format(path);
+    if (!format || is_stream(path) || !is_video(*format))
+        throw UsageError("A movie of the window is a video: " + path + " must end in " +
+                         record_endings_text(is_video) + ".");
+    format->check(RecordWhat::screen);
+    check_writable(path);
+}
+
+template <const ListenSyntax& Syntax> void check_address(const std::string& address) {
+    (void)parse_listen_address(address, Syntax);
+}
+
+void check_serve(const std::string& address) { check_outlets(address, "", program_table().owner()); }
+void check_camera(const std::string& device) { check_outlets("", device, program_table().owner()); }
+
+std::unique_ptr<OutletEnd> serve(const std::string& address, const Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    ask_for_secrets(address);
+    return make_rtsp_end(address, program.serve_mbit_s, program.serve_chroma);
+}
+
+OutputKind recording(const char* name, RecordWhat what, const char* request, const char* doc,
+                     std::vector<const char*> options = {}) {
+    return {.name = name,
+            .doc = doc,
+            .options = std::move(options),
+            .list = true,
+            .frames = what,
+            .request = request,
+            .files = recorded_files,
+            .make = recorder};
+}
+
+OutputKind address(const char* name, const char* argument, const char* does,
+                   void (*check)(const std::string&), const char* doc, std::vector<const char*> options = {},
+                   decltype(OutputKind::show) show = nullptr) {
+    return {.name = name,
+            .argument = argument,
+            .doc = doc,
+            .options = std::move(options),
+            .does = does,
+            .in_program = true,
+            .file = false,
+            .check = check,
+            .show = show};
 }
 
 } // namespace
 
-std::vector<std::pair<const char*, std::vector<std::string*>>> written_names(Settings& settings) {
-    const auto all = [](std::vector<std::string>& names) {
-        std::vector<std::string*> places;
-        places.reserve(names.size());
-        for (std::string& name : names)
-            places.push_back(&name);
-        return places;
+const std::vector<OutputKind>& output_kinds() {
+    static const std::vector<OutputKind> kinds = {
+        recording(
+            "record", RecordWhat::processed, "results",
+            "record results: .tiff or .raw numbers, .mkv, .mp4 or .png colours, .hdr or .exr the last one's "
+            "light; again for another file. In names of files that are written {stem} is the source's name, "
+            "{count} its place among several, {date} and {time} when the run began, {subject} what --subject "
+            "says, {what} processed, raw, mask, …; - or a FIFO gets the frames as they come: raw:- pixels, "
+            "y4m:- a film of colours (docs/doors.md)",
+            {"record_frames", "record_seconds", "record_mib", "record_every", "record_every_s", "split_mib",
+             "split_s", "keep_free", "subject", "note", "record_name", "change"}),
+        recording("record_raw", RecordWhat::raw, "raw",
+                  "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
+                  {"pre_trigger", "pre_trigger_mib"}),
+        recording("record_mask", RecordWhat::mask, "mask",
+                  "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw "
+                  "or .mkv"),
+        recording("record_screen", RecordWhat::screen, "screen",
+                  "record the picture as the window shows it, in the layout, colours and range of --view: "
+                  ".mkv or .mp4, .png the last one, .tiff each without loss; again for another file",
+                  {"burn_bar", "burn_time", "burn_scale", "burn_regions", "burn_events", "screen_zoom"}),
+        {.name = "report",
+         .argument = "FILE.pdf",
+         .doc = "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, "
+                "with .png and .csv beside it; the same as --record FILE.pdf",
+         .list = true,
+         .part_of = "record",
+         .check = check_report},
+        {.name = "traces",
+         .doc = "write the numbers of each region and frame as .csv, complete lines whatever happens; needs "
+                "--regions",
+         .needs = Needs::regions,
+         .request = "traces",
+         .ending = ".csv",
+         .check = check_traces_file,
+         .make = traces},
+        {.name = "kymograph",
+         .doc = "write the profile of each line region, a row for each frame: as flow-artery.tiff for FILE "
+                "flow.tiff and a line named artery; needs --regions",
+         .needs = Needs::lines,
+         .most_lines = kMostKymographs,
+         .check = check_kymograph,
+         .files = kymograph_files,
+         .make = kymograph},
+        {.name = "widths",
+         .doc = "write the width of the vessel under each line region and frame as .csv, as --traces; needs "
+                "--regions",
+         .options = {"band"},
+         .needs = Needs::lines,
+         .check = check_widths,
+         .make = widths},
+        {.name = "snapshot",
+         .doc = "write the last result as .png, .tiff, .hdr or .exr at the end",
+         .check = check_picture,
+         .files = recorded_files},
+        {.name = "stats",
+         .doc = "write all statistics as JSON at the end, also when interrupted",
+         .check = check_statistics_file},
+        {.name = "screenshot",
+         .doc = "view: write the window as it was drawn last as .png, at the end",
+         .in_program = true,
+         .check = check_screenshot},
+        {.name = "window_movie",
+         .doc = "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that the "
+                "encoder has no time for are dropped and counted",
+         .in_program = true,
+         .check = check_window_movie},
+        address(
+            "publish", "ADDRESS", "sends results to whoever connects to", check_address<kPublishSyntax>,
+            "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this address, as "
+            "zmq://127.0.0.1:5556 (docs/doors.md)"),
+        address("serve", "ADDRESS", "sends pictures to whoever connects to", check_serve,
+                "the picture as the window shows it, as H.264 over RTSP at this address, as "
+                "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who know the "
+                "password in that variable (docs/doors.md)",
+                {"serve_mbit_s", "serve_chroma"}, serve),
+        address("output", "DEVICE", "sends pictures to whoever reads", check_camera,
+                "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
+                "v4l2:/dev/video7 (docs/doors.md)",
+                {}, [](const std::string& device, const Settings&) { return make_camera_end(device); }),
+        address("control", "ADDRESS", "does what whoever connects asks for at", check_address<kControlSyntax>,
+                "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
+                "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can (docs/doors.md)",
+                {"control_folder", "curve_key", "curve_clients"}),
+        address("metrics", "ADDRESS", "tells whoever connects what is counted at",
+                check_address<kMetricsSyntax>,
+                "rates, drops and latency for Prometheus, over HTTP at this address, as 127.0.0.1:9464"),
     };
-    std::vector<std::pair<const char*, std::vector<std::string*>>> fields = {
-        {"--record", all(settings.record)},
-        {"--record-raw", all(settings.record_raw)},
-        {"--record-mask", all(settings.record_mask)},
-        {"--record-screen", all(settings.record_screen)}};
-    auto& program = settings.program.as<ProgramSettings>();
-    for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
-                                       {"--traces", &settings.traces_path},
-                                       {"--kymograph", &settings.kymograph_path},
-                                       {"--widths", &settings.widths_path},
-                                       {"--snapshot", &settings.snapshot_path},
-                                       {"--screenshot", &program.screenshot},
-                                       {"--window-movie", &program.window_movie}})
-        if (!name->empty())
-            fields.push_back({option, {name}});
-    return fields;
+    return kinds;
 }
 
-void check_outputs(const std::vector<Settings>& runs) {
-    Claims claims;
-    for (std::size_t run = 0; run < runs.size(); ++run) {
-        const Settings& settings = runs[run];
-        add_source(settings.source, run, claims);
-        const auto& program = settings.program.as<ProgramSettings>();
-        for (const auto& [option, path] : {std::pair{"--regions", &settings.regions_path},
-                                           {"--baseline", &program.baseline},
-                                           {"--curve-key", &program.curve_key}})
-            if (!path->empty())
-                claims.add({std::string(option) + " " + *path, *path, true});
-        for (const ChainStage& stage : settings.chain.stages())
-            for (const ParamDecl& decl : stage.params.table().decls())
-                if (const std::string path =
-                        decl.kind == ParamKind::path ? to_string(stage.params.get(decl.name)) : "";
-                    !path.empty())
-                    claims.add({decl.name + " = " + path, path, true});
-    }
-    for (std::size_t run = 0; run < runs.size(); ++run) {
-        Settings settings = runs[run];
-        for (const auto& [option, names] : written_names(settings))
-            for (const std::string* name : names)
-                if (may_be_written(*name))
-                    for (const std::string& file : files_of(option, *name, settings))
-                        claims.add({std::string(option) + " " + *name, file, false, file != *name, run});
-    }
+std::string OutputKind::option() const {
+    std::string text = name;
+    std::replace(text.begin(), text.end(), '_', '-');
+    return text;
 }
 
-void check_outputs(const BenchSettings& bench) {
-    Claims claims;
-    for (const std::string& file : bench.files)
-        claims.add({file, file, true});
-    if (may_be_written(bench.json))
-        claims.add({"--json " + bench.json, bench.json});
+std::string OutputKind::what() const { return frames ? to_string(*frames) : option(); }
+
+const OutputKind& output_kind(std::string_view name) {
+    for (const OutputKind& kind : output_kinds())
+        if (kind.name == name)
+            return kind;
+    throw std::out_of_range("no output " + std::string(name));
+}
+
+const OutputKind& output_kind(RecordWhat what) {
+    return *std::find_if(output_kinds().begin(), output_kinds().end(),
+                         [&](const OutputKind& kind) { return kind.frames == what; });
+}
+
+void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets) {
+    if (!kind.list && !targets.empty())
+        targets = targets.back().empty() ? std::vector<std::string>{} : std::vector{targets.back()};
+    std::erase_if(settings.outputs, [&](const Output& output) { return output.kind == &kind; });
+    for (std::string& target : targets)
+        settings.outputs.push_back({&kind, std::move(target)});
+    std::stable_sort(settings.outputs.begin(), settings.outputs.end(),
+                     [](const Output& a, const Output& b) { return a.kind < b.kind; }); // as in the table
+}
+
+std::vector<std::string> outputs_of(const Settings& settings, const OutputKind& kind) {
+    std::vector<std::string> targets;
+    for (const Output& output : settings.outputs)
+        if (output.kind == &kind)
+            targets.push_back(output.target);
+    return targets;
+}
+
+std::string output_of(const Settings& settings, std::string_view name) {
+    const std::vector<std::string> targets = outputs_of(settings, output_kind(name));
+    return targets.empty() ? "" : targets.back();
+}
+
+std::vector<Recording> add_outputs(Pipeline& pipeline, OutputContext context) {
+    if (!context.look)
+        context.look = std::make_shared<const LiveLook>(look_of(context.settings));
+    std::vector<Recording> made;
+    for (const Output& output : context.settings.outputs) {
+        if (!output.kind->make)
+            continue;
+        made.push_back({output.kind, output.kind->make(output, context), output.target});
+        if (output.kind->frames && !is_stream(output.target))
+            check_writable(output.target); // before the first frame, not with it
+    }
+    std::size_t added = 0;
+    try {
+        for (; added < made.size(); ++added)
+            pipeline.add_sink(made[added].sink);
+    } catch (...) {
+        while (added > 0)
+            pipeline.remove_sink(made[--added].sink);
+        throw;
+    }
+    return made;
+}
+
+bool is_stream(const std::string& target) { return stream_target(target).has_value(); }
+
+void prepare_streams(const Settings& settings) {
+    std::map<std::pair<dev_t, ino_t>, std::string> owners; ///< by what streams lead to
+    bool standard_output = false;
+    for (const Output& output : settings.outputs) {
+        const auto target = output.kind->frames ? stream_target(output.target) : std::nullopt;
+        if (!target)
+            continue;
+        standard_output = standard_output || target->descriptor == STDOUT_FILENO;
+        struct stat found {};
+        const int status = target->descriptor >= 0 ? ::fstat(target->descriptor, &found)
+                                                   : ::stat(target->path.c_str(), &found);
+        if (status != 0 || S_ISCHR(found.st_mode))
+            continue; // opening it reports the error; a device takes several
+        const auto [owner, first] = owners.try_emplace({found.st_dev, found.st_ino}, output.target);
+        if (!first)
+            throw UsageError("'" + owner->second + "' and '" + output.target +
+                             "' are one stream, which holds one recording; name another for the second.");
+    }
+    if (standard_output)
+        keep_output_for_streams();
+}
+
+void check_output_files(const Settings& settings) {
+    for (const Output& output : settings.outputs)
+        if (output.kind->file && output.kind->check)
+            output.kind->check(output.target);
 }
 
 } // namespace specklescope

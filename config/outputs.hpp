@@ -1,21 +1,109 @@
-// The files that a run writes: that none of them is another of them, or one that it reads.
+// The outputs of a run: files, streams and addresses that other programs read. A row of the table in
+// outputs.cpp declares each of them once; command line, settings files, help, requests, the check of file
+// names and the recorders walk the table.
 #pragma once
 
-#include "config/settings.hpp"
+#include "recording/recorder.hpp"
 
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace specklescope {
 
-/// Every name of a file to write, with the option that gives it.
-std::vector<std::pair<const char*, std::vector<std::string*>>> written_names(Settings& settings);
+class Pipeline;
+class OutletEnd;
+struct BenchSettings;
+struct OutputKind;
+struct Settings;
 
-/// Before anything is opened. Throws UsageError where two files that these runs write are one, whatever
+/// One output of a run.
+struct Output {
+    const OutputKind* kind;
+    std::string target; ///< a file, a stream or an address
+};
+
+/// What the sink of an output is made with.
+struct OutputContext {
+    const Settings& settings;
+    /// Of videos of the screen; null: the view of the settings.
+    std::shared_ptr<const LiveLook> look = nullptr;
+    /// Raw frames that a recording of raw frames begins with; null: none.
+    std::shared_ptr<PreTrigger> before = nullptr;
+    /// Begun while the run goes on: no table is replaced, and a pipe must have its reader already.
+    bool later = false;
+};
+
+struct OutputKind {
+    std::string name; ///< key of a settings file; with dashes the name of the option
+    const char* argument = "FILE";
+    const char* doc = "";
+    /// Keys of program_table() about this output only. Help lists their options after it.
+    std::vector<const char*> options{};
+    /// What an untrusted settings file may not make the program do with the target.
+    const char* does = "writes the file";
+    bool list = false;             ///< may be given several times
+    bool in_program = false;       ///< its key is in [program] of a settings file
+    bool file = true;              ///< the target is a file or a stream, not an address
+    const char* part_of = nullptr; ///< the option is only another way to give this output
+    enum class Needs : std::uint8_t { nothing, regions, lines };
+    Needs needs = Needs::nothing;
+    std::size_t most_lines = static_cast<std::size_t>(-1); ///< that it takes
+    std::optional<RecordWhat> frames{};                    ///< of a recorder: what it records
+    const char* request = "";                              ///< requests name it so; "": they cannot begin it
+    const char* ending = ""; ///< the only one that requests may give its files; "": several
+    /// Throws UsageError or RunError where the target cannot be this output. Called for addresses when the
+    /// settings are read, for files before a run. Null: making it checks it.
+    void (*check)(const std::string& target) = nullptr;
+    /// Every file that is written for the target; null: only the target.
+    std::vector<std::string> (*files)(const std::string& target, const Settings&) = nullptr;
+    /// Null: it is not a sink of one pipeline. Throws UsageError or RunError.
+    std::shared_ptr<Sink> (*make)(const Output&, const OutputContext&) = nullptr;
+    /// Opens an end that shows what the window shows; null: it is no such output. Throws likewise.
+    std::unique_ptr<OutletEnd> (*show)(const std::string& target, const Settings&) = nullptr;
+
+    std::string option() const; ///< "record-raw"
+    std::string what() const;   ///< {what} in names of files: "raw"
+};
+/// In the order in which help lists them.
+const std::vector<OutputKind>& output_kinds();
+/// By its name; throws std::out_of_range for a name that is not in the table.
+const OutputKind& output_kind(std::string_view name);
+const OutputKind& output_kind(RecordWhat what);
+
+/// Replaces all outputs of this kind. Unless the kind is a list, the last target counts; "" is no output.
+void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets);
+/// The target of an output that is no list; "": none.
+std::string output_of(const Settings& settings, std::string_view name);
+std::vector<std::string> outputs_of(const Settings& settings, const OutputKind& kind);
+
+/// An output that is written while a pipeline runs.
+struct Recording {
+    const OutputKind* kind = nullptr;
+    std::shared_ptr<Sink> sink;
+    std::string path; ///< as it was asked for; the file may get a number
+    SteadyClock::time_point since = SteadyClock::now();
+};
+/// Adds the sinks of all outputs to a started pipeline; pause it before start() and resume it after this, and
+/// no frame of a file is missed. All or none: removes those already added before it throws.
+std::vector<Recording> add_outputs(Pipeline& pipeline, OutputContext context);
+
+/// Whether a target is a stream: -, a FIFO, …
+bool is_stream(const std::string& target);
+/// Call before anything is printed: a recording to standard output keeps other text from it. Throws
+/// UsageError where two outputs are one stream, or a stream is a terminal.
+void prepare_streams(const Settings& settings);
+/// Checks the files before a run. Throws UsageError or RunError.
+void check_output_files(const Settings& settings);
+
+/// Call before anything is opened. Throws UsageError where two files that these runs write are one, whatever
 /// names, links or folders lead to it, and where one of them is read.
 void check_outputs(const std::vector<Settings>& runs);
-/// The same of what `bench` writes and reads.
+/// The same for the files that `bench` writes and reads.
 void check_outputs(const BenchSettings& bench);
 
 } // namespace specklescope

@@ -2,7 +2,6 @@
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "config/statistics_file.hpp"
 #include "config/unattended.hpp"
 #include "pipeline/timed_frames.hpp"
 #include "recording/lines/kymograph.hpp"
@@ -88,22 +87,15 @@ void check_lines(const Settings& settings, const RegionOutlines& regions) {
     std::size_t lines = 0;
     for (std::size_t i = 0; i < regions.count(); ++i)
         lines += regions.line(i) ? 1 : 0;
-    const bool kymograph = !settings.kymograph_path.empty();
-    if (lines == 0 && settings.command == Command::run && (kymograph || !settings.widths_path.empty()))
-        throw UsageError(std::string(kymograph ? "--kymograph" : "--widths") +
-                         " has nothing to write: no region of " + from +
-                         " is a line; draw one across the vessel.");
-    if (lines > kMostKymographs && kymograph)
-        throw UsageError("--kymograph writes " + std::to_string(kMostKymographs) + " files at most, and " +
-                         from + " has " + std::to_string(lines) +
-                         " lines; split it, and run once for each part.");
-}
-
-std::string ending_of(const std::string& path) {
-    std::string ending = std::filesystem::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
+    for (const auto& [kind, target] : settings.outputs) {
+        if (kind->needs == OutputKind::Needs::lines && lines == 0 && settings.command == Command::run)
+            throw UsageError("--" + kind->option() + " has nothing to write: no region of " + from +
+                             " is a line; draw one across the vessel.");
+        if (lines > kind->most_lines)
+            throw UsageError("--" + kind->option() + " writes " + std::to_string(kind->most_lines) +
+                             " files at most, and " + from + " has " + std::to_string(lines) +
+                             " lines; split it, and run once for each part.");
+    }
 }
 
 } // namespace
@@ -180,50 +172,11 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }
 
-void check_end_files(const Settings& settings) {
-    if (!settings.snapshot_path.empty())
-        check_snapshot(settings.snapshot_path);
-    const auto& program = settings.program.as<ProgramSettings>();
-    if (!program.screenshot.empty() && ending_of(program.screenshot) != ".png")
-        throw UsageError("A screenshot is a picture of the window: " + program.screenshot +
-                         " must end in .png.");
-    if (const std::string ending = ending_of(program.window_movie); !program.window_movie.empty()) {
-        if (ending != ".mkv" && ending != ".mp4")
-            throw UsageError("A movie of the window keeps what is seen: " + program.window_movie +
-                             " must end in .mkv or .mp4.");
-        record_format(program.window_movie).check(RecordWhat::screen);
-    }
-    if (!settings.stats_path.empty())
-        check_statistics_file(settings.stats_path);
-    if (!settings.traces_path.empty())
-        check_traces_file(settings.traces_path);
-    if (!settings.kymograph_path.empty())
-        check_kymograph(settings.kymograph_path);
-    if (!settings.widths_path.empty())
-        check_widths(settings.widths_path);
-    for (const std::string& path : {settings.snapshot_path, program.screenshot, program.window_movie})
-        if (!path.empty())
-            check_writable(path);
-}
-
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {
     RecordOptions options;
-    options.path = settings.snapshot_path;
+    options.path = output_of(settings, "snapshot");
     options.mapping = settings.view.as<ViewSettings>().mapping;
     return write_snapshot(result, options, stream);
-}
-
-std::shared_ptr<Publisher> make_publisher(const Settings& settings) {
-    const auto& program = settings.program.as<ProgramSettings>();
-    return program.publish.empty()
-               ? nullptr
-               : std::make_shared<Publisher>(program.publish,
-                                             load_curve_keys(program.curve_key, program.curve_clients));
-}
-
-std::shared_ptr<Metrics> make_metrics(const Settings& settings) {
-    const std::string& address = settings.program.as<ProgramSettings>().metrics;
-    return address.empty() ? nullptr : std::make_shared<Metrics>(address);
 }
 
 ScreenLook look_of(const ViewSettings& view) {
@@ -240,79 +193,6 @@ ScreenLook look_of(const Settings& settings) {
     ScreenLook look = look_of(settings.view.as<ViewSettings>());
     look.baseline = settings.baseline;
     return look;
-}
-
-namespace {
-
-/// Colours of a change, as the window has them.
-Mapping change_mapping(const ViewSettings& view) {
-    Mapping mapping = view.mapping;
-    mapping.colormap = ColorMap::rdbu;
-    mapping.automatic = false;
-    mapping.low = -view.change_range;
-    mapping.high = view.change_range;
-    return mapping;
-}
-
-} // namespace
-
-std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings,
-                                                 std::shared_ptr<const LiveLook> look,
-                                                 const std::shared_ptr<PreTrigger>& before) {
-    const auto& program = settings.program.as<ProgramSettings>();
-    const auto& view = settings.view.as<ViewSettings>();
-    if (!look)
-        look = std::make_shared<const LiveLook>(look_of(settings));
-    std::vector<std::shared_ptr<Sink>> made;
-    const auto make = [&](const std::string& path, RecordWhat what) {
-        RecordOptions options;
-        options.path = path;
-        options.what = what;
-        options.baseline = settings.baseline;
-        options.change = program.change && what == RecordWhat::processed && !is_report(path);
-        options.mapping = options.change ? change_mapping(view) : view.mapping;
-        options.limits = program.recording;
-        options.marks = program.marks;
-        options.look = look;
-        if (what == RecordWhat::raw)
-            options.before = before;
-        if (const auto target = stream_target(path)) {
-            options.pipe = std::make_shared<PipeEnd>(*target);
-            options.pipe->open();
-        }
-        made.push_back(make_recorder(options));
-    };
-    for (const std::string& path : settings.record)
-        make(path, RecordWhat::processed);
-    for (const std::string& path : settings.record_raw)
-        make(path, RecordWhat::raw);
-    for (const std::string& path : settings.record_mask)
-        make(path, RecordWhat::mask);
-    for (const std::string& path : settings.record_screen)
-        make(path, RecordWhat::screen);
-    if (!settings.traces_path.empty())
-        made.push_back(make_traces(settings.traces_path, settings.baseline));
-    const int band = program.band;
-    if (!settings.kymograph_path.empty())
-        made.push_back(make_kymograph(settings.kymograph_path, band));
-    if (!settings.widths_path.empty())
-        made.push_back(make_widths(settings.widths_path, band));
-    // A folder that refuses files is found before the first frame, not with it.
-    for (const auto* paths :
-         {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
-        for (const std::string& path : *paths)
-            if (!stream_target(path))
-                check_writable(path);
-    std::size_t added = 0;
-    try {
-        for (; added < made.size(); ++added)
-            pipeline.add_sink(made[added]);
-    } catch (...) {
-        while (added > 0)
-            pipeline.remove_sink(made[--added]);
-        throw;
-    }
-    return made;
 }
 
 } // namespace specklescope

@@ -137,24 +137,11 @@ ParamTable make_program_table() {
                    .doc = "pace of a file; 0: its own in the window, unpaced in run"})
             .boolean("loop", &ProgramSettings::loop,
                      {.doc = "start a file again when it ends; with from: at that frame"})
-            .text("publish", &ProgramSettings::publish,
-                  {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
-                          "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
-            .path("screenshot", &ProgramSettings::screenshot,
-                  {.doc = "view: write the window as it was drawn last as .png, at the end"})
-            .path("window_movie", &ProgramSettings::window_movie,
-                  {.doc = "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that "
-                          "the encoder has no time for are dropped and counted"})
             .boolean("offscreen", &ProgramSettings::offscreen,
                      {.doc = "view: draw the window in memory, without a display, for --screenshot, "
                              "--window-movie and all that is kept of a run; ends with its source, or its "
                              "recordings, with --control when it is asked to, and leaves what the window "
                              "remembers alone"})
-            .text("serve", &ProgramSettings::serve,
-                  {.doc = "the picture as the window shows it, as H.264 over RTSP at this address, as "
-                          "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who "
-                          "know the "
-                          "password in that variable (docs/doors.md)"})
             .real("serve_mbit_s", &ProgramSettings::serve_mbit_s,
                   {.unit = "Mbit/s",
                    .min = 0,
@@ -165,20 +152,10 @@ ParamTable make_program_table() {
                 "serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
                 {.doc = "with serve: the resolution of colour. 4:2:0 halves it, and every client decodes it; "
                         "4:4:4 keeps the colours of single pixels, for ffmpeg, mpv, OpenCV and GStreamer"})
-            .text("output", &ProgramSettings::output,
-                  {.doc = "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
-                          "v4l2:/dev/video7 (docs/doors.md)"})
-            .text("control", &ProgramSettings::control,
-                  {.doc = "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
-                          "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can "
-                          "(docs/doors.md)"})
             .text("control_folder", &ProgramSettings::control_folder,
                   {.doc = "with control: the folder in which requests may record, write pictures and save "
                           "presets; without "
                           "it they may write nothing"})
-            .text("metrics", &ProgramSettings::metrics,
-                  {.doc = "rates, drops and latency for Prometheus, over HTTP at this address, as "
-                          "127.0.0.1:9464"})
             .text("curve_key", &ProgramSettings::curve_key,
                   {.doc =
                        "publish and control are encrypted (CURVE), with the secret key in this file, which "
@@ -235,33 +212,19 @@ ParamTable make_program_table() {
     return table;
 }
 
-/// A file, or lines for those who listen.
-bool leaves_something(const Settings& settings) {
-    for (const auto* files :
-         {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
-        if (!files->empty())
-            return true;
-    const auto& program = settings.program.as<ProgramSettings>();
-    for (const std::string* file :
-         {&settings.stats_path, &settings.snapshot_path, &settings.traces_path, &settings.kymograph_path,
-          &settings.widths_path, &program.screenshot, &program.window_movie, &program.publish,
-          &program.control, &program.metrics, &program.serve, &program.output})
-        if (!file->empty())
-            return true;
-    return false;
-}
-
 /// Before anything runs, and not with the first request that names a file.
-void check_doors(const ProgramSettings& program) {
+void check_doors(const Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    const bool control = !output_of(settings, "control").empty();
     const std::string& key = program.curve_key.empty() ? program.curve_clients : program.curve_key;
-    if (!key.empty() && program.publish.empty() && program.control.empty())
+    if (!key.empty() && !control && output_of(settings, "publish").empty())
         throw UsageError(program_table().owner() + ": " +
                          (program.curve_key.empty() ? "curve_clients" : "curve_key") + " = " + key +
                          " guards nothing; say what with --publish or --control ADDRESS.");
     std::error_code ignored;
     if (program.control_folder.empty())
         return;
-    if (program.control.empty())
+    if (!control)
         throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
                          " says nothing without requests; say where they come with --control ADDRESS.");
     if (!std::filesystem::is_directory(program.control_folder, ignored))
@@ -295,33 +258,27 @@ void check(const Settings& settings) {
     }
     check_limits(program.recording, program_table().owner());
     if (settings.command == Command::run && program.recording.pre_trigger_s > 0 &&
-        settings.record_raw.empty())
+        outputs_of(settings, output_kind("record_raw")).empty())
         throw UsageError(program_table().owner() +
                          ": pre_trigger = " + to_string(program.recording.pre_trigger_s) +
                          " s has nothing to come before; name a recording of raw frames with --record-raw "
                          "FILE.");
-    if (program.offscreen && settings.command == Command::view && !leaves_something(settings))
+    if (program.offscreen && settings.command == Command::view && settings.outputs.empty())
         throw UsageError(
             program_table().owner() +
             ": offscreen leaves nothing behind that anybody could see; name what comes out: --screenshot "
             "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE, --publish, "
             "--control or --serve ADDRESS.");
     check_marks(program.marks, program_table().owner());
-    for (const auto& [address, syntax] : {std::pair(&program.publish, &kPublishSyntax),
-                                          {&program.control, &kControlSyntax},
-                                          {&program.metrics, &kMetricsSyntax}})
-        if (!address->empty())
-            (void)parse_listen_address(*address, *syntax);
-    check_doors(program);
-    check_outlets(program.serve, program.output, program_table().owner());
-    const auto of_regions = [&](const char* what, const std::string& path) {
-        if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())
-            throw UsageError(program_table().owner() + ": " + what + " = " + path +
+    check_doors(settings);
+    for (const Output& output : settings.outputs) {
+        if (!output.kind->file)
+            output.kind->check(output.target);
+        if (output.kind->needs != OutputKind::Needs::nothing && settings.regions_path.empty() &&
+            settings.regions_from.empty())
+            throw UsageError(program_table().owner() + ": " + output.kind->name + " = " + output.target +
                              " has nothing to write without regions; name their file with --regions FILE.");
-    };
-    of_regions("traces", settings.traces_path);
-    of_regions("kymograph", settings.kymograph_path);
-    of_regions("widths", settings.widths_path);
+    }
     if (program.from > 0 && program.from_s > 0)
         throw UsageError(program_table().owner() + ": from_s = " + to_string(program.from_s) +
                          " s and from = " + std::to_string(program.from) +

@@ -5,8 +5,7 @@
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
 #include "config/keys/bindings.hpp"
-#include "net/metrics/metrics.hpp"
-#include "net/publisher.hpp"
+#include "config/outputs.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/limits/record_limits.hpp"
@@ -23,7 +22,6 @@
 namespace specklescope {
 
 class BaselineImage;
-class Outlet;
 class PreTrigger;
 
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
@@ -80,17 +78,11 @@ struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): th
     double baseline_seconds = 0;
     bool change = false; ///< recordings of results hold 100·(F/F₀ − 1) %
     Log log = Log::normal;
-    RecordLimits recording; ///< of every recorder
-    ScreenMarks marks;      ///< of movies of the screen
-    /// view: the window as a whole, as it was drawn last and each time that it is drawn; "": not kept.
-    std::string screenshot, window_movie;
+    RecordLimits recording;  ///< of every recorder
+    ScreenMarks marks;       ///< of movies of the screen
     bool offscreen = false;  ///< view: drawn in memory, without a display
-    std::string serve;       ///< parse_serve_address(); "": nowhere
     double serve_mbit_s = 0; ///< 0: default_mbit_s()
     Chroma serve_chroma = Chroma::halved;
-    std::string output; ///< "v4l2:/dev/video7"; "": nowhere
-    /// Doors, parse_listen_address(); "": none.
-    std::string publish, control, metrics;
     std::string control_folder;           ///< where requests may write; "": nowhere
     std::string curve_key, curve_clients; ///< files of keys; "": not encrypted
 };
@@ -129,14 +121,10 @@ struct Settings {
     std::vector<SourceArgument> sources;
     Params program{program_table()};
     Params view{view_table()};
-    KeyBindings keys; ///< of the window
-    Chain chain;      ///< never empty after parsing: speckle is the default
-    std::vector<std::string> record;
-    std::vector<std::string> record_raw;
-    std::vector<std::string> record_mask;
-    std::vector<std::string> record_screen;
-    std::string stats_path;
-    std::string regions_path, traces_path, kymograph_path, widths_path;
+    KeyBindings keys;            ///< of the window
+    Chain chain;                 ///< never empty after parsing: speckle is the default
+    std::vector<Output> outputs; ///< in the order of output_kinds()
+    std::string regions_path;
     /// Of the window, or of a recording: instead of those of regions_path; in the window marked where they
     /// have no pixel on the picture.
     std::optional<std::vector<Region>> regions;
@@ -148,7 +136,6 @@ struct Settings {
     BenchSettings bench;
     PulseSettings pulse;
     TrialSettings trials;
-    std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
     std::string chain_from;
     std::vector<std::string> remarks; ///< how the words were understood, where that may surprise: for the log
@@ -180,10 +167,9 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// ends are in the wrong order. Throws UsageError.
 void check(const Settings& settings);
 
-/// TOML: [program] [view] [keys] source, record, record_raw, record_mask, record_screen, regions, traces,
-/// kymograph, widths, …,
-/// [[stage]] name = …; UsageError names file and line. All or nothing: on an error the settings stay as they
-/// were. What writes or runs something is refused unless the settings are `trusted`.
+/// TOML: [program] [view] [keys] source, regions, outputs, [[stage]] name = …; UsageError names file and
+/// line. All or nothing: on an error the settings stay as they were. What writes or runs something is refused
+/// unless the settings are `trusted`.
 void load_config(const std::string& path, Settings& settings);
 /// The same from text; `name` stands for the file in errors.
 void read_toml(std::string_view text, const std::string& name, Settings& settings);
@@ -238,39 +224,16 @@ void set_up_log(const Settings& settings, const std::string& before = "");
 /// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
 /// sets them; does nothing where there is no terminal.
 void ask_for_secrets(const SourceArgument& source);
-/// Statistics, snapshot and screenshot are written at the end, traces, kymograph and widths from the
-/// beginning: what would keep them from it is said before anything else. Throws UsageError or RunError.
-void check_end_files(const Settings& settings);
-/// Writes the snapshot that was asked for with --snapshot; returns its path, as files are never replaced.
+/// Writes the file of --snapshot; returns its path, as files are never replaced.
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);
 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both. Of `callers` counts what no setting
 /// says.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {});
-/// Whether a name of --record is that of a stream: -, a FIFO, …
-bool is_stream(const std::string& path);
-/// Before anything is printed: one that is standard output gets it for itself. Throws UsageError where two
-/// are one, or it is a terminal.
-void prepare_streams(const Settings& settings);
-/// Of --publish; null without. Throws UsageError or RunError.
-std::shared_ptr<Publisher> make_publisher(const Settings& settings);
-/// Of --serve and --output, with the look that is shown there. Throws UsageError or RunError.
-std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
-                                                  const std::shared_ptr<const LiveLook>& look);
-/// Of --metrics; the same.
-std::shared_ptr<Metrics> make_metrics(const Settings& settings);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
 ScreenLook look_of(const Settings& settings); ///< with their baseline
-/// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and
-/// --record-screen (with this look, or where there is no window with that of the settings), and last
-/// --traces, --kymograph and --widths, to a started pipeline; pause it before start() and let it go after
-/// this, and no frame of a file is missed. All or none: throws after taking out those already added.
-std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings,
-                                                 std::shared_ptr<const LiveLook> look = nullptr,
-                                                 const std::shared_ptr<PreTrigger>& before = nullptr);
-
 /// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).
 /// Throws UsageError for any other format. Of the presets it tells those that are compiled in.
 std::string manual(const std::string& format = "");

@@ -6,7 +6,7 @@
 #include "base/one_line.hpp"
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
 #include <nlohmann/json.hpp>
 

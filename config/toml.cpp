@@ -15,10 +15,23 @@ namespace specklescope {
 
 namespace {
 
-const std::vector<std::string> kTopKeys = {"command",     "preset",        "source", "record",   "record_raw",
-                                           "record_mask", "record_screen", "stats",  "snapshot", "regions",
-                                           "traces",      "kymograph",     "widths", "program",  "view",
-                                           "keys",        "stage"};
+/// Keys outside of tables.
+std::vector<std::string> top_keys() {
+    std::vector<std::string> keys = {"command", "preset", "source", "regions"};
+    for (const OutputKind& kind : output_kinds())
+        if (!kind.in_program && !kind.part_of)
+            keys.push_back(kind.name);
+    keys.insert(keys.end(), {"program", "view", "keys", "stage"});
+    return keys;
+}
+
+/// The output that this key names in [program], or outside of tables; null: none.
+const OutputKind* find_output(std::string_view key, bool in_program) {
+    for (const OutputKind& kind : output_kinds())
+        if (kind.name == key && kind.in_program == in_program && !kind.part_of)
+            return &kind;
+    return nullptr;
+}
 
 class Reader {
 public:
@@ -96,26 +109,10 @@ private:
             read_command(node);
         else if (name == "source")
             read_source(node);
-        else if (name == "record")
-            settings_.record = outputs(name, node);
-        else if (name == "record_raw")
-            settings_.record_raw = outputs(name, node);
-        else if (name == "record_mask")
-            settings_.record_mask = outputs(name, node);
-        else if (name == "record_screen")
-            settings_.record_screen = outputs(name, node);
-        else if (name == "stats")
-            settings_.stats_path = output(name, node);
-        else if (name == "snapshot")
-            settings_.snapshot_path = output(name, node);
+        else if (const OutputKind* kind = find_output(name, false))
+            read_output(*kind, node);
         else if (name == "regions")
             settings_.regions_path = text(name, node);
-        else if (name == "traces")
-            settings_.traces_path = output(name, node);
-        else if (name == "kymograph")
-            settings_.kymograph_path = output(name, node);
-        else if (name == "widths")
-            settings_.widths_path = output(name, node);
         else if (name == "program")
             read_program(table(name, node));
         else if (name == "view")
@@ -126,47 +123,52 @@ private:
         else if (name == "stage")
             read_stages(node);
         else if (name != "preset")
-            fail(key.source(), "there is no key '" + one_line(name) + "'; allowed: " + join(kTopKeys) + ".");
+            fail(key.source(),
+                 "there is no key '" + one_line(name) + "'; allowed: " + join(top_keys()) + ".");
     }
 
-    /// A file from a stranger must not open ports, nor write where it likes.
     void read_program(const toml::table& fields) {
-        read_params(fields, settings_.program);
-        for (const char* key : {"screenshot", "window_movie"})
-            if (const toml::node* node = fields.get(key))
-                (void)output(key, *node);
+        std::vector<std::string_view> outputs;
+        for (auto&& [key, node] : fields)
+            if (const OutputKind* kind = find_output(key.str(), true)) {
+                outputs.push_back(key.str());
+                read_output(*kind, node);
+            } else if (!program_table().find(key.str())) {
+                std::vector<std::string> keys;
+                for (const ParamDecl& decl : program_table().decls())
+                    keys.push_back(decl.name);
+                for (const OutputKind& one : output_kinds())
+                    if (one.in_program)
+                        keys.push_back(one.name);
+                fail(key.source(), program_table().owner() + " has no key '" + one_line(key.str()) +
+                                       "'; allowed: " + join(keys) + ".");
+            }
+        read_params(fields, settings_.program, outputs);
         const auto& program = settings_.program.as<ProgramSettings>();
-        const auto refuse = [&](const char* key, const char* does, const std::string& value) {
-            if (const toml::node* node = fields.get(key); node && !value.empty() && !settings_.trusted)
-                fail(node->source(),
-                     std::string(key) + does + "'" + SourceArgument(value).shown() +
-                         "'; if that is meant, read this file with --trust, or leave the line out.");
-        };
-        refuse("publish", " sends results to whoever connects to ", program.publish);
-        refuse("control", " does what whoever connects asks for at ", program.control);
-        refuse("control_folder", " lets requests write into ", program.control_folder);
-        refuse("curve_key", " reads the secret key in ", program.curve_key);
-        refuse("curve_clients", " lets in the clients of ", program.curve_clients);
-        refuse("metrics", " tells whoever connects what is counted at ", program.metrics);
-        refuse("serve", " sends pictures to whoever connects to ", program.serve);
-        refuse("output", " sends pictures to whoever reads ", program.output);
+        for (const auto& [key, does, value] :
+             {std::tuple("control_folder", "lets requests write into", &program.control_folder),
+              {"curve_key", "reads the secret key in", &program.curve_key},
+              {"curve_clients", "lets in the clients of", &program.curve_clients}})
+            if (const toml::node* node = fields.get(key))
+                refuse_untrusted(key, does, *value, *node);
     }
 
-    /// A file from a stranger must not write where it likes.
-    std::vector<std::string> outputs(std::string_view key, const toml::node& node) const {
-        std::vector<std::string> paths = texts(key, node);
-        std::erase(paths, "");
-        if (!paths.empty() && !settings_.trusted)
+    /// An untrusted file must not open ports, nor write where it likes.
+    void refuse_untrusted(std::string_view key, const std::string& does, const std::string& value,
+                          const toml::node& node) const {
+        if (!value.empty() && !settings_.trusted)
             fail(node.source(),
-                 std::string(key) + " writes the file '" + paths.front() +
+                 std::string(key) + " " + does + " '" + SourceArgument(value).shown() +
                      "'; if that is meant, read this file with --trust, or leave the line out.");
-        return paths;
     }
 
-    std::string output(std::string_view key, const toml::node& node) const {
-        (void)text(key, node); // one, and no list
-        const std::vector<std::string> paths = outputs(key, node);
-        return paths.empty() ? "" : paths.front();
+    void read_output(const OutputKind& kind, const toml::node& node) {
+        std::vector<std::string> targets =
+            kind.list ? texts(kind.name, node) : std::vector{text(kind.name, node)};
+        std::erase(targets, "");
+        for (const std::string& target : targets)
+            refuse_untrusted(kind.name, kind.does, target, node);
+        set_output(settings_, kind, std::move(targets));
     }
 
     /// Nor run what it likes, or send away what the environment holds.
@@ -315,6 +317,17 @@ std::string param_lines(const Params& params, bool all = true) {
     return out;
 }
 
+std::string output_lines(const Settings& settings, bool in_program) {
+    std::string out;
+    for (const OutputKind& kind : output_kinds())
+        if (kind.in_program == in_program && !kind.part_of)
+            out += kind.name + " = " +
+                   (kind.list ? toml_text(outputs_of(settings, kind))
+                              : toml_text(output_of(settings, kind.name))) +
+                   "\n";
+    return out;
+}
+
 const char* const kNoStage = "\n[[stage]]\nname = \"none\"\n";
 
 /// The beginning of its table.
@@ -369,20 +382,11 @@ std::string to_toml(const Settings& settings) {
     if (settings.command != Command::list)
         out += std::string("command = ") + (settings.command == Command::view ? "\"view\"\n" : "\"run\"\n");
     out += "source = " + toml_text(settings.source.referring().revealed()) + "\n";
-    out += "record = " + toml_text(settings.record) + "\n";
-    out += "record_raw = " + toml_text(settings.record_raw) + "\n";
-    out += "record_mask = " + toml_text(settings.record_mask) + "\n";
-    out += "record_screen = " + toml_text(settings.record_screen) + "\n";
-    out += "stats = " + toml_text(settings.stats_path) + "\n";
-    out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
-    out += "regions = " + toml_text(settings.regions_path) + "\n";
-    out += "traces = " + toml_text(settings.traces_path) + "\n";
-    out += "kymograph = " + toml_text(settings.kymograph_path) + "\n";
-    out += "widths = " + toml_text(settings.widths_path) + "\n";
+    out += "regions = " + toml_text(settings.regions_path) + "\n" + output_lines(settings, false);
     Params program = settings.program;
     if (program.as<ProgramSettings>().um_per_px == 0 && settings.um_per_source_px > 0) // as this chain has it
         program.set("um_per_px", settings.um_per_source_px * source_pixels_per_pixel(settings.chain));
-    out += "\n[program]\n" + param_lines(program);
+    out += "\n[program]\n" + param_lines(program) + output_lines(settings, true);
     out += "\n[view]\n" + param_lines(settings.view);
     out += keys_toml(settings.keys);
     for (const ChainStage& stage : settings.chain.stages())

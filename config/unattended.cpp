@@ -3,8 +3,7 @@
 namespace specklescope {
 
 bool ends_by_itself(const Settings& settings) {
-    const auto& program = settings.program.as<ProgramSettings>();
-    return program.offscreen && program.control.empty();
+    return settings.program.as<ProgramSettings>().offscreen && output_of(settings, "control").empty();
 }
 
 } // namespace specklescope

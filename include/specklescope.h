@@ -19,12 +19,8 @@
  * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
  * a source of GStreamer, a film or a camera of V4L2 starts GStreamer, and so does a film that is recorded.
  *
- * Forks. They may come at any moment. The child goes on with chains on the CPU, their memory and views. Streams, recorders
- * and frames stay with the parent, whose threads they need, chains and memory of a GPU as well, and chains and views that
- * another thread was in a call with: in the child every call with one is SPECKLESCOPE_BAD_HANDLE, and its end is
- * SPECKLESCOPE_OK and touches neither the stream nor the file nor the GPU. oneTBB's threads and GStreamer are the parent's
- * once it has used them: in the child whoever calls computes alone, and what needs GStreamer is SPECKLESCOPE_RUN_ERROR.
- * One fork is not possible: of the thread that computes, from goes_on, while the chain has more threads than that.
+ * Forks. The library is not fork-safe: use spawn. After the first handle was made, every call in a forked child returns
+ * SPECKLESCOPE_BAD_HANDLE. A process may fork before that.
  *
  * Texts are UTF-8. Those that a call gives belong to the library: of stages and parameters for good, of anything
  * else as the call says. */
@@ -51,7 +47,7 @@ enum {
     SPECKLESCOPE_OK = 0,
     SPECKLESCOPE_RUN_ERROR = 1,   /* the request was fine and the world was not: a file, a camera, a device */
     SPECKLESCOPE_USAGE_ERROR = 2, /* the request itself is wrong: a name, a range, a shape */
-    SPECKLESCOPE_BAD_HANDLE = 3,  /* NULL, ended already, or of another kind */
+    SPECKLESCOPE_BAD_HANDLE = 3,  /* NULL, ended already, of another kind, or in a forked child */
     SPECKLESCOPE_BUSY = 4,        /* another thread is using this handle */
     SPECKLESCOPE_TIMEOUT = 5,     /* nothing came in that time; ask again */
     SPECKLESCOPE_END = 6,         /* the source has given all that it has, or the stream was stopped */

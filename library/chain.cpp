@@ -26,7 +26,6 @@ ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& w
                          " is not possible for a chain; allowed: one GPU, counted from 0.");
     executor_ = make_executor({.backend = program.backend, .threads = 0, .gpus = program.gpus, .guest = true},
                               nullptr);
-    on_host_ = executor_->backend() == "cpu";
     callers_memory_ = executor_->callers_memory();
     take(std::move(chain));
     executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);

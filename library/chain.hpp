@@ -13,14 +13,9 @@ namespace specklescope::library {
 
 class ChainObject final : public Object {
 public:
-    static constexpr Kind kKind{"chain", "specklescope_chain_create",
-                                "This chain was on a GPU, or in a call of another thread, when the process "
-                                "forked; make another one in this process."};
+    static constexpr Kind kKind{"chain", "specklescope_chain_create"};
 
     ChainObject(Chain chain, const Settings& settings, const Watcher& watcher);
-    bool outlives_fork() const noexcept override { return on_host_; }
-    void hold() noexcept override { edits_.lock(); }
-    void let_go() noexcept override { edits_.unlock(); }
 
     // Any thread.
     /// Tries the edit on a copy; the next frame is made with it.
@@ -61,7 +56,6 @@ private:
     bool medians_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
-    bool on_host_ = false;                       ///< nothing of it lies on a GPU
     std::shared_ptr<SlotMemory> callers_memory_; ///< the executor's, which is one thread's at a time
     bool gap_ = true;                            ///< the next frame does not follow the last one
     std::uint64_t frames_ = 0;

@@ -52,14 +52,19 @@ specklescope_status status_of_exception() noexcept {
     }
 }
 
+specklescope_status refuse_forked() noexcept {
+    remember("libspecklescope is not fork-safe: this process was forked from one that uses it. Use spawn, or "
+             "fork before the first call.");
+    return SPECKLESCOPE_BAD_HANDLE;
+}
+
 void keep_quiet() {
     static std::once_flag once;
     std::call_once(once, [] {
         leave_glib_log();
         auto logger = std::make_shared<spdlog::logger>("libspecklescope",
                                                        std::make_shared<spdlog::sinks::null_sink_st>());
-        logger->set_level(
-            spdlog::level::off); // no lock, which a forked child would find taken, and no memory
+        logger->set_level(spdlog::level::off);
         log_to(std::move(logger));
     });
 }

@@ -27,8 +27,15 @@ specklescope_status status_of_exception() noexcept;
 /// The log and GLib's belong to the program that the library is in; once, before anything else.
 void keep_quiet();
 
+/// Whether this process was forked from one that has made a handle.
+bool is_forked() noexcept;
+/// Remembers why a forked process gets SPECKLESCOPE_BAD_HANDLE from every call.
+specklescope_status refuse_forked() noexcept;
+
 /// Runs `call`, which returns a status or nothing.
 template <class F> specklescope_status guarded(F&& call) noexcept {
+    if (is_forked())
+        return refuse_forked();
     remember("");
     try {
         if constexpr (std::is_void_v<decltype(call())>) {

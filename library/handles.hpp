@@ -16,13 +16,6 @@ public:
     Object& operator=(const Object&) = delete;
     virtual ~Object() = default;
 
-    /// Whether a process that was forked from this one goes on with it, without its threads and its GPUs.
-    /// The same as long as it lives.
-    virtual bool outlives_fork() const noexcept { return false; }
-    /// Around a fork, of one that outlives it: what any thread locks for a moment is this thread's, so that
-    /// the child finds it whole.
-    virtual void hold() noexcept {}
-    virtual void let_go() noexcept {}
     /// At the end of the process: stops its threads and finishes its files. Handles stay valid.
     virtual void end() noexcept {}
 
@@ -33,24 +26,19 @@ public:
 struct Kind {
     const char* name;  ///< "chain"
     const char* maker; ///< "specklescope_chain_create"
-    /// What a process is told that was forked from the one that made it, where it does not go on with it.
-    const char* forked;
 };
 
 /// A key that no other object had or will have.
 void* keep(std::shared_ptr<Object> object, const Kind& kind);
-/// Throws StatusError (SPECKLESCOPE_BAD_HANDLE), also where it belongs to the process before a fork.
+/// Throws StatusError (SPECKLESCOPE_BAD_HANDLE).
 std::shared_ptr<Object> find(const void* handle, const Kind& kind);
 /// The same, with `in_use` set, which is the caller's to take back. Throws StatusError (SPECKLESCOPE_BUSY)
 /// where it was set already.
 std::shared_ptr<Object> find_to_use(const void* handle, const Kind& kind);
-/// Whether it belongs to the process before a fork. Throws StatusError (SPECKLESCOPE_BAD_HANDLE).
-bool is_forked(const void* handle, const Kind& kind);
-/// Takes it out of the table: it ends when the last who uses it has done so. Null where it belongs to the
-/// process before a fork: it never ends here.
+/// Takes it out of the table: it ends when its last user has finished.
 std::shared_ptr<Object> take_out(const void* handle, const Kind& kind);
 
-/// Calls end() of every object of this process.
+/// Calls end() of every object, but not in a forked process.
 void end_all() noexcept;
 /// From now on end_all() is called when the process exits. Call it when the libraries in use are loaded.
 void end_at_exit();

@@ -11,16 +11,11 @@ namespace {
 /// Lives on its own: what it needs of the executor it holds.
 class MemoryObject final : public Object {
 public:
-    static constexpr Kind kKind{
-        "memory", "specklescope_memory_create",
-        "This memory is of a GPU, or locked for one, since before a fork; ask a chain "
-        "of this process for some."};
+    static constexpr Kind kKind{"memory", "specklescope_memory_create"};
 
     MemoryObject(DeviceMemoryOfCaller memory, void* stream) : memory_(std::move(memory)), stream_(stream) {}
-    MemoryObject(std::shared_ptr<void> of_host, bool page_locked)
-        : memory_{.data = std::move(of_host), .device = kHost, .order = {}, .forget_stream = {}},
-          of_no_gpu_(!page_locked) {}
-    bool outlives_fork() const noexcept override { return of_no_gpu_; }
+    explicit MemoryObject(std::shared_ptr<void> of_host)
+        : memory_{.data = std::move(of_host), .device = kHost, .order = {}, .forget_stream = {}} {}
     void order(void* later) const {
         need_device();
         memory_.order(stream_, later);
@@ -44,7 +39,6 @@ private:
 
     DeviceMemoryOfCaller memory_;
     void* stream_ = nullptr;
-    bool of_no_gpu_ = false;
 };
 
 std::shared_ptr<void> allocate(const std::shared_ptr<SlotMemory>& memory, std::size_t bytes) {
@@ -89,7 +83,7 @@ specklescope_status specklescope_memory_create_host(specklescope_chain* chain, s
         std::shared_ptr<void> made = allocate(place, bytes);
         void* const address = made.get();
         *memory = static_cast<specklescope_memory*>(
-            keep(std::make_shared<MemoryObject>(std::move(made), place->page_locked()), MemoryObject::kKind));
+            keep(std::make_shared<MemoryObject>(std::move(made)), MemoryObject::kKind));
         *data = address;
     });
 }
@@ -105,8 +99,7 @@ specklescope_status specklescope_memory_free_idle(specklescope_memory* memory) {
     return guarded([&] {
         if (!memory)
             return;
-        if (!is_forked(memory, MemoryObject::kKind))
-            find_as<MemoryObject>(memory)->forget_stream();
+        find_as<MemoryObject>(memory)->forget_stream();
         take_out_as<MemoryObject>(memory);
     });
 }

@@ -48,8 +48,7 @@ constexpr double kMinUmPerPx = 1e-9; ///< less than a nucleus
 
 class RecorderObject final : public Object {
 public:
-    static constexpr Kind kKind{"recorder", "specklescope_recorder_create",
-                                "This recorder was made before a fork; make another one in this process."};
+    static constexpr Kind kKind{"recorder", "specklescope_recorder_create"};
 
     RecorderObject(const char* path, const specklescope_recording& told)
         : what_(static_cast<RecordWhat>(told.what)), live_(told.live != 0), executor_(make_host_executor(0)) {

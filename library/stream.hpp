@@ -19,9 +19,7 @@ using SlotsOut = std::shared_ptr<std::atomic<int>>;
 
 class FrameObject final : public Object {
 public:
-    static constexpr Kind kKind{
-        "frame", "specklescope_stream_next",
-        "This frame was fetched before a fork; open a stream in this process, and fetch it there."};
+    static constexpr Kind kKind{"frame", "specklescope_stream_next"};
     /// Keeps the slots where few are out, and copies otherwise: the stream never runs dry of them. A result
     /// that lies on a device has memory of its own there.
     FrameObject(Result result, SlotsOut out);
@@ -38,8 +36,7 @@ private:
 
 class StreamObject final : public Object {
 public:
-    static constexpr Kind kKind{"stream", "specklescope_stream_open",
-                                "This stream was opened before a fork; open it again in this process."};
+    static constexpr Kind kKind{"stream", "specklescope_stream_open"};
     StreamObject(const char* source, Chain chain, Settings settings, const StreamOptions& own,
                  const Watcher& watcher);
     ~StreamObject() override;

@@ -16,12 +16,9 @@ namespace {
 
 class ViewObject final : public Object {
 public:
-    static constexpr Kind kKind{"view", "specklescope_view_create",
-                                "This view was in a call of another thread when the process forked; make "
-                                "another one in this process."};
+    static constexpr Kind kKind{"view", "specklescope_view_create"};
 
     explicit ViewObject(const Mapping& mapping) : mapping_(mapping) {}
-    bool outlives_fork() const noexcept override { return true; }
 
     ValueRange range(ConstHostView image) const {
         return mapping_.automatic ? percentile_range(image, mapping_.low_percentile, mapping_.high_percentile)

@@ -20,8 +20,8 @@
 #include <variant>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include "net/connection_watch.hpp"
 #include "net/curve_guard.hpp"
+#include "net/readable.hpp"
 #endif
 
 namespace specklescope {
@@ -32,17 +32,17 @@ class Publisher::Impl {
 public:
     Impl(const std::string& text, std::shared_ptr<const CurveKeys> keys)
         : asked_(parse_listen_address(text, kPublishSyntax)), guard_(context_, std::move(keys)),
-          socket_(context_, ZMQ_XPUB), watch_(context_, kStrangers) {
+          socket_(context_, ZMQ_XPUB) {
         guard_.guard(socket_);
-        watch_.watch(socket_, "--publish");
-        constexpr int kMost = 1000; // messages that wait for one subscriber
+        constexpr int kMost = 1000; // messages queued for one subscriber
         socket_.set(zmq::sockopt::sndhwm, kMost);
-        socket_.set(zmq::sockopt::linger, 500);     // ms; somebody who does not read holds up no end
-        socket_.set(zmq::sockopt::xpub_verbose, 1); // whoever comes is told, also of what others asked for
+        socket_.set(zmq::sockopt::linger,
+                    500); // ms; a subscriber that does not read delays the end no longer
+        socket_.set(zmq::sockopt::xpub_verbose, 1); // report every subscription, including duplicates
         socket_.set(zmq::sockopt::rcvhwm, kMostAtOnce);
-        socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
-        constexpr std::int64_t kHandshake = 4096;       // bytes of one of CURVE's own messages, at most
-        socket_.set(zmq::sockopt::maxmsgsize,           // of what comes in: subscriptions
+        end_silent_connections(socket_);
+        constexpr std::int64_t kHandshake = 4096; // longest message of a CURVE handshake, in bytes
+        socket_.set(zmq::sockopt::maxmsgsize,     // incoming messages are subscriptions
                     guard_ ? kHandshake : kMostTopic + 1);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         try {
@@ -118,9 +118,6 @@ private:
     static constexpr std::chrono::seconds kLongestWait{2};
     static constexpr std::int64_t kMostTopic = 64; ///< bytes
     static constexpr int kMostAtOnce = 256;        ///< subscriptions between two looks at the queue
-    /// A subscriber asks for a few topics, once. ZeroMQ keeps some tens of bytes for each byte of them.
-    static constexpr ConnectionLimits kStrangers{
-        .most = 64, .each = std::uint64_t{16} << 10, .total = std::uint64_t{1} << 20};
 
     bool stopped() const { return closing_ || !status_.error.empty(); } // under the mutex
 
@@ -166,8 +163,8 @@ private:
         room_.notify_all();
     }
 
-    /// Somebody has come. ZeroMQ has kept the topics already: how many they can be is for `watch_` to say.
-    /// Subscriptions that come all the time keep nobody from what is sent.
+    /// True if a client has subscribed. Reads a limited number of subscriptions, so that a client that
+    /// subscribes without end does not delay messages to the others.
     bool subscribed() {
         bool any = false;
         zmq::message_t message;
@@ -209,7 +206,6 @@ private:
     zmq::context_t context_;
     const CurveGuard guard_;
     zmq::socket_t socket_; ///< the thread's, once it runs
-    ConnectionWatch watch_;
     std::string address_;
 
     mutable std::mutex mutex_;

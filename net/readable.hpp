@@ -1,4 +1,4 @@
-// Whether a socket has a message. Internal to net/.
+// Helpers for ZeroMQ sockets. Internal to net/.
 #pragma once
 
 #include <zmq.hpp>
@@ -8,13 +8,21 @@
 
 namespace specklescope {
 
-/// Waits at most so long. A signal that comes meanwhile is for somebody else.
+/// Returns whether the socket has a message; waits at most so long. A signal ends the wait early.
 inline bool readable(zmq::socket_t& socket, std::chrono::milliseconds most) {
     zmq::pollitem_t item{socket.handle(), 0, ZMQ_POLLIN, 0};
     const int count = zmq_poll(&item, 1, static_cast<long>(most.count()));
     if (count < 0 && zmq_errno() != EINTR)
         throw zmq::error_t();
     return count > 0;
+}
+
+/// ZeroMQ closes a connection without a handshake after 5 s. It pings its clients every 10 s and closes a
+/// connection that has not answered for 30 s, so that the queue of a dead machine is freed.
+inline void end_silent_connections(zmq::socket_t& socket) {
+    socket.set(zmq::sockopt::handshake_ivl, 5'000); // ms, as the others
+    socket.set(zmq::sockopt::heartbeat_ivl, 10'000);
+    socket.set(zmq::sockopt::heartbeat_timeout, 30'000);
 }
 
 } // namespace specklescope

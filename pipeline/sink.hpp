@@ -31,7 +31,6 @@ struct SinkStatus {
     std::uint64_t written = 0;     ///< frames on disk or in the encoder, in all files
     std::uint64_t dropped = 0;     ///< frames offered and not written
     std::uint64_t late = 0;        ///< of those, taken first and then not written in time
-    std::uint64_t unstored = 0;    ///< of those written, named in their file before the storage had them
     std::uint64_t lost_before = 0; ///< frames that the source had made and that were never offered
     std::uint64_t left_out = 0;    ///< frames between two that were to be recorded
     std::uint64_t bytes = 0;       ///< of the present file

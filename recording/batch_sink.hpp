@@ -1,5 +1,4 @@
-// What sinks share that write numbers, not pictures: a bounded queue, and a thread of their own that writes
-// what came meanwhile.
+// Base of sinks that write numbers instead of images: a bounded queue and a writing thread.
 #pragma once
 
 #include "base/held_signal.hpp"
@@ -21,18 +20,17 @@
 
 namespace specklescope {
 
-/// What of a batch is in the file.
+/// The part of a batch that is in the file.
 struct Written {
-    std::uint64_t frames = 0; ///< the first so many, wholly; of the next one a part may be there
+    std::uint64_t frames = 0; ///< complete frames from the first on; a part of the next may be in the file
     std::uint64_t bytes = 0;
 };
 
-/// Items have sizes, in what the sink counts them by. A sink calls start() in its open() and close() in its
-/// destructor.
+/// Items have a size in units of the sink. A sink calls start() in its open() and close() in its destructor.
 template <class Item> class BatchSink : public Sink {
 public:
     struct Limits {
-        std::size_t most; ///< waits at once; what is more is dropped, and counted
+        std::size_t most; ///< capacity of the queue; more is dropped and counted
         std::size_t many; ///< is written without a pause
     };
     BatchSink(const BatchSink&) = delete;
@@ -61,7 +59,7 @@ public:
 protected:
     explicit BatchSink(const Limits& limits) : limits_(limits) {}
 
-    /// With the status of a file that was just begun.
+    /// `status` is of the new file.
     void start(SinkStatus status) {
         const std::scoped_lock lock(mutex_);
         status_ = std::move(status);
@@ -72,8 +70,8 @@ protected:
         running_ = true;
     }
 
-    /// On the processing thread, before a frame becomes an item: whether there is room. Counts a frame that
-    /// is dropped.
+    /// Called on the processing thread before a frame becomes an item. False if the queue is full; the frame
+    /// is then counted as dropped.
     bool has_room(bool may_wait) {
         std::unique_lock lock(mutex_);
         if (!running_)
@@ -85,7 +83,7 @@ protected:
         ++status_.dropped;
         return false;
     }
-    /// From any thread; only what is of a frame counts in the status. One of a frame comes after has_room().
+    /// Called from any thread, for a frame after has_room(). Only frames count in the status.
     void add(Item item, std::size_t size) {
         {
             const std::scoped_lock lock(mutex_);
@@ -105,18 +103,18 @@ protected:
     std::uint64_t dropped() const { return status().dropped; }
 
     virtual bool is_frame(const Item&) const { return true; }
-    // On the writing thread. What is thrown, a whole sentence, stops this sink, loudly; finish() is called
-    // all the same.
-    /// Where it throws, `written` tells what is in the file all the same; those frames count as written.
+    // Called on the writing thread. An exception, whose text is a sentence, stops this sink with an error;
+    // finish() is still called.
+    /// Sets `written`, also where it throws.
     virtual void write(const std::vector<Item>& items, Written& written) = 0;
-    /// Throws RunError. `well`: all that was accepted is written. dropped() has counted what was not.
+    /// Throws RunError. `well`: everything accepted was written. dropped() counts the rest.
     virtual void finish(bool well) = 0;
 
 private:
-    /// From one write to the next, unless much has come.
+    /// Between two writes, unless the queue has `many`.
     static constexpr std::chrono::milliseconds kPause{200};
 
-    /// Under the mutex.
+    /// Requires mutex_.
     bool stopped() const { return closing_ || !status_.error.empty(); }
 
     void run() {
@@ -124,9 +122,9 @@ private:
         std::unique_lock lock(mutex_);
         while (true) {
             work_.wait(lock, [this] { return closing_ || !queue_.empty(); });
-            // Those that come meanwhile go with the first.
+            // Later items are written together with the first.
             work_.wait_for(lock, kPause, [this] { return closing_ || size_ >= limits_.many; });
-            const bool last = closing_; // nothing is added behind it
+            const bool last = closing_; // no item is added after it
             const std::vector<Item> items = std::exchange(queue_, {});
             size_ = 0;
             lock.unlock();
@@ -138,7 +136,7 @@ private:
         }
     }
 
-    /// Nothing leaves the thread.
+    /// Catches every exception.
     void write_all(const std::vector<Item>& items, bool last) {
         std::string error;
         const auto guarded = [&](auto&& work) {
@@ -181,9 +179,9 @@ private:
     std::size_t size_ = 0; ///< of the queue
     SinkStatus status_;
     bool running_ = false, closing_ = false;
-    std::mutex close_mutex_; ///< makes two that close take turns
+    std::mutex close_mutex_; ///< serializes calls of close()
     std::thread thread_;
-    bool failed_ = false; ///< the writing thread's, while it runs
+    bool failed_ = false; ///< used by the writing thread while it runs
 };
 
 } // namespace specklescope

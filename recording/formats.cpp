@@ -1,5 +1,6 @@
 // The record formats. A new one is a row here.
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
 #include "recording/report/report.hpp"
@@ -108,6 +109,7 @@ const std::vector<RecordFormat>& record_formats() {
          .processed =
              "a report: the last picture, regions, traces, events, settings and methods; .png and .csv "
              "beside it",
+         .same_stem = {".png", ".csv"},
          .stream = false,
          .colors = true,
          .holds = holds_all,
@@ -145,25 +147,38 @@ const std::vector<RecordFormat>& stream_formats() {
     return formats;
 }
 
-const RecordFormat& record_format(const std::string& path) {
+const RecordFormat* find_record_format(const std::string& path) {
     if (const std::optional<StreamTarget> target = stream_target(path))
-        return stream_formats()[static_cast<std::size_t>(target->kind)];
-    std::string ending = std::filesystem::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (ending == ".tif")
-        ending = ".tiff";
+        return &stream_formats()[static_cast<std::size_t>(target->kind)];
+    const std::string ending = lower_ending(path);
     for (const RecordFormat& format : record_formats())
-        if (format.ending == ending)
-            return format;
-    std::string endings;
-    for (const RecordFormat& format : record_formats()) {
-        if (!endings.empty())
-            endings += &format == &record_formats().back() ? " or " : ", ";
-        endings += format.ending == ".tiff" ? ".tiff, .tif" : std::string(format.ending);
-    }
-    throw UsageError("'" + path + "' does not say what to record: the name must end in " + endings +
-                     ", or be - or a FIFO.");
+        if (format.ending == (ending == ".tif" ? ".tiff" : ending))
+            return &format;
+    return nullptr;
+}
+
+const RecordFormat& record_format(const std::string& path) {
+    if (const RecordFormat* format = find_record_format(path))
+        return *format;
+    throw UsageError("'" + path + "' is no recording: the name must end in " +
+                     record_endings_text([](const RecordFormat&) { return true; }) +
+                     " (or .tif), or be - or a FIFO.");
+}
+
+std::vector<std::string> record_endings(bool (*passes)(const RecordFormat&)) {
+    std::vector<std::string> endings;
+    for (const RecordFormat& format : record_formats())
+        if (passes(format))
+            endings.emplace_back(format.ending);
+    return endings;
+}
+
+std::string record_endings_text(bool (*passes)(const RecordFormat&)) {
+    const std::vector<std::string> endings = record_endings(passes);
+    std::string text;
+    for (std::size_t i = 0; i < endings.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < endings.size() ? ", " : " or ") + endings[i];
+    return text;
 }
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {

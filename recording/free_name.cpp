@@ -2,11 +2,11 @@
 
 #include "base/error.hpp"
 #include "files/whole_file.hpp"
+#include "recording/record_file.hpp"
 #include "recording/stream/target.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 
 namespace specklescope {
 
@@ -19,32 +19,25 @@ bool is_free(const std::string& path) {
     return !fs::exists(fs::symlink_status(path, ignored)); // a link that leads nowhere is something too
 }
 
-std::string ending_of(const std::string& path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return ending;
-}
-
-constexpr std::string_view kLines = ".jsonl";
-
 } // namespace
 
 std::vector<std::string> files_of_recording(const std::string& path) {
-    const std::string ending = ending_of(path);
-    if (ending == ".raw")
-        return {path, path + std::string(kLines)};
-    if (ending == ".pdf")
-        return {path, fs::path(path).replace_extension(".png").string(),
-                fs::path(path).replace_extension(".csv").string()};
-    return {path};
+    std::vector<std::string> files = {path};
+    const RecordFormat* format = find_record_format(path);
+    if (format && !format->beside.empty())
+        files.push_back(path + std::string(format->beside));
+    if (format)
+        for (const char* ending : format->same_stem)
+            files.push_back(fs::path(path).replace_extension(ending).string());
+    return files;
 }
 
 std::string free_recording_name(const std::string& wanted, const std::vector<std::string>& promised) {
     if (stream_target(wanted))
         return wanted;
     constexpr int kMost = 100000;
-    const std::size_t beside = ending_of(wanted) == ".raw" ? kLines.size() : 0;
+    const RecordFormat* format = find_record_format(wanted);
+    const std::size_t beside = format ? format->beside.size() : 0;
     for (int number = 0; number < kMost; ++number) {
         std::string path = numbered(wanted, number, beside);
         const std::vector<std::string> files = files_of_recording(path);

@@ -23,7 +23,7 @@ namespace specklescope {
 namespace fs = std::filesystem;
 
 namespace {
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string write_reason(int error) { return std::generic_category().message(error); }
 } // namespace
 
 void gather_rows(ConstHostView pixels, std::vector<iovec>& parts) {
@@ -44,7 +44,7 @@ void check_folder(const std::string& path) {
         throw RunError("There is no folder " + folder + " to record " + fs::path(path).filename().string() +
                        " into; make it first.");
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
-        throw RunError("Cannot write into the folder " + folder + ": " + reason(errno) +
+        throw RunError("Cannot write into the folder " + folder + ": " + write_reason(errno) +
                        "; choose one that can be written.");
 }
 
@@ -56,7 +56,7 @@ std::string advice_for_full(int error) {
 }
 
 std::string write_error(const std::string& path, int error) {
-    std::string text = "Recording into " + path + " stopped: " + reason(error);
+    std::string text = "Recording into " + path + " stopped: " + write_reason(error);
     text += advice_for_full(error);
     return text + ".";
 }

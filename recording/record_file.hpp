@@ -75,8 +75,6 @@ public:
     /// Makes the file complete; called once, also after write() threw. Throws RunError.
     virtual void finish(const FileTotals& totals) = 0;
     virtual std::uint64_t written() const = 0; ///< frames in the file
-    /// Of those, named in it before the storage had them (StorageBarrier); 0 where nothing is waited for.
-    virtual std::uint64_t unstored() const { return 0; }
     virtual std::uint64_t bytes() const = 0;
     virtual const std::string& path() const = 0;
     /// False once the file, or its folder, was removed; asked before finish() only.
@@ -143,6 +141,7 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape);
 /// By the ending of the name, in any case (".tif" counts as ".tiff"), or that of the stream that it names
 /// (stream_target()); throws UsageError for any other.
 const RecordFormat& record_format(const std::string& path);
+const RecordFormat* find_record_format(const std::string& path); ///< null for any other
 
 /// Range, tone curve and colours of a processed picture, as Mapping says.
 void color_picture(const RecordedFrame& frame, const Mapping& mapping, HostView rgb);

@@ -12,28 +12,27 @@
 namespace specklescope {
 
 namespace {
-/// Frames of the pipeline's own rings that one recorder may hold: no copy as long as the disk keeps up. A
-/// ring has 6 slots or more, so raw and processed recording together leave it at least 4 (each holds slots of
-/// its own ring only).
+/// Frames of the pipeline's rings that a recorder may hold: no copy while the disk keeps up. A ring has at
+/// least 6 slots, of which at least 4 stay free (each recorder holds slots of one ring).
 constexpr int kPinned = 2;
-/// A slower disk gets copies, so that it never starves the camera of slots. This much memory at most…
+/// With a slower disk frames are copied, so that the camera keeps its slots. Most memory for copies…
 constexpr std::size_t kPoolBytes = std::size_t{512} << 20;
 constexpr std::size_t kPoolFrames = 1024; ///< a guess
-/// …and no more frames than can be written in this time: a kill or a stop never has more than a second to
-/// lose or to wait for, whatever the format's speed.
+/// …and most frames, as the time to write them: a kill loses at most one second, and a stop waits for no
+/// longer, whatever the speed of the format.
 constexpr double kBacklogSeconds = 0.8;
 constexpr double kFirstGuess = 0.05; ///< seconds a frame takes, before any was written
-/// A guess of how long writing takes fails where others take the processor or the disk away. Whatever the
-/// reason, a live frame that has waited this long is dropped: less where a frame takes long, so that those in
-/// the encoder are in the file before their second is over.
+/// The estimated cost of writing is wrong while other programs use the processor or the disk. A live frame
+/// that has waited this long is dropped: less if frames take long, so that frames in the encoder reach the
+/// file within their second.
 double longest_wait(double cost) { return std::max(0.1, kBacklogSeconds - 2 * cost); }
-/// A file whose frames take longer has only one of them waiting.
+/// Only one frame waits if writing a frame takes longer.
 constexpr double kSlow = 0.1;
 } // namespace
 
 void Recorder::check_holds(const StreamInfo& stream) const {
     const bool known = options_.what == RecordWhat::raw && stream.source.shape.width > 0;
-    // Of the screen one that every format of it holds.
+    // Every format of the screen holds this shape.
     const Shape shape =
         options_.what == RecordWhat::screen ? Shape{16, 16, 3, PixelType::u8} : stream.source.shape;
     if (known || options_.what == RecordWhat::screen)
@@ -67,8 +66,8 @@ void Recorder::open(const StreamInfo& stream) {
     events_.clear();
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
-    written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
-        last_dropped_ = last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = lost_in_all_ = 0;
+    written_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ =
+        last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = lost_in_all_ = 0;
     any_frame_ = false;
     next_number_ = 0;
     time_ = {};
@@ -85,7 +84,7 @@ Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_
         });
     if (closing_ || !status_.error.empty())
         return Room::none;
-    // Behind those that came before: in their memory, as long as they are many.
+    // After frames from before the trigger: in their memory, while many of them wait.
     if (!may_wait && held_ > 0 && static_cast<double>(queue_.size()) * cost_ > kBacklogSeconds / 2)
         return Room::hold;
     if (pinnable())
@@ -121,8 +120,8 @@ bool Recorder::copy_to(Room room, RecordedFrame& frame) {
            (!frame.raw || raw_pool_.copy(frame.raw, options_.path));
 }
 
-/// A picture of the screen that no chain made is one already, of the window as a whole. A report may go
-/// without the raw picture; a picture of the screen may not where it is seen.
+/// The frame to record of a result. Without a chain a screen recording gets an image of the whole window. A
+/// screen layout that shows the raw image needs it; a report does not.
 RecordedFrame Recorder::offered(const Result& result) const {
     RecordedFrame frame = recorded_frame(result, options_.what);
     if (options_.what != RecordWhat::screen || !result.chain)
@@ -135,7 +134,7 @@ RecordedFrame Recorder::offered(const Result& result) const {
     return frame;
 }
 
-/// Under the mutex. Those behind a dropped frame learn of it, so that their gap is not counted twice.
+/// Requires mutex_. Later frames in the queue count the dropped ones, so that a gap is not counted twice.
 void Recorder::drop_late() {
     const auto limit = SteadyClock::now() - std::chrono::duration<double>(longest_wait(cost_));
     std::uint64_t late = 0;
@@ -156,7 +155,7 @@ void Recorder::drop_late() {
     next.insert(next.begin(), events.begin(), events.end());
 }
 
-/// Under the mutex: whether the frame is one that is to be recorded.
+/// Requires mutex_. True if the frame is to be recorded.
 bool Recorder::takes(const FrameInfo& info) {
     if (!running_ || !status_.complete.empty())
         return false;
@@ -175,7 +174,7 @@ bool Recorder::takes(const FrameInfo& info) {
     return false;
 }
 
-/// Under the mutex, with everything before it in the queue.
+/// Requires mutex_. Everything before the end is in the queue.
 void Recorder::end_where_long_enough() {
     if (!gate_.ended() || !status_.complete.empty())
         return;
@@ -183,8 +182,7 @@ void Recorder::end_where_long_enough() {
     work_.notify_one();
 }
 
-/// Under the mutex, with the first frame behind them. They are in the file before it, however long that
-/// takes.
+/// Requires mutex_. Queues the frames from before the trigger; `first` is the first frame after them.
 void Recorder::take_before(const FrameInfo& first) {
     for (RecordedFrame& frame : options_.before->take(first)) {
         if (!takes(frame.info))
@@ -207,7 +205,7 @@ void Recorder::push(const Result& result, bool may_wait) {
     item.frame = offered(result);
     item.live = !may_wait;
     std::unique_lock lock(mutex_);
-    if (!item.frame.pixels && offered_ == 0) // on its way on a GPU when this one came: nobody asked for them
+    if (!item.frame.pixels && offered_ == 0) // it was already on the GPU when this recorder opened
         return;
     if (running_ && options_.before && !std::exchange(began_, true))
         take_before(result.info);
@@ -224,9 +222,9 @@ void Recorder::push(const Result& result, bool may_wait) {
         if (!copied || closing_ || !status_.error.empty())
             room = Room::none;
     }
-    if (!status_.complete.empty()) // while this waited for room
+    if (!status_.complete.empty()) // ended while this frame waited for room
         return;
-    ++offered_; // decided: from here it is in the queue or dropped
+    ++offered_; // from here it is queued or dropped
     newest_ = result.info.sequence;
     newest_left_out_ = status_.left_out;
     if (room == Room::none) {

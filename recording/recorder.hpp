@@ -63,11 +63,12 @@ class FileWriter;
 
 /// A record format: everything that differs between them.
 struct RecordFormat {
-    std::string_view ending;         ///< lower case
-    std::string_view raw, processed; ///< what it holds, for the manual and the window
-    std::string_view beside{};       ///< what is added to the name for the file beside it; "": there is none
-    bool stream;                     ///< holds every frame, not the last one
-    bool colors;                     ///< of results it holds the colour-mapped picture, not the numbers
+    std::string_view ending;              ///< lower case
+    std::string_view raw, processed;      ///< what it holds, for the manual and the window
+    std::string_view beside{};            ///< added to the name for a second file; "": none
+    std::vector<const char*> same_stem{}; ///< endings of further files of the same stem
+    bool stream;                          ///< holds every frame, not the last one
+    bool colors;                          ///< of results it holds the colour-mapped picture, not the numbers
     /// Whether raw frames of this shape are kept exactly, and which are, in a few words.
     bool (*holds)(const Shape&);
     std::string_view held;
@@ -82,6 +83,9 @@ struct RecordFormat {
 };
 /// In the order in which they are offered.
 const std::vector<RecordFormat>& record_formats();
+/// Endings of the formats that pass: ".mkv", ".mp4". As one text: ".mkv or .mp4".
+std::vector<std::string> record_endings(bool (*passes)(const RecordFormat&));
+std::string record_endings_text(bool (*passes)(const RecordFormat&));
 /// Those of streams: of StreamTarget's kinds, in their order; `ending` is the prefix.
 const std::vector<RecordFormat>& stream_formats();
 

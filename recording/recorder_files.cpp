@@ -1,4 +1,4 @@
-// The recorder's writing thread: from the queue into files, and what becomes of a file that fails.
+// The writing thread of the recorder: writes the queue into files and handles files that fail.
 #include "base/error.hpp"
 #include "base/held_signal.hpp"
 #include "base/log.hpp"
@@ -60,7 +60,7 @@ void Recorder::run() {
     try {
         finish_file(dropped);
     } catch (const std::exception& error) {
-        if (failed) // its reason has been said
+        if (failed) // the reason was reported
             run_log().debug("{}", sentence_of(error));
         else
             fail(sentence_of(error));
@@ -71,8 +71,8 @@ void Recorder::run() {
         status_.dropped = offered_ - status_.written;
 }
 
-/// Under the mutex, at the end: what was lost between the last frame in the file and the last one that was
-/// offered, as between any two in it.
+/// Requires mutex_. Counts frames that were lost between the last frame in the file and the last frame
+/// offered.
 void Recorder::count_behind_last() {
     if (!any_frame_ || newest_ <= last_sequence_)
         return;
@@ -98,7 +98,7 @@ void Recorder::write(Item item) {
     } catch (const std::exception& error) {
         fail(sentence_of(error));
     }
-    item.frame.pixels.reset(); // the slots go home before room is announced
+    item.frame.pixels.reset(); // release the slots before waking the pushing thread
     item.frame.raw.reset();
     {
         const std::lock_guard lock(mutex_);
@@ -108,20 +108,20 @@ void Recorder::write(Item item) {
     room_.notify_all();
 }
 
-/// What the frame adds to its file: as much as those before it, where an encoder makes them smaller.
+/// Bytes that the frame adds to its file: the mean of the frames before it, which an encoder may compress.
 std::uint64_t Recorder::bytes_of(const RecordedFrame& frame) const {
     if (writer_ && writer_->written() > 0)
         return writer_->bytes() / writer_->written();
     return format_.colors ? 0 : frame.pixels.shape().bytes();
 }
 
-/// Whether the recording would become longer than it was to be. It holds one frame at least.
+/// True if the recording would exceed its limit of bytes. It holds at least one frame.
 bool Recorder::ends_before(const RecordedFrame& frame) {
     const std::uint64_t here = writer_ ? writer_->bytes() : 0;
     if (options_.limits.mib == 0 || (!writer_ && written_before_ == 0) ||
         bytes_before_ + here + bytes_of(frame) <= static_cast<std::uint64_t>(options_.limits.mib) * kMib)
         return false;
-    std::deque<Item> beyond; // slots go home outside the lock
+    std::deque<Item> beyond; // released outside the lock
     const std::lock_guard lock(mutex_);
     beyond.swap(queue_);
     offered_ -= beyond.size() + 1;
@@ -134,7 +134,7 @@ bool Recorder::ends_before(const RecordedFrame& frame) {
     return true;
 }
 
-/// Than those in the file.
+/// True if the file cannot hold this kind of frame besides its own.
 bool Recorder::is_another_kind(const RecordedFrame& frame) const {
     return frame.pixels.shape() != shape_ || (!format_.colors && frame.quantity != quantity_);
 }
@@ -147,7 +147,7 @@ bool Recorder::wants_next_file(const RecordedFrame& frame) const {
             writer_->bytes() + bytes_of(frame) > static_cast<std::uint64_t>(limits.split_mib) * kMib);
 }
 
-/// Returns the seconds that the writing took, without those for making a file.
+/// Returns the seconds that writing took, without creating a file.
 double Recorder::write_frame(RecordedFrame& frame) {
     disk_.check(bytes_of(frame));
     now_ns_ = time_.at(frame.info.capture_ns, !frame.info.discontinuity);
@@ -219,7 +219,6 @@ void Recorder::account(double seconds) {
     std::sort(sorted.begin(), sorted.end());
     const std::lock_guard lock(mutex_);
     status_.written = written;
-    status_.unstored = unstored_before_ + writer_->unstored();
     status_.bytes = bytes;
     status_.disk_left_s = disk_.left_s(bytes_before_ + bytes);
     cost_ = sorted[2];
@@ -259,7 +258,7 @@ void Recorder::update_file() {
     }
 }
 
-/// Frames that are in files.
+/// Number of frames in files.
 std::uint64_t Recorder::kept() const {
     return written_before_ + (writer_ && writer_->present() ? writer_->written() : 0);
 }
@@ -274,18 +273,16 @@ void Recorder::finish_file(std::uint64_t dropped) {
     }
     dropped_before_ = dropped;
     const std::unique_ptr<FileWriter> writer = std::move(writer_);
-    const bool present = writer->present(); // what comes later nobody can know
+    const bool present = writer->present(); // a later removal is not noticed
     const auto settle = [&] {
         std::error_code ignored;
-        if (present && writer->named() && writer->written() == 0) // nothing readable: leave nothing
+        if (present && writer->named() && writer->written() == 0) // no readable file: remove it
             std::filesystem::remove(writer->path(), ignored);
         const SinkFile file{writer->path(), present ? writer->written() : 0, writer->bytes()};
         written_before_ += file.written;
         bytes_before_ += file.bytes;
-        unstored_before_ += writer->unstored();
         const std::lock_guard lock(mutex_);
         status_.written = written_before_;
-        status_.unstored = unstored_before_;
         status_.bytes = file.bytes;
         status_.path = file.path;
         finished_ = file;
@@ -303,7 +300,7 @@ void Recorder::finish_file(std::uint64_t dropped) {
                    last.dropped + last.written - std::min(last.written, writer->written()), last.lost_before);
 }
 
-/// From here on frames are only counted. The file stays open for the count, which its description is to hold.
+/// From now on frames are only counted. The file stays open: its description will hold the count.
 void Recorder::fail(const std::string& what) {
     run_log().error("{}", what);
     std::deque<Item> unwritten;

@@ -4,11 +4,10 @@
 
 #include "pipeline/clock/clock_fit.hpp"
 #include "pipeline/clock/growing_time.hpp"
-#include "recording/change_picture.hpp"
+#include "recording/derived_frame.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/record_file.hpp"
-#include "recording/saturation_mask.hpp"
 #include "recording/screen/painter.hpp"
 
 #include <array>
@@ -124,9 +123,9 @@ private:
     ScreenPainter painter_;
     Shape shape_;
     Quantity quantity_;
-    std::array<double, 5> costs_{}; ///< of the last frames; their median ignores one long pause of a disk
-    std::uint64_t written_before_ = 0, unstored_before_ = 0; ///< in finished files
-    SinkFile finished_;                                      ///< the last of them
+    std::array<double, 5> costs_{};    ///< of the last frames; their median ignores one long pause of a disk
+    std::uint64_t written_before_ = 0; ///< in finished files
+    SinkFile finished_;                ///< the last of them
     int next_number_ = 0; ///< of the names that are tried for the next file: those before it are taken
     std::uint64_t dropped_before_ = 0;              ///< counted in finished files
     std::uint64_t lost_before_ = 0, in_warmup_ = 0; ///< of the present file

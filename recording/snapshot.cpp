@@ -6,14 +6,11 @@ namespace specklescope {
 namespace {
 
 const RecordFormat& snapshot_format(const std::string& path) {
-    const RecordFormat* format = nullptr;
-    try {
-        format = &record_format(path);
-    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): it offers films, too
-    }
+    const RecordFormat* format = find_record_format(path);
     if (!format || !format->snapshot)
-        throw UsageError("A snapshot is one picture: " + path +
-                         " must end in .png, .tiff, .hdr, .exr or .pdf.");
+        throw UsageError(
+            "A snapshot is one picture: " + path + " must end in " +
+            record_endings_text([](const RecordFormat& row) { return row.snapshot != nullptr; }) + ".");
     return *format;
 }
 

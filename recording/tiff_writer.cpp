@@ -33,7 +33,6 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
     write_at(0, header.data(), header.size());
     link_ = tiff_first_at(kind_);
     end_ = header.size();
-    reached_.push_back({end_, 0});
 }
 
 Wrapping TiffWriter::wrapping(std::uint64_t frames, double interval_s) const {
@@ -68,7 +67,7 @@ std::string TiffWriter::directory(TiffKind kind, const Placed& page, std::uint64
     return tiff_directory(kind, page.directory, entries, next);
 }
 
-/// Lays out the next page: head_, placed_ and where its link goes.
+/// Sets head_, placed_ and grows_ for the next page.
 void TiffWriter::build_head(const std::string& description) {
     const std::uint64_t spare = pages_ > 0 ? aligned(directory(TiffKind::big, {}, 0).size()) : 0;
     const auto place = [&](TiffKind kind, std::uint64_t before) {
@@ -83,7 +82,8 @@ void TiffWriter::build_head(const std::string& description) {
     if (grows_)
         page = place(TiffKind::big, spare);
     if (kind_ == TiffKind::classic && pages_ > 0) {
-        // The next page of a BigTIFF follows this directory, or will stand in front of the next page.
+        // The BigTIFF directory of the next page will be at the begin of the page after it, or is that of
+        // `page`.
         Placed last = placed_;
         last.directory = end_;
         head_ =
@@ -121,8 +121,8 @@ void TiffWriter::write(const RecordedFrame& frame) {
     gather(pixels);
     if (const int error = file_.write_at(end_, parts_); error != 0)
         fail(error);
-    // The page is whole in the file: only now it becomes part of the chain.
-    link_page(frame.taken);
+    // The page is complete in the file and joins the chain only now: a killed process leaves no broken link.
+    link_page();
     if (pages_ == 0)
         text_offset_ = placed_.text;
     if (frame.info.has_time())
@@ -130,29 +130,17 @@ void TiffWriter::write(const RecordedFrame& frame) {
     link_ = placed_.directory + tiff_next_at(kind_, kEntries);
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;
-    reached_.push_back({end_, last_ns_});
-    for (const std::uint64_t linked = barrier_ ? barrier_->named() : pages_;
-         reached_.size() > 1 && pages_ - (reached_.size() - 1) < linked;)
-        reached_.pop_front();
-    // The directory of the last page is still to be linked to the next one.
-    if (const int error = behind_.advance(file_.fd(), link_); error != 0)
-        fail(error);
-    if (const int error = barrier_ ? barrier_->error() : 0; error != 0)
+    // The link in the last directory is still to be written.
+    if (const int error = sync_ ? sync_->advance(link_) : 0; error != 0)
         fail(error);
 }
 
-void TiffWriter::link_page(SteadyClock::time_point taken) {
-    std::string header;
-    std::string_view bytes(reinterpret_cast<const char*>(&placed_.directory), tiff_offset_bytes(kind_));
-    if (grows_) { // one write makes all pages those of a BigTIFF
-        header = tiff_header(TiffKind::big, pages_ > 0 ? first_big_ : placed_.directory);
-        bytes = header;
-        link_ = 0;
-    }
-    if (!barrier_)
-        return write_at(link_, bytes.data(), bytes.size());
-    if (const int error = barrier_->name(link_, bytes, taken, grows_); error != 0)
-        fail(error);
+void TiffWriter::link_page() {
+    if (!grows_)
+        return write_at(link_, &placed_.directory, tiff_offset_bytes(kind_));
+    // One write makes all pages those of a BigTIFF.
+    const std::string header = tiff_header(TiffKind::big, pages_ > 0 ? first_big_ : placed_.directory);
+    write_at(0, header.data(), header.size());
 }
 
 void TiffWriter::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
@@ -168,16 +156,13 @@ void TiffWriter::fail(int error) {
 void TiffWriter::update(const FileTotals& totals) {
     if (text_offset_ == 0)
         return;
-    FileTotals reached = totals;
-    if (barrier_) // without those that still wait for the storage
-        reached.written = std::min(totals.written, barrier_->named());
-    const std::string text = totals_text(reached);
+    const std::string text = totals_text(totals);
     write_at(text_offset_ + wrapping(0, 0).before.size() + 1, text.data(), text.size());
-    if (ome_) // a reader counts on it
-        write_axes(reached.written);
+    if (ome_) // readers need the number of pages
+        write_axes(totals.written);
 }
 
-/// The mean distance of the frames, now that it is known; a clock that stands still leaves the nominal one.
+/// Writes the mean interval of the frames; the nominal interval if capture times do not advance.
 void TiffWriter::write_axes(std::uint64_t frames) {
     if (text_offset_ == 0)
         return;
@@ -188,31 +173,13 @@ void TiffWriter::write_axes(std::uint64_t frames) {
     write_at(text_offset_, text.data(), text.size());
 }
 
-/// The links of the last pages could not be written: whether there are such.
-bool TiffWriter::drop_unlinked() {
-    const std::uint64_t linked = barrier_ ? barrier_->named() : pages_;
-    if (pages_ <= linked)
-        return false;
-    for (; pages_ > linked && reached_.size() > 1; --pages_)
-        reached_.pop_back();
-    end_ = reached_.back().end;
-    last_ns_ = reached_.back().capture_ns;
-    if (pages_ == 0)
-        text_offset_ = 0;
-    return true;
-}
-
 void TiffWriter::finish(const FileTotals& totals) {
-    const int behind = behind_.stop();
-    const int unlinked = barrier_ ? barrier_->stop() : 0;
-    const int late = behind != 0 ? behind : unlinked;
-    const bool unlinked_pages = drop_unlinked();
-    // Cuts off what a failed page left behind, and pages without a link; the last page needs no padding.
-    if ((failed_ || unlinked_pages) && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
+    const int late = sync_ ? sync_->stop() : 0;
+    // Remove what a failed page left; the last page needs no padding.
+    if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
     FileTotals known = totals;
     known.finished = totals.finished && late == 0;
-    known.dropped += totals.written - std::min(totals.written, pages_);
     update(known);
     write_axes(pages_);
     if (!file_.close())
@@ -227,7 +194,7 @@ std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const R
     File file = create_new(options.path, path, options.first_number);
     try {
         auto writer = std::make_unique<TiffWriter>(std::move(file), path, first, options, stream);
-        writer->link_when_stored();
+        writer->store_pages();
         return writer;
     } catch (...) {
         ::unlink(path.c_str()); // not even the header could be written

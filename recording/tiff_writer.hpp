@@ -1,22 +1,20 @@
-// Multi-page TIFF, uncompressed, one strip a page, appended so that the file is whole after every page.
+// Multi-page TIFF, uncompressed, one strip a page. The file is valid after every page.
 //
 // A file begins as a classic TIFF, since ImageJ opens no BigTIFF, and becomes a BigTIFF when it grows beyond
 // 4 GB. For this each page is written with the BigTIFF directory of the page before it. These directories
-// form a second chain, which no reader sees until a new header makes it the only one.
+// form a second chain, which readers do not see until a new header replaces the first chain.
 //
 // Why not libtiff: it links a new directory into the chain before it writes that directory, so a process
-// killed in between leaves a chain that points behind the end; it wants a page in one piece, while rows here
-// are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
+// killed in between leaves a chain that points after the end of the file; it wants a page in one piece, while
+// rows here are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
 // description and rows (two above 1023 rows) and one 8-byte write that links it in.
 #pragma once
 
+#include "recording/disk_sync.hpp"
 #include "recording/record_file.hpp"
 #include "recording/scale/calibration.hpp"
-#include "recording/storage_barrier.hpp"
 #include "recording/tiff_directory.hpp"
-#include "recording/write_behind.hpp"
 
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -27,31 +25,24 @@ public:
     /// Takes an empty file. `first` gives the shape that all pages have.
     TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
                const StreamInfo& stream);
-    /// From now on pages are linked in when the storage has them: for a file that has its name already.
-    void link_when_stored() { barrier_.emplace(file_, file_, path_, StorageBarrier::Kind::chain); }
+    /// Stores the file while it grows.
+    void store_pages() { sync_.emplace(file_.fd()); }
     void write(const RecordedFrame& frame) override;
     void update(const FileTotals& totals) override;
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return pages_; }
-    std::uint64_t unstored() const override { return barrier_ ? barrier_->unstored() : 0; }
     std::uint64_t bytes() const override { return end_; }
     const std::string& path() const override { return path_; }
     bool present() const override { return file_.has_name(); }
 
 private:
-    /// How far the file goes with one of its pages.
-    struct Reach {
-        std::uint64_t end = 0;
-        std::int64_t capture_ns = 0;
-    };
     /// Positions of a page in the file.
     struct Placed {
         std::uint64_t directory = 0, text = 0, text_bytes = 0, pixels = 0;
     };
     std::string directory(TiffKind kind, const Placed& page, std::uint64_t next) const;
     void build_head(const std::string& description);
-    void link_page(SteadyClock::time_point taken);
-    bool drop_unlinked();
+    void link_page();
     void write_axes(std::uint64_t frames);
     Wrapping wrapping(std::uint64_t frames, double interval_s) const;
     void gather(ConstHostView pixels);
@@ -61,7 +52,7 @@ private:
     File file_;
     std::string path_;
     Shape shape_;
-    bool ome_; ///< the name asks for it
+    bool ome_; ///< the name ends in .ome.tiff
     StackAxes axes_;
     double nominal_s_ = 0; ///< between frames; 0: unknown
     std::int64_t first_ns_ = 0, last_ns_ = 0;
@@ -73,19 +64,16 @@ private:
     bool grows_ = false;            ///< the page in work is the first that needs a BigTIFF
     Placed placed_;                 ///< the page in work, then the last one
     std::uint64_t first_big_ = 0;   ///< BigTIFF directory of the first page
-    std::uint64_t link_ = 0;        ///< where in the file the next page's offset goes
+    std::uint64_t link_ = 0;        ///< position of the offset of the next page
     std::uint64_t end_ = 0;         ///< end of the last whole page
     std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
-    std::deque<Reach> reached_; ///< with the last page that is linked in for sure, and with those behind it
     bool failed_ = false;
-    // Last: they stop before the file is closed.
-    WriteBehind behind_;
-    std::optional<StorageBarrier> barrier_;
+    std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
 };
 
-/// One picture, whole or not at all, under options.path or a numbered name if that is taken; returns the
-/// name. Throws RunError.
+/// Writes one image, completely or not at all, to options.path or a numbered name if that is taken. Returns
+/// the name. Throws RunError.
 std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& totals,
                                const RecordOptions& options, const StreamInfo& stream);
 

@@ -5,8 +5,7 @@
 #include "base/sentence.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/batch_sink.hpp"
-#include "recording/table_file.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 #include "recording/traces_text.hpp"
 
 #include <optional>

@@ -1,5 +1,4 @@
-// Statistics over regions in a table of text: a row for each region of each frame, complete lines whatever
-// happens to the process.
+// Statistics over regions in a table of text: a row for each region of each frame.
 #pragma once
 
 #include "pipeline/sink.hpp"
@@ -11,19 +10,18 @@ namespace specklescope {
 
 class BaselineImage;
 
-/// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # tell source, units, settings,
-/// regions, and the chain again where an edit has changed it; then a line with the names of the columns:
-/// sequence, capture_s, arrival_s, region, mean, std, min, max, valid, infinite, saturated, version, and more
-/// behind them. Needs no pixels on the host. Lines are written by a thread of its own, about five
-/// times a second, and are whole whatever kills the process (recording/line_pages.hpp), for which lines of
-/// nothing but # and spaces stand between some. open() throws RunError if the file cannot be made, or one of
-/// that name holds anything else than traces: that is never replaced. Each open() begins the file anew.
-/// With a baseline two columns more: F₀ of the region (docs/science.md, Traces and their baseline) and
-/// 100·(mean/F₀ − 1) %, both empty while it is of another size or quantity than the results.
+/// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # state source, units, settings
+/// and regions, and the chain again after an edit; then follows a line with the names of the columns:
+/// sequence, capture_s, arrival_s, region, mean, std, min, max, valid, infinite, saturated, version, and
+/// more. Needs no pixels on the host. A separate thread writes rows about five times a second. After a kill
+/// the last row may be incomplete. open() throws RunError if the file cannot be created, or if a file of that
+/// name is not a table of traces. Each open() begins the file again. With a baseline two more columns: F₀ of
+/// the region (docs/science.md, Traces and their baseline) and 100·(mean/F₀ − 1) %; empty while its size or
+/// quantity differs from that of the results.
 std::shared_ptr<Sink> make_traces(const std::string& path,
                                   std::shared_ptr<const BaselineImage> baseline = nullptr);
 
-/// The same where no table is replaced: `wanted`, or the first numbered name that is free.
+/// The same without replacing a table: `wanted`, or the first numbered name that is free.
 std::shared_ptr<Sink> make_new_traces(const std::string& wanted);
 
 /// Throws RunError as open() would.

@@ -4,7 +4,7 @@
 #include "analysis/pulse_table.hpp"
 #include "base/one_line.hpp"
 #include "recording/record_file.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
 #include <array>
 #include <cmath>
@@ -40,7 +40,7 @@ std::string in_brackets(const Quantity& quantity) {
 std::string traces_begin(const StreamInfo& stream, bool baseline) {
     std::string text = kTracesMark;
     const auto say = [&](const char* what, const std::string& value) {
-        text += comment(std::string("# ") + what + ": " + one_line(value));
+        text += std::string("# ") + what + ": " + one_line(value) + "\n";
     };
     say("program", "Specklescope " SPECKLESCOPE_VERSION);
     say("source", stream.source_text);

@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_state.hpp"
+#include "recording/disk_sync.hpp"
 #include "recording/outlet/planes.hpp"
 #include "recording/video/encoders.hpp"
 #include "recording/video/film_progress.hpp"
@@ -31,12 +32,12 @@ namespace specklescope {
 namespace {
 using namespace std::chrono_literals;
 
-/// Frames inside the encoder before write() waits: the next is coloured meanwhile. One, where a frame takes
-/// long: what is inside is lost if the process is killed.
+/// Frames inside the encoder before write() waits, so that the next frame is coloured at the same time. One
+/// if encoding is slow: a kill loses the frames inside the encoder.
 constexpr std::size_t kInFlight = 2;
 constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
-constexpr auto kStart = 5s; ///< for threads of GStreamer
+constexpr auto kStart = 5s; ///< for GStreamer to start its threads
 
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
@@ -50,32 +51,17 @@ constexpr const char* kH264High =
     "x264enc speed-preset=ultrafast tune=zerolatency pass=quant quantizer=23 qp-min=0 key-int-max=60 "
     "dct8x8=true cabac=true ! video/x-h264,profile=high";
 constexpr const char* kFfv1 = "avenc_ffv1 threads=auto slices=4";
-/// A second of it at a time, so that a file that was cut off opens; put in one piece at the end, for players
-/// that know no other.
-constexpr const char* kMp4 = " ! mp4mux name=mux fragment-mode=first-moov-then-finalise";
+/// In fragments of a second: a file that was cut off opens, and its length is not limited.
+constexpr const char* kMp4 = " ! mp4mux name=mux fragment-mode=dash-or-mss";
 
-/// What counts time in an MP4. Numbers of ticks have 32 bits there (31, as GStreamer reckons with those of
-/// one frame); the whole film has ticks of its own.
-struct Mp4Ticks {
-    explicit Mp4Ticks(std::int64_t period_ns)
-        : frame(of_period(1e6, 90000, period_ns)),
-          film(std::max(of_period(1000, 1000, period_ns), of_period(4, 90000, period_ns))) {}
-    /// Further than this one frame cannot be from the next.
-    std::int64_t most_s() const { return INT32_MAX / frame; }
+/// Ticks a second of an MP4. The duration of a frame in ticks has 31 bits.
+guint mp4_ticks(std::int64_t period_ns) {
+    return static_cast<guint>(std::clamp(1e15 / static_cast<double>(period_ns), 1.0, 90000.0));
+}
 
-    /// A second. Of the film 49 days, or four million frames, or of more than 250 frames a second a thousand
-    /// million: its length in them is rounded, and readers drop the frames behind that.
-    guint frame, film;
-
-private:
-    static guint of_period(double wanted, double most, std::int64_t period_ns) {
-        return static_cast<guint>(std::clamp(1e9 * wanted / static_cast<double>(period_ns), 1.0, most));
-    }
-};
-
-/// Milliseconds of a part of an MP4 whose frames are so far apart: GStreamer's reader loses one where the
-/// first part has only one.
-guint mp4_part(std::int64_t distance_ns) {
+/// Milliseconds of a fragment. It has two frames or more: GStreamer's reader loses one if the first fragment
+/// has only one.
+guint fragment_ms(std::int64_t distance_ns) {
     constexpr double kLeast = 1000, kMost = 4e9;
     return static_cast<guint>(std::clamp(2.5e-6 * static_cast<double>(distance_ns), kLeast, kMost));
 }
@@ -89,7 +75,7 @@ public:
     VideoWriter& operator=(const VideoWriter&) = delete;
 
     void write(const RecordedFrame& frame) override;
-    void update(const FileTotals&) override {} // Matroska takes its tags at the end
+    void update(const FileTotals& totals) override;
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return written_; }
     std::uint64_t bytes() const override { return file_.fd() >= 0 ? file_.bytes() : bytes_; }
@@ -113,29 +99,29 @@ private:
     void start();
     void stop() noexcept;
 
-    File file_; ///< the name is never looked up again: it may lead elsewhere by then
+    File file_; ///< written by descriptor only: the name may lead elsewhere later
     std::string path_;
     RecordOptions options_;
     StreamInfo stream_;
     bool mp4_;
-    bool told_ = false; ///< check() has thrown
+    bool told_ = false; ///< check() has thrown the error
     Codec codec_;
-    Shape video_; ///< of what the encoder gets
+    Shape video_; ///< input of the encoder
     VideoClock clock_;
-    Mp4Ticks ticks_;
+    guint ticks_;           ///< mp4_ticks()
     std::int64_t last_ = 0; ///< time of the last frame
     VideoDescription description_;
     std::vector<std::byte> colors_;
     std::shared_ptr<FilmProgress> progress_ = std::make_shared<FilmProgress>();
     GstHandle<GstElement> pipeline_;
     GstHandle<GstElement> source_;
-    std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next comes
+    std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next arrives
     std::uint64_t written_ = 0;
     std::uint64_t bytes_ = 0; ///< of the file, once it is closed
-    Mp4Head head_;
+    DiskSync sync_;           ///< declared last: it stops before the file is closed
 };
 
-/// Frames/s of a film whose frames have no times.
+/// Frames/s if frames have no times.
 constexpr double kAssumedRate = 25;
 
 VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
@@ -145,7 +131,7 @@ VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first
       codec_(shows_colors(options_.what) && gst_element_exists("x264enc") ? Codec::h264 : Codec::ffv1),
       video_(first.pixels.shape()),
       clock_(first.info.has_time() || options_.rate > 0 ? options_.rate : kAssumedRate, stream.source.rate),
-      ticks_(clock_.period_ns()), description_(first, options_, stream) {
+      ticks_(mp4_ticks(clock_.period_ns())), description_(first, options_, stream), sync_(file_.fd()) {
     if (shows_colors(options_.what))
         video_ = {video_.width, video_.height, 3, PixelType::u8};
     if (!first.info.has_time() && options_.rate <= 0)
@@ -183,7 +169,7 @@ void VideoWriter::build() {
     std::string encoder = codec_ == Codec::ffv1 ? kFfv1 : mp4_ ? kH264High : kH264;
     if (codec_ == Codec::ffv1 && video_.channels == 3)
         encoder = "videoconvert ! video/x-raw,format=BGRx ! " + encoder; // lossless: the same three bytes
-    // A tick of 1 ns: capture times come back as they were.
+    // Ticks of 1 ns keep capture times exactly.
     const std::string text =
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
         (mp4_ ? kMp4 : " ! matroskamux name=mux timecodescale=1") + " ! fdsink name=out sync=false";
@@ -201,7 +187,7 @@ void VideoWriter::connect() {
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
     else
-        held_back_ = codec_ == Codec::h264 ? 1 : 0; // x264 waits for the next time where it knows no rate
+        held_back_ = codec_ == Codec::h264 ? 1 : 0; // without a rate x264 waits for the next frame
     const GstHandle<GstCaps> caps =
         codec_ == Codec::h264
             ? planes_caps(video_, chroma())
@@ -209,7 +195,7 @@ void VideoWriter::connect() {
                                                      "width", G_TYPE_INT, video_.width, "height", G_TYPE_INT,
                                                      video_.height, nullptr));
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, num, den, nullptr);
-    if (codec_ == Codec::h264) // BT.709, full range; limited for players that know nothing else
+    if (codec_ == Codec::h264) // BT.709, full range; MP4: limited, which every player decodes
         gst_caps_set_simple(caps.get(), "colorimetry", G_TYPE_STRING, mp4_ ? "2:3:5:1" : "1:3:5:1", nullptr);
     gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps.get());
 
@@ -220,16 +206,16 @@ void VideoWriter::connect() {
 
     const GstHandle<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
     const GstHandle<GstPad> muxed(gst_element_get_static_pad(mux.get(), "video_0"));
-    // Tags are written at the end; this is at the beginning, for those who find the file without its end.
+    // Tags are written at the end. This text is at the beginning, for files that were cut off.
     const std::string start = description_.text({});
     if (mp4_) {
         gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, &FilmProgress::on_caps, nullptr,
                           nullptr);
         gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
                                 start.c_str(), nullptr);
-        g_object_set(muxed.get(), "trak-timescale", ticks_.frame, nullptr);
-        g_object_set(mux.get(), "movie-timescale", ticks_.film, "fragment-duration",
-                     mp4_part(clock_.period_ns()), nullptr);
+        g_object_set(muxed.get(), "trak-timescale", ticks_, nullptr);
+        g_object_set(mux.get(), "movie-timescale", ticks_, "fragment-duration",
+                     fragment_ms(clock_.period_ns()), nullptr);
     } else {
         g_object_set(mux.get(), "writing-app", ("Specklescope " + start).c_str(), nullptr);
     }
@@ -240,16 +226,16 @@ void VideoWriter::connect() {
                       nullptr);
 }
 
-/// From the frame before, of an MP4.
+/// Refuses a distance from the last frame that an MP4 cannot hold.
 void VideoWriter::check_distance(std::int64_t time) {
-    const std::int64_t distance = time - std::exchange(last_, time);
-    if (distance / std::nano::den >= ticks_.most_s())
+    const std::int64_t distance = time - std::exchange(last_, time), most_s = INT32_MAX / ticks_;
+    if (distance / std::nano::den >= most_s)
         throw RunError("Recording into " + path_ +
                        " stopped: this .mp4 holds no two frames further apart than " +
-                       std::to_string(ticks_.most_s()) + " s; record as .mkv.");
-    if (written_ == 1 && distance > clock_.period_ns()) { // slower than the source says, or it says nothing
+                       std::to_string(most_s) + " s; record as .mkv.");
+    if (written_ == 1 && distance > clock_.period_ns()) { // slower than the rate of the source, or no rate
         const GstHandle<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
-        g_object_set(mux.get(), "fragment-duration", mp4_part(distance), nullptr);
+        g_object_set(mux.get(), "fragment-duration", fragment_ms(distance), nullptr);
     }
 }
 
@@ -278,7 +264,7 @@ GstBuffer* VideoWriter::make_buffer(const RecordedFrame& frame) {
                           static_cast<std::size_t>(info.stride[0]));
     if (options_.what == RecordWhat::processed)
         color_picture(frame, options_.mapping, packed);
-    else // has colours, or numbers that stay as they are
+    else // already coloured, or lossless numbers
         copy_pixels(frame.pixels.host(), packed);
     gst_buffer_unmap(buffer, &map);
     return buffer;
@@ -286,14 +272,12 @@ GstBuffer* VideoWriter::make_buffer(const RecordedFrame& frame) {
 
 void VideoWriter::write(const RecordedFrame& frame) {
     check();
-    if (mp4_)
-        head_.look(file_);
     const std::int64_t time = clock_.next(frame.info.capture_ns);
     if (mp4_)
         check_distance(time);
     GstBuffer* buffer = make_buffer(frame);
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(time);
-    if (mp4_) // without one the last frame is there for no time, and players leave it out
+    if (mp4_) // without a duration players skip the last frame
         GST_BUFFER_DURATION(buffer) = static_cast<GstClockTime>(clock_.period_ns());
     {
         std::unique_lock lock(progress_->mutex);
@@ -317,6 +301,12 @@ void VideoWriter::write(const RecordedFrame& frame) {
     ++written_;
 }
 
+/// The totals are written at the end only.
+void VideoWriter::update(const FileTotals&) {
+    if (const int error = sync_.advance(file_.bytes()); error != 0)
+        throw RunError(write_error(path_, error));
+}
+
 void VideoWriter::check() {
     const std::lock_guard lock(progress_->mutex);
     if (!progress_->failed)
@@ -328,10 +318,8 @@ void VideoWriter::check() {
 
 WholeFilm VideoWriter::whole() const { return mp4_ ? whole_mp4(file_) : whole_matroska(file_); }
 
-/// What a full disk leaves behind the last whole frame.
+/// Removes what a full disk left after the last complete frame.
 void VideoWriter::cut() {
-    if (mp4_ && whole().frames == 0)
-        head_.put_back(file_);
     const WholeFilm film = whole();
     written_ = film.frames;
     if (film.frames > 0 && ::ftruncate(file_.fd(), static_cast<off_t>(film.bytes)) != 0)
@@ -339,8 +327,6 @@ void VideoWriter::cut() {
 }
 
 void VideoWriter::finish(const FileTotals& totals) {
-    if (mp4_)
-        head_.look(file_);
     bool failed = false;
     {
         const std::lock_guard lock(progress_->mutex);
@@ -367,7 +353,7 @@ void VideoWriter::finish(const FileTotals& totals) {
     stop();
     if (progress_->failed) // GStreamer's threads have ended
         cut();
-    if (told_) // by the frame that it had no room for
+    if (told_) // a frame has reported the error
         return;
     check();
     if (progress_->muxed != written_) {
@@ -375,9 +361,9 @@ void VideoWriter::finish(const FileTotals& totals) {
         throw RunError("Recording into " + path_ + ": the encoder gave back only " +
                        std::to_string(written_) + " frames.");
     }
-    int error = mp4_ ? describe_mp4(file_, totals_text(totals)) : 0; // mp4mux ignores tags at the end
-    if (mp4_ && error == 0)
-        error = widen_mp4(file_);
+    int error = mp4_ ? describe_mp4(file_, totals_text(totals)) : 0;
+    if (const int late = sync_.stop(); error == 0)
+        error = late;
     bytes_ = file_.bytes();
     if (!file_.close())
         throw RunError(write_error(path_, errno));
@@ -385,7 +371,7 @@ void VideoWriter::finish(const FileTotals& totals) {
         throw RunError(write_error(path_, error));
 }
 
-/// GStreamer would wait for ever for a thread that the system did not give, or that stands still.
+/// Stopping GStreamer would block forever on a thread that did not start or does not respond.
 bool VideoWriter::is_stuck() const {
     const std::lock_guard lock(progress_->mutex);
     progress_->abandoned = progress_->stands_still || progress_->threads_missing > 0;
@@ -393,7 +379,7 @@ bool VideoWriter::is_stuck() const {
 }
 
 void VideoWriter::stop() noexcept {
-    if (pipeline_ && is_stuck()) {                    // it is left as it is, with what its threads use
+    if (pipeline_ && is_stuck()) {                    // leak it, with the data that its threads use
         (void)pipeline_.release();                    // NOLINT(bugprone-unused-return-value)
         (void)source_.release();                      // NOLINT(bugprone-unused-return-value)
         new std::shared_ptr<FilmProgress>(progress_); // NOLINT: never deleted

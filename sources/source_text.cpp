@@ -1,5 +1,6 @@
 #include "sources/source_text.hpp"
 #include "base/home_path.hpp"
+#include "base/lower_ending.hpp"
 #include "sources/discreet_source.hpp"
 #include "sources/registry.hpp"
 
@@ -22,13 +23,6 @@ namespace fs = std::filesystem;
 bool exists(std::string_view path) {
     std::error_code ignored;
     return fs::exists(fs::path(path), ignored);
-}
-
-std::string lower_ending(std::string_view path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
 }
 
 std::string kind_names() {

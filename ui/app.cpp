@@ -75,10 +75,11 @@ void App::run(const OwnEnd* end) {
 
 bool App::write_last() const {
     const Settings& settings = session_.settings();
-    if (settings.snapshot_path.empty())
+    const std::string snapshot = output_of(settings, "snapshot");
+    if (snapshot.empty())
         return true;
     if (!session_.pipeline() || !display_.has_result()) {
-        spdlog::error("There is no picture to write as '{}'.", one_line(settings.snapshot_path));
+        spdlog::error("There is no picture to write as '{}'.", one_line(snapshot));
         return false;
     }
     try {
@@ -199,7 +200,7 @@ void App::frame() {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();
             if (control_)
-                session_.requests = control_->counts();
+                session_.doors.control = control_->counts();
         }
     }
     display_.update_range(session_.view().mapping);
@@ -318,7 +319,7 @@ int run_viewer(Settings settings) {
         ask_for_secrets(settings.source);
     settings = each_in_turn(settings).front(); // names of files
     prepare_streams(settings);
-    check_end_files(settings);
+    check_output_files(settings);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     WindowFiles files(settings);
     Session session(std::move(settings));

@@ -1,7 +1,6 @@
 #include "ui/ending.hpp"
 
 #include "config/atomic_file.hpp"
-#include "config/statistics_file.hpp"
 #include "ui/canvas/window.hpp"
 
 #include <spdlog/spdlog.h>
@@ -37,7 +36,7 @@ bool Ending::finish() noexcept {
 }
 
 bool Ending::keep(bool at_last) const noexcept {
-    const std::string& path = session_.settings().stats_path;
+    const std::string path = output_of(session_.settings(), "stats");
     if (path.empty())
         return true;
     try {

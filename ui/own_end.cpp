@@ -4,37 +4,37 @@
 
 namespace specklescope {
 
-bool is_over(const std::shared_ptr<Sink>& recording) {
-    const SinkStatus status = recording->status();
+bool is_over(const Recording& recording) {
+    const SinkStatus status = recording.sink->status();
     return !status.complete.empty() || !status.error.empty();
 }
 
-bool all_over(std::span<const std::shared_ptr<Sink>> recordings) {
+std::vector<Recording> of_frames(const std::vector<Recording>& recordings) {
+    std::vector<Recording> found;
+    std::ranges::copy_if(recordings, std::back_inserter(found),
+                         [](const Recording& recording) { return recording.kind->frames.has_value(); });
+    return found;
+}
+
+bool all_over(std::span<const Recording> recordings) {
     return !recordings.empty() &&
            std::ranges::all_of(recordings, [](const auto& recording) { return is_over(recording); });
 }
 
-bool all_recorded(std::span<const std::shared_ptr<Sink>> recordings) {
-    return all_over(recordings) &&
-           std::any_of(recordings.begin(), recordings.end(), [](const std::shared_ptr<Sink>& recording) {
-               return !recording->status().complete.empty();
+bool all_recorded(std::span<const Recording> recordings) {
+    return all_over(recordings) && std::ranges::any_of(recordings, [](const Recording& recording) {
+               return !recording.sink->status().complete.empty();
            });
 }
 
-OwnEnd::OwnEnd(const Session& session) : session_(session) {
-    for (const Recording& recording : session.recordings()) {
-        all_.push_back(recording.sink);
-        if (recording.what)
-            recordings_.push_back(recording.sink);
-    }
-}
+OwnEnd::OwnEnd(const Session& session)
+    : session_(session), recordings_(of_frames(session.recordings())), all_(session.recordings()) {}
 
 bool OwnEnd::has_come() const {
     const Pipeline* pipeline = session_.pipeline();
-    const Session::Listeners others = session_.listeners();
-    const bool alone = !others.publisher && others.outlets.empty();
     return pipeline && !session_.opening() &&
-           (pipeline->finished() || all_recorded(recordings_) || (alone && all_over(all_)));
+           (pipeline->finished() || all_recorded(recordings_) ||
+            (!session_.doors.send_results() && all_over(all_)));
 }
 
 bool OwnEnd::failed() const {

@@ -8,11 +8,13 @@
 namespace specklescope {
 
 /// Nothing more goes into it: it is as long as it was to be, or it has failed.
-bool is_over(const std::shared_ptr<Sink>& recording);
+bool is_over(const Recording& recording);
+/// Without tables and kymographs, which follow the run.
+std::vector<Recording> of_frames(const std::vector<Recording>& recordings);
 /// There are some, and all are over.
-bool all_over(std::span<const std::shared_ptr<Sink>> recordings);
+bool all_over(std::span<const Recording> recordings);
 /// The same, and not all by failing: nothing is left to wait for, whoever else listens.
-bool all_recorded(std::span<const std::shared_ptr<Sink>> recordings);
+bool all_recorded(std::span<const Recording> recordings);
 
 class OwnEnd {
 public:
@@ -26,8 +28,8 @@ public:
 
 private:
     const Session& session_;
-    std::vector<std::shared_ptr<Sink>> recordings_; ///< of frames
-    std::vector<std::shared_ptr<Sink>> all_;        ///< and of numbers
+    std::vector<Recording> recordings_; ///< of frames
+    std::vector<Recording> all_;        ///< and of numbers
 };
 
 } // namespace specklescope

@@ -24,14 +24,14 @@ Message end_of_recording(const SinkStatus& status) {
     return {status.dropped > 0 ? Message::Level::warning : Message::Level::info, text + "."};
 }
 
-void EndedRecordings::keep(std::optional<RecordWhat> what, std::shared_ptr<Sink> sink) {
-    (void)take(what);
-    ended_.push_back({what, std::move(sink)});
+void EndedRecordings::keep(const Recording& recording) {
+    (void)take(*recording.kind);
+    ended_.push_back(recording);
 }
 
-std::shared_ptr<Sink> EndedRecordings::take(std::optional<RecordWhat> what) {
+std::shared_ptr<Sink> EndedRecordings::take(const OutputKind& kind) {
     const auto at =
-        std::find_if(ended_.begin(), ended_.end(), [&](const Ended& one) { return one.what == what; });
+        std::find_if(ended_.begin(), ended_.end(), [&](const Recording& one) { return one.kind == &kind; });
     if (at == ended_.end())
         return nullptr;
     std::shared_ptr<Sink> sink = std::move(at->sink);

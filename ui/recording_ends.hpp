@@ -1,11 +1,10 @@
 // What is told of recordings that have ended, in a window and without one.
 #pragma once
 
+#include "config/outputs.hpp"
 #include "pipeline/pipeline.hpp"
-#include "recording/recorder.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,20 +13,15 @@ namespace specklescope {
 /// Of one that is closed.
 Message end_of_recording(const SinkStatus& status);
 
-/// Recordings whose end nobody asked for, the last of each kind (nothing: the traces of regions): who asks
-/// for the end of one gets it, once.
+/// Recordings that ended by themselves, the last one of each kind. A request to end one takes it.
 class EndedRecordings {
 public:
-    void keep(std::optional<RecordWhat> what, std::shared_ptr<Sink> sink);
+    void keep(const Recording& recording);
     /// Null: there is none.
-    std::shared_ptr<Sink> take(std::optional<RecordWhat> what);
+    std::shared_ptr<Sink> take(const OutputKind& kind);
 
 private:
-    struct Ended {
-        std::optional<RecordWhat> what;
-        std::shared_ptr<Sink> sink;
-    };
-    std::vector<Ended> ended_;
+    std::vector<Recording> ended_;
 };
 
 } // namespace specklescope

@@ -161,8 +161,6 @@ std::string recorder_rows(const SinkStatus& s) {
                    dropped(s) +
                    (s.lost_before > 0 ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
                                       : "") +
-                   (s.unstored > 0 ? ", " + std::to_string(s.unstored) + " named before the disk had them"
-                                   : "") +
                    stopped(s),
                kLeft);
 }

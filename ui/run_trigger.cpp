@@ -39,10 +39,8 @@ bool RunTrigger::wanted(const Settings& settings) {
 
 RunTrigger::RunTrigger(const Settings& settings, Pipeline& pipeline)
     : settings_(settings), pipeline_(pipeline) {
-    for (auto* others : {&settings_.record, &settings_.record_mask, &settings_.record_screen})
-        others->clear();
-    for (auto* other : {&settings_.traces_path, &settings_.kymograph_path, &settings_.widths_path})
-        other->clear();
+    std::erase_if(settings_.outputs,
+                  [](const Output& output) { return output.kind->frames != RecordWhat::raw; });
     const RecordLimits& limits = settings.program.as<ProgramSettings>().recording;
     before_ = std::make_shared<PreTrigger>(limits.pre_trigger_s,
                                            static_cast<std::uint64_t>(limits.pre_trigger_mib) * kMib);
@@ -52,9 +50,9 @@ RunTrigger::RunTrigger(const Settings& settings, Pipeline& pipeline)
                  to_string(limits.pre_trigger_s), limits.pre_trigger_mib, ::getpid());
 }
 
-std::vector<std::shared_ptr<Sink>> RunTrigger::begin() {
+std::vector<Recording> RunTrigger::begin() {
     const PreTrigger::Fill kept = before_->fill();
-    running_ = add_recorders(pipeline_, settings_, nullptr, before_);
+    running_ = add_outputs(pipeline_, {.settings = settings_, .before = before_});
     begun_ = true;
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.1f", kept.seconds);
@@ -65,15 +63,16 @@ std::vector<std::shared_ptr<Sink>> RunTrigger::begin() {
 
 /// Beside this thread: what came before may take its time on a slow disk.
 void RunTrigger::end() {
-    for (const std::shared_ptr<Sink>& sink : std::exchange(running_, {}))
-        ending_.push_back(
-            std::async(std::launch::async, [&pipeline = pipeline_, sink] { pipeline.remove_sink(sink); }));
+    for (const Recording& recording : std::exchange(running_, {}))
+        ending_.push_back(std::async(std::launch::async, [&pipeline = pipeline_, sink = recording.sink] {
+            pipeline.remove_sink(sink);
+        }));
 }
 
-std::vector<std::shared_ptr<Sink>> RunTrigger::poll() {
-    std::vector<std::shared_ptr<Sink>> begun;
-    const auto over = [](const std::shared_ptr<Sink>& sink) {
-        const SinkStatus status = sink->status();
+std::vector<Recording> RunTrigger::poll() {
+    std::vector<Recording> begun;
+    const auto over = [](const Recording& recording) {
+        const SinkStatus status = recording.sink->status();
         return !status.complete.empty() || !status.error.empty();
     };
     if (!running_.empty() && std::all_of(running_.begin(), running_.end(), over))
@@ -84,8 +83,8 @@ std::vector<std::shared_ptr<Sink>> RunTrigger::poll() {
             continue;
         }
         try {
-            for (auto& sink : begin())
-                begun.push_back(std::move(sink));
+            for (auto& recording : begin())
+                begun.push_back(std::move(recording));
         } catch (const std::exception& error) {
             spdlog::error("{}", sentence_of(error));
         }

@@ -35,18 +35,18 @@ public:
 
     /// Does what the signals since the last call ask for, and those that came before there was a pipeline;
     /// the recordings that it has begun.
-    std::vector<std::shared_ptr<Sink>> poll();
+    std::vector<Recording> poll();
     /// Behind the end of the pipeline.
     void finish();
 
 private:
-    std::vector<std::shared_ptr<Sink>> begin();
+    std::vector<Recording> begin();
     void end();
 
-    Settings settings_; ///< with the recordings of raw frames alone
+    Settings settings_; ///< only the recordings of raw frames
     Pipeline& pipeline_;
     std::shared_ptr<PreTrigger> before_;
-    std::vector<std::shared_ptr<Sink>> running_;
+    std::vector<Recording> running_;
     std::vector<std::future<void>> ending_;
     bool begun_ = false;
 };

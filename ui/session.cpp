@@ -42,19 +42,12 @@ Note note(Message::Level level, std::string text) {
 
 void Session::Listeners::join(Pipeline& pipeline) const {
     pipeline.add_sink(make_trace_feed(traces));
-    if (publisher)
-        pipeline.add_sink(Publisher::feed(publisher));
-    for (const auto& outlet : outlets)
-        pipeline.add_sink(Outlet::feed(outlet));
-    if (metrics)
-        pipeline.add_sink(Metrics::feed(metrics));
+    doors.join(pipeline);
 }
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
-    publisher_ = make_publisher(settings_);
-    outlets_ = make_outlets(settings_, look_);
-    metrics_ = make_metrics(settings_);
+    doors = open_doors(settings_, look_);
     if (!settings_.regions && !settings_.regions_path.empty()) {
         regions.reset(load_regions(settings_.regions_path));
         regions_path = settings_.regions_path;
@@ -72,12 +65,12 @@ void Session::start(void (*notify)()) {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
         listeners().join(*pipeline);
-        auto sinks =
-            add_recorders(*pipeline, settings_, look_); // before start(): they get the first frame too
+        auto recordings =
+            add_outputs(*pipeline, {.settings = settings_, .look = look_}); // from the first frame
         pipeline->start();
-        return std::pair(std::move(pipeline), std::move(sinks));
+        return std::pair(std::move(pipeline), std::move(recordings));
     };
-    auto [pipeline, sinks] = [&] {
+    auto [pipeline, recordings] = [&] {
         try {
             return begin();
         } catch (const Cancelled&) {
@@ -98,7 +91,8 @@ void Session::start(void (*notify)()) {
         }
     }();
     adopt({std::move(pipeline), settings_, {}, false});
-    adopt_recordings(sinks);
+    recordings_ = std::move(recordings);
+    std::erase_if(settings_.outputs, [](const Output& output) { return output.kind->make != nullptr; });
     show_baseline_ahead();
     tell_given_scale();
     settings_.program.set("from", std::int64_t{0});
@@ -318,9 +312,9 @@ bool Session::poll() {
 
 void Session::tell_metrics() {
     const auto now = SteadyClock::now();
-    if (!metrics_ || !pipeline_ || now - metrics_told_ < 200ms)
+    if (!doors.metrics || !pipeline_ || now - metrics_told_ < 200ms)
         return;
-    metrics_->tell(pipeline_->stats(), totals(doors()));
+    doors.metrics->tell(pipeline_->stats(), totals(doors));
     metrics_told_ = now;
 }
 
@@ -335,8 +329,7 @@ void Session::say(Message::Level level, std::string text) {
 void Session::end_recordings() {
     for (const Recording& recording : std::exchange(recordings_, {})) {
         finish(recording);
-        if (!recording.of_lines)
-            ended.keep(recording.what, recording.sink);
+        ended.keep(recording);
     }
 }
 

@@ -37,14 +37,6 @@ struct Note {
 /// Now.
 Note note(Message::Level level, std::string text);
 
-struct Recording {
-    std::shared_ptr<Sink> sink;
-    std::optional<RecordWhat> what; ///< nothing: the traces of regions
-    SteadyClock::time_point since;
-    bool of_lines = false; ///< kymographs or widths, which end with the run
-    std::string path{};    ///< the name that it was to have
-};
-
 /// A file is chosen as the origin of something, and not named yet.
 bool waits_for_file(const ChainStage& stage);
 
@@ -119,16 +111,18 @@ public:
 
     /// What is drawn now: movies of the screen show it.
     void set_look(ScreenLook look) { look_->set(std::move(look)); }
-    const Recording* recording(RecordWhat what) const;
+    /// The one that runs; null: none.
+    const Recording* recording(const OutputKind& kind) const;
+    const Recording* recording(RecordWhat what) const { return recording(output_kind(what)); }
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
-    /// Into this file; nothing: traces. Throws UsageError or RunError.
-    void record_to(std::optional<RecordWhat> what, const std::string& path);
+    /// Throws UsageError or RunError.
+    void record_to(const OutputKind& kind, const std::string& path);
     /// What is being finished beside, null: none ran.
-    std::shared_ptr<Sink> end_recording(std::optional<RecordWhat> what);
+    std::shared_ptr<Sink> end_recording(const OutputKind& kind);
     EndedRecordings ended; ///< by themselves, or with their source
     /// The table of the regions, a row for each and every frame.
-    const Recording* recorded_traces() const;
+    const Recording* recorded_traces() const { return recording(output_kind("traces")); }
     static constexpr const char* kNoRegions =
         "There are no regions whose traces could be recorded; draw one first.";
     void toggle_traces();
@@ -154,17 +148,14 @@ public:
 
     // Of the regions, over all sources of the session.
     TraceHistory& traces() { return *traces_; }
-    /// Who hears every pipeline of the window, from its first frame on.
+    /// Added to every pipeline of the window, from its first frame on.
     struct Listeners {
         std::shared_ptr<TraceHistory> traces;
-        std::shared_ptr<Publisher> publisher; ///< null: none
-        std::vector<std::shared_ptr<Outlet>> outlets;
-        std::shared_ptr<Metrics> metrics; ///< null: none
+        Doors doors;
         void join(Pipeline& pipeline) const;
     };
-    Listeners listeners() const { return {traces_, publisher_, outlets_, metrics_}; }
-    Doors doors() const { return {requests, publisher_, outlets_}; }
-    std::optional<ControlCounts> requests; ///< of --control, as the window has counted them
+    Listeners listeners() const { return {traces_, doors}; }
+    Doors doors;
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once
@@ -210,7 +201,6 @@ private:
     void adopt(Opened opened);
     void restore(const Settings& recorded);
     void poll_opening();
-    void adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks);
     void poll_recordings();
     void poll_pre_trigger();
     void send_regions();
@@ -222,11 +212,10 @@ private:
     void tell_given_scale();
     void show_baseline_ahead();
     void finish(const Recording& recording);
-    const Recording* recording_of(std::optional<RecordWhat> what) const;
-    void begin_recording(std::optional<RecordWhat> what, const std::function<std::string()>& path);
+    void toggle(const OutputKind& kind, const std::string& ending);
     void remember_recent(const SourceArgument& text);
     /// Throws UsageError for a name with an unknown place.
-    std::string new_path(const char* what, const std::string& ending);
+    std::string new_path(const std::string& what, const std::string& ending);
     void tell_recordings(const EventMark& event) const;
 
     Settings settings_;
@@ -257,9 +246,6 @@ private:
     const std::shared_ptr<LiveLook> look_ = std::make_shared<LiveLook>(look_of(view()));
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
-    std::shared_ptr<Publisher> publisher_;         ///< null: none
-    std::vector<std::shared_ptr<Outlet>> outlets_; ///< of what is seen
-    std::shared_ptr<Metrics> metrics_;             ///< null: none
     SteadyClock::time_point metrics_told_{};
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;

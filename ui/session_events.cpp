@@ -6,8 +6,8 @@ namespace specklescope {
 void Session::tell_recordings(const EventMark& event) const {
     for (const Recording& recording : recordings_)
         recording.sink->mark(event);
-    if (publisher_)
-        publisher_->mark(event);
+    if (doors.publisher)
+        doors.publisher->mark(event);
 }
 
 EventMark Session::add_event(const std::string& label) {

@@ -2,7 +2,6 @@
 #include "base/error.hpp"
 #include "base/sentence.hpp"
 #include "config/in_turn.hpp"
-#include "config/one_recording.hpp"
 #include "ui/session.hpp"
 
 #include <algorithm>
@@ -11,39 +10,14 @@
 namespace specklescope {
 
 const std::vector<std::string>& Session::endings(RecordWhat what) {
-    static const auto with = [](bool (*wanted)(const RecordFormat&)) {
-        std::vector<std::string> names;
-        for (const RecordFormat& format : record_formats())
-            if (format.stream && wanted(format))
-                names.emplace_back(format.ending);
-        return names;
-    };
-    static const std::vector<std::string> all = with([](const RecordFormat&) { return true; });
-    static const std::vector<std::string> films = with([](const RecordFormat& f) { return f.colors; });
-    static const std::vector<std::string> exact = with([](const RecordFormat& f) {
-        return f.holds({1, 1, 1, PixelType::u8}); // raw frames
-    });
+    static const std::vector<std::string> all =
+        record_endings([](const RecordFormat& f) { return f.stream; });
+    static const std::vector<std::string> films =
+        record_endings([](const RecordFormat& f) { return f.stream && f.colors; });
+    static const std::vector<std::string> exact = record_endings([](const RecordFormat& f) {
+        return f.stream && f.holds({1, 1, 1, PixelType::u8});
+    }); // raw frames
     return what == RecordWhat::processed ? all : what == RecordWhat::screen ? films : exact;
-}
-
-/// Those that the settings ask for, in the order of add_recorders(): they belong to this run, not to what the
-/// window remembers.
-void Session::adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks) {
-    for (const auto& [paths, what] : {std::pair(&settings_.record, RecordWhat::processed),
-                                      {&settings_.record_raw, RecordWhat::raw},
-                                      {&settings_.record_mask, RecordWhat::mask},
-                                      {&settings_.record_screen, RecordWhat::screen}})
-        for (const std::string& path : *paths)
-            recordings_.push_back({sinks[recordings_.size()], what, SteadyClock::now(), false, path});
-    if (!settings_.traces_path.empty())
-        recordings_.push_back({sinks[recordings_.size()], std::nullopt, SteadyClock::now()});
-    while (recordings_.size() < sinks.size()) // kymographs and widths
-        recordings_.push_back({sinks[recordings_.size()], std::nullopt, SteadyClock::now(), true});
-    settings_.record.clear();
-    settings_.record_raw.clear();
-    settings_.record_mask.clear();
-    settings_.record_screen.clear();
-    settings_.traces_path.clear();
 }
 
 void Session::poll_recordings() {
@@ -54,8 +28,7 @@ void Session::poll_recordings() {
             continue;
         }
         finish(recordings_[i]);
-        if (!recordings_[i].of_lines)
-            ended.keep(recordings_[i].what, recordings_[i].sink);
+        ended.keep(recordings_[i]);
         recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 }
@@ -89,16 +62,13 @@ void Session::poll_pre_trigger() {
     }
 }
 
-const Recording* Session::recording_of(std::optional<RecordWhat> what) const {
+const Recording* Session::recording(const OutputKind& kind) const {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording& r) { return r.what == what && !r.of_lines; });
+                                 [&](const Recording& one) { return one.kind == &kind; });
     return at == recordings_.end() ? nullptr : &*at;
 }
 
-const Recording* Session::recording(RecordWhat what) const { return recording_of(what); }
-const Recording* Session::recorded_traces() const { return recording_of(std::nullopt); }
-
-std::string Session::new_path(const char* what, const std::string& ending) {
+std::string Session::new_path(const std::string& what, const std::string& ending) {
     const RecordLimits& limits = settings_.program.as<ProgramSettings>().recording;
     const NamePlaces places{stem_of(settings_.source), ++named_, local_now(), limits.subject, what};
     return (std::filesystem::path(folder.empty() ? "." : folder) / (fill_name(limits.name, places) + ending))
@@ -106,8 +76,8 @@ std::string Session::new_path(const char* what, const std::string& ending) {
         .string();
 }
 
-std::shared_ptr<Sink> Session::end_recording(std::optional<RecordWhat> what) {
-    const Recording* running = recording_of(what);
+std::shared_ptr<Sink> Session::end_recording(const OutputKind& kind) {
+    const Recording* running = recording(kind);
     if (!running)
         return nullptr;
     std::shared_ptr<Sink> sink = running->sink;
@@ -116,16 +86,21 @@ std::shared_ptr<Sink> Session::end_recording(std::optional<RecordWhat> what) {
     return sink;
 }
 
-void Session::record_to(std::optional<RecordWhat> what, const std::string& path) {
+void Session::record_to(const OutputKind& kind, const std::string& path) {
     if (!pipeline_ || !pipeline_->started())
         throw RunError("Nothing runs that could be recorded; open a source.");
-    auto sink = make_one_recording(what, path, settings_, look_, before_);
+    auto sink =
+        kind.make({&kind, path}, {.settings = settings_, .look = look_, .before = before_, .later = true});
     pipeline_->add_sink(sink);
-    (void)ended.take(what);
-    recordings_.push_back({std::move(sink), what, SteadyClock::now(), false, path});
+    (void)ended.take(kind);
+    recordings_.push_back({&kind, std::move(sink), path});
 }
 
-void Session::begin_recording(std::optional<RecordWhat> what, const std::function<std::string()>& path) {
+void Session::toggle(const OutputKind& kind, const std::string& ending) {
+    if (end_recording(kind))
+        return;
+    if (kind.needs != OutputKind::Needs::nothing && !traces_wanted())
+        return say(Message::Level::warning, kNoRegions);
     if (!pipeline_)
         return;
     if (!pipeline_->started())
@@ -133,46 +108,37 @@ void Session::begin_recording(std::optional<RecordWhat> what, const std::functio
                                                 ? "Nothing can be recorded before the source is open."
                                                 : "Nothing runs that could be recorded; open a source.");
     try {
-        record_to(what, path());
+        record_to(kind, new_path(kind.what(), ending));
     } catch (const std::exception& error) {
         say(Message::Level::error, sentence_of(error));
     }
 }
 
 void Session::toggle_record(RecordWhat what) {
-    if (end_recording(what))
-        return;
-    begin_recording(what, [&] {
-        const int format = what == RecordWhat::raw      ? raw_format
-                           : what == RecordWhat::screen ? screen_format
-                                                        : processed_format;
-        return new_path(to_string(what), endings(what)[static_cast<std::size_t>(format)]);
-    });
+    const int format = what == RecordWhat::raw      ? raw_format
+                       : what == RecordWhat::screen ? screen_format
+                                                    : processed_format;
+    toggle(output_kind(what), endings(what)[static_cast<std::size_t>(format)]);
 }
 
-void Session::toggle_traces() {
-    if (end_recording(std::nullopt))
-        return;
-    if (!traces_wanted())
-        return say(Message::Level::warning, kNoRegions);
-    begin_recording(std::nullopt, [this] { return new_path("traces", ".csv"); });
-}
+void Session::toggle_traces() { toggle(output_kind("traces"), ".csv"); }
 
 void Session::finish(const Recording& recording) {
-    work_.push_back(std::async(std::launch::async, [this, pipeline = pipeline_, sink = recording.sink,
-                                                    pixels = recording.what.has_value(), notify = notify_] {
-        pipeline->remove_sink(sink);
-        sink->close();
-        const SinkStatus status = sink->status();
-        notify();
-        if (!status.error.empty())
-            recording_failed_ = true; // close() waits for this work
-        Message end = end_of_recording(status);
-        Note done = note(end.level, std::move(end.text));
-        done.failed_recording = !status.error.empty();
-        done.logged = !status.error.empty() || (pixels && !status.path.empty()); // by the recorder
-        return done;
-    }));
+    work_.push_back(
+        std::async(std::launch::async, [this, pipeline = pipeline_, sink = recording.sink,
+                                        pixels = recording.kind->frames.has_value(), notify = notify_] {
+            pipeline->remove_sink(sink);
+            sink->close();
+            const SinkStatus status = sink->status();
+            notify();
+            if (!status.error.empty())
+                recording_failed_ = true; // close() waits for this work
+            Message end = end_of_recording(status);
+            Note done = note(end.level, std::move(end.text));
+            done.failed_recording = !status.error.empty();
+            done.logged = !status.error.empty() || (pixels && !status.path.empty()); // by the recorder
+            return done;
+        }));
 }
 
 void Session::snapshot(Result result) {

@@ -5,7 +5,6 @@
 #include "config/atomic_file.hpp"
 #include "config/baseline.hpp"
 #include "config/in_turn.hpp"
-#include "config/statistics_file.hpp"
 #include "config/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/outlet/outlet.hpp"
@@ -37,31 +36,26 @@ public:
     int run() {
         for (const std::string& remark : settings_.remarks)
             spdlog::info("{}", remark);
-        check_end_files(settings_);
+        check_output_files(settings_);
         watched([&] { take_baseline(settings_); });
-        pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
-        publisher_ = make_publisher(settings_);
+        pipeline_->viewer_wants_host(!output_of(settings_, "snapshot").empty());
         const auto look = std::make_shared<LiveLook>(look_of(settings_));
-        outlets_ = make_outlets(settings_, look);
+        doors_ = open_doors(settings_, look);
         if (RunControl::wanted(settings_))
-            control_.emplace(settings_, *pipeline_, Doors{{}, publisher_, outlets_}, look);
+            control_.emplace(settings_, *pipeline_, doors_, look);
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
-            at_once.record_raw.clear();
+            std::erase_if(at_once.outputs,
+                          [](const Output& output) { return output.kind->frames == RecordWhat::raw; });
         }
-        watched([&] { recorders_ = add_recorders(*pipeline_, at_once, look); }); // from the first frame
-        of_frames_ = at_once.record.size() + at_once.record_raw.size() + at_once.record_mask.size() +
-                     at_once.record_screen.size();
-        if (publisher_)
-            pipeline_->add_sink(Publisher::feed(publisher_));
-        for (const auto& outlet : outlets_)
-            pipeline_->add_sink(Outlet::feed(outlet));
-        metrics_ = make_metrics(settings_);
-        if (metrics_)
-            pipeline_->add_sink(Metrics::feed(metrics_));
+        watched([&] { // from the first frame
+            recordings_ = add_outputs(*pipeline_, {.settings = at_once, .look = look});
+        });
+        of_frames_ = of_frames(recordings_);
+        doors_.join(*pipeline_);
         if (control_)
-            control_->adopt(recorders_, at_once);
+            control_->adopt(recordings_);
         watched([this] { pipeline_->start(); });
         wait();
         pipeline_->stop();
@@ -104,7 +98,7 @@ private:
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
         while (!InterruptGuard::interrupted() && !(InterruptGuard::reader_gone() && !ends_itself()) &&
                !(control_ && control_->quits()) &&
-               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || in_vain()) && drained())) {
+               !((pipeline_->finished() || all_recorded(of_frames_) || in_vain()) && drained())) {
             constexpr std::chrono::milliseconds kRound(20);
             if (control_)
                 control_->wait(kRound);
@@ -116,13 +110,13 @@ private:
             check_baseline();
             if (trigger_)
                 for (auto& begun : trigger_->poll())
-                    recorders_.push_back(std::move(begun));
+                    recordings_.push_back(std::move(begun));
             if (control_)
                 for (auto& begun : control_->poll(last_))
-                    recorders_.push_back(std::move(begun));
+                    recordings_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
-            if (metrics_)
-                metrics_->tell(stats, totals(doors()));
+            if (doors_.metrics)
+                doors_.metrics->tell(stats, totals(doors()));
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
         progress.clear();
@@ -140,15 +134,9 @@ private:
             throw UsageError(settings_.baseline->refusal(misfit));
     }
 
-    std::span<const std::shared_ptr<Sink>> recorders_of_frames() const {
-        return std::span(recorders_).first(of_frames_);
-    }
-
     /// Recordings were all that was wanted, and none of them goes on. Whoever started it is to know: nobody
     /// looks at it.
-    bool in_vain() const {
-        return !publisher_ && outlets_.empty() && !trigger_ && !control_ && all_over(recorders_);
-    }
+    bool in_vain() const { return !doors_.send_results() && !trigger_ && !control_ && all_over(recordings_); }
 
     /// A closed output ends a run that only the user can end; others only lose their words.
     bool ends_itself() const {
@@ -163,12 +151,11 @@ private:
 
     /// A reader may be slow: it is waited for here, where Ctrl-C ends it.
     bool drained() const {
-        const auto frames = recorders_of_frames();
-        return std::all_of(frames.begin(), frames.end(),
-                           [](const std::shared_ptr<Sink>& sink) { return sink->status().queued == 0; });
+        return std::ranges::all_of(
+            of_frames_, [](const Recording& recording) { return recording.sink->status().queued == 0; });
     }
 
-    Doors doors() { return control_ ? control_->doors() : Doors{{}, publisher_, outlets_}; }
+    Doors doors() { return control_ ? control_->doors() : doors_; }
 
     bool quiet() const { return settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet; }
 
@@ -188,19 +175,19 @@ private:
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
         std::string text =
             stats.acquired > 0 ? statistics_rows(stats, status.source, *pipeline_->chain(), scale()) : "";
-        for (const auto& recorder : recorders_) {
-            const SinkStatus s = recorder->status();
+        for (const Recording& recording : recordings_) {
+            const SinkStatus s = recording.sink->status();
             failed = failed || !s.error.empty();
             if (s.path.empty() && s.error.empty())
                 continue;
             text += recorder_rows(s);
         }
-        if (publisher_) {
-            const SinkStatus s = publisher_->drained();
+        if (doors_.publisher) {
+            const SinkStatus s = doors_.publisher->drained();
             failed = failed || !s.error.empty();
-            text += sent_row("published", s, publisher_->address());
+            text += sent_row("published", s, doors_.publisher->address());
         }
-        for (const auto& outlet : outlets_) {
+        for (const auto& outlet : doors_.outlets) {
             const SinkStatus s = outlet->status();
             failed = failed || !s.error.empty();
             text += sent_row("showed", s, outlet->name());
@@ -213,10 +200,10 @@ private:
             spdlog::error("{}", error.what());
             failed = true;
         }
-        if (!keep_statistics(settings_.stats_path, to_json(stats)))
+        if (const std::string path = output_of(settings_, "stats"); !keep_statistics(path, to_json(stats)))
             failed = true;
-        else if (!settings_.stats_path.empty())
-            text += row("wrote", settings_.stats_path, kReportLeft);
+        else if (!path.empty())
+            text += row("wrote", path, kReportLeft);
         if (!quiet())
             std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
@@ -229,7 +216,7 @@ private:
     }
 
     std::string snapshot() {
-        if (settings_.snapshot_path.empty())
+        if (output_of(settings_, "snapshot").empty())
             return "";
         Result newest;
         if (pipeline_->mailbox().take(newest))
@@ -241,14 +228,11 @@ private:
 
     Settings settings_;
     std::unique_ptr<Pipeline> pipeline_;
-    std::vector<std::shared_ptr<Sink>> recorders_; ///< first those of frames, then those of numbers, which
-                                                   ///< follow the run; last those that were begun on the way
-    std::size_t of_frames_ = 0;
-    bool compared_ = false; ///< the baseline with the results
+    std::vector<Recording> recordings_; ///< also those that requests or the trigger begin later
+    std::vector<Recording> of_frames_;  ///< from the first frame on; tables follow the run
+    bool compared_ = false;             ///< the baseline with the results
     std::optional<RunTrigger> trigger_;
-    std::shared_ptr<Publisher> publisher_; ///< null: none
-    std::vector<std::shared_ptr<Outlet>> outlets_;
-    std::shared_ptr<Metrics> metrics_; ///< null: none
+    Doors doors_;
     std::optional<RunControl> control_;
     Result last_;
 };

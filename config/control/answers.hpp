@@ -21,9 +21,7 @@ Out json_of(const Doors& doors);
 std::size_t stage_of(const Chain& chain, const Json& wanted);
 /// As on the command line.
 std::string text_of(const Json& value);
-ControlWhat what_of(const Json& arguments);
-const char* name_of(const ControlWhat& what);
-std::vector<std::string> what_names();
+std::vector<std::string> record_names(); ///< of what requests can record
 /// Where clients may read and write. Throws UsageError where they may not.
 const std::string& folder_for_requests(const Settings& settings);
 /// The path of a file that a client names. Throws UsageError.

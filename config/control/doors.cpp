@@ -8,11 +8,6 @@ namespace specklescope {
 
 namespace {
 
-/// The option that opened it.
-const char* option_of(const Outlet& outlet) {
-    return outlet.name().starts_with("rtsp:") ? "serve" : "output";
-}
-
 double seconds_since(SteadyClock::time_point when) {
     return std::chrono::duration<double>(SteadyClock::now() - when).count();
 }
@@ -51,6 +46,30 @@ control::Out json_of_outlet(const Outlet& outlet) {
 
 } // namespace
 
+void Doors::join(Pipeline& pipeline) const {
+    if (publisher)
+        pipeline.add_sink(Publisher::feed(publisher));
+    for (const auto& outlet : outlets)
+        pipeline.add_sink(Outlet::feed(outlet));
+    if (metrics)
+        pipeline.add_sink(Metrics::feed(metrics));
+}
+
+Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>& look) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    Doors doors;
+    if (const std::string address = output_of(settings, "publish"); !address.empty())
+        doors.publisher =
+            std::make_shared<Publisher>(address, load_curve_keys(program.curve_key, program.curve_clients));
+    for (const auto& [kind, target] : settings.outputs)
+        if (kind->show)
+            doors.outlets.push_back(
+                std::make_shared<Outlet>(kind->show(target, settings), look, program.marks, kind->name));
+    if (const std::string address = output_of(settings, "metrics"); !address.empty())
+        doors.metrics = std::make_shared<Metrics>(address);
+    return doors;
+}
+
 std::vector<DoorTotal> totals(const Doors& doors) {
     std::vector<DoorTotal> all;
     if (doors.control)
@@ -61,7 +80,7 @@ std::vector<DoorTotal> totals(const Doors& doors) {
     }
     for (const auto& outlet : doors.outlets) {
         const SinkStatus status = outlet->status();
-        all.push_back({option_of(*outlet), status.written, status.dropped});
+        all.push_back({outlet->option, status.written, status.dropped});
     }
     return all;
 }
@@ -78,7 +97,7 @@ Out json_of(const Doors& doors) {
             {"address", doors.publisher->address()}, {"frames", status.written}, {"dropped", status.dropped}};
     }
     for (const auto& outlet : doors.outlets)
-        out[option_of(*outlet)] = json_of_outlet(*outlet);
+        out[outlet->option] = json_of_outlet(*outlet);
     return out;
 }
 

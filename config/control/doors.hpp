@@ -1,6 +1,7 @@
-// What has gone out through the program's doors, and what found no room.
+// Outputs that other programs read: open for the whole run, and fed by each of its pipelines.
 #pragma once
 
+#include "config/settings.hpp"
 #include "net/control/clients.hpp"
 #include "net/metrics/metrics.hpp"
 #include "net/publisher.hpp"
@@ -12,12 +13,18 @@
 
 namespace specklescope {
 
-/// Those that are open.
 struct Doors {
-    std::optional<ControlCounts> control;
+    std::optional<ControlCounts> control; ///< answers to requests, where they are taken
     std::shared_ptr<Publisher> publisher; ///< null: nothing is published
     std::vector<std::shared_ptr<Outlet>> outlets;
+    std::shared_ptr<Metrics> metrics; ///< null: none
+
+    /// Adds a feed of each to a pipeline.
+    void join(Pipeline& pipeline) const;
+    bool send_results() const { return publisher || !outlets.empty(); }
 };
+/// Opens those of the settings; outlets show `look`. Throws UsageError or RunError.
+Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>& look);
 
 /// For the metrics.
 std::vector<DoorTotal> totals(const Doors& doors);

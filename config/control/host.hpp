@@ -16,15 +16,6 @@
 
 namespace specklescope {
 
-/// "results", as requests name what is recorded; nothing: the traces of regions.
-using ControlWhat = std::optional<RecordWhat>;
-
-struct ControlRecording {
-    ControlWhat what;
-    std::shared_ptr<Sink> sink;
-    std::string file; ///< the name that it was to have
-};
-
 struct ControlMessage {
     Message message;
     SteadyClock::time_point when;
@@ -74,12 +65,12 @@ public:
     virtual void relabel(std::uint64_t event, const std::string& label) = 0;
     virtual void unmark(std::uint64_t event) = 0;
 
-    virtual std::vector<ControlRecording> recordings() = 0;
+    virtual std::vector<Recording> recordings() = 0;
     /// Throws UsageError or RunError.
-    virtual void begin_recording(ControlWhat what, const std::string& path) = 0;
+    virtual void begin_recording(const OutputKind& kind, const std::string& path) = 0;
     /// Beside the main thread; what is being finished, or has ended since it was asked for last. Null: there
     /// is none.
-    virtual std::shared_ptr<Sink> end_recording(ControlWhat what) = 0;
+    virtual std::shared_ptr<Sink> end_recording(const OutputKind& kind) = 0;
 
     /// What a key of the window does; files that it is about are in this folder. Throws UsageError where that
     /// is not possible, and without a window.

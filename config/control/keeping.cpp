@@ -9,22 +9,16 @@
 #include "recording/stream/target.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 namespace specklescope::control {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, ControlWhat>, 5> kWhats = {{{"results", RecordWhat::processed},
-                                                                        {"raw", RecordWhat::raw},
-                                                                        {"mask", RecordWhat::mask},
-                                                                        {"screen", RecordWhat::screen},
-                                                                        {"traces", std::nullopt}}};
-
-bool records(ControlHost& host, const ControlWhat& what) {
-    const auto all = host.recordings();
-    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.what == what; });
+/// The output that a request names, which read_request() has checked.
+const OutputKind& named_kind(const Json& a) {
+    return *std::find_if(output_kinds().begin(), output_kinds().end(),
+                         [&](const OutputKind& kind) { return a["what"] == kind.request; });
 }
 
 /// By its number. Throws UsageError.
@@ -46,23 +40,11 @@ Out json_of_event(const EventMark& event) {
 
 } // namespace
 
-ControlWhat what_of(const Json& a) {
-    for (const auto& [name, what] : kWhats)
-        if (a["what"] == name)
-            return what;
-    return RecordWhat::processed; // read_request() has seen to it
-}
-
-const char* name_of(const ControlWhat& what) {
-    return std::find_if(kWhats.begin(), kWhats.end(), [&](const auto& one) { return one.second == what; })
-        ->first;
-}
-
-std::vector<std::string> what_names() {
+std::vector<std::string> record_names() {
     std::vector<std::string> names;
-    names.reserve(kWhats.size());
-    for (const auto& [name, what] : kWhats)
-        names.emplace_back(name);
+    for (const OutputKind& kind : output_kinds())
+        if (*kind.request != '\0')
+            names.emplace_back(kind.request);
     return names;
 }
 
@@ -85,31 +67,32 @@ std::string path_in_folder(const Settings& settings, const std::string& name) {
 }
 
 Answer record(ControlHost& host, const Json& a, ControlProgress&) {
-    const ControlWhat what = what_of(a);
+    const OutputKind& kind = named_kind(a);
+    const std::string name = kind.request, ending = kind.ending;
     const std::string wanted = path_in_folder(host.settings(), a["file"].get<std::string>());
-    if (records(host, what))
-        throw UsageError("What is asked for, " + std::string(name_of(what)) +
-                         ", is recorded already; ask for stop first.");
-    if (!what && host.regions().empty())
-        throw UsageError("There are no regions whose traces could be recorded; ask for set_regions first.");
-    if (!what && !wanted.ends_with(".csv"))
-        throw UsageError("Traces are recorded as .csv; name such a file.");
+    const std::vector<Recording> running = host.recordings();
+    if (std::any_of(running.begin(), running.end(), [&](const Recording& one) { return one.kind == &kind; }))
+        throw UsageError("'" + name + "' is recorded already; send 'stop' first.");
+    if (kind.needs != OutputKind::Needs::nothing && host.regions().empty())
+        throw UsageError("There are no regions to record " + name + " of; send 'set_regions' first.");
+    if (!wanted.ends_with(ending))
+        throw UsageError("Files of '" + name + "' must end in " + ending + ".");
     if (!stream_target(wanted))
         check_writable(wanted);
     std::vector<std::string> promised;
-    for (const ControlRecording& recording : host.recordings())
-        promised.push_back(recording.file);
+    for (const Recording& recording : running)
+        promised.push_back(recording.path);
     const std::string path = free_recording_name(wanted, promised);
-    host.begin_recording(what, path);
+    host.begin_recording(kind, path);
     return told({{"file", path}});
 }
 
 Answer stop_recording(ControlHost& host, const Json& a, ControlProgress& progress) {
-    const ControlWhat what = what_of(a);
+    const OutputKind& kind = named_kind(a);
     if (!progress.sink)
-        progress.sink = host.end_recording(what);
+        progress.sink = host.end_recording(kind);
     if (!progress.sink)
-        throw UsageError("No recording of " + std::string(name_of(what)) + " runs; ask for record first.");
+        throw UsageError("No recording of " + std::string(kind.request) + " runs; ask for record first.");
     const SinkStatus status = progress.sink->status();
     constexpr std::chrono::seconds kLongest(30); // behind that the disk is waited for elsewhere
     if (!status.closed && SteadyClock::now() - progress.begun < kLongest)

@@ -78,10 +78,12 @@ Out stage_json(const ChainStage& stage) {
 
 Out recordings(ControlHost& host) {
     Out all = Out::array();
-    for (const ControlRecording& recording : host.recordings()) {
+    for (const Recording& recording : host.recordings()) {
+        if (*recording.kind->request == '\0')
+            continue;
         const SinkStatus status = recording.sink->status();
-        Out one = {{"what", name_of(recording.what)},
-                   {"file", status.path.empty() ? recording.file : status.path},
+        Out one = {{"what", recording.kind->request},
+                   {"file", status.path.empty() ? recording.path : status.path},
                    {"written", status.written},
                    {"dropped", status.dropped},
                    {"queued", status.queued}};

@@ -139,7 +139,7 @@ std::vector<ControlRow> make_rows() {
     const ControlArgument file{"file", Type::text, true,
                                "its name in the folder of --control-folder; the ending says the format"};
     const ControlArgument event{"event", Type::whole, true, "its number, as mark and events tell it"};
-    const ControlArgument what{"what", Type::choice, true, "what is recorded", what_names()};
+    const ControlArgument what{"what", Type::choice, true, "what is recorded", record_names()};
     return {
         {"list",
          "what there is: stages, sources and the view with their parameters, requests, the window's actions",
@@ -316,10 +316,11 @@ std::string control_schema() {
 
 std::unique_ptr<ControlServer> make_control(ControlHost& host, void (*wake)()) {
     const auto& program = host.settings().program.as<ProgramSettings>();
-    if (program.control.empty())
+    const std::string address = output_of(host.settings(), "control");
+    if (address.empty())
         return nullptr;
     return std::make_unique<ControlServer>(
-        program.control, [&host](std::string_view message) { return read_request(message, host); }, wake,
+        address, [&host](std::string_view message) { return read_request(message, host); }, wake,
         load_curve_keys(program.curve_key, program.curve_clients));
 }
 

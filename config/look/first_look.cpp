@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/long_work.hpp"
+#include "base/lower_ending.hpp"
 #include "pipeline/mapping.hpp"
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"
@@ -101,13 +102,6 @@ std::string path_of(const SourceArgument& source) {
     } catch (const UsageError&) {
         return "";
     }
-}
-
-std::string lower_ending(const std::string& name) {
-    std::string ending = std::filesystem::path(name).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 #include "config/atomic_file.hpp"
 #include "config/config_file.hpp"
 #include "config/data_folder.hpp"
-#include "config/presets_data.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "files/input_file.hpp"

@@ -3,6 +3,10 @@
 
 #include "config/settings.hpp"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace specklescope {
 
 /// Letters, digits, '-' and '_', 64 at most.
@@ -27,5 +31,11 @@ struct PresetTaken {
 PresetTaken with_preset(const Preset& preset, const Settings& now);
 /// A line for each thing that load_preset() would change: "speckle: radius 3 → 5".
 std::vector<std::string> preset_differences(const std::string& name, const Settings& settings);
+
+/// Preset files as they were when the program was built.
+struct PresetText {
+    std::string_view name, toml;
+};
+const std::vector<PresetText>& preset_texts();
 
 } // namespace specklescope

@@ -17,8 +17,8 @@
 #include <thread>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include "net/connection_watch.hpp"
 #include "net/curve_guard.hpp"
+#include "net/readable.hpp"
 #endif
 
 namespace specklescope {
@@ -83,16 +83,15 @@ public:
     Impl(const std::string& text, ControlReader read, void (*wake)(), std::shared_ptr<const CurveKeys> keys)
         : asked_(parse_listen_address(text, kControlSyntax)), read_(std::move(read)), wake_(wake),
           guard_(context_, std::move(keys)), socket_(context_, ZMQ_ROUTER), heard_(context_, ZMQ_PAIR),
-          tells_(context_, ZMQ_PAIR), watch_(context_, kStrangers) {
+          tells_(context_, ZMQ_PAIR) {
         guard_.guard(socket_);
-        watch_.watch(socket_, "--control");
         constexpr int kMostUnread = 8; // messages of one client
         socket_.set(zmq::sockopt::rcvhwm, kMostUnread);
-        socket_.set(zmq::sockopt::sndhwm, 1);              // answers, which may have pictures with them
-        socket_.set(zmq::sockopt::router_mandatory, true); // says which are dropped
-        socket_.set(zmq::sockopt::linger, 500);            // ms; somebody who does not read holds up no end
+        socket_.set(zmq::sockopt::sndhwm, 1);              // answers, which may contain images
+        socket_.set(zmq::sockopt::router_mandatory, true); // report dropped answers
+        socket_.set(zmq::sockopt::linger, 500); // ms; a client that does not read delays the end no longer
         socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMostBytes));
-        socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
+        end_silent_connections(socket_);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         bind(text);
         file_.emplace(asked_.path);
@@ -134,10 +133,6 @@ public:
     void wait(std::chrono::milliseconds most) { pending_.wait(most); }
 
 private:
-    /// A message may have parts without end, each as large as is allowed: ZeroMQ has no limit for that.
-    static constexpr ConnectionLimits kStrangers{
-        .most = 64, .each = 16 * kMostBytes, .total = 64 * kMostBytes};
-
     void bind(const std::string& text) {
         try {
             if (!asked_.path.empty())
@@ -183,7 +178,6 @@ private:
         Received received = receive(socket_, std::move(part));
         if (!received.request)
             return true;
-        watch_.heard(*received.request);
         clients_.asked(received.from.front(), zmq_msg_gets(received.request->handle(), "Peer-Address"));
         try {
             if (!received.whole)
@@ -237,7 +231,6 @@ private:
     const CurveGuard guard_;
     zmq::socket_t socket_, heard_; ///< the thread's, once it runs
     zmq::socket_t tells_;          ///< the main thread's: to heard_
-    ConnectionWatch watch_;
     std::optional<BoundSocketFile> file_;
     std::string address_;
     PendingRequests pending_;

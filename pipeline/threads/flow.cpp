@@ -54,10 +54,14 @@ void Flow::refuse(RefusedEdit edits, const std::shared_ptr<const Wanted>& tried)
         const std::scoped_lock lock(mutex);
         if (wanted == tried)
             wanted = applied;
-        // A newer edit, made on top of a refused one, fails for the same reason.
-        known = !refused.empty() && refused.back().first == edits.first && refused.back().why == edits.why;
+        // A newer edit, made on top of a refused one, holds the same fault.
+        const auto same = std::find_if(refused.rbegin(), refused.rend(), [&](const RefusedEdit& one) {
+            return one.of_regions == edits.of_regions && one.first == edits.first &&
+                   (one.last == edits.last || one.why == edits.why);
+        });
+        known = same != refused.rend();
         if (known)
-            refused.back().last = edits.last;
+            same->last = edits.last;
         else
             refused.push_back(edits);
         if (refused.size() > Pipeline::kRefused)

@@ -181,18 +181,13 @@ private:
             return of_host(array);
         return {pixels->holder, pixels->image(), {}};
     }
-    /// Of one thread of this process: one that was left behind by a fork has none.
+    /// Only one thread at a time has the turn.
     class Turn {
     public:
-        explicit Turn(std::atomic<pid_t>& taken) : taken_(taken) {
-            const pid_t here = ::getpid();
-            pid_t by = 0;
-            while (!has_ && by != here)
-                has_ = taken_.compare_exchange_weak(by, here);
-        }
+        explicit Turn(std::atomic<bool>& taken) : taken_(taken), has_(!taken.exchange(true)) {}
         ~Turn() {
             if (has_)
-                taken_ = 0;
+                taken_ = false;
         }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
@@ -205,8 +200,8 @@ private:
         }
 
     private:
-        std::atomic<pid_t>& taken_;
-        bool has_ = false;
+        std::atomic<bool>& taken_;
+        const bool has_;
     };
 
     specklescope_image shape(const specklescope_image& input) const {
@@ -286,11 +281,10 @@ private:
     }
 
     specklescope_chain* chain_ = nullptr;
-    std::atomic<pid_t> turn_{
-        0};                 ///< the process in which a thread is between its call and the end of the copies
-    Told last_;             ///< under the GIL, as what follows
-    bool pending_ = false;  ///< what is known of the last result is with the library still
-    std::deque<Held> held_; ///< frames and results that a GPU may be at
+    std::atomic<bool> turn_{false}; ///< a thread is between its call and the end of the copies
+    Told last_;                     ///< under the GIL, as what follows
+    bool pending_ = false;          ///< what is known of the last result is with the library still
+    std::deque<Held> held_;         ///< frames and results that a GPU may be at
 };
 
 } // namespace

@@ -216,9 +216,7 @@ public:
         auto info = sized<specklescope_source_info>();
         std::string name, coding, lossy; // the library's live until its next call with this stream
         check_while_others_run([&](specklescope_stream* stream) {
-            std::unique_lock turn(source_turn_, std::defer_lock);
-            if (::getpid() == made_in_) // elsewhere it is refused, and a fork may have left the lock closed
-                turn.lock();
+            const std::scoped_lock turn(source_turn_);
             const specklescope_status status = specklescope_stream_source(stream, &info);
             if (status == SPECKLESCOPE_OK) {
                 name = info.name;
@@ -267,7 +265,6 @@ private:
 
     specklescope_stream* stream_ = nullptr;
     mutable std::mutex source_turn_; ///< from the call into the library to the end of the copies
-    pid_t made_in_ = ::getpid();
 };
 
 } // namespace

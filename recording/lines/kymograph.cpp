@@ -1,6 +1,7 @@
 #include "recording/lines/kymograph.hpp"
 
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "files/whole_file.hpp"
 #include "recording/lines/kymograph_file.hpp"
 #include "recording/record_file.hpp"
@@ -141,9 +142,7 @@ std::string kymograph_path(const std::string& path, const std::string& region) {
 }
 
 void check_kymograph(const std::string& path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = lower_ending(path);
     if (ending != ".tiff" && ending != ".tif")
         throw UsageError("'" + path + "' cannot be a kymograph: the name must end in .tiff or .tif.");
     check_folder(path);

@@ -2,10 +2,9 @@
 
 #include "base/error.hpp"
 #include "pipeline/scale/pixel_size.hpp"
-#include "recording/line_pages.hpp"
 #include "recording/record_file.hpp"
 #include "recording/scale/calibration.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 #include "recording/tiff_directory.hpp"
 
 #include <nlohmann/json.hpp>
@@ -207,13 +206,13 @@ std::uint64_t KymographFile::flush(std::uint64_t dropped) {
         return 0;
     const std::uint64_t bytes = pixels_text_.size() + table_text_.size();
     store(pixels_ + in_file_ * columns_ * 4, pixels_text_);
-    std::uint64_t table_end = table_end_;
     check_named(table_, table_path_);
-    std::string_view lines = table_text_;
-    if (const int error = append_lines(table_, table_end, lines); error != 0)
+    if (const int error = table_.write_at(table_end_, table_text_.data(), table_text_.size()); error != 0)
         throw RunError(write_error(table_path_, error));
     write_head(false, dropped);
-    table_end_ = table_end;
+    if (const int error = sync_.sync({file_.fd(), table_.fd()}); error != 0)
+        throw RunError(write_error(path_, error));
+    table_end_ += table_text_.size();
     in_file_ = rows_;
     last_in_file_ns_ = last_ns_;
     changes_in_file_ = changes_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "files/whole_file.hpp"
+#include "recording/disk_sync.hpp"
 #include "recording/lines/line_sink.hpp"
 
 #include <cstdint>
@@ -59,6 +60,7 @@ private:
     std::string exposure_;   ///< and the exposure
     std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< of either behind the first row
     std::string pixels_text_, table_text_;            ///< not yet written
+    TimedSync sync_;
 };
 
 } // namespace specklescope

@@ -5,8 +5,7 @@
 #include "base/parallel.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/lines/line_sink.hpp"
-#include "recording/table_file.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
 #include <limits>
 #include <optional>
@@ -23,7 +22,7 @@ constexpr const char* kColumns = "sequence,capture_s,region,width,width_std,cent
                                  "baseline,edge,r2,arrival_s,version,width_um,width_std_um\n";
 
 std::string said(const std::string& what, const std::string& value) {
-    return comment("# " + what + ": " + one_line(value));
+    return "# " + what + ": " + one_line(value) + "\n";
 }
 
 std::string head_of(const StreamInfo& stream, int band) {

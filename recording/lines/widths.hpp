@@ -12,8 +12,8 @@ namespace specklescope {
 /// LineProfile(line, band), of what may be averaged (K² of K and of a flow index: the window of a contrast is
 /// a blur of K², and moves no point of half depth of it). Columns: sequence, capture_s, region, width,
 /// width_std, centre, depth, fit, centre_std, baseline, edge, r2, arrival_s, version; nan where the fit is
-/// not "ok". Lines that begin with # tell chain, map, exposure and lines, and again where they have changed.
-/// Files are begun, replaced and kept whole as those of traces.
+/// not "ok". Lines that begin with # state chain, map, exposure and lines, and again after a change. Files
+/// are created, replaced and written as those of traces (recording/traces.hpp).
 std::shared_ptr<Sink> make_widths(const std::string& path, int band);
 
 /// Throws RunError as open() would.

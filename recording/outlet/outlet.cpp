@@ -165,8 +165,9 @@ private:
     std::thread thread_;
 };
 
-Outlet::Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks)
-    : impl_(std::make_unique<Impl>(std::move(end), std::move(look), marks)) {}
+Outlet::Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks,
+               std::string opened_by)
+    : option(std::move(opened_by)), impl_(std::make_unique<Impl>(std::move(end), std::move(look), marks)) {}
 Outlet::~Outlet() = default;
 std::string Outlet::name() const { return impl_->name(); }
 SinkStatus Outlet::status() const { return impl_->status(); }

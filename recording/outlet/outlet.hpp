@@ -45,7 +45,8 @@ public:
 /// Lives through sources and pipelines, each of which has a feed.
 class Outlet {
 public:
-    Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks);
+    Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks,
+           std::string opened_by = "");
     ~Outlet();
     Outlet(const Outlet&) = delete;
     Outlet& operator=(const Outlet&) = delete;
@@ -55,6 +56,7 @@ public:
     /// `left_out`: pictures that a newer one overtook, or nobody watched; `dropped`: those without room.
     SinkStatus status() const;
     std::vector<OutletClient> clients() const;
+    const std::string option; ///< that opened it, "serve"
 
 private:
     friend class OutletFeed;

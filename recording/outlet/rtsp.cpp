@@ -1,4 +1,5 @@
-// An RTSP server with one mount. All who watch share one encoder, which runs while somebody does.
+// An RTSP server with one mount. All viewers share one encoder, which runs while there is a viewer. The
+// server's thread accepts clients and checks them; GStreamer's thread for clients reads their requests.
 #include "base/error.hpp"
 #include "base/known_secrets.hpp"
 #include "base/log.hpp"
@@ -12,17 +13,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #ifdef SPECKLESCOPE_HAVE_RTSP
-#include "recording/outlet/rtsp_clients.hpp"
-
 #include <gio/gio.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/rtsp-server/rtsp-server.h>
 #include <gst/video/video.h>
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #endif
 
 namespace specklescope {
@@ -30,6 +40,9 @@ namespace specklescope {
 #ifdef SPECKLESCOPE_HAVE_RTSP
 
 namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 
 /// Clients that come within half a second share a key frame: each takes room of the rate.
 /// Constant quality: the quantizer leaves speckle in false colours about 40 dB with 4:4:4. bound_rate()
@@ -53,21 +66,50 @@ void bound_rate(GstElement* encoder, double mbit_s) {
                  "vbv-buf-capacity",
                  static_cast<guint>(std::lround(std::min(kLongestMs, 1000 * kMostMbit / mbit_s))), nullptr);
 }
-constexpr std::uint64_t kWaitingForEncoder = 2; ///< pictures in front of the encoder
-constexpr guint kLookMs = 200;                  ///< between two looks at who reads
-constexpr guint kEndMs = 5;                     ///< between two looks at who is still there at the end
-constexpr int kEndLooks = 400;                  ///< then it ends without them
-constexpr guint kMostSessions = 64;             ///< of strangers
-constexpr gint kBacklog = 64;                   ///< with five a viewer waits seconds behind strangers
-constexpr guint kMostBody = 65536;              ///< bytes of a request: a stranger says how long it is
-constexpr const char* kRole = "viewer";         ///< of whoever knows the password
+constexpr std::uint64_t kWaitingForEncoder = 2; ///< pictures queued for the encoder
+constexpr guint kLookMs = 200;                  ///< interval of the check of clients
+constexpr guint kEndMs = 5;                     ///< interval of the check for clients at the end
+constexpr int kEndLooks = 400;                  ///< then the server ends without them
+constexpr guint kMostSessions = 64;
+constexpr gint kBacklog = 64;           ///< with 5, a viewer waits for seconds while strangers connect
+constexpr guint kMostBody = 65536;      ///< bytes of a request
+constexpr const char* kRole = "viewer"; ///< role of clients with the password
+
+// GStreamer limits sessions and bodies of requests, but not connections and headers, and it stops all viewers
+// for 10 s when one of them over TCP does not read.
+constexpr int kMostClients = 64;
+constexpr auto kPatience = 1s;      ///< with a viewer that does not read while there are others
+constexpr auto kIntroduction = 10s; ///< until a client has a session
+/// Bytes that a client may send: requests are few, and those that keep a session alive are small.
+constexpr std::uint64_t kMostTalk = std::uint64_t{256} << 10, kTalkEachSecond = 1024;
 
 struct ObjectRelease {
     void operator()(gpointer object) const { g_object_unref(object); }
 };
 template <class T> using Object = std::unique_ptr<T, ObjectRelease>;
 
-/// What GStreamer's threads see of it: some of them end after it.
+/// A connection. The descriptor is a duplicate: GStreamer closes its own one on the clients' thread. That
+/// thread reads for as long as a client sends, so the server's thread has to end such a connection.
+struct Visitor {
+    Visitor(int descriptor, std::string address) : fd(descriptor), from(std::move(address)) {}
+    Visitor(const Visitor&) = delete;
+    Visitor& operator=(const Visitor&) = delete;
+    ~Visitor() { ::close(fd); }
+    void end() {
+        ended = true;
+        (void)::shutdown(fd, SHUT_RDWR);
+    }
+
+    const int fd;
+    const std::string from;
+    const Clock::time_point came = Clock::now();
+    bool ended = false;                    ///< the clients' thread has yet to notice
+    std::uint64_t acknowledged = 0;        ///< bytes, at the last check
+    Clock::time_point took = came;         ///< last time it read, or had nothing to read
+    std::optional<OutletClient> watches{}; ///< with the counts from before it began to watch
+};
+
+/// State shared with GStreamer's threads, some of which end later than the server.
 struct Watched {
     /// Under the mutex.
     bool push() {
@@ -109,10 +151,11 @@ struct Watched {
     const GstRTSPMedia* media = nullptr; ///< to know it again
     GstBuffer* last = nullptr;
     Shape shape{}, pushed{};
-    bool begun = false; ///< the source has got a picture
-    PicturesCounted counted;
-    std::vector<OutletClient> watch; ///< as judge_clients() has it
-    std::mutex telling;              ///< of what follows
+    bool begun = false;                   ///< the source has got a picture
+    std::uint64_t taken = 0, dropped = 0; ///< pictures: given to the encoder, and without room there
+    std::map<GstRTSPClient*, Visitor> visitors;
+    Clock::time_point alone = Clock::now(); ///< last time that there was at most one client
+    std::mutex telling;                     ///< guards what follows
     std::function<void()> on_watched;
 };
 using Shared = std::shared_ptr<Watched>;
@@ -156,32 +199,98 @@ void on_media(GstRTSPMediaFactory*, GstRTSPMedia* media, gpointer data) {
         watched.on_watched();
 }
 
-/// Who comes later need not wait for the next whole picture.
+/// Forces a key frame, so that a new viewer need not wait for the next one.
 void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
     Watched& watched = **static_cast<Shared*>(data);
-    const GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-    run_log().info("{} watches {}.", connection ? gst_rtsp_connection_get_ip(connection) : "Somebody",
-                   watched.name);
     const std::lock_guard lock(watched.mutex);
-    begins_to_watch(client, watched.counted);
+    const auto visitor = watched.visitors.find(client);
+    if (visitor == watched.visitors.end())
+        return;
+    const std::string& from = visitor->second.from;
+    run_log().info("{} watches {}.", from, watched.name);
+    if (auto& watches = visitor->second.watches; !watches) // otherwise it resumes
+        watches = OutletClient{
+            .from = from, .since = Clock::now(), .pictures = watched.taken, .dropped = watched.dropped};
     if (watched.encoder)
         gst_element_send_event(watched.encoder.get(),
                                gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
+void on_closed(GstRTSPClient* client, gpointer data) {
+    Watched& watched = **static_cast<Shared*>(data);
+    const std::lock_guard lock(watched.mutex);
+    watched.visitors.erase(client);
+}
+
+/// Called before the clients' thread gets the client.
 void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
-    connect(client, "play-request", &on_play, *static_cast<Shared*>(data));
+    const Shared& shared = *static_cast<Shared*>(data);
+    GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    gst_rtsp_connection_set_http_mode(connection, TRUE); // no tunnels
+    connect(client, "play-request", &on_play, shared);
+    connect(client, "closed", &on_closed, shared);
+    GSocket* socket = gst_rtsp_connection_get_read_socket(connection);
+    const int fd = ::fcntl(g_socket_get_fd(socket), F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) { // no descriptors are left
+        (void)g_socket_shutdown(socket, TRUE, TRUE, nullptr);
+        return;
+    }
+    const char* ip = gst_rtsp_connection_get_ip(connection);
+    const std::lock_guard lock(shared->mutex);
+    shared->visitors.try_emplace(client, fd, ip ? ip : "");
 }
 
-gboolean on_clean(gpointer server) {
-    const Object<GstRTSPSessionPool> sessions(gst_rtsp_server_get_session_pool(GST_RTSP_SERVER(server)));
-    gst_rtsp_session_pool_cleanup(sessions.get());
-    return G_SOURCE_CONTINUE;
+bool has_session(GstRTSPClient* client) {
+    GList* sessions = gst_rtsp_client_session_filter(client, nullptr, nullptr);
+    const bool any = sessions != nullptr;
+    g_list_free_full(sessions, g_object_unref);
+    return any;
 }
 
-gboolean on_connection(GSocket* listening, GIOCondition, gpointer server) {
-    let_in(GST_RTSP_SERVER(server), listening);
-    return G_SOURCE_CONTINUE;
+/// Why the client has to go; empty if it stays.
+std::string fault_of(Visitor& visitor, bool has_session, bool others_watch) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    int unsent = 0;
+    if (::getsockopt(visitor.fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        ::ioctl(visitor.fd, SIOCOUTQ, &unsent) != 0)
+        return "";
+    const Clock::time_point now = Clock::now();
+    if (unsent == 0 || info.tcpi_bytes_acked != visitor.acknowledged)
+        visitor.took = now;
+    visitor.acknowledged = info.tcpi_bytes_acked;
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - visitor.came);
+    if (age > kIntroduction && !has_session)
+        return "has not asked for pictures";
+    if (info.tcpi_bytes_received > kMostTalk + kTalkEachSecond * static_cast<std::uint64_t>(age.count()))
+        return "has sent too much";
+    if (others_watch && now - visitor.took >= kPatience)
+        return "has not read its pictures for a second while others watch";
+    return "";
+}
+
+struct Look {
+    Watched& watched;
+    int too_many;
+    bool others_watch;
+};
+
+/// Called for the newest client first.
+GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
+    auto& look = *static_cast<Look*>(data);
+    const bool session = has_session(client);
+    const std::lock_guard lock(look.watched.mutex);
+    const auto found = look.watched.visitors.find(client);
+    if (found == look.watched.visitors.end() || found->second.ended)
+        return GST_RTSP_FILTER_KEEP;
+    Visitor& visitor = found->second;
+    const std::string fault =
+        look.too_many-- > 0 ? "is one client too many" : fault_of(visitor, session, look.others_watch);
+    if (!fault.empty()) {
+        run_log().warn("{} {}; its connection to --serve was closed.", visitor.from, fault);
+        visitor.end();
+    }
+    return GST_RTSP_FILTER_KEEP;
 }
 
 class RtspEnd final : public OutletEnd {
@@ -220,15 +329,8 @@ public:
             const std::lock_guard lock(watched_->telling);
             watched_->on_watched = nullptr;
         }
-        GSource* end = g_timeout_source_new(kEndMs);
-        g_source_set_callback(end, &RtspEnd::on_end, this, nullptr);
-        g_source_attach(end, context_.get());
-        g_source_unref(end);
+        attach(g_timeout_source_new(kEndMs), &RtspEnd::on_end);
         thread_.join();
-        for (GSource* source : {listening_, cleaning_, looking_}) {
-            g_source_destroy(source);
-            g_source_unref(source);
-        }
     }
 
     std::string name() const override { return address_.shown(); }
@@ -241,7 +343,7 @@ public:
         watched_->last = buffer;
         watched_->shape = picture.pixels.shape();
         const bool taken = watched_->push();
-        ++(taken ? watched_->counted.taken : watched_->counted.dropped);
+        ++(taken ? watched_->taken : watched_->dropped);
         return taken;
     }
     void show_again() override {
@@ -254,11 +356,14 @@ public:
     }
     std::vector<OutletClient> clients() const override {
         const std::lock_guard lock(watched_->mutex);
-        std::vector<OutletClient> all = watched_->watch;
-        for (OutletClient& client : all) {
-            client.pictures = watched_->counted.taken - client.pictures;
-            client.dropped = watched_->counted.dropped - client.dropped;
-        }
+        std::vector<OutletClient> all;
+        for (const auto& [client, visitor] : watched_->visitors)
+            if (visitor.watches) {
+                OutletClient& one = all.emplace_back(*visitor.watches);
+                one.pictures = watched_->taken - one.pictures;
+                one.dropped = watched_->dropped - one.dropped;
+                one.still_s = std::chrono::duration<double>(Clock::now() - visitor.took).count();
+            }
         return all;
     }
 
@@ -294,30 +399,24 @@ private:
         const Object<GstRTSPMountPoints> mounts(gst_rtsp_server_get_mount_points(server_.get()));
         gst_rtsp_mount_points_add_factory(mounts.get(), address_.path.c_str(),
                                           GST_RTSP_MEDIA_FACTORY(g_object_ref(factory_.get())));
-        listen();
-        cleaning_ = g_timeout_source_new_seconds(2); // sessions of clients that went without a word
-        g_source_set_callback(cleaning_, &on_clean, server_.get(), nullptr);
-        g_source_attach(cleaning_, context_.get());
-        looking_ = g_timeout_source_new(kLookMs);
-        g_source_set_callback(looking_, &RtspEnd::on_look, this, nullptr);
-        g_source_attach(looking_, context_.get());
-        watched_->name = name();
-    }
-
-    void listen() {
         GError* raw = nullptr;
-        const Object<GSocket> socket(gst_rtsp_server_create_socket(server_.get(), nullptr, &raw));
-        if (const GstHandle<GError> error(raw); !socket)
+        GSource* listening = gst_rtsp_server_create_source(server_.get(), nullptr, &raw);
+        if (const GstHandle<GError> error(raw); !listening)
             throw RunError("Pictures cannot be served at " + name() + ": " +
                            (error ? error->message : "the address cannot be opened") +
                            "; name another port, or end the program that has it.");
-        const Object<GSocketAddress> bound(g_socket_get_local_address(socket.get(), nullptr));
-        if (bound && G_IS_INET_SOCKET_ADDRESS(bound.get()))
-            address_.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound.get()));
-        listening_ = g_socket_create_source(
-            socket.get(), static_cast<GIOCondition>(G_IO_IN | G_IO_ERR | G_IO_HUP | G_IO_NVAL), nullptr);
-        g_source_set_callback(listening_, G_SOURCE_FUNC(&on_connection), server_.get(), nullptr);
-        g_source_attach(listening_, context_.get());
+        listening_ = g_source_attach(listening, context_.get());
+        g_source_unref(listening);
+        address_.port = gst_rtsp_server_get_bound_port(server_.get());
+        attach(g_timeout_source_new_seconds(2), &RtspEnd::on_clean);
+        attach(g_timeout_source_new(kLookMs), &RtspEnd::on_look);
+        watched_->name = name();
+    }
+
+    void attach(GSource* source, GSourceFunc call) {
+        g_source_set_callback(source, call, this, nullptr);
+        g_source_attach(source, context_.get());
+        g_source_unref(source);
     }
 
     /// By digest: neither the password nor what could be used again crosses the wire.
@@ -335,22 +434,42 @@ private:
         gst_rtsp_server_set_auth(server_.get(), auth.get());
     }
 
-    static gboolean on_look(gpointer data) {
-        const auto* self = static_cast<RtspEnd*>(data);
-        std::vector<OutletClient> watch = judge_clients(self->server_.get());
-        const std::lock_guard lock(self->watched_->mutex);
-        self->watched_->watch = std::move(watch);
+    /// Frees sessions of clients that disappeared without closing their connection.
+    static gboolean on_clean(gpointer data) {
+        const Object<GstRTSPSessionPool> sessions(
+            gst_rtsp_server_get_session_pool(static_cast<RtspEnd*>(data)->server_.get()));
+        gst_rtsp_session_pool_cleanup(sessions.get());
         return G_SOURCE_CONTINUE;
     }
-
+    static gboolean on_look(gpointer data) {
+        const auto* self = static_cast<RtspEnd*>(data);
+        Watched& watched = *self->watched_;
+        Look look{watched, 0, false};
+        {
+            const std::lock_guard lock(watched.mutex);
+            const auto clients =
+                static_cast<int>(std::count_if(watched.visitors.begin(), watched.visitors.end(),
+                                               [](const auto& one) { return !one.second.ended; }));
+            if (clients <= 1)
+                watched.alone = Clock::now();
+            look.too_many = clients - kMostClients;
+            look.others_watch = Clock::now() - watched.alone >= kPatience;
+        }
+        gst_rtsp_server_client_filter(self->server_.get(), &judge, &look);
+        return G_SOURCE_CONTINUE;
+    }
     static gboolean on_end(gpointer data) {
         auto* self = static_cast<RtspEnd*>(data);
-        g_source_destroy(self->listening_);
-        const int left = send_away(self->server_.get());
-        if (left > 0 && ++self->looks_at_end_ < kEndLooks)
+        if (GSource* source = g_main_context_find_source_by_id(self->context_.get(), self->listening_))
+            g_source_destroy(source);
+        const std::lock_guard lock(self->watched_->mutex);
+        auto& visitors = self->watched_->visitors;
+        for (auto& [client, visitor] : visitors)
+            visitor.end();
+        if (!visitors.empty() && ++self->looks_at_end_ < kEndLooks)
             return G_SOURCE_CONTINUE;
-        if (left > 0)
-            run_log().debug("{} clients of --serve have not heard of its end.", left);
+        if (!visitors.empty())
+            run_log().debug("{} clients of --serve have not heard of its end.", visitors.size());
         g_main_loop_quit(self->loop_.get());
         return G_SOURCE_REMOVE;
     }
@@ -360,10 +479,8 @@ private:
     std::unique_ptr<GMainLoop, ContextRelease> loop_;
     Object<GstRTSPServer> server_;
     Object<GstRTSPMediaFactory> factory_;
-    GSource* listening_ = nullptr;
-    GSource* cleaning_ = nullptr;
-    GSource* looking_ = nullptr;
-    int looks_at_end_ = 0; ///< of the server's thread
+    guint listening_ = 0;
+    int looks_at_end_ = 0; ///< used by the server's thread
     std::thread thread_;
     const Shared watched_;
 };

@@ -3,14 +3,14 @@
 
 #include "analysis/region.hpp"
 #include "base/error.hpp"
+#include "base/lower_ending.hpp"
 #include "base/one_line.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "recording/free_name.hpp"
 #include "recording/record_file.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -146,9 +146,9 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
 std::string report_csv(const Report& report) {
     std::string text = "# Specklescope report\n";
     for (const auto& [name, value] : settings_rows(report))
-        text += comment("# " + name + ": " + value);
+        text += "# " + name + ": " + value + "\n";
     for (const auto& row : event_rows(report))
-        text += comment("# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3]);
+        text += "# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3] + "\n";
     const auto add = [&](const auto& cells) {
         for (const auto& cell : cells)
             text += (&cell == &cells.front() ? "" : ",") + csv_text(std::string(cell));
@@ -248,27 +248,7 @@ std::vector<std::string> methods(const Report& report) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kPlotColumns = 900; ///< of a plot: more than a printer's dots tell apart
-
-std::string beside_report(const std::string& path, const char* ending) {
-    return fs::path(path).replace_extension(ending).string();
-}
-
-/// The first number that none of the three names has yet.
-std::string free_name(const std::string& wanted) {
-    constexpr int kMost = 10000;
-    for (int number = 0; number < kMost; ++number) {
-        std::string path = numbered(wanted, number);
-        std::error_code ignored;
-        if (!fs::exists(fs::symlink_status(path, ignored)) &&
-            !fs::exists(fs::symlink_status(beside_report(path, ".png"), ignored)) &&
-            !fs::exists(fs::symlink_status(beside_report(path, ".csv"), ignored)))
-            return path;
-    }
-    throw RunError("All names from " + wanted + " on are taken; choose another name for the report.");
-}
 
 [[noreturn]] void not_written(const std::string& path, int error) {
     throw RunError(
@@ -316,12 +296,7 @@ bool ReportTraces::comparable(const TraceColumn& column) const {
     return taken && overview.comparable(column, taken->with);
 }
 
-bool is_report(const std::string& path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending == ".pdf";
-}
+bool is_report(const std::string& path) { return lower_ending(path) == ".pdf"; }
 
 void check_report(const std::string& path) {
     if (!is_report(path))
@@ -338,8 +313,8 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     check_folder(path);
     const std::string pdf = draw_pdf(report);
     const std::string csv = report_csv(report);
-    const std::string name = free_name(path);
-    ReportFiles files{name, beside_report(name, ".png"), beside_report(name, ".csv")};
+    const std::vector<std::string> names = files_of_recording(free_recording_name(path, {}));
+    ReportFiles files{names[0], names[1], names[2]};
     UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
     check_made(pdf_file, files.pdf);
     check_made(csv_file, files.csv);

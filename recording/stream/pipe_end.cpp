@@ -41,7 +41,7 @@ std::int64_t now_ns() {
         .count();
 }
 
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string pipe_error(int error) { return std::generic_category().message(error); }
 
 bool is_pipe(int fd) {
     struct stat found {};
@@ -62,12 +62,12 @@ void keep_output_for_streams() {
         refuse_pixels_on_terminal("-");
     const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (output < 0)
-        throw RunError("Standard output cannot take a stream: " + reason(errno) +
+        throw RunError("Standard output cannot take a stream: " + pipe_error(errno) +
                        "; send it to a program or a file.");
     if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // else words would go into the frames
         const int error = errno;
         ::close(output);
-        throw RunError("Words cannot be kept out of standard output: " + reason(error) + ".");
+        throw RunError("Words cannot be kept out of standard output: " + pipe_error(error) + ".");
     }
     kept = output;
 }
@@ -98,7 +98,7 @@ void PipeEnd::open_descriptor() {
     const int flags = ::fcntl(given, F_GETFL);
     struct stat found {};
     if (flags < 0 || ::fstat(given, &found) != 0)
-        throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + reason(errno) + ".");
+        throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + pipe_error(errno) + ".");
     if ((flags & O_ACCMODE) == O_RDONLY)
         throw UsageError("'" + one_line(target_.text) + "' is open for reading alone; name - or a FIFO.");
     way_ = S_ISSOCK(found.st_mode) ? Way::socket : S_ISFIFO(found.st_mode) ? Way::ours : Way::plain;
@@ -113,14 +113,14 @@ void PipeEnd::open_descriptor() {
     }
     fd_ = ::fcntl(given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (fd_ < 0)
-        throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + reason(errno) + ".");
+        throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + pipe_error(errno) + ".");
 }
 
 void PipeEnd::open_path(Reader reader) {
     const std::string name = one_line(target_.path);
     struct stat found {};
     if (::stat(target_.path.c_str(), &found) != 0)
-        throw RunError("There is no FIFO '" + name + "': " + reason(errno) +
+        throw RunError("There is no FIFO '" + name + "': " + pipe_error(errno) +
                        "; make it with mkfifo, or record into a file, "
                        "without " +
                        target_.text.substr(0, 4) + " in front.");
@@ -133,7 +133,7 @@ void PipeEnd::open_path(Reader reader) {
         if (fd_ >= 0)
             break;
         if (errno != ENXIO || !S_ISFIFO(found.st_mode))
-            throw RunError("'" + name + "' cannot be written: " + reason(errno) +
+            throw RunError("'" + name + "' cannot be written: " + pipe_error(errno) +
                            "; name a FIFO that may be.");
         if (reader == Reader::is_there)
             throw RunError("Nobody reads '" + name +
@@ -235,7 +235,7 @@ void PipeEnd::fail(int error) const {
         throw RunError(begin + "the program that read it has gone.");
     if (error == ETIMEDOUT)
         throw RunError(begin + "the program that reads it took nothing for a second, and an end was wanted.");
-    throw RunError(begin + reason(error) + (error == ENOSPC ? "; make room and record again." : "."));
+    throw RunError(begin + pipe_error(error) + (error == ENOSPC ? "; make room and record again." : "."));
 }
 
 void PipeEnd::hurry() noexcept {

@@ -12,8 +12,8 @@
 
 namespace specklescope {
 
-/// The MP4 muxer writes colours of full range as of limited range. Without its word the encoder's own, which
-/// is right, counts.
+/// The MP4 muxer writes full range as limited range. Without the field, readers use the encoder's own, which
+/// is right.
 GstPadProbeReturn FilmProgress::on_caps(GstPad*, GstPadProbeInfo* info, gpointer) {
     GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
     if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
@@ -39,8 +39,8 @@ GstPadProbeReturn FilmProgress::on_muxed(GstPad*, GstPadProbeInfo*, gpointer dat
     return GST_PAD_PROBE_OK;
 }
 
-/// The muxer writes a text tag with a backslash before every second character. What it writes is longer than
-/// the text: the text takes its place on the way to the file.
+/// The muxer writes a text tag with a backslash before every second character. Replaces that by the text,
+/// which is shorter.
 GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointer data) {
     auto* progress = static_cast<FilmProgress*>(data);
     const std::lock_guard lock(progress->mutex);
@@ -68,14 +68,14 @@ GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointe
 
 namespace {
 
-/// What a part of a sentence ends with.
+/// The text without full stops at its end.
 std::string without_stop(std::string text) {
     while (text.ends_with('.'))
         text.pop_back();
     return text;
 }
 
-/// How many threads of GStreamer's pool the message adds to those that are missing. One that begins will
+/// Change of the number of threads that GStreamer has created and not started. A thread that starts will
 /// write the file: SIGXFSZ would end the process.
 int threads_more(GstMessage* message) {
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_STREAM_STATUS)
@@ -93,7 +93,8 @@ std::string reason_of(const GError& error, std::string_view details) {
     std::string reason = without_stop(error.message);
     if (g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
         reason = text(std::errc::no_space_on_device);
-    // "…: Error while writing to file descriptor 5: File too large": the system's words alone are the reason.
+    // "…: Error while writing to file descriptor 5: File too large": only the words of the system are the
+    // reason.
     if (const std::size_t last = details.rfind(": ");
         g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE) &&
         last != std::string_view::npos && last + 2 < details.size())

@@ -5,7 +5,6 @@
 #include "files/whole_file.hpp"
 
 #include <fftw3.h>
-#include <pthread.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -18,10 +17,8 @@
 #include <future>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <set>
 #include <system_error>
-#include <utility>
 
 namespace specklescope {
 
@@ -84,34 +81,13 @@ int write_whole(const std::string& path, const std::string& text) {
     return failed != 0 ? failed : file.replace();
 }
 
-/// Locked around a fork: in the child nobody would let go of it, and what another thread was planning would
-/// be half done. Plans that are measured take seconds, for which nobody waits: then the child is to have
-/// none.
-std::mutex& planner_of_forks() {
-    static std::mutex mutex;
-    static thread_local bool held = false;
-    const auto let_go = [] {
-        if (std::exchange(held, false))
-            mutex.unlock();
-    };
-    const auto hold = [] {
-        const bool waits = planning() == FftPlanning::estimate;
-        held = waits || mutex.try_lock();
-        if (waits)
-            mutex.lock();
-    };
-    if (::pthread_atfork(hold, let_go, let_go) != 0)
-        throw std::bad_alloc();
-    return mutex;
-}
-
 } // namespace
 
 void set_fft_planning(FftPlanning chosen) { planning() = chosen; }
 FftPlanning fft_planning() { return planning(); }
 
 std::mutex& fft_planner() {
-    static std::mutex& mutex = planner_of_forks();
+    static std::mutex mutex;
     return mutex;
 }
 

@@ -115,7 +115,7 @@ for name in ("artery", "a_b", "beyond"):
     assert not about["finished"] and 50 < about["rows"] <= len(values), (about["rows"], len(values))
     assert np.isfinite(values).any(axis=1).all() and (np.nan_to_num(values) != 0).any(axis=1).all()
     text = open(f"out/k-{name}.tiff.csv").read()
-    assert text.endswith("\n")
+    text = text[:text.rfind("\n") + 1] # a kill may cut the last row
     rows = list(csv.DictReader(l for l in text.splitlines(True) if l[0] != "#"))
     assert len(rows) >= len(values)
     assert [int(r["row"]) for r in rows] == list(range(len(rows)))

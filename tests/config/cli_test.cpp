@@ -46,7 +46,7 @@ TEST_F(Cli, TheManualInTheRepositoryIsTheProgramsOwn) {
     const ChildResult result = run({"--manual"});
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.out, read_text(test::source_folder() + "/docs/manual.md"))
-        << "write it anew: ./dev manual";
+        << "write it anew: ./dev nightly manual";
 }
 
 /// Exact integer sums over the rat cortex, 5×5.

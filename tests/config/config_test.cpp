@@ -106,11 +106,6 @@ std::string random_text(std::mt19937_64& random) {
 }
 
 TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
-    constexpr std::vector<std::string> Settings::*kLists[] = {
-        &Settings::record, &Settings::record_raw, &Settings::record_mask, &Settings::record_screen};
-    constexpr std::string Settings::*kPaths[] = {&Settings::stats_path,  &Settings::regions_path,
-                                                 &Settings::traces_path, &Settings::kymograph_path,
-                                                 &Settings::widths_path, &Settings::snapshot_path};
     const std::uint64_t seed = std::random_device{}();
     std::mt19937_64 random(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -126,11 +121,10 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
             randomise(stage.params, random);
             settings.chain.add(std::move(stage));
         }
-        for (std::vector<std::string> Settings::*list : kLists)
-            for (std::size_t i = random() % 3; i > 0; --i)
-                (settings.*list).push_back(random_text(random));
-        for (std::string Settings::*path : kPaths)
-            settings.*path = random_text(random);
+        for (const OutputKind& kind : output_kinds())
+            if (random() % 3 > 0 && !kind.part_of)
+                set_output(settings, kind, {random_text(random), random_text(random)});
+        settings.regions_path = random_text(random);
         save_config(file("saved.toml"), settings);
         Settings back;
         back.trusted = true;
@@ -138,10 +132,9 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         load_config(file("saved.toml"), back);
         ASSERT_EQ(to_toml(back), to_toml(settings));
         ASSERT_EQ(back.source, settings.source);
-        for (std::vector<std::string> Settings::*list : kLists)
-            ASSERT_EQ(back.*list, settings.*list);
-        for (std::string Settings::*path : kPaths)
-            ASSERT_EQ(back.*path, settings.*path);
+        for (const OutputKind& kind : output_kinds())
+            ASSERT_EQ(outputs_of(back, kind), outputs_of(settings, kind)) << kind.name;
+        ASSERT_EQ(back.regions_path, settings.regions_path);
         ASSERT_EQ(back.command, settings.command);
         ASSERT_EQ(to_string(back.chain), to_string(settings.chain));
         for (const ParamDecl& decl : view_table().decls()) // bit by bit, not as text
@@ -215,6 +208,8 @@ TEST_F(ConfigTest, EveryProgramAndViewKeyIsAnOption) {
         EXPECT_EQ(option->decl, program_table().find(decl.name)) << decl.name;
         EXPECT_NE(help().find("--" + option_name(decl)), std::string::npos);
     }
+    for (const OutputKind& kind : output_kinds())
+        EXPECT_NE(find_option(kind.option()), nullptr) << kind.name;
     for (const ParamDecl& decl : view_table().decls()) {
         const std::string value = to_string(decl.get(view_table().defaults()));
         EXPECT_EQ(to_string(parse({"--view", decl.name + "=" + value}).settings.view.get(decl.name)), value);

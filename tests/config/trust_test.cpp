@@ -87,6 +87,9 @@ TEST(Trust, EveryKeyIsDataOrNeedsIt) {
     std::set<std::string> declared;
     for (const ParamDecl& decl : program_table().decls())
         declared.insert(decl.name);
+    for (const OutputKind& kind : output_kinds())
+        if (kind.in_program)
+            declared.insert(kind.name);
     listed = names_of(kDoors);
     listed.insert(kProgramData.begin(), kProgramData.end());
     EXPECT_EQ(declared, listed) << "put a new key into the list where it belongs";

@@ -7,7 +7,7 @@ PROGRAM: calls of CUDA's runtime, on a machine with a GPU; without one the exit 
 
   --short    not every n, but steps of a few or of some hundreds: a test, which tries the same every time
   --new N    allocations in steps of N only: all of them take an hour on two processors
-  --note F   what was tried goes into F as JSON, from which ./dev reliability makes docs/reliability.md
+  --note F   what was tried goes into F, a note for docs/reliability.md
 
 After each run: no signal and no hang; exit status 0, 1 or 2; what is said is one sentence a line, and something is said
 where status is not 0 or a file is not as it should be; every file that is left can be read and holds what it says; the
@@ -352,7 +352,7 @@ def main():
                                  "failures": bad, "ended in a library": library})
     if asked.note:
         campaign = "cuda-faults" if set(names) <= set(ON_GPU) else "faults"
-        command = ["./dev faults", *[asked.what] * bool(asked.what), *["--short"] * asked.short, *[f"--new {asked.new}"] * (asked.new > 1)]
+        command = ["./dev nightly faults", *[asked.what] * bool(asked.what), *["--short"] * asked.short, *[f"--new {asked.new}"] * (asked.new > 1)]
         reliability.note(asked.note, campaign, " ".join(command), rows, gpu() if campaign == "cuda-faults" else "")
     sys.exit(1 if failures else 0)
 

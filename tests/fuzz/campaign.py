@@ -6,7 +6,7 @@ each target is fuzzed for so long, as many at a time as there are processors, fr
 SPECKLESCOPE_SEED holds). What breaks is kept in BUILD/found and becomes a file of the corpus together with its mend.
 
   --grow   what was found new is added to the corpus, minimised
-  --note   what was tried, and how much of the parser that reached, goes into FILE as JSON, from which ./dev reliability makes docs/reliability.md
+  --note   what was tried, and how much of the parser that reached, goes into FILE, a note for docs/reliability.md
 """
 import argparse
 import concurrent.futures
@@ -149,8 +149,7 @@ def main():
                 print(text[-6000:], file=sys.stderr)
                 print(f"fuzz: {target.name} FAILED; the input is in {target.found}, and is run again by "
                       f"{target.program} FILE", file=sys.stderr)
-    if asked.note:
-        reliability.note(asked.note, "fuzz", " ".join(["./dev fuzz", *asked.words]), rows)
+    reliability.note(asked.note, "fuzz", " ".join(["./dev nightly fuzz", *asked.words]), rows)
     sys.exit(1 if failed else 0)
 
 

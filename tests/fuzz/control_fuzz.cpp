@@ -13,7 +13,7 @@ namespace {
 
 class Host final : public test::IdleHost {
 public:
-    void begin_recording(ControlWhat, const std::string&) override {
+    void begin_recording(const OutputKind&, const std::string&) override {
         demand(false, "a recording begins without a folder for it");
     }
     void act(Action action, const std::string& folder) override {

@@ -2,7 +2,7 @@
 // value, and is the same when it is written and read again.
 // Parser: analysis/pulse_table.cpp
 #include "analysis/pulse_table.hpp"
-#include "recording/table_text.hpp"
+#include "recording/table.hpp"
 #include "tests/fuzz/support.hpp"
 
 #include <cmath>

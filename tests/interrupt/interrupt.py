@@ -7,7 +7,7 @@ than 0.2 s longer than the frame of the first run, had another exit status than 
 refused must be so within 2 s, whatever its size.
 
   --only WORD  preparations whose name has it
-  --note F     what was tried goes into F as JSON, from which ./dev reliability makes docs/reliability.md
+  --note F     what was tried goes into F, a note for docs/reliability.md
 """
 import argparse
 import json
@@ -211,8 +211,7 @@ def main():
                          "usual, ms": round(1000 * sorted(taken)[len(taken) // 2]) if taken else ""})
             print(f"interrupt: {name}: {rows[-1]['lasts, s']} s, ends after at most {rows[-1]['longest to the end, ms']} ms"
                   + (f"; {', '.join(wrong)}" if wrong else ""), flush=True)
-    if asked.note:
-        reliability.note(asked.note, "interrupt", " ".join(["./dev interrupt", *[str(asked.tries)] * (asked.tries != 8)]), rows)
+    reliability.note(asked.note, "interrupt", " ".join(["./dev nightly interrupt", *[str(asked.tries)] * (asked.tries != 8)]), rows)
     sys.exit(1 if bad else 0)
 
 

@@ -12,10 +12,10 @@ SKIPPED = 77
 
 library, headers, reference, *options = sys.argv[1:]
 if not shutil.which("abidiff"):
-    print("abidiff is not installed, and nothing was compared; install abigail-tools.")
+    print("abi: Skipped\nnightly: abidiff is not installed")
     sys.exit(SKIPPED)
 if platform.machine() != "x86_64":
-    print(f"The reference is of x86_64, and nothing was compared on {platform.machine()}.")
+    print(f"abi: Skipped\nthe reference is for x86_64, not for {platform.machine()}")
     sys.exit(SKIPPED)
 if options == ["--write"]:
     subprocess.run(["abidw", "--headers-dir", headers, "--drop-private-types", "--exported-interfaces-only",

@@ -179,7 +179,7 @@ def main():
         print("monkey: descriptors, threads, MiB: " + ", ".join(f"{a} to {b}" for a, b in zip(first, last)))
     if asked.note:
         held = dict(zip(["descriptors", "threads", "MiB"], [f"{a} to {b}" for a, b in zip(first, last)])) if first else {}
-        reliability.note(asked.note, "monkey", f"./dev monkey {asked.events}",
+        reliability.note(asked.note, "monkey", f"./dev nightly monkey {asked.events}",
                          [{"what": f"window, seed {asked.seed}", "tries": asked.events, "failures": len(wrong), **held}])
     sys.exit(1 if wrong else 0)
 

@@ -8,7 +8,7 @@
 
 The sources are copied to build/mutation/tree; all changes are compiled into one program there (program.py), each asleep until
 SPECKLESCOPE_MUTANT names it (sites.py), so that the libraries are built once; the tests are linked to them from the objects of
-build/native, which ./dev mutate has built before. Each test runs once with no change awake and tells which it reaches
+build/native, which ./dev nightly mutate has built before. Each test runs once with no change awake and tells which it reaches
 (survey.py); then each change is woken in the tests that reach it, the quick ones first and in one process, until one fails,
 crashes or runs ten times as long as before. A failure counts if it comes twice. Changes that do not compile are not
 counted, others take their turn; those that make no difference are listed with the reason in equivalent.json.
@@ -25,9 +25,11 @@ import sys
 import threading
 
 import program
-import report
 import sites
 import survey
+
+sys.path.insert(0, str(program.ROOT / "tests/support"))
+import reliability  # noqa: E402
 
 # Half of all sites are numbers; each kind gets a turn instead.
 TURNS = ["comparison", "arithmetic", "statement", "constant", "condition", "logic", "not", "function", "arguments",
@@ -87,9 +89,6 @@ def record(mutant, result=None):
     return row | (result or {"outcome": "does not compile"})
 
 
-same = report.same
-
-
 def load(file):
     return json.loads(pathlib.Path(file).read_text())
 
@@ -111,7 +110,7 @@ class Campaign:
         if self.old is not None:  # what was noticed before stays noticed
             rows = [self.rows.get(index, row) for index, row in enumerate(self.old["mutants"])]
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(json.dumps(self.head | {"mutants": rows}, indent=1, ensure_ascii=False) + "\n")
+        self.file.write_text(reliability.compact(self.head | {"mutants": rows}))
 
     def put(self, mutant, result):
         self.rows[mutant.number if self.old is None else mutant.row] = record(mutant, result)
@@ -175,7 +174,105 @@ def campaign(arguments, marked):
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(attempt, order))
     results.save()
-    print(report.table([load(arguments.json)], marked))
+    print(table([load(arguments.json)], marked))
+
+
+# The page
+
+GOALS = {"stages": 95, "pipeline": 85, "recording": 85, "sources": 85, "config": 85, "ui": 70}
+COUNTED = ("noticed", "survived", "not reached")
+
+
+def same(a, b):
+    """The same change, by its text; by its line's too where the list of the equivalent ones names it ("at")."""
+    return all(a[key] == b[key] for key in ("file", "original", "mutated")) and \
+        ("reason" not in a or "at" not in a or a["at"] == b.get("at"))
+
+
+def rows_of(runs, marked):
+    """Every mutant of all runs, once; those that nothing noticed and the list calls equivalent say so."""
+    rows = {}
+    for run in runs:
+        for row in run["mutants"]:
+            if any(same(e, row) for e in marked) and row["outcome"] in ("survived", "not reached"):
+                row = row | {"outcome": "equivalent"}
+            rows.setdefault((row["file"], row["line"], row["original"], row["mutated"]), row)
+    return list(rows.values())
+
+
+def counts_of(runs, marked):
+    rooms = collections.defaultdict(collections.Counter)
+    for row in rows_of(runs, marked):
+        rooms[row["file"].split("/")[0]][row["outcome"]] += 1
+    return rooms
+
+
+def ordered(rooms):
+    return [room for room in [*GOALS, *sorted(set(rooms) - set(GOALS))] if room in rooms]
+
+
+def table(runs, marked):
+    rooms = counts_of(runs, marked)
+    lines = ["| folder | tried | noticed | survived | not reached by any test | share noticed | goal | equivalent | "
+             "did not compile |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for room in ordered(rooms):
+        lines.append(line(f"`{room}/`", rooms[room], f"{GOALS[room]} %" if room in GOALS else ""))
+    lines.append(line("all", sum(rooms.values(), collections.Counter()), ""))
+    return "\n".join(lines)
+
+
+def share(counts):
+    tried = sum(counts[outcome] for outcome in COUNTED)
+    return f"{100 * counts['noticed'] / tried:.0f} %" if tried else ""
+
+
+def line(name, counts, goal):
+    tried = sum(counts[outcome] for outcome in COUNTED)
+    return (f"| {name} | {tried} | {counts['noticed']} | {counts['survived']} | {counts['not reached']} | {share(counts)} | "
+            f"{goal} | {counts['equivalent']} | {counts['does not compile']} |")
+
+
+def command(run):
+    return f"./dev nightly mutate {' '.join(run['paths'])} {run['count']} --seed {run['seed']}"
+
+
+def write_note(file, runs, marked):
+    """Writes the table as a note for docs/reliability.md."""
+    rooms = counts_of(runs, marked)
+    reliability.note(file, "mutation", "; ".join(dict.fromkeys(command(run) for run in runs)),
+                     [{"what": f"{room}/", "tries": sum(rooms[room][outcome] for outcome in COUNTED),
+                       "noticed": rooms[room]["noticed"], "not noticed": rooms[room]["survived"],
+                       "not reached": rooms[room]["not reached"], "share": share(rooms[room]),
+                       "goal": f"{GOALS[room]} %" if room in GOALS else ""} for room in ordered(rooms)],
+                     commit="; ".join(dict.fromkeys(run["commit"] for run in runs)))
+
+
+def cell(text):
+    return "`" + text.replace("|", "\\|") + "`" if text else "(left out)"
+
+
+def page(runs, marked):
+    rows = rows_of(runs, marked)
+    text = ["# Tests that notice", "",
+            "Written by `tests/mutation/mutate.py --report` from `docs/mutation/*.json`. Each row of the table is a number of",
+            "small wrong changes — an operator, a constant, a condition, swapped arguments, a statement left out — tried one",
+            "at a time; *noticed* means that a test failed twice, crashed or ran ten times as long. Changes that do not compile",
+            "are not counted, nor those that make no difference (listed with the reason in `tests/mutation/equivalent.json`).",
+            "", table(runs, marked), "", "| measured with | date | commit | changes not tried |", "|---|---|---|---|"]
+    for run in runs:
+        left = sum(row["outcome"] == "not tried" for row in run["mutants"])
+        text.append(f"| `{command(run)}` | {run['date']} | {run['commit']} | {left} |")
+    text += ["", *(run["note"] for run in runs if "note" in run)]
+    absent = collections.Counter(row["outcome"] for row in rows)
+    text += ["", f"Not counted either: {absent['gone']} in code that has been changed since, {absent['not in this program']} in "
+             "vector loops for other processors."]
+    text += ["", "What nothing noticed, and is to be tested next (lines as of that commit):", "",
+             "| place | is | passes as |", "|---|---|---|"]
+    for row in sorted((r for r in rows if r["outcome"] in ("survived", "not reached")),
+                      key=lambda r: (r["file"], r["line"])):
+        text.append(f"| {row['file']}:{row['line']} | {cell(row['original'])} | {cell(row['mutated'])} |")
+    return "\n".join(text) + "\n"
 
 
 def main():
@@ -194,14 +291,14 @@ def main():
     marked = load(program.HERE / "equivalent.json")
     if arguments.report:
         runs = [load(f) for f in arguments.report]
-        print(report.page(runs, marked), end="")
+        print(page(runs, marked), end="")
         if arguments.note:
-            report.note(arguments.note, runs, marked)
+            write_note(arguments.note, runs, marked)
         return
-    if arguments.paths and arguments.paths[-1].isdigit():  # ./dev mutate PATH 40
+    if arguments.paths and arguments.paths[-1].isdigit():  # ./dev nightly mutate PATH 40
         arguments.count = int(arguments.paths.pop())
     if not arguments.paths and not arguments.again:
-        parser.error("name a folder or a file, for example: ./dev mutate stages 40")
+        parser.error("name a folder or a file, for example: ./dev nightly mutate stages 40")
     campaign(arguments, marked)
 
 

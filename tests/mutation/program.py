@@ -62,7 +62,7 @@ def build(mutants, programs):
     """Builds what compiles; returns the mutants that do."""
     cache = (NATIVE / "CMakeCache.txt").read_text() if (NATIVE / "CMakeCache.txt").is_file() else ""
     if "SPECKLESCOPE_TESTS:BOOL=ON" not in cache:
-        sys.exit("mutate: the tests are not built in build/native; start it as ./dev mutate")
+        sys.exit("mutate: the tests are not built in build/native; start it as ./dev nightly mutate")
     as_there = re.findall(r"^((?:SPECKLESCOPE_CUDA|CMAKE_CUDA_ARCHITECTURES):\w+=.*)$", cache, re.M)
     options = ["-DSPECKLESCOPE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
                *(f"-D{entry}" for entry in as_there)]

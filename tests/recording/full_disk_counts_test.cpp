@@ -1,6 +1,5 @@
 // What a recording says that met a full disk is what can be read of it, however much room there was.
 #include "files/image_file.hpp"
-#include "recording/video/whole_film.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/recording/storage_calls.hpp"
@@ -15,7 +14,7 @@ namespace specklescope::full_disk_counts_test {
 const Shape kRaw{64, 48, 1, PixelType::u16};
 const Shape kNumber{64, 48, 1, PixelType::f32};
 
-/// While it lives a file may have so many bytes: a write behind that fails as on a full disk.
+/// Limits the size of files while it lives: a write beyond it fails as on a full disk.
 class Room {
 public:
     explicit Room(rlim_t bytes) {
@@ -182,8 +181,8 @@ TEST(FullDiskOfAFilm, CountsFramesThatComeSlowly) {
     }
 }
 
-/// A film of 14 h is whole when it gets the index that says so. Without room for that it can be read, too.
-TEST(FullDiskOfAFilm, IsReadToItsEndWithoutRoomForTheLength) {
+/// The index of a film of 14 h is written last.
+TEST(FullDiskOfAFilm, IsReadToItsEndWithoutRoomForItsIndex) {
     const Shape raw{16, 16, 1, PixelType::u8};
     const TemporaryFolder folder;
     Maker maker(raw, {16, 16, 1, PixelType::f32});

@@ -94,7 +94,7 @@ std::vector<Told> told(const std::string& text) {
     return lines;
 }
 
-/// How many moments: 4, or what the environment says (./dev kill).
+/// How many moments: 4, or what the environment says (./dev nightly kill).
 int moments() {
     const char* asked = std::getenv("SPECKLESCOPE_KILLS"); // NOLINT(concurrency-mt-unsafe)
     return asked ? std::atoi(asked) : 4;
@@ -174,6 +174,33 @@ TEST(Killed, FourRecordersLoseAtMostTheLastSecond) {
         ASSERT_EQ(status, 0) << seen << read_text(folder / "python.log");
         check(told(text), Json::parse(seen));
     }
+}
+
+/// Fragments of a second: what is in the last one is lost.
+TEST(Killed, AnMp4OpensUpToItsLastSecond) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.mp4";
+    Child child({test::program_path(), "run", "synthetic:vessels?width=128&height=96&rate=60&live=true",
+                 "--backend", "cpu", "--stage", "none", "--record", path},
+                folder.path().string());
+    double began = 0;
+    ASSERT_TRUE(child.until(
+        [&](const ChildResult&) {
+            std::error_code none;
+            if (began == 0 && fs::file_size(path, none) > 0 && !none)
+                began = now_s();
+            return began > 0 && now_s() > began + 4.5;
+        },
+        60s));
+    child.signal(SIGKILL);
+    ASSERT_EQ(child.finish().status, 128 + SIGKILL);
+    const std::string command =
+        "ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 '" + path + "'";
+    const int frames = std::atoi(run_command(command + " 2>'" + (folder / "ffprobe.log") + "'").c_str());
+    EXPECT_EQ(read_text(folder / "ffprobe.log"), "") << "ffprobe finds nothing wrong";
+    EXPECT_GE(frames, 120) << "4.5 s, less the last fragment, on a slow machine";
+    EXPECT_EQ(decode_video(path, "RGB", {128, 96, 3, PixelType::u8}).size(),
+              static_cast<std::size_t>(frames));
 }
 
 } // namespace killed_test

@@ -46,8 +46,9 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
             write_snapshot(result, {.path = folder / name}, stream);
             ADD_FAILURE() << name << " was accepted";
         } catch (const UsageError& error) {
-            EXPECT_EQ(std::string(error.what()), "A snapshot is one picture: " + (folder / name) +
-                                                     " must end in .png, .tiff, .hdr, .exr or .pdf.");
+            EXPECT_NE(std::string(error.what()).find(folder / name), std::string::npos);
+            for (const char* ending : {".png", ".tiff", ".hdr", ".exr", ".pdf"})
+                EXPECT_NE(std::string(error.what()).find(ending), std::string::npos) << ending;
         }
     }
     EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png

@@ -9,14 +9,18 @@
 #include "files/image_file.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
-#include "tests/soak/process.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/scripted_source.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <random>
@@ -38,6 +42,29 @@ struct Totals {
     std::uint64_t rounds = 0, acquired = 0, processed = 0, dropped = 0, recorded = 0, edits = 0, reopened = 0;
     std::uint64_t wrong = 0;
 };
+
+/// Resources of this process as the system reports them.
+struct Held {
+    int descriptors = 0, threads = 0;
+    double mib = 0; ///< of memory that is its own: the resident part without files
+};
+
+Held held_by_this_process() {
+    malloc_trim(0); // release memory that is free
+    const auto count = [](const char* folder) {
+        return static_cast<int>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+    };
+    Held held{count("/proc/self/fd"), count("/proc/self/task"), 0};
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("RssAnon:"))
+            held.mib = std::stod(line.substr(8)) / 1024;
+    return held;
+}
+
+Held most(const Held& a, const Held& b) {
+    return {std::max(a.descriptors, b.descriptors), std::max(a.threads, b.threads), std::max(a.mib, b.mib)};
+}
 
 int up_to(Random& random, int most) { return std::uniform_int_distribution(0, most)(random); }
 

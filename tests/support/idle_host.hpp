@@ -71,9 +71,9 @@ public:
         (void)events_.rename(event, label);
     }
     void unmark(std::uint64_t event) override { (void)events_.remove(event); }
-    std::vector<ControlRecording> recordings() override { return {}; }
-    void begin_recording(ControlWhat, const std::string&) override {}
-    std::shared_ptr<Sink> end_recording(ControlWhat) override { return nullptr; }
+    std::vector<Recording> recordings() override { return {}; }
+    void begin_recording(const OutputKind&, const std::string&) override {}
+    std::shared_ptr<Sink> end_recording(const OutputKind&) override { return nullptr; }
     void act(Action, const std::string&) override {}
     void quit() override {}
 

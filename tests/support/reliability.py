@@ -1,21 +1,31 @@
 #!/usr/bin/env python3
-"""docs/reliability.md from what campaigns noted: reliability.py NOTES… > docs/reliability.md
+"""Notes of campaigns, the page made from them, and the three campaigns that only start programs:
 
-A note is a JSON file of one campaign: its command, date, commit, machine and rows; the columns are the keys of a row.
+  reliability.py page NOTE…                            print docs/reliability.md
+  reliability.py soak PROGRAM MINUTES [--seed S]       run tests/soak/soak.cpp
+  reliability.py kill RECORDING_TESTS [MOMENTS]        run Killed.FourRecordersLoseAtMostTheLastSecond
+  reliability.py hardening PLAIN HARDENED [--turns N]  compare the processor time of two programs
+
+--note FILE writes a note: the command, date, commit and machine of a campaign, and one row for each thing tried. The
+columns of a table are the keys of its rows.
 """
+import argparse
 import datetime
 import json
 import os
 import pathlib
 import platform
+import re
+import resource
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 HEAD = """# Reliability
 
-What was tried to break the program, how often, and how often it broke. Made by `./dev reliability` from
+What was tried to break the program, how often, and how often it broke. Made by `./dev nightly reliability` from
 [reliability/](reliability/), which the campaigns write themselves with `--note`; nothing here is typed by hand. What
 broke was mended before the row was written again, and what broke it stays: inputs in `tests/corpus/`, cases in the
 tests. A failure in a table is one that is open.
@@ -61,13 +71,23 @@ def commit_tried():
     return git("log", "-1", "--format=%h", "--", *TRIED) + ("-dirty" if git("status", "--porcelain", "--", *TRIED) else "")
 
 
+def compact(data):
+    """JSON with one line for each row of a list."""
+    def text(value):
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return "[\n  " + ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value) + "\n ]"
+        return json.dumps(value, ensure_ascii=False)
+    return "{\n " + ",\n ".join(f"{json.dumps(key)}: {text(value)}" for key, value in data.items()) + "\n}\n"
+
+
 def note(path, campaign, command, rows, where="", commit=""):
-    """Writes what a campaign tried; `rows` are dictionaries with the same keys, `where` is added to the machine."""
+    """Writes the note of a campaign, if a path is given; `where` is added to the machine."""
+    if not path:
+        return
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    text = json.dumps({"campaign": campaign, "command": command, "date": today, "commit": commit or commit_tried(),
-                       "machine": f"{platform.machine()}, {os.cpu_count()} processors{where}", "rows": rows}, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n")
+    path.write_text(compact({"campaign": campaign, "command": command, "date": today, "commit": commit or commit_tried(),
+                             "machine": f"{platform.machine()}, {os.cpu_count()} processors{where}", "rows": rows}))
 
 
 def number(value):
@@ -90,5 +110,104 @@ def page(notes):
     return text
 
 
+def soak(asked):
+    """The program does the work and judges it; its last line is a row."""
+    done = subprocess.run([asked.program, f"minutes={asked.minutes}", f"seed={asked.seed}"], capture_output=True, text=True,
+                          check=False)
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    counted = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+    if counted.startswith("{"):
+        row = json.loads(counted)
+        failures = row.pop("failures")
+        note(asked.note, "soak", f"./dev nightly soak {asked.minutes:g}",
+             [{"what": f"seed {asked.seed}, {asked.minutes:g} minutes", "tries": row.pop("rounds"), "failures": failures, **row}])
+    return 1 if done.returncode else 0
+
+
+KILLED = re.compile(r"^(\S+): (\d+) frames, newest (-?[\d.]+) s before the last word; (\d+) of (\d+) dropped$", re.M)
+
+
+def kill(asked):
+    """Counts what the test prints of each file."""
+    done = subprocess.run([pathlib.Path(asked.program).resolve(), "--gtest_filter=Killed.FourRecorders*"], text=True, errors="replace",
+                          env=os.environ | {"SPECKLESCOPE_KILLS": str(asked.moments)}, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    print(done.stdout)
+    said = KILLED.findall(done.stdout)
+    # Each failure names its file; what ended the test names none.
+    broken = re.findall(r"^(\S+)(?:: of \d+ frames| does not open|: not in order)", done.stdout, re.M)
+    if done.returncode and not broken:
+        return done.returncode
+    rows = []
+    for name in dict.fromkeys(row[0] for row in said):
+        mine = [row for row in said if row[0] == name]
+        rows.append({"what": name, "tries": asked.moments, "failures": broken.count(name),
+                     "frames kept": sum(int(row[1]) for row in mine),
+                     "oldest of the newest kept, s before the end": f"{max(float(row[2]) for row in mine):.2f}",
+                     "dropped, counted": sum(int(row[3]) for row in mine)})
+    note(asked.note, "kill", f"./dev nightly kill {asked.moments}", rows)
+    return done.returncode
+
+
+# Compared is the least processor time of each program, which other work on the machine disturbs little.
+SCENE = "synthetic?width=1392&height=1040&live=false"
+WORK = {
+    "start": ["--version"],
+    "speckle, 1392×1040, 100 frames": ["run", SCENE, "--frames", "100", "--stage", "speckle", "--threads", "1"],
+    "temporal and Gaussian, 100 frames": ["run", SCENE, "--frames", "100", "--stage", "temporal", "--stage",
+                                          "gaussian:sigma=4", "--threads", "1"],
+    "recorded as TIFF, 100 frames": ["run", SCENE, "--frames", "100", "--stage", "none", "--record-raw", "r.tiff"],
+}
+
+
+def seconds(program, words):
+    with tempfile.TemporaryDirectory() as folder:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([program, *words, *(["--quiet"] if words[0] == "run" else [])], cwd=folder, capture_output=True,
+                       check=True, env={**os.environ, "XDG_CONFIG_HOME": folder})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def hardening(asked):
+    rows = []
+    for what, words in WORK.items():
+        least = {}
+        for _ in range(asked.turns):
+            for name in ("plain", "hardened"):
+                took = seconds(os.path.abspath(getattr(asked, name)), words)
+                least[name] = min(took, least.get(name, took))
+        cost = 100 * (least["hardened"] / least["plain"] - 1)
+        print(f"hardening: {what}: {least['plain']:.3f} s, hardened {least['hardened']:.3f} s of processor time, {cost:+.1f} %")
+        rows.append({"what": what, "plain, s": f"{least['plain']:.3f}", "hardened, s": f"{least['hardened']:.3f}",
+                     "cost": f"{cost:+.1f} %"})
+    note(asked.note, "hardening", f"tests/support/reliability.py hardening {asked.plain} {asked.hardened} --turns {asked.turns}",
+         rows)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+
+    def command(name, run, *words):
+        made = commands.add_parser(name)
+        made.set_defaults(run=run)
+        for word, more in words:
+            made.add_argument(word, **more)
+        made.add_argument("--note", type=pathlib.Path)
+
+    def print_page(asked):
+        sys.stdout.write(page([json.loads(pathlib.Path(name).read_text()) for name in asked.notes]))
+
+    command("page", print_page, ("notes", {"nargs": "+"}))
+    command("soak", soak, ("program", {}), ("minutes", {"type": float}), ("--seed", {"type": int, "default": 1}))
+    command("kill", kill, ("program", {}), ("moments", {"type": int, "nargs": "?", "default": 50}))
+    command("hardening", hardening, ("plain", {}), ("hardened", {}), ("--turns", {"type": int, "default": 7}))
+    asked = parser.parse_args()
+    sys.exit(asked.run(asked))
+
+
 if __name__ == "__main__":
-    sys.stdout.write(page([json.loads(pathlib.Path(name).read_text()) for name in sys.argv[1:]]))
+    main()

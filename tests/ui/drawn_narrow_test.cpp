@@ -58,8 +58,8 @@ public:
 
 TEST_F(DrawnNarrow, ARecordingIsMarkedWithAsMuchAsHasRoom) {
     const std::vector<Recording> recordings = {
-        {std::make_shared<StandingSink>(), RecordWhat::processed, SteadyClock::now()},
-        {std::make_shared<StandingSink>(), RecordWhat::screen, SteadyClock::now()}};
+        {&output_kind(RecordWhat::processed), std::make_shared<StandingSink>(), ""},
+        {&output_kind(RecordWhat::screen), std::make_shared<StandingSink>(), ""}};
     double last = 0;
     for (const double width : {330.0, 394.0, 500.0, 1200.0}) {
         const Rect canvas{32, 46, width, 300};

@@ -1,6 +1,7 @@
 // By mouse and keys: a report, what the button of the tool bar records, and a recording that is opened.
 #include "have_cairo.hpp"
 #include "tests/support/eventually.hpp"
+#include "tests/support/nightly.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_report_test {
@@ -37,11 +38,12 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
     const std::size_t row = table.find("\nbox,rectangle,400,");
     ASSERT_NE(row, std::string::npos) << table;
     EXPECT_FALSE(table.ends_with(",,\n")) << "baseline and change are there: " << table;
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    NEEDS_AT_NIGHT("pdftotext");
     EXPECT_EQ(std::system(("pdftotext -layout '" + pdf + "' '" + (folder_ / "out.txt") + "'").c_str()), 0);
     const std::string text = read_text(folder_ / "out.txt");
     for (const char* part : {"Change from the baseline", "Events", "ΔF/F₀ %", "Baseline: "})
         EXPECT_NE(text.find(part), std::string::npos) << part << text;
-    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
 /// A resting scene has no change; one that an edit makes is none of the scene.

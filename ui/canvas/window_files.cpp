@@ -19,18 +19,16 @@ constexpr int kSlots = 4;
 
 } // namespace
 
-WindowFiles::WindowFiles(const Settings& settings)
-    : screenshot_(settings.program.as<ProgramSettings>().screenshot) {
+WindowFiles::WindowFiles(const Settings& settings) : screenshot_(output_of(settings, "screenshot")) {
     stream_.source.name = "window";
     stream_.source.live = true;
     stream_.source.rate = 60; // at most
     stream_.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
-    const auto& program = settings.program.as<ProgramSettings>();
-    if (program.window_movie.empty())
+    RecordOptions options{.path = output_of(settings, "window_movie"), .what = RecordWhat::screen};
+    if (options.path.empty())
         return;
-    RecordOptions options{.path = program.window_movie, .what = RecordWhat::screen};
     // What is recorded of the source is limited by its own frames.
-    options.limits.keep_free = program.recording.keep_free;
+    options.limits.keep_free = settings.program.as<ProgramSettings>().recording.keep_free;
     movie_ = make_recorder(options);
     movie_->open(stream_);
 }

@@ -1,7 +1,6 @@
 #include "ui/control/run_control.hpp"
 
 #include "analysis/region_editor.hpp"
-#include "config/one_recording.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "ui/own_end.hpp"
 
@@ -9,9 +8,7 @@
 
 namespace specklescope {
 
-bool RunControl::wanted(const Settings& settings) {
-    return !settings.program.as<ProgramSettings>().control.empty();
-}
+bool RunControl::wanted(const Settings& settings) { return !output_of(settings, "control").empty(); }
 
 RunControl::RunControl(const Settings& settings, Pipeline& pipeline, Doors others,
                        std::shared_ptr<LiveLook> look)
@@ -20,22 +17,7 @@ RunControl::RunControl(const Settings& settings, Pipeline& pipeline, Doors other
     pipeline_.add_sink(make_trace_feed(traces_));
 }
 
-void RunControl::adopt(const std::vector<std::shared_ptr<Sink>>& recorders, const Settings& made_of) {
-    std::vector<std::pair<ControlWhat, std::string>> asked;
-    for (const auto& [paths, what] : {std::pair(&made_of.record, RecordWhat::processed),
-                                      {&made_of.record_raw, RecordWhat::raw},
-                                      {&made_of.record_mask, RecordWhat::mask},
-                                      {&made_of.record_screen, RecordWhat::screen}})
-        for (const std::string& path : *paths)
-            asked.emplace_back(what, path);
-    if (!made_of.traces_path.empty())
-        asked.emplace_back(std::nullopt, made_of.traces_path);
-    for (std::size_t i = 0; i < std::min(asked.size(), recorders.size());
-         ++i) // behind them kymographs, widths
-        recordings_.push_back({asked[i].first, recorders[i], asked[i].second});
-}
-
-std::vector<std::shared_ptr<Sink>> RunControl::poll(const Result& newest) {
+std::vector<Recording> RunControl::poll(const Result& newest) {
     newest_ = newest;
     take_messages();
     look_at_recordings();
@@ -72,12 +54,12 @@ void RunControl::take_messages() {
 
 void RunControl::look_at_recordings() {
     for (auto at = recordings_.begin(); at != recordings_.end();) {
-        if (!is_over(at->sink)) {
+        if (!is_over(*at)) {
             ++at;
             continue;
         }
         finish_recording(at->sink);
-        ended_.keep(at->what, at->sink);
+        ended_.keep(*at);
         at = recordings_.erase(at);
     }
 }
@@ -168,25 +150,26 @@ void RunControl::unmark(std::uint64_t event) {
 }
 
 void RunControl::tell(const EventMark& event) const {
-    for (const ControlRecording& recording : recordings_)
+    for (const Recording& recording : recordings_)
         recording.sink->mark(event);
     if (others_.publisher)
         others_.publisher->mark(event);
 }
 
-void RunControl::begin_recording(ControlWhat what, const std::string& path) {
-    auto sink = make_one_recording(what, path, settings_, look_, nullptr);
-    pipeline_.add_sink(sink);
-    (void)ended_.take(what);
-    begun_.push_back(sink);
-    recordings_.push_back({what, std::move(sink), path});
+void RunControl::begin_recording(const OutputKind& kind, const std::string& path) {
+    const Recording begun{
+        &kind, kind.make({&kind, path}, {.settings = settings_, .look = look_, .later = true}), path};
+    pipeline_.add_sink(begun.sink);
+    (void)ended_.take(kind);
+    begun_.push_back(begun);
+    recordings_.push_back(begun);
 }
 
-std::shared_ptr<Sink> RunControl::end_recording(ControlWhat what) {
+std::shared_ptr<Sink> RunControl::end_recording(const OutputKind& kind) {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const ControlRecording& one) { return one.what == what; });
+                                 [&](const Recording& one) { return one.kind == &kind; });
     if (at == recordings_.end())
-        return ended_.take(what);
+        return ended_.take(kind);
     std::shared_ptr<Sink> sink = at->sink;
     recordings_.erase(at);
     finish_recording(sink);

@@ -20,13 +20,13 @@ public:
     /// Of this pipeline, which has not been started. Throws RunError.
     /// `others`: the doors beside this one; `look`: of its movies of the screen and its outlets.
     RunControl(const Settings& settings, Pipeline& pipeline, Doors others, std::shared_ptr<LiveLook> look);
-    /// The recorders that run from the beginning, as add_recorders() made them of these settings.
-    void adopt(const std::vector<std::shared_ptr<Sink>>& recorders, const Settings& made_of);
+    /// Takes the recordings that run from the beginning.
+    void adopt(const std::vector<Recording>& recordings) { recordings_ = recordings; }
 
     /// Until there is something to poll(), at most so long.
     void wait(std::chrono::milliseconds most) { server_->wait(most); }
-    /// Does what is asked for; the recordings that it has begun.
-    std::vector<std::shared_ptr<Sink>> poll(const Result& newest);
+    /// Carries out requests. Returns the recordings that they have begun.
+    std::vector<Recording> poll(const Result& newest);
     bool quits() const { return quits_; }
     const Params& view() const { return settings_.view; } ///< as it was set last
     /// Nothing is answered any more; behind the end of the pipeline.
@@ -57,9 +57,9 @@ private:
     const EventLog& events() override { return events_; }
     void relabel(std::uint64_t event, const std::string& label) override;
     void unmark(std::uint64_t event) override;
-    std::vector<ControlRecording> recordings() override { return recordings_; }
-    void begin_recording(ControlWhat what, const std::string& path) override;
-    std::shared_ptr<Sink> end_recording(ControlWhat what) override;
+    std::vector<Recording> recordings() override { return recordings_; }
+    void begin_recording(const OutputKind& kind, const std::string& path) override;
+    std::shared_ptr<Sink> end_recording(const OutputKind& kind) override;
     [[noreturn]] void act(Action action, const std::string& folder) override;
     void quit() override { quits_ = true; }
 
@@ -77,9 +77,9 @@ private:
     EventLog events_;
     std::deque<ControlMessage> messages_;
     Result newest_;
-    std::vector<ControlRecording> recordings_;
+    std::vector<Recording> recordings_;
     EndedRecordings ended_; ///< by themselves
-    std::vector<std::shared_ptr<Sink>> begun_;
+    std::vector<Recording> begun_;
     std::vector<std::future<Message>> ending_;
     bool quits_ = false;
     std::unique_ptr<ControlServer> server_; ///< the last: its thread ends first

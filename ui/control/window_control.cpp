@@ -6,9 +6,7 @@
 
 namespace specklescope {
 
-bool WindowControl::wanted(const Settings& settings) {
-    return !settings.program.as<ProgramSettings>().control.empty();
-}
+bool WindowControl::wanted(const Settings& settings) { return !output_of(settings, "control").empty(); }
 
 WindowControl::WindowControl(App& app) : app_(app), server_(make_control(*this, wake_window)) {}
 
@@ -36,7 +34,7 @@ std::vector<ControlMessage> WindowControl::messages() {
 }
 
 Doors WindowControl::doors() {
-    Doors all = session().doors();
+    Doors all = session().doors;
     all.control = counts();
     return all;
 }
@@ -103,21 +101,15 @@ void WindowControl::relabel(std::uint64_t event, const std::string& label) {
 }
 void WindowControl::unmark(std::uint64_t event) { session().remove_event(event); }
 
-std::vector<ControlRecording> WindowControl::recordings() {
-    std::vector<ControlRecording> all;
-    for (const Recording& recording : session().recordings())
-        if (!recording.of_lines)
-            all.push_back({recording.what, recording.sink, recording.path});
-    return all;
+std::vector<Recording> WindowControl::recordings() { return session().recordings(); }
+
+void WindowControl::begin_recording(const OutputKind& kind, const std::string& path) {
+    session().record_to(kind, path);
 }
 
-void WindowControl::begin_recording(ControlWhat what, const std::string& path) {
-    session().record_to(what, path);
-}
-
-std::shared_ptr<Sink> WindowControl::end_recording(ControlWhat what) {
-    std::shared_ptr<Sink> running = session().end_recording(what);
-    return running ? running : session().ended.take(what);
+std::shared_ptr<Sink> WindowControl::end_recording(const OutputKind& kind) {
+    std::shared_ptr<Sink> running = session().end_recording(kind);
+    return running ? running : session().ended.take(kind);
 }
 
 void WindowControl::act(Action action, const std::string& folder) {

@@ -44,9 +44,9 @@ private:
     const EventLog& events() override;
     void relabel(std::uint64_t event, const std::string& label) override;
     void unmark(std::uint64_t event) override;
-    std::vector<ControlRecording> recordings() override;
-    void begin_recording(ControlWhat what, const std::string& path) override;
-    std::shared_ptr<Sink> end_recording(ControlWhat what) override;
+    std::vector<Recording> recordings() override;
+    void begin_recording(const OutputKind& kind, const std::string& path) override;
+    std::shared_ptr<Sink> end_recording(const OutputKind& kind) override;
     void act(Action action, const std::string& folder) override;
     void quit() override;
 

@@ -110,10 +110,10 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
 
 /// As much of it as has room: first the room on the disk is left out, then the size of the file.
 std::string record_text(const Recording& recording, const SinkStatus& status, double seconds, float room) {
-    const std::string head = !recording.what ? "CSV  "
-                             : recording.what == RecordWhat::processed
+    const std::string head = !recording.kind->frames ? "CSV  "
+                             : recording.kind->frames == RecordWhat::processed
                                  ? "REC  "
-                                 : "REC " + std::string(to_string(*recording.what)) + "  ";
+                                 : "REC " + recording.kind->what() + "  ";
     const std::string gap = "  ·  ", bytes = size_text(status.bytes),
                       frames = count_text(status.written) + (status.written == 1 ? " frame" : " frames");
     const std::string disk = std::isnan(status.disk_left_s) ? "" : gap + room_text(status.disk_left_s);

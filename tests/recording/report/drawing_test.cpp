@@ -5,6 +5,7 @@
 #include "recording/report/report.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/nightly.hpp"
 
 namespace specklescope::drawing_test {
 
@@ -189,6 +190,7 @@ plot.check_curves(curves)
 )py";
 
 TEST_F(ReportDrawing, CurvesAndEventsLieWhereTheAxesSay) {
+    NEEDS_AT_NIGHT("pdftotext");
     test::write_file(folder_ / "out.pdf", draw_pdf(report_));
     EXPECT_TRUE(test::python(folder_, std::string(kReader) + kCurves + R"py(
 assert len(plots(found)) == 1
@@ -208,6 +210,7 @@ assert "frame 60" not in words
 
 /// A region without F₀ has no curve there.
 TEST_F(ReportDrawing, TheChangeIsDrawnInPerCentOfTheBaseline) {
+    NEEDS_AT_NIGHT("pdftotext");
     report_.traces->baseline = {500.0, 1001.0, std::nullopt};
     report_.traces->taken.emplace().frames = 12;
     test::write_file(folder_ / "out.pdf", draw_pdf(report_));
@@ -219,6 +222,7 @@ change.check_curves({THREE: [100 * (v / 500 - 1) for v in curves[THREE]],
 }
 
 TEST_F(ReportDrawing, EachRowOfTheTableHasTheColourOfItsRegion) {
+    NEEDS_AT_NIGHT("pdftotext");
     test::write_file(folder_ / "out.pdf", draw_pdf(report_));
     EXPECT_TRUE(test::python(folder_, std::string(kReader) + R"py(
 page = pages("out.pdf")[0]
@@ -236,6 +240,7 @@ for name, colour in ("rowone", (255, 128, 0)), ("rowtwo", (0, 128, 255)), ("rowt
 #endif
 
 TEST_F(ReportDrawing, OfABaselineThatWasLetGoNothingIsSaid) {
+    NEEDS_AT_NIGHT("pdftotext");
     const auto told = [&] {
         for (const auto& [what, value] : settings_rows(report_))
             if (what == "Baseline")

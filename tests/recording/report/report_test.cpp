@@ -7,6 +7,7 @@
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/nightly.hpp"
 
 #include <sys/resource.h>
 
@@ -35,6 +36,7 @@ protected:
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
 TEST_F(ReportTest, EveryNumberIsThatOfTheTableAndOfNumpy) {
+    NEEDS_AT_NIGHT("pdftotext");
     const ChildResult made =
         run({"--regions", "r.json", "--report", "out.pdf", "--record", "map.tiff", "--snapshot", "shown.png",
              "--um-per-px", "2.5", "--stage", "downsample:factor=2,bypass=true", "--subject",
@@ -93,6 +95,7 @@ assert any(picture.shape == shown.shape and (picture == shown).all() for picture
 }
 
 TEST_F(ReportTest, WithoutRegionsTheirPartIsLeftOut) {
+    NEEDS_AT_NIGHT("pdftotext");
     const ChildResult made = run({"--report", "out.pdf"});
     ASSERT_EQ(made.status, 0) << made.all();
     const std::string text = text_of("out.pdf");
