@@ -1,21 +1,17 @@
 #!/usr/bin/env python3
-"""Which tests of the last ctest run were skipped, grouped by reason, and what the failed ones said: skipped.py RESULTS.xml
-[AGAIN.xml] [--strict]
+"""Lists the skipped tests of a ctest run by reason, and the last lines of failed ones: skipped.py RESULTS.xml [--strict]
 
-RESULTS.xml is what `ctest --output-junit` wrote, AGAIN.xml that of the failed ones, tried once more alone. --strict: exit
-status 1 for any reason that does not begin with "no GPU".
+RESULTS.xml is written by `ctest --output-junit`. --strict: exit status 1 for any reason that does not begin with "no GPU".
 """
 import collections
 import re
 import sys
 import xml.etree.ElementTree
 
-LINES = 20  # of what a failed test said, the last ones
+LINES = 20  # shown of a failed test
 
 strict = "--strict" in sys.argv[2:]
-cases, *more = [xml.etree.ElementTree.parse(file).getroot().findall("testcase")
-                for file in sys.argv[1:] if file != "--strict"]
-steady = {case.get("name"): case.get("status") != "fail" for again in more for case in again}
+cases = xml.etree.ElementTree.parse(sys.argv[1]).getroot().findall("testcase")
 reasons = collections.defaultdict(list)
 for case in cases:
     if case.get("status") == "run" or case.find("skipped") is None:
@@ -30,11 +26,10 @@ print(f"{len(cases)} tests, {skipped} skipped")
 for reason, names in sorted(reasons.items()):
     shown = ", ".join(sorted(names)[:3]) + (", …" if len(names) > 3 else "")
     print(f"  {len(names):4} because: {reason} ({shown})")
-for case in cases:  # at the end, where nothing stands below it
+for case in cases:  # last, so that they are seen
     if case.get("status") == "fail":
         said = (case.findtext("system-out") or "").rstrip().splitlines()
-        failed = "unsteady, passed alone" if steady.get(case.get("name")) else "failed"
-        print(f"{failed}: {case.get('name')}", *("  " + line for line in said[-LINES:]), sep="\n")
+        print(f"failed: {case.get('name')}", *("  " + line for line in said[-LINES:]), sep="\n")
 other = [reason for reason in reasons if not reason.startswith("no GPU")]
 if strict and other:
     print("skipped: here only a missing GPU excuses a test; install or permit what the others name", file=sys.stderr)
