@@ -103,7 +103,7 @@ std::string to_markdown(const Chapter& chapter, int level = 2) {
     std::string title = *chapter.kind ? "`" + chapter.title + "`" : chapter.title;
     std::string out = "\n" + std::string(static_cast<std::size_t>(level), '#') + " " + title + "\n";
     for (const std::string& paragraph : split(chapter.text, "\n\n")) {
-        out += "\n";
+        out += '\n';
         for (const std::string& line : wrap(paragraph, kHelpWidth))
             out += line + "\n";
     }
@@ -138,9 +138,10 @@ std::string plain(std::string_view text) {
     std::string out;
     bool bold = false;
     for (const char c : text) {
-        if (c == '`')
-            out += (bold = !bold) ? "\\fB" : "\\fR";
-        else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
+        if (c == '`') {
+            bold = !bold;
+            out += bold ? "\\fB" : "\\fR";
+        } else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
             out += std::string("\\&") + c;
         else
             out += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);

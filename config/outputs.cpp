@@ -124,7 +124,7 @@ void check_window_movie(const std::string& path) {
 }
 
 template <const ListenSyntax& Syntax> void check_address(const std::string& address) {
-    (void)parse_listen_address(address, Syntax);
+    (void)parse_listen_address(address, Syntax); // NOLINT(readability-redundant-parentheses): there are none
 }
 
 void check_serve(const std::string& address) { check_outlets(address, "", program_table().owner()); }

@@ -162,6 +162,7 @@ Chapter stages_chapter() {
                             "none` shows the raw picture and computes nothing."};
     for (const StageType& stage : stage_types()) {
         std::vector<std::string> types;
+        types.reserve(stage.types.size());
         for (const PixelType type : stage.types)
             types.emplace_back(to_string(type));
         chapter.parts.push_back(

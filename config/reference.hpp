@@ -31,8 +31,8 @@ struct Chapter {
     std::string code{};        ///< lines to copy, after the entries
     const char* language = ""; ///< of the code
     std::vector<Chapter> parts{};
-    const char* kind = "";  ///< "stage", "source", "preset": a topic of help
-    std::string topic = ""; ///< its name there
+    const char* kind = ""; ///< "stage", "source", "preset": a topic of help
+    std::string topic;     ///< its name there
 };
 
 Chapter commands_chapter();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <ranges>
 
 namespace specklescope {
 
@@ -209,9 +210,9 @@ std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> region
 
 std::uint64_t Pipeline::effective(std::uint64_t version) const {
     const std::scoped_lock lock(impl_->mutex);
-    for (auto edit = impl_->refused.rbegin(); edit != impl_->refused.rend(); ++edit)
-        if (edit->first <= version && version <= edit->last)
-            version = edit->first - 1;
+    for (const RefusedEdit& edit : std::views::reverse(impl_->refused))
+        if (edit.first <= version && version <= edit.last)
+            version = edit.first - 1;
     return version;
 }
 

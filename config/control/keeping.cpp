@@ -80,6 +80,7 @@ Answer record(ControlHost& host, const Json& a, ControlProgress&) {
     if (!stream_target(wanted))
         check_writable(wanted);
     std::vector<std::string> promised;
+    promised.reserve(running.size());
     for (const Recording& recording : running)
         promised.push_back(recording.path);
     const std::string path = free_recording_name(wanted, promised);

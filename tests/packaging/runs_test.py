@@ -32,7 +32,7 @@ with temporary_home() as home:
     shutil.copytree(prefix, copy)
     program = os.path.join(copy, "bin", "specklescope")
     presets = os.path.join(copy, "share/specklescope/presets")
-    expect(f"from {presets}/flow.toml" in run([program, "help", "flow"], home), "the installed preset is read")
+    expect(f"{presets}/flow.toml" in run([program, "help", "flow"], home), "the installed preset is read")
     with open(os.path.join(presets, "flow.toml"), "w") as file:
         file.write("# An administrator's flow.\n[[stage]]\nname = \"speckle\"\nradius = 5\n")
     expect("An administrator's flow." in run([program, "list", "presets"], home), "installed before compiled in")
