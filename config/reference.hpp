@@ -32,7 +32,7 @@ struct Chapter {
     const char* language = ""; ///< of the code
     std::vector<Chapter> parts{};
     const char* kind = ""; ///< "stage", "source", "preset": a topic of help
-    std::string topic;     ///< its name there
+    std::string topic{};   ///< its name there
 };
 
 Chapter commands_chapter();

@@ -44,4 +44,4 @@ with temporary_home() as home:
     expect("My flow." in listed and "An administrator's" not in listed, listed)
     shutil.rmtree(presets)
     os.remove(os.path.join(yours, "flow.toml"))
-    expect("preset flow, compiled in" in run([program, "help", "flow"], home), "nothing installed: compiled in")
+    expect("flow.toml" not in run([program, "help", "flow"], home), "nothing installed: compiled in")
