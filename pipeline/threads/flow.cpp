@@ -54,15 +54,11 @@ void Flow::refuse(RefusedEdit edits, const std::shared_ptr<const Wanted>& tried)
         const std::scoped_lock lock(mutex);
         if (wanted == tried)
             wanted = applied;
-        // A newer edit, made on top of a refused one, holds the same fault.
-        const auto same = std::find_if(refused.rbegin(), refused.rend(), [&](const RefusedEdit& one) {
-            return one.of_regions == edits.of_regions && one.first == edits.first &&
-                   (one.last == edits.last || one.why == edits.why);
+        // Regions are tried again with an edit of the chain that was made on top of them.
+        known = std::any_of(refused.begin(), refused.end(), [&](const RefusedEdit& one) {
+            return one.of_regions == edits.of_regions && one.last == edits.last;
         });
-        known = same != refused.rend();
-        if (known)
-            same->last = edits.last;
-        else
+        if (!known)
             refused.push_back(edits);
         if (refused.size() > Pipeline::kRefused)
             refused.pop_front();
