@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
-#include <ranges>
 
 namespace specklescope {
 
@@ -210,9 +209,10 @@ std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> region
 
 std::uint64_t Pipeline::effective(std::uint64_t version) const {
     const std::scoped_lock lock(impl_->mutex);
-    for (const RefusedEdit& edit : std::views::reverse(impl_->refused))
+    std::for_each(impl_->refused.rbegin(), impl_->refused.rend(), [&](const RefusedEdit& edit) {
         if (edit.first <= version && version <= edit.last)
             version = edit.first - 1;
+    });
     return version;
 }
 
