@@ -25,7 +25,7 @@ constexpr const char* kTypes[] = {"polygon",       "rectangle", "oval",      "st
                                   "freehand line", "polyline",  "no region", "freehand",
                                   "traced",        "angle",     "points"};
 
-/// Where the fields lie.
+/// Byte offsets of the fields.
 enum Field : std::size_t {
     version_field = 4,
     type_field = 6,
@@ -250,9 +250,9 @@ struct Discard {
 using Archive = std::unique_ptr<zip_t, Discard>;
 using Entry = std::unique_ptr<zip_file_t, Discard>;
 
-/// Of corners and a name no region needs more.
+/// Largest size of one region: its corners and its name.
 constexpr zip_uint64_t kMostBytes = std::uint64_t{2} << 20;
-/// Of all regions together, unpacked.
+/// Largest unpacked size of all regions together.
 constexpr zip_uint64_t kMostTogether = kMaxRegionsFile;
 
 Archive opened(std::span<const std::byte> bytes, const std::string& name) {
@@ -288,7 +288,7 @@ std::vector<std::byte> entry_bytes(zip_t* archive, zip_uint64_t index, const std
     return bytes;
 }
 
-/// Of any case; what macOS puts beside files is none.
+/// True for names that end in ".roi" in any case, except the metadata files of macOS.
 bool is_region(std::string file) {
     if (file.starts_with("__MACOSX/"))
         return false;

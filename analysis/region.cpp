@@ -118,15 +118,15 @@ std::vector<Region> regions_of(const RegionOutlines& outlines) {
     return ours ? ours->regions() : std::vector<Region>{};
 }
 
-// From outlines to spans of rows, in whole numbers: coordinates are of a grid of 1/1024 px, and no product is
-// rounded. An outline that runs through centres of pixels holds them whichever way it runs.
+// Converts outlines to spans of rows in integers: coordinates are multiples of 1/1024 px, and no product is
+// rounded. An outline includes the pixel centres on it, whatever its direction.
 
 namespace {
 
 constexpr std::int64_t kUnit = 1024; ///< of the grid, in a pixel
 __extension__ using Wide = __int128;
 
-/// Of the grid: |x|, |y| ≤ 2²⁷.
+/// Corner in units of the grid: |x|, |y| ≤ 2²⁷.
 struct Node {
     std::int64_t x = 0, y = 0;
 };
@@ -177,7 +177,7 @@ public:
         put(y, whole);
         row.clear();
     }
-    /// Pixels in rows above or below, that nobody needs to add.
+    /// Notes that the region has pixels above or below the image.
     void beyond() { clipped_ = true; }
     RegionFit fit() const {
         return !any_ ? RegionFit::outside : clipped_ ? RegionFit::clipped : RegionFit::whole;
@@ -261,8 +261,8 @@ struct Edge {
     Node top, bottom; ///< top.y ≤ bottom.y
 };
 
-/// Of the sides of one polygon with rows of the picture: two for each run of pixels that there is room for.
-/// They are sorted row by row, and a hundred times as many, which 65536 corners can have, take minutes.
+/// Most crossings of one polygon with rows of the image: two for each span. They are sorted row by row; a
+/// hundred times as many, possible with 65536 corners, would take minutes.
 constexpr std::int64_t kMostCrossings = 2 * static_cast<std::int64_t>(kMaxSpans);
 
 /// Where an edge that is not level crosses the line y (units): its floor and ceiling, in pixels.
@@ -273,8 +273,8 @@ Interval crossing(const Edge& edge, std::int64_t y) {
     return {floor_div(over, kUnit * dy), ceil_div(over, kUnit * dy)};
 }
 
-/// Even-odd rule over crossings; outlines that only touch a row are added to it by themselves. Of two
-/// crossings with equal floor and ceiling no centre lies between: their order does not matter.
+/// Fills by the even-odd rule over crossings. Outlines that only touch a row are added separately. The order
+/// of two crossings with equal floor and ceiling does not matter: no pixel centre is between them.
 class Polygon {
 public:
     explicit Polygon(const std::vector<RegionPoint>& points) {

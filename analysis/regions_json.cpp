@@ -136,7 +136,8 @@ private:
     bool open(JsonValue::Kind kind) {
         if (open_.size() == depth_)
             fail("lists and objects lie more than " + std::to_string(depth_) + " deep in each other");
-        open_.push_back(&put(kind)); // stays where it is while it is open: nothing is added beside it
+        open_.push_back(
+            &put(kind)); // the pointer stays valid: the parent list does not grow while this value is open
         return true;
     }
     bool close() {
@@ -172,7 +173,7 @@ JsonValue parse_json(std::string_view text, const std::string& name, std::size_t
     return builder.take();
 }
 
-// {"regions":[…]}, read with the line of whatever is wrong.
+// Reads {"regions":[…]}; errors name the line.
 
 class RegionsReader {
 public:

@@ -81,7 +81,7 @@ Stalled::Stalled(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0
     const sockaddr_in to = here(port);
     if (::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
         ::close(fd_);
-        throw RunError("Nobody listens at port " + std::to_string(port) + ".");
+        throw RunError("Port " + std::to_string(port) + " refuses connections.");
     }
 }
 

@@ -201,7 +201,7 @@ std::vector<SourceArgument> load_recent() {
                     text && !text->get().empty() && sources.size() < kMost)
                     sources.emplace_back(text->get());
     } catch (const toml::parse_error& error) {
-        run_log().warn("What was open lately is left out: {}, line {}: {}.", path, error.source().begin.line,
+        run_log().warn("Recent sources were not loaded: {}, line {}: {}.", path, error.source().begin.line,
                        one_line(error.description()));
     }
     return sources;
@@ -217,11 +217,11 @@ void save_recent(const std::vector<SourceArgument>& sources) {
             if (const std::string text = kept_text(source); is_utf8(text) && list.size() < kMost)
                 list.push_back(text);
         std::ostringstream out;
-        out << "# What the window had open lately, newest first.\n" << toml::table{{"recent", list}} << "\n";
+        out << "# Recent sources, newest first.\n" << toml::table{{"recent", list}} << "\n";
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         write_atomically(path, out.str(), 0600);
     } catch (const std::exception& error) {
-        run_log().warn("What was open lately cannot be kept: {}", sentence_of(error));
+        run_log().warn("Recent sources were not saved: {}", sentence_of(error));
     }
 }
 

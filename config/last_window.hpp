@@ -1,4 +1,4 @@
-// What the window remembers between runs, and what of it holds for the source that is named now.
+// Settings that the window remembers between runs, and which of them apply to another source.
 #pragma once
 
 #include "base/source_argument.hpp"
@@ -8,24 +8,25 @@
 
 namespace specklescope {
 
-/// Remembered regions belong to the picture that they were drawn on, and give way to those of a file.
+/// Removes remembered regions if the source is another one or a file of regions is given.
 void leave_regions_of_another_picture(const Settings& last, Settings& settings);
 
-/// A remembered size of a pixel belongs to the source that it was given for.
+/// Removes a remembered pixel size if the source is another one.
 void leave_scale_of_another_picture(const Settings& last, Settings& settings);
 
-/// A remembered fixed range belongs to the picture that it was set on. `given`: the line says what it is.
+/// Makes a remembered fixed range automatic if the source is another one, unless the command line gives it
+/// (`given`).
 void free_range_of_another_picture(const Settings& last, bool given, Settings& settings);
 
 /// A recording that is named is shown with its own settings; what the last window left of the very same one
 /// has been changed since. `named`: empty where no source is.
 void take_from_source(const SourceArgument& named, Settings& settings);
 
-/// Newest first, out of $XDG_CONFIG_HOME/specklescope/recent.toml. A missing or damaged file is an empty list
-/// (a damaged one is said in the log).
+/// Newest first, out of $XDG_CONFIG_HOME/specklescope/recent.toml. A missing or damaged file is an empty
+/// list; damage is logged.
 std::vector<SourceArgument> load_recent();
-/// For nobody else to read (mode 0600), paths made absolute, with references in place of secrets; names that
-/// TOML cannot hold are left out. A failure is logged, not thrown.
+/// Writes absolute paths, and references in place of secrets, with mode 0600. Skips names that TOML cannot
+/// hold. Logs failures and does not throw.
 void save_recent(const std::vector<SourceArgument>& sources);
 
 } // namespace specklescope

@@ -24,35 +24,35 @@ using Node = std::pair<dev_t, ino_t>;
 
 Node node_of(const struct stat& found) { return {found.st_dev, found.st_ino}; }
 
-/// Whatever links lead there.
+/// Follows links.
 std::optional<Node> folder_node(const std::string& path) {
     struct stat found {};
     return ::stat(path.c_str(), &found) == 0 ? std::optional(node_of(found)) : std::nullopt;
 }
 
-/// Of a file that is there. A link is read through, and replaced, or left alone, where it is written.
+/// Node of an existing file. Reading follows links; writing replaces the link itself.
 std::optional<Node> file_node(const std::string& path, bool read) {
     struct stat found {};
     const int status = read ? ::stat(path.c_str(), &found) : ::lstat(path.c_str(), &found);
     return status == 0 && S_ISREG(found.st_mode) ? std::optional(node_of(found)) : std::nullopt;
 }
 
-/// A file, and who names it: "--record a.raw".
+/// A file, and the option that names it: "--record a.raw".
 struct Claim {
     std::string who;
     std::string path;
     bool read = false;
-    bool beside = false; ///< of the file that is named
-    std::size_t run = 0; ///< of several in turn; where one reads, the last of them
+    bool beside = false; ///< written in addition to the named file
+    std::size_t run = 0; ///< number of the run; for a read file, of the last run that reads it
 };
 
 std::string text_of(const Claim& claim) {
     return "'" + one_line(claim.who) + "'" +
-           (claim.beside ? ", with " + one_line(claim.path) + " beside it," : "");
+           (claim.beside ? ", with " + one_line(claim.path) + " next to it," : "");
 }
 
-/// Two files are one where they have one name in one folder, be it there or not, and where they are there
-/// already and are one.
+/// Two files are the same if they have the same name in the same folder, or if both exist and have the same
+/// node.
 class Claims {
 public:
     void add(const Claim& claim) {
@@ -71,7 +71,7 @@ public:
                 refuse(first->second, claim);
         }
     }
-    /// All its pictures are read, or those of a sequence in it.
+    /// Every image in the folder, or of a sequence in it, will be read.
     void add_pictures(const Claim& claim) {
         const std::string folder = is_folder(claim.path) ? claim.path : folder_of(claim.path);
         if (const auto node = folder_node(folder))
@@ -83,7 +83,7 @@ private:
         std::error_code ignored;
         return fs::is_directory(path, ignored);
     }
-    /// Of a file in the folder that `read` is about: it is there, or will be when that is opened.
+    /// True if `read` will include the written file: it exists, or will exist when the folder is opened.
     static bool will_be_read(const Claim& read, const Claim& written) {
         const fs::path name = fs::path(written.path).filename();
         const bool picture =
@@ -91,7 +91,7 @@ private:
         std::error_code ignored;
         return picture && (read.run > written.run || fs::exists(written.path, ignored));
     }
-    /// One file may be read twice.
+    /// Throws UsageError, unless both only read the file.
     static void refuse(const Claim& first, const Claim& second) {
         if (first.read && second.read)
             return;
@@ -109,7 +109,7 @@ private:
     std::multimap<Node, Claim> folders_;
 };
 
-/// What is no file is refused, or a stream: elsewhere.
+/// Targets that are no files are checked elsewhere.
 bool may_be_written(const std::string& path) {
     std::error_code ignored;
     const fs::file_status there = fs::status(path, ignored);
@@ -120,7 +120,7 @@ void add_source(const SourceArgument& source, std::size_t run, Claims& claims) {
     std::optional<SourceText> text;
     try {
         text = parse_source_text(source.revealed());
-    } catch (const UsageError&) { // who opens it says why
+    } catch (const UsageError&) { // opening the source reports it
         return;
     }
     std::error_code ignored;

@@ -95,7 +95,7 @@ std::vector<std::string> kymograph_files(const std::string& path, const Settings
     for (const Region& region : regions) {
         const std::string file = kymograph_path(path, region.name);
         if (region.shape != RegionShape::line || std::find(files.begin(), files.end(), file) != files.end())
-            continue; // two lines whose names make one name: the second gets a number
+            continue; // two names that make the same file name: the second gets a number
         files.push_back(file);
         files.push_back(file + ".csv");
     }
@@ -188,13 +188,12 @@ const std::vector<OutputKind>& output_kinds() {
         {.name = "report",
          .argument = "FILE.pdf",
          .doc = "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, "
-                "with .png and .csv beside it; the same as --record FILE.pdf",
+                "with a .png and a .csv next to it; the same as --record FILE.pdf",
          .list = true,
          .part_of = "record",
          .check = check_report},
         {.name = "traces",
-         .doc = "write the numbers of each region and frame as .csv, complete lines whatever happens; needs "
-                "--regions",
+         .doc = "write the values of each region and frame as .csv; needs --regions",
          .needs = Needs::regions,
          .request = "traces",
          .ending = ".csv",
@@ -232,24 +231,23 @@ const std::vector<OutputKind>& output_kinds() {
          .in_program = true,
          .check = check_window_movie},
         address(
-            "publish", "ADDRESS", "sends results to whoever connects to", check_address<kPublishSyntax>,
+            "publish", "ADDRESS", "sends results to any client of", check_address<kPublishSyntax>,
             "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this address, as "
             "zmq://127.0.0.1:5556 (docs/doors.md)"),
-        address("serve", "ADDRESS", "sends pictures to whoever connects to", check_serve,
+        address("serve", "ADDRESS", "sends images to any client of", check_serve,
                 "the picture as the window shows it, as H.264 over RTSP at this address, as "
-                "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who know the "
-                "password in that variable (docs/doors.md)",
+                "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… clients need the password in "
+                "that variable (docs/doors.md)",
                 {"serve_mbit_s", "serve_chroma"}, serve),
-        address("output", "DEVICE", "sends pictures to whoever reads", check_camera,
+        address("output", "DEVICE", "sends images to any reader of", check_camera,
                 "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
                 "v4l2:/dev/video7 (docs/doors.md)",
                 {}, [](const std::string& device, const Settings&) { return make_camera_end(device); }),
-        address("control", "ADDRESS", "does what whoever connects asks for at", check_address<kControlSyntax>,
+        address("control", "ADDRESS", "executes requests of any client of", check_address<kControlSyntax>,
                 "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
                 "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can (docs/doors.md)",
                 {"control_folder", "curve_key", "curve_clients"}),
-        address("metrics", "ADDRESS", "tells whoever connects what is counted at",
-                check_address<kMetricsSyntax>,
+        address("metrics", "ADDRESS", "sends statistics to any client of", check_address<kMetricsSyntax>,
                 "rates, drops and latency for Prometheus, over HTTP at this address, as 127.0.0.1:9464"),
     };
     return kinds;
@@ -324,7 +322,7 @@ std::vector<Recording> add_outputs(Pipeline& pipeline, OutputContext context) {
 bool is_stream(const std::string& target) { return stream_target(target).has_value(); }
 
 void prepare_streams(const Settings& settings) {
-    std::map<std::pair<dev_t, ino_t>, std::string> owners; ///< by what streams lead to
+    std::map<std::pair<dev_t, ino_t>, std::string> owners; ///< by device and inode
     bool standard_output = false;
     for (const Output& output : settings.outputs) {
         const auto target = output.kind->frames ? stream_target(output.target) : std::nullopt;

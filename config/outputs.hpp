@@ -27,14 +27,14 @@ struct Output {
     std::string target; ///< a file, a stream or an address
 };
 
-/// What the sink of an output is made with.
+/// Arguments for making the sink of an output.
 struct OutputContext {
     const Settings& settings;
-    /// Of videos of the screen; null: the view of the settings.
+    /// View of recordings of the screen; null: the view of the settings.
     std::shared_ptr<const LiveLook> look = nullptr;
     /// Raw frames that a recording of raw frames begins with; null: none.
     std::shared_ptr<PreTrigger> before = nullptr;
-    /// Begun while the run goes on: no table is replaced, and a pipe must have its reader already.
+    /// Started during the run: no table is replaced, and a pipe must already have a reader.
     bool later = false;
 };
 
@@ -44,7 +44,7 @@ struct OutputKind {
     const char* doc = "";
     /// Keys of program_table() about this output only. Help lists their options after it.
     std::vector<const char*> options{};
-    /// What an untrusted settings file may not make the program do with the target.
+    /// Action that an untrusted settings file may not cause, for the error: "writes the file".
     const char* does = "writes the file";
     bool list = false;             ///< may be given several times
     bool in_program = false;       ///< its key is in [program] of a settings file
@@ -52,8 +52,8 @@ struct OutputKind {
     const char* part_of = nullptr; ///< the option is only another way to give this output
     enum class Needs : std::uint8_t { nothing, regions, lines };
     Needs needs = Needs::nothing;
-    std::size_t most_lines = static_cast<std::size_t>(-1); ///< that it takes
-    std::optional<RecordWhat> frames{};                    ///< of a recorder: what it records
+    std::size_t most_lines = static_cast<std::size_t>(-1); ///< largest number of line regions
+    std::optional<RecordWhat> frames{};                    ///< recorded frames; nothing: not a recorder
     const char* request = "";                              ///< requests name it so; "": they cannot begin it
     const char* ending = ""; ///< the only one that requests may give its files; "": several
     /// Throws UsageError or RunError where the target cannot be this output. Called for addresses when the
@@ -100,8 +100,8 @@ void prepare_streams(const Settings& settings);
 /// Checks the files before a run. Throws UsageError or RunError.
 void check_output_files(const Settings& settings);
 
-/// Call before anything is opened. Throws UsageError where two files that these runs write are one, whatever
-/// names, links or folders lead to it, and where one of them is read.
+/// Call before anything is opened. Throws UsageError if these runs would write the same file twice, or write
+/// a file that they read. Links and folders are resolved.
 void check_outputs(const std::vector<Settings>& runs);
 /// The same for the files that `bench` writes and reads.
 void check_outputs(const BenchSettings& bench);

@@ -35,7 +35,7 @@ std::string table_row(const std::string& file, const TraceTable& table, std::siz
 
 using Json = nlohmann::ordered_json;
 
-/// What was done to the trace before the spectrum.
+/// Preparation of the trace before the spectrum.
 std::string trace_text(const Pulse& pulse) {
     std::string text = count_of(pulse.samples, "value");
     if (std::isfinite(pulse.rate_hz))

@@ -29,7 +29,7 @@ struct Recorded {
     double full_scale = 0;                                         ///< 0: unknown, and for results
     double rate = 0;                                               ///< of the file, frames/s; 0: unknown
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
-    bool untimed = false;  ///< of the file: it is recorded that nobody stated times
+    bool untimed = false;  ///< of the file: its frames had no times when they were recorded
     bool foreign = false;  ///< another program states capture_ns: a rate that the user gives overrides it
     Assumptions assumed{}; ///< of the file
     std::optional<Light> light;            ///< of the file; nothing where it does not say

@@ -89,7 +89,7 @@ std::string to_string(const Exposure& exposure) {
     if (!exposure.known())
         return "";
     return to_string(ParamValue(exposure.ms)) + " ms (" + to_string(exposure.origin) +
-           (exposure.origin == ExposureOrigin::assumed ? ": assumed, nobody said it)" : ")");
+           (exposure.origin == ExposureOrigin::assumed ? ": assumed, not stated)" : ")");
 }
 
 std::string to_string(const Warmup& warmup) {

@@ -70,7 +70,7 @@ Exposure exposure_used(const Chain& chain, const FrameInfo& info);
 bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 /// What the "*" of such numbers means, as a sentence.
 std::string assumed_text(const Exposure& exposure);
-/// "5 ms (camera)", "10 ms (default, assumed: …)"; empty if unknown.
+/// "5 ms (camera)", "10 ms (default: assumed, not stated)"; empty if unknown.
 std::string to_string(const Exposure& exposure);
 
 /// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default;

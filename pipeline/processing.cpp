@@ -321,10 +321,9 @@ private:
 
     /// A device error moves the run to the host, once; what was in flight runs again there.
     void device_failed(const std::string& why) {
-        flow_.say(
-            Message::Level::error,
-            "The GPU failed (" + why + "); the run goes on on the CPU" +
-                (applied()->chain->stateful() ? ", and stages that look back over frames begin anew." : "."));
+        flow_.say(Message::Level::error,
+                  "The GPU failed (" + why + "). The run continues on the CPU" +
+                      (applied()->chain->stateful() ? "; the windows of stages start again." : "."));
         executor_ = make_host_executor(flow_.options.threads);
         {
             const std::scoped_lock lock(flow_.mutex);

@@ -95,10 +95,10 @@ void DiskSync::run() {
     while (true) {
         changed_.wait_until(lock, next, [this] { return stop_ || end_ >= sent_ + kPiece; });
         const bool stop = stop_, piece = end_ >= sent_ + kPiece;
-        if (stop && end_ >= sent_ + 2 * kPiece) // the disk is behind: the system stores the rest
+        if (stop && end_ >= sent_ + 2 * kPiece) // a slow disk: the system stores the rest
             return;
         lock.unlock();
-        const int error = piece && !stop ? store_piece() : store({file_, beside_});
+        const int error = piece && !stop ? store_piece() : store({file_, index_});
         if (stop || !piece)
             next = std::chrono::steady_clock::now() + kEvery;
         lock.lock();

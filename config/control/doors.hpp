@@ -23,7 +23,7 @@ struct Doors {
     void join(Pipeline& pipeline) const;
     bool send_results() const { return publisher || !outlets.empty(); }
 };
-/// Opens those of the settings; outlets show `look`. Throws UsageError or RunError.
+/// Opens the outputs of the settings; outlets show `look`. Throws UsageError or RunError.
 Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>& look);
 
 /// For the metrics.

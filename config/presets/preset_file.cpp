@@ -36,9 +36,9 @@ std::string top_comment(std::string_view toml) {
     return doc;
 }
 
-/// Adds the presets of a folder, in the place of those of the same name.
+/// Adds the presets of a folder; they replace presets of the same name.
 void read_folder(const fs::path& folder, PresetOrigin origin, std::map<std::string, Preset>& all) {
-    std::error_code none; // a folder that is not there holds no presets
+    std::error_code none; // a missing folder has no presets
     for (const auto& entry : fs::directory_iterator(folder, none)) {
         if (entry.path().extension() != ".toml")
             continue;

@@ -32,16 +32,16 @@ namespace {
 /// Beginning of the description of every recording.
 constexpr std::string_view kDescriptionBegin = "{\"finished\"";
 
-/// Description in the file, and that of its last frame (empty if it is stored elsewhere).
+/// Descriptions of the file and of its last frame (empty if stored elsewhere).
 struct Descriptions {
     std::string file, last_frame;
 };
 
 namespace fs = std::filesystem;
 
-/// The first line of the text beside headerless pixels, and the last that is whole.
+/// First line and last complete line of the .jsonl of a headerless file.
 Descriptions beside_raw(const std::string& lines_path) {
-    constexpr std::size_t kMost = std::size_t{1} << 20; // no line of ours is longer
+    constexpr std::size_t kMost = std::size_t{1} << 20; // longer than any line that the recorder writes
     std::ifstream lines(lines_path, std::ios::binary);
     std::string text(kMost, '\0');
     const auto read = [&] {
@@ -73,7 +73,7 @@ Descriptions in_image(const std::string& path, bool last_frame) {
     if (!last_frame || found.file.find(kDescriptionBegin) == std::string::npos)
         return found;
     const std::uint64_t pages = image->pages();
-    try { // a recording that was cut off has a first frame all the same
+    try { // a recording that was cut off still has a first frame
         if (pages > 1 && image->go_to(pages - 1))
             found.last_frame = image->description();
     } catch (const RunError&) {
@@ -103,11 +103,11 @@ Descriptions descriptions_of(const std::string& path, bool last_frame = true) {
     }
 }
 
-/// Of a text from a file no more than a sentence can hold.
+/// Cuts a text from a file to a length that fits an error message.
 std::string shortened(const std::string& text, std::size_t most);
 
-/// Every member throws UsageError for what is damaged, of another version or not allowed: the settings may
-/// then be half-changed, and are to be a copy.
+/// Every member throws UsageError for damaged, incompatible or forbidden values. The settings may then be
+/// changed in part: pass a copy.
 class RecordedReader {
 public:
     RecordedReader(const std::string& path, Settings& settings)
@@ -115,23 +115,23 @@ public:
 
     /// False if it is no recording of this program.
     bool begin(const Descriptions& texts);
-    /// For another run of the same kind, whatever its source.
+    /// Takes all settings for another run with any source.
     void repeat(const Descriptions& texts);
-    /// For looking at the recording itself. False where it says nothing that could be taken.
+    /// Takes the settings for viewing the recording itself. False if it has none.
     bool show();
     /// "results of speckle:radius=3 (speckle flow index in 1/s)".
     std::string what_it_holds() const;
-    /// That made the results; null where it is not known. Refuses results of several chains.
+    /// Chain that made the results; null if unknown. Throws for results of several chains.
     std::shared_ptr<const Chain> chain_of_results(const Descriptions& texts) const;
     bool of_results() const { return content_ == "processed" || content_ == "screen"; }
-    /// Those, or the frames of a source that played results back.
+    /// True for results, and for raw frames of a source that played results.
     bool holds_results() const;
 
 private:
     using Json = nlohmann::json;
     [[noreturn]] void fail(const std::string& sentence) const;
     [[noreturn]] void damaged(const std::string& what) const;
-    /// Sentences about a value name the file it is from.
+    /// Adds the name of the file to errors about values.
     template <class F> void of_file(F&& act) const {
         constexpr std::size_t kMost = 2000;
         try {
@@ -141,29 +141,29 @@ private:
         }
     }
     bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
-    /// The first object of a text, whatever follows it.
+    /// Parses the first object of a text and ignores the rest.
     Json parsed(const std::string& from) const;
     std::string quantity() const;
     std::string text(const char* key) const;
     double number(const char* key) const;
     void check_repeatable() const;
-    /// Its pixels are colours, not numbers.
+    /// True if its pixels are colours instead of numbers.
     bool shows_colours() const;
     Chain read_chain();
-    /// An older version did not know them.
+    /// Remarks on parameters that an older version did not have.
     void note_missing(const ChainStage& stage);
-    /// What was taken of the picture at the press of a button is in no description.
+    /// Remarks on captures (a dark frame): no description contains them.
     void note_captures(const ChainStage& stage);
     void refuse_files(const ChainStage& stage) const;
-    /// A recording says every value: one that is as by default was chosen by nobody, but for an exposure of
-    /// which it says so.
+    /// A recording states every value. A value equal to the default counts as not given, except a stated
+    /// exposure.
     void only_chosen(ChainStage& stage) const;
-    /// What a camera reported then stands in for a source that reports nothing.
+    /// The exposure that the camera reported is used if the source reports none.
     void read_exposure(Chain& chain);
     void read_channel();
     void read_range(const char* key, const char* low, const char* high, bool automatic);
     void read_view();
-    /// For another source, whose raw pixels are then as large; the recording itself says it as a source.
+    /// Takes the pixel size for another source. A recording that is the source states its own.
     void read_scale();
     void read_regions();
     std::string count_of_regions() const;
@@ -172,7 +172,7 @@ private:
     bool changed_later(const std::string& last_frame) const;
 
     const std::string& path_;
-    std::string by_; ///< the file, and its version where that is another
+    std::string by_; ///< name of the file, and its version if it differs
     Settings& settings_;
     Json json_;
     std::string content_;
@@ -203,7 +203,7 @@ bool RecordedReader::begin(const Descriptions& texts) {
 void RecordedReader::repeat(const Descriptions& texts) {
     check_repeatable();
     Chain chain = read_chain();
-    read_exposure(chain); // a recording that is the source says it itself
+    read_exposure(chain); // a recording that is the source states its own
     replace_chain(settings_, chain, path_);
     read_channel();
     read_view();
@@ -215,8 +215,7 @@ void RecordedReader::repeat(const Descriptions& texts) {
     remark();
     if (changed_later(texts.last_frame))
         settings_.remarks.push_back("The chain of " + path_ +
-                                    " was changed while it was recorded; that of its first frame is "
-                                    "taken.");
+                                    " changed during the recording. The chain of its first frame is used.");
 }
 
 bool RecordedReader::show() {
@@ -230,8 +229,7 @@ bool RecordedReader::show() {
     read_channel();
     if (!shows_colours())
         read_view();
-    if (content_ != "screen" &&
-        content_ != "window") // where its pictures are not those of the result, they lie elsewhere
+    if (content_ != "screen" && content_ != "window") // its pixels are not those of the result
         read_regions();
     remark_shown();
     return true;
@@ -477,9 +475,9 @@ void RecordedReader::remark_shown() {
 void RecordedReader::remark() {
     const std::string regions = count_of_regions();
     const std::string source = has("source") ? shortened(text("source"), 200) : "";
-    settings_.remarks.push_back(
-        "The settings are those of " + path_ + (source.empty() ? "" : ", which was made of " + source) +
-        ": " + text_in_effect(settings_.chain) + (regions.empty() ? "" : ", measured over " + regions) + ".");
+    settings_.remarks.push_back("Settings of " + path_ + (source.empty() ? "" : ", recorded from " + source) +
+                                ": " + text_in_effect(settings_.chain) +
+                                (regions.empty() ? "" : ", measured over " + regions) + ".");
 }
 
 bool RecordedReader::changed_later(const std::string& last_frame) const {

@@ -14,7 +14,7 @@
 
 namespace specklescope {
 
-/// What the next frames are made with. Never changes: an edit publishes another one.
+/// Chain and regions for the next frames. Immutable: an edit publishes a new one.
 struct Wanted {
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
@@ -88,7 +88,7 @@ struct Flow {
     SeekFailure seek_failure;
     std::optional<LoopRange> loop;
     std::shared_ptr<const Wanted> wanted;              ///< with every edit; never null
-    std::shared_ptr<const Wanted> applied;             ///< which the executor runs; never null
+    std::shared_ptr<const Wanted> applied;             ///< run by the executor; never null
     std::deque<std::shared_ptr<const Wanted>> pending; ///< edits after `applied`, up to `wanted`
     std::uint64_t version = 0;                         ///< of the newest edit, refused ones included
     std::deque<RefusedEdit> refused;

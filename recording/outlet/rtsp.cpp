@@ -154,8 +154,8 @@ struct Watched {
     bool begun = false;                   ///< the source has got a picture
     std::uint64_t taken = 0, dropped = 0; ///< pictures: given to the encoder, and without room there
     std::map<GstRTSPClient*, Visitor> visitors;
-    Clock::time_point alone = Clock::now(); ///< last time that there was at most one client
-    std::mutex telling;                     ///< guards what follows
+    Clock::time_point single = Clock::now(); ///< last time with at most one client
+    std::mutex telling;                      ///< guards what follows
     std::function<void()> on_watched;
 };
 using Shared = std::shared_ptr<Watched>;
@@ -451,9 +451,9 @@ private:
                 static_cast<int>(std::count_if(watched.visitors.begin(), watched.visitors.end(),
                                                [](const auto& one) { return !one.second.ended; }));
             if (clients <= 1)
-                watched.alone = Clock::now();
+                watched.single = Clock::now();
             look.too_many = clients - kMostClients;
-            look.others_watch = Clock::now() - watched.alone >= kPatience;
+            look.others_watch = Clock::now() - watched.single >= kPatience;
         }
         gst_rtsp_server_client_filter(self->server_.get(), &judge, &look);
         return G_SOURCE_CONTINUE;

@@ -44,8 +44,13 @@ public:
     Pages(std::string& bytes, const std::string& title)
         : Canvas(cairo_pdf_surface_create_for_stream(
                      [](void* to, const unsigned char* data, unsigned length) noexcept {
-                         static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
-                         return CAIRO_STATUS_SUCCESS;
+                         try { // no exception may pass through Cairo
+                             static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data),
+                                                                   length);
+                             return CAIRO_STATUS_SUCCESS;
+                         } catch (const std::bad_alloc&) {
+                             return CAIRO_STATUS_NO_MEMORY;
+                         }
                      },
                      &bytes, kWidth, kHeight),
                  "The pages of the report"),
@@ -273,7 +278,7 @@ CurveStyle curve_style(const std::vector<Region>& regions, const std::string& na
     return {};
 }
 
-constexpr std::size_t kMostCurves = 40; ///< more could not be told apart
+constexpr std::size_t kMostCurves = 40; ///< more cannot be distinguished
 constexpr double kPlotHigh = 150;
 
 /// One plot: `value(i, v)` of curve i, in the range of `extremes`.

@@ -122,6 +122,7 @@ ReportRows settings_rows(const Report& report) {
                                    ", " + to_string(result.shape())},
                        {"Chain", result.chain ? text_in_effect(*result.chain) : ""},
                        {"Exposure", to_string(result.exposure)},
+                       {"Assumed", to_string(result.info.assumed)},
                        {"Channel", grey_channel_of(result)},
                        {"Scale", scale_text(stream, result.chain.get())},
                        {"Baseline", traces && traces->taken ? traces->taken->from_picture : ""},
@@ -180,7 +181,7 @@ std::string_view section(std::string_view heading) {
                : all.substr(at + line.size(), all.find("\n## ", at + 1) - at - line.size());
 }
 
-/// From `begin` to the end of its sentence, after a space; empty where there is none.
+/// Text from `begin` to the end of its sentence, after a space; empty if `begin` is missing.
 std::string sentence(std::string_view in, std::string_view begin = "") {
     if (in.empty() || in.find(begin) == std::string_view::npos)
         return "";
@@ -248,7 +249,7 @@ std::vector<std::string> methods(const Report& report) {
 
 namespace {
 
-constexpr int kPlotColumns = 900; ///< of a plot: more than a printer's dots tell apart
+constexpr int kPlotColumns = 900; ///< of a plot: finer than a printer resolves
 
 [[noreturn]] void not_written(const std::string& path, int error) {
     throw RunError(
@@ -336,7 +337,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
 
 namespace {
 
-/// What a result is without its pixels.
+/// A result without its pixels.
 Result bare_result(const RecordedFrame& frame) {
     Result result;
     result.info = frame.info;

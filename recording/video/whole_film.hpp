@@ -14,9 +14,9 @@ struct WholeFilm {
     std::uint64_t bytes = 0; ///< to the end of the last complete frame
 };
 
-/// Of Matroska (RFC 9559): blocks that are complete.
+/// Counts the complete blocks of Matroska (RFC 9559).
 WholeFilm whole_matroska(const File& file);
-/// Of fragmented MP4 (ISO/IEC 14496-12): samples of complete fragments.
+/// Counts the samples of complete fragments of MP4 (ISO/IEC 14496-12).
 WholeFilm whole_mp4(const File& file);
 
 /// Replaces the totals in the comment of an MP4: GStreamer's muxer writes tags at the beginning only. Returns

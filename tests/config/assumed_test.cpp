@@ -1,5 +1,4 @@
-// Facts that nobody states are marked wherever numbers rest on them, and still are when a recording is
-// played.
+// Assumed facts are marked in every output, also when a recording is played.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -79,6 +78,7 @@ TEST(Assumed, IsInTheSummaryStatisticsTagsTablesAndReport) {
             };
             expect(result.out, "  assumed     ");
             expect(test::read_file(folder / (name + ".csv")), ", assumed: ");
+            expect(test::read_file(folder / (name + ".report.csv")), "# Assumed: ");
             expect(test::read_file(folder / (name + ".results.raw.jsonl")), "\"assumed\":\"");
         }
 }

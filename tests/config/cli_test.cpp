@@ -45,8 +45,7 @@ TEST_F(Cli, InformationGoesToStandardOutputAndFitsIntoAHundredColumns) {
 TEST_F(Cli, TheManualInTheRepositoryIsTheProgramsOwn) {
     const ChildResult result = run({"--manual"});
     EXPECT_EQ(result.status, 0);
-    EXPECT_EQ(result.out, read_text(test::source_folder() + "/docs/manual.md"))
-        << "write it anew: ./dev nightly manual";
+    EXPECT_EQ(result.out, read_text(test::source_folder() + "/docs/manual.md")) << "run ./dev nightly manual";
 }
 
 /// Exact integer sums over the rat cortex, 5×5.

@@ -191,7 +191,7 @@ def target_of(runner):
 
 
 def made_with(runner):
-    """What sums depend on besides the instruction set: build, compiler and libraries."""
+    """Build, compiler and libraries, on which sums depend besides the instruction set."""
     text = runner.call([runner.program, "--version"], runner.folder).decode()
     parts = [re.search(rf"  {key} +((?:.+|\n {{10,}})+)", text)[1] for key in ("build", "compiler", "libraries")]
     return f"{platform.machine()}, " + ", ".join(" ".join(part.split()) for part in parts)

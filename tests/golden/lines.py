@@ -67,7 +67,7 @@ LINES = {
     "preset flow": f"run raw:{G16} --preset flow --record flow.tiff",
     "preset flow-slow": f"run raw:{G16} --preset flow-slow --record flow.tiff",
     "preset glare": "run ../make_light/light.exr --preset glare --record glare.tiff",
-    # What is recorded.
+    # Recordings.
     "formats": f"run raw:{G16} --record r.tiff --record r.raw --record r.png --record r.exr --record r.hdr --record-every 2 "
                "--view colormap=viridis",
     "films H.264": f"run raw:{G16} --record r.mkv --record r.mp4 --view low=10 --view high=90",

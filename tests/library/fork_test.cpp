@@ -1,5 +1,5 @@
 // A forked child gets an error from every call after its parent has used the library, and leaves what is open
-// in the parent alone.
+// in the parent only.
 #include "tests/library/client.hpp"
 
 #include <sys/wait.h>
@@ -79,7 +79,7 @@ TEST(Fork, AChildGetsErrorsAndLeavesFilesAlone) {
                   0);
         EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK) << specklescope_last_error();
     }
-    EXPECT_EQ(run(chain, pixels), expected) << "the parent goes on";
+    EXPECT_EQ(run(chain, pixels), expected) << "the parent continues";
     EXPECT_EQ(specklescope_stream_close(stream), SPECKLESCOPE_OK) << specklescope_last_error();
     ASSERT_EQ(specklescope_stream_open(file.c_str(), "", nullptr, &stream), SPECKLESCOPE_OK)
         << specklescope_last_error();
