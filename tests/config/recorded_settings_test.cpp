@@ -113,9 +113,8 @@ TEST_F(Repeat, GivesTheSameBytes) {
             EXPECT_EQ(pixels.size(), 64U * 48U * 4U * kFrames);
             EXPECT_TRUE(read_text(folder_ / "again.raw") == pixels);
             EXPECT_TRUE(stack_of(folder_ / "again.tiff") == stack_of(folder_ / "flow.tiff"));
-            EXPECT_NE(again.err.find(std::string(recording) + ", which was made of synthetic:vessels"),
-                      std::string::npos)
-                << again.all();
+            for (const std::string& named : {std::string(recording), std::string("synthetic:vessels")})
+                EXPECT_NE(again.err.find(named), std::string::npos) << again.all();
             for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
                 if (entry.is_regular_file())
                     std::filesystem::remove(entry.path());
@@ -335,7 +334,7 @@ TEST_F(Repeat, AnotherVersionIsNamed) {
 }
 
 TEST_F(Repeat, AChainThatWasChangedMeanwhileIsSaid) {
-    const std::string changed = "was changed while it was recorded";
+    const std::string changed = "changed during the recording";
     describe(description(), "{\"parameters\":\"speckle:radius=4\"}\n{\"parameters\":\"speckle:radius=5\"}\n");
     EXPECT_NE(said(from("made.raw")).find(changed), std::string::npos);
     describe(description(), "{\"parameters\":\"speckle:radius=4\"}\n{\"parameters\":\"speckle:ra");
@@ -356,7 +355,7 @@ with tifffile.TiffWriter('made.tiff') as out:
     for text in (open('first').read(), '{"parameters":"speckle:radius=4"}', open('last').read()):
         out.write(np.zeros((6, 8), np.float32), description=text, metadata=None, photometric='minisblack')
 )py")) << read_text(folder_ / "python.log");
-        EXPECT_EQ(said(from("made.tiff")).find("was changed while") != std::string::npos, *last == '5');
+        EXPECT_EQ(said(from("made.tiff")).find("changed during") != std::string::npos, *last == '5');
     }
 }
 
