@@ -210,9 +210,11 @@ std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> region
 std::uint64_t Pipeline::effective(std::uint64_t version) const {
     const std::scoped_lock lock(impl_->mutex);
     std::for_each(impl_->refused.rbegin(), impl_->refused.rend(), [&](const RefusedEdit& edit) {
-        if (edit.first <= version && version <= edit.last)
-            version = edit.first - 1;
+        if (edit.version == version)
+            --version;
     });
+    if (impl_->refused.size() == kRefused && version < impl_->refused.front().version)
+        return 0; // earlier refusals are not known
     return version;
 }
 
@@ -225,7 +227,7 @@ std::vector<RefusedEdit> Pipeline::refused(std::uint64_t later_than) const {
     const std::scoped_lock lock(impl_->mutex);
     std::vector<RefusedEdit> later;
     std::copy_if(impl_->refused.begin(), impl_->refused.end(), std::back_inserter(later),
-                 [&](const RefusedEdit& edit) { return edit.last > later_than; });
+                 [&](const RefusedEdit& edit) { return edit.version > later_than; });
     return later;
 }
 

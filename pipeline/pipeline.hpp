@@ -46,9 +46,9 @@ struct Message {
     std::string text;
 };
 
-/// Edits that the processing thread could not apply. The chain, or the regions, before them stay in effect.
+/// An edit that the processing thread could not apply. The chain, or the regions, before it stay in effect.
 struct RefusedEdit {
-    std::uint64_t first = 0, last = 0; ///< versions
+    std::uint64_t version = 0;
     std::string why;
     bool of_regions = false; ///< or of the chain
 };

@@ -230,7 +230,7 @@ private:
             try {
                 apply(std::max(good.version(), edit));
             } catch (const std::exception& error) { // nothing has changed
-                refusals_.push_back({good.*part + 1, edit, sentence_of(error), of_regions});
+                refusals_.push_back({edit, sentence_of(error), of_regions});
                 return false;
             }
             good.*part = edit;

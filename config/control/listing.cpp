@@ -230,7 +230,7 @@ Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
     const std::uint64_t version = a.value("version", std::uint64_t{0});
     if (version > 0)
         for (const RefusedEdit& refused : host.pipeline().refused(version - 1))
-            if (refused.first <= version)
+            if (refused.version == version)
                 throw RunError(refused.why);
     const auto fits = [&](const std::optional<Result>& result) {
         return result && result->info.version >= version &&

@@ -48,23 +48,22 @@ std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
     return edited;
 }
 
-void Flow::refuse(RefusedEdit edits, const std::shared_ptr<const Wanted>& tried) {
+void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried) {
     bool known = false;
     {
         const std::scoped_lock lock(mutex);
         if (wanted == tried)
             wanted = applied;
         // Regions are tried again with an edit of the chain that was made on top of them.
-        known = std::any_of(refused.begin(), refused.end(), [&](const RefusedEdit& one) {
-            return one.of_regions == edits.of_regions && one.last == edits.last;
-        });
+        known = std::any_of(refused.begin(), refused.end(),
+                            [&](const RefusedEdit& one) { return one.version == edit.version; });
         if (!known)
-            refused.push_back(edits);
+            refused.push_back(edit);
         if (refused.size() > Pipeline::kRefused)
             refused.pop_front();
     }
     if (!known)
-        say(Message::Level::error, std::move(edits.why));
+        say(Message::Level::error, std::move(edit.why));
 }
 
 void open_sinks(Flow& flow, const StreamInfo& stream) {

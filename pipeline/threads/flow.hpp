@@ -150,7 +150,7 @@ struct Flow {
     void say(Message::Level level, std::string text); ///< to the log and the screen
     void close_sink(Sink& sink);                      ///< and keeps its count of drops
     /// Returns to what is applied, unless a newer edit came, and reports once.
-    void refuse(RefusedEdit edits, const std::shared_ptr<const Wanted>& tried);
+    void refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried);
     std::shared_ptr<const Wanted> newest() const {
         const std::scoped_lock lock(mutex);
         return wanted;

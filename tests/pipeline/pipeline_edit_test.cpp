@@ -85,7 +85,7 @@ TEST(PipelineEdits, TheChainThatWasAskedForIsThereAtOnceUntilItIsRefused) {
         ASSERT_TRUE(eventually([&] { return text() == before; }));
         const std::vector<RefusedEdit> told = pipeline.refused(refused - 1);
         ASSERT_EQ(told.size(), 1U);
-        EXPECT_EQ(told[0].last, refused);
+        EXPECT_EQ(told[0].version, refused);
         EXPECT_NE(told[0].why.find("/nowhere/dark.tiff"), std::string::npos) << told[0].why;
         EXPECT_FALSE(told[0].of_regions);
         EXPECT_EQ(pipeline.effective(refused), last);
@@ -127,6 +127,8 @@ TEST(PipelineEdits, OfChainAndRegionsEachIsRefusedByItself) {
         }));
         ASSERT_EQ(pipeline.refused(last - 2).size(), 1U);
         EXPECT_EQ(pipeline.refused(last - 2)[0].of_regions, !bad_chain);
+        EXPECT_EQ(pipeline.effective(last), bad_chain ? last - 1 : last);
+        EXPECT_EQ(pipeline.effective(last - 1), bad_chain ? last - 1 : last - 2);
     }
 }
 
