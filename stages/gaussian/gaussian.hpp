@@ -73,17 +73,16 @@ struct RecursiveGaussian {
     int reach = 0;
 };
 
-/// Throws UsageError for sigma < 0.5, where the method's formula for q ends.
+/// Throws UsageError for sigma < 0.5, where the formula for q is not defined.
 ///
 /// Borders of the recursive method, along each axis:
-///   replicate, zero  exact: the forward pass starts from the state that the endless border leaves,
-///                    (x[0], 0, 0) or (0, 0, 0), the backward pass by `backward_start`;
-///   reflect, wrap    both passes run in over `reach` mirrored or wrapped samples (any number of times
-///   through
-///                    a short line): error 1e-7;
-///   omit             the zero result over the zero result of ones: gaussian_recursive_norms();
+///   replicate, zero  exact: the forward pass starts from the state of an infinite border, (x[0], 0, 0) or
+///                    (0, 0, 0), the backward pass from `backward_start`;
+///   reflect, wrap    warm-up of both passes over `reach` mirrored or wrapped samples (several times
+///                    through a short line): error 1e-7;
+///   omit             the zero result divided by the zero result of ones: gaussian_recursive_norms();
 ///   crop             the interior of replicate.
-/// NaN and ∞ would reach the whole image: see FilterNorm.
+/// NaN and ∞ would spread over the whole image: see FilterNorm.
 RecursiveGaussian recursive_gaussian(double sigma);
 
 /// The recursive filter with border = zero along a line of `size` ones, the divisor of omit; float64.
