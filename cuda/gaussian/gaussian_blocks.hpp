@@ -20,8 +20,8 @@ struct Matrix3 {
 /// States (w, d, e) as in RecursiveGaussian, for a block between zeros: Σ weight·x.
 struct BlockWeights {
     float forward[3][kBlockSamples] = {};  ///< after its last sample
-    float backward[3][kBlockSamples] = {}; ///< before its first sample, backward over the forward result
-    float mirrored[3][kBlockSamples] = {}; ///< before its first sample, for samples read backward
+    float backward[3][kBlockSamples] = {}; ///< after its first sample, backward over the forward result
+    float mirrored[3][kBlockSamples] = {}; ///< after its first sample, for samples read backward
 };
 
 /// For full blocks and for the last one, where missing samples have weight 0.
