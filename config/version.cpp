@@ -7,8 +7,8 @@
 #include "have_egl.hpp"
 #include "have_exr.hpp"
 #include "net/metrics/metrics.hpp"
+#include "net/outlet.hpp"
 #include "net/publisher.hpp"
-#include "recording/outlet/outlet.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
@@ -115,7 +115,8 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"libraries", libraries()},
             {"C library", place_of(library_file())},
             {"element", place_of(element_file())},
-            {"data", data.empty() ? "compiled in; not installed" : data}};
+            {"data", data.empty() ? "compiled in; not installed" : data},
+            {"use", "for research; not a medical device"}};
 }
 
 std::string version_text() {

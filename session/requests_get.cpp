@@ -1,6 +1,6 @@
 // What there is and what is, told to other programs.
 #include "analysis/regions_file.hpp"
-#include "net/messages.hpp"
+#include "net/publisher.hpp"
 #include "pipeline/chain_text.hpp"
 #include "session/answers.hpp"
 #include "sources/registry.hpp"
