@@ -7,6 +7,8 @@
 #include "bench/bench.hpp"
 #include "cli/run.hpp"
 #include "commit.hpp"
+#include "config/cli.hpp"
+#include "config/start.hpp"
 #include "config/table_reports.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"

@@ -8,6 +8,7 @@
 #include "cli/summary.hpp"
 #include "config/atomic_file.hpp"
 #include "config/in_turn.hpp"
+#include "config/start.hpp"
 #include "config/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "session/requests.hpp"

@@ -1,4 +1,5 @@
 #include "config/baseline.hpp"
+#include "config/start.hpp"
 
 #include "analysis/baseline_image.hpp"
 #include "base/log.hpp"

@@ -1,4 +1,5 @@
 #include "config/complete.hpp"
+#include "config/presets/preset_file.hpp"
 
 #include "config/options.hpp"
 #include "config/settings.hpp"

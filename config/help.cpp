@@ -1,5 +1,7 @@
 // Writers of the reference: help for a terminal, Markdown (docs/manual.md), and a man page for groff.
+#include "config/cli.hpp"
 #include "config/options.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/reference.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"

@@ -1,4 +1,5 @@
 #include "config/last_window.hpp"
+#include "config/toml.hpp"
 
 #include "analysis/regions_file.hpp"
 #include "base/log.hpp"

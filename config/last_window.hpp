@@ -8,6 +8,14 @@
 
 namespace specklescope {
 
+/// What the window remembers between runs: source, chain and [view], in
+/// $XDG_CONFIG_HOME/specklescope/last.toml, and in regions.json beside it the regions on that source.
+std::string remembered_path();
+/// A missing or damaged file changes nothing (a damaged one is said in the log).
+void load_remembered(Settings& settings, bool source_only);
+/// Does nothing unless settings.remember; a failure is logged, not thrown.
+void save_remembered(const Settings& settings);
+
 /// Removes remembered regions if the source is another one or a file of regions is given.
 void leave_regions_of_another_picture(const Settings& last, Settings& settings);
 

@@ -1,4 +1,5 @@
 #include "config/outputs.hpp"
+#include "config/start.hpp"
 
 #include "analysis/regions_file.hpp"
 #include "base/lower_ending.hpp"

@@ -1,4 +1,6 @@
 #include "config/reference.hpp"
+#include "config/presets/preset_file.hpp"
+#include "config/toml.hpp"
 
 #include "config/keys/bindings.hpp"
 #include "config/options.hpp"

@@ -2,6 +2,7 @@
 // page are writers of these chapters.
 #pragma once
 
+#include "config/presets/preset_file.hpp"
 #include <array>
 #include <functional>
 #include <string>

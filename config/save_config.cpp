@@ -2,6 +2,7 @@
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "config/toml.hpp"
 
 namespace specklescope {
 

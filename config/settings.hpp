@@ -147,16 +147,6 @@ struct Settings {
     bool source_remembered = false;
 };
 
-/// The outcome of reading the command line: either settings, or text to print and an exit status.
-struct ParseOutcome {
-    Settings settings;
-    bool exit = false;
-    int status = 0;
-    std::string text; ///< to stdout when status is 0
-};
-/// Throws UsageError. Later words win over --config, --config over --preset.
-ParseOutcome parse_command_line(int argc, const char* const* argv);
-
 /// µm a side of a raw pixel, whoever said it; 0: as the source says.
 double um_per_source_px(const Settings& settings);
 
@@ -166,76 +156,5 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// What one value cannot tell, when all are given: slots between 0 and the fewest possible, a range whose
 /// ends are in the wrong order. Throws UsageError.
 void check(const Settings& settings);
-
-/// TOML: [program] [view] [keys] source, regions, outputs, [[stage]] name = …; UsageError names file and
-/// line. All or nothing: on an error the settings stay as they were. What writes or runs something is refused
-/// unless the settings are `trusted`.
-void load_config(const std::string& path, Settings& settings);
-/// The same from text; `name` stands for the file in errors.
-void read_toml(std::string_view text, const std::string& name, Settings& settings);
-/// The settings that made a recording of results (--config from:FILE): chain, channel, what was shown where
-/// its file says it, regions, and the exposure for a source that reports none. Its source is only named in
-/// the remarks. All or nothing: throws UsageError, also where the file cannot be read. A stage that reads a
-/// file is refused unless the settings are `trusted`.
-void load_recorded(const std::string& path, Settings& settings);
-/// For nobody else to read (mode 0600), and with a reference in place of a secret of the source.
-void save_config(const std::string& path, const Settings& settings);
-/// What whoever saved them should know of that file.
-std::string saved_text(const std::string& path, const Settings& settings);
-/// Chain, range and colours as a preset, `doc` as its comment.
-std::string preset_toml(const Settings& settings, const std::string& doc);
-/// As save_config's file; also what the viewer remembers between runs.
-std::string to_toml(const Settings& settings);
-
-/// What the window remembers between runs: source, chain and [view], in
-/// $XDG_CONFIG_HOME/specklescope/last.toml, and in regions.json beside it the regions on that source.
-std::string remembered_path();
-/// A missing or damaged file changes nothing (a damaged one is said in the log).
-void load_remembered(Settings& settings, bool source_only);
-/// Does nothing unless settings.remember; a failure is logged, not thrown.
-void save_remembered(const Settings& settings);
-
-enum class PresetOrigin : std::uint8_t {
-    installed, ///< or compiled in
-    yours,     ///< from the user's folder
-    strange,   ///< anybody may have written it: what it says is judged as that of a settings file
-};
-struct Preset {
-    std::string name, doc, toml;
-    std::string file; ///< where it was read; "": compiled in
-    PresetOrigin origin = PresetOrigin::installed;
-    bool yours() const { return origin == PresetOrigin::yours; }
-};
-/// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) wins over one that was
-/// installed beside the program (share/specklescope/presets), and that over the one compiled in.
-const std::vector<Preset>& presets();
-void refresh_presets();                        ///< reads the folders again: references to presets() end
-const std::vector<Preset>& compiled_presets(); ///< config/presets/*.toml as they were built
-/// Throws UsageError listing the names.
-const Preset& known_preset(const std::string& name);
-void load_preset(const std::string& name, Settings& settings); ///< the same
-void load_preset(const Preset& preset, Settings& settings);
-/// From a file. Throws RunError where it cannot be read, or is too large.
-Preset read_preset(const std::string& path, PresetOrigin origin);
-
-/// Sends the log to standard error at the level asked for. `before` comes before each line.
-void set_up_log(const Settings& settings, const std::string& before = "");
-
-/// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
-/// sets them; does nothing where there is no terminal.
-void ask_for_secrets(const SourceArgument& source);
-/// Writes the file of --snapshot; returns its path, as files are never replaced.
-std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);
-
-/// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
-/// fast as they are processed in `run`; --rate sets the pace of both. Of `callers` counts what no setting
-/// says.
-std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {});
-/// What the view of these settings shows, without a window.
-ScreenLook look_of(const ViewSettings& view);
-ScreenLook look_of(const Settings& settings); ///< with their baseline
-/// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).
-/// Throws UsageError for any other format. Of the presets it tells those that are compiled in.
-std::string manual(const std::string& format = "");
 
 } // namespace specklescope

@@ -1,6 +1,7 @@
 // The TOML face of the settings: the same names, ranges and errors as the command line, with file and line.
-#include "config/config_file.hpp"
+#include "config/toml.hpp"
 #include "config/keys/keys_toml.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/settings.hpp"
 #include "config/strange_source.hpp"
 #include "config/text.hpp"

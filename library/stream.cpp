@@ -1,4 +1,5 @@
 #include "library/stream.hpp"
+#include "config/start.hpp"
 
 #include "config/atomic_file.hpp"
 #include "library/behind_edits.hpp"

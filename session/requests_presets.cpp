@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "config/presets/preset_file.hpp"
+#include "config/toml.hpp"
 #include "recording/recorder.hpp"
 #include "session/answers.hpp"
 

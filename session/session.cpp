@@ -1,4 +1,5 @@
 #include "session/session.hpp"
+#include "config/start.hpp"
 
 #include "analysis/regions_file.hpp"
 #include "base/log.hpp"

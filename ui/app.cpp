@@ -5,7 +5,7 @@
 #include "cli/progress.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
-#include "config/unattended.hpp"
+#include "config/start.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"

@@ -1,6 +1,7 @@
 // The window's life: events, layout, drawing, pacing.
 #pragma once
 
+#include "config/start.hpp"
 #include "pipeline/fixed_range.hpp"
 #include "session/requests.hpp"
 #include "ui/actions/control_walk.hpp"

@@ -1,7 +1,7 @@
 // What each action runs, and when it is possible: a row for each, in the order of their declaration.
 #include "ui/app.hpp"
 
-#include "ui/actions/entries.hpp"
+#include "ui/actions/palette.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // What lies on and around the picture, and what the mouse does there.
 #include "ui/app.hpp"
 
-#include "ui/canvas/color_bar.hpp"
 #include "config/numbers.hpp"
+#include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/parts.hpp"
-#include "ui/canvas/pixel_grid.hpp"
+#include "ui/canvas/pixel.hpp"
 #include "ui/canvas/probe.hpp"
-#include "ui/canvas/scale_bar.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/canvas/ticks.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 

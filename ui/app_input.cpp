@@ -1,7 +1,7 @@
 // Keys and dropped files: which action a key is.
 #include "ui/app.hpp"
 
-#include "ui/actions/chord_of.hpp"
+#include "ui/actions/key_words.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Which pictures are drawn where: one, two side by side, two with a divider between them, one through the
 // other.
+#include "config/start.hpp"
 #include "ui/app.hpp"
 
 #include "config/numbers.hpp"

@@ -3,10 +3,10 @@
 
 #include "base/log.hpp"
 #include "config/atomic_file.hpp"
-#include "config/config_file.hpp"
 #include "config/data_folder.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "config/toml.hpp"
 #include "files/input_file.hpp"
 
 #include <spdlog/spdlog.h>

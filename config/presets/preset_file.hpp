@@ -9,6 +9,29 @@
 
 namespace specklescope {
 
+enum class PresetOrigin : std::uint8_t {
+    installed, ///< or compiled in
+    yours,     ///< from the user's folder
+    strange,   ///< anybody may have written it: what it says is judged as that of a settings file
+};
+struct Preset {
+    std::string name, doc, toml;
+    std::string file; ///< where it was read; "": compiled in
+    PresetOrigin origin = PresetOrigin::installed;
+    bool yours() const { return origin == PresetOrigin::yours; }
+};
+/// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) wins over one that was
+/// installed beside the program (share/specklescope/presets), and that over the one compiled in.
+const std::vector<Preset>& presets();
+void refresh_presets();                        ///< reads the folders again: references to presets() end
+const std::vector<Preset>& compiled_presets(); ///< config/presets/*.toml as they were built
+/// Throws UsageError listing the names.
+const Preset& known_preset(const std::string& name);
+void load_preset(const std::string& name, Settings& settings); ///< the same
+void load_preset(const Preset& preset, Settings& settings);
+/// From a file. Throws RunError where it cannot be read, or is too large.
+Preset read_preset(const std::string& path, PresetOrigin origin);
+
 /// Letters, digits, '-' and '_', 64 at most.
 bool is_preset_name(const std::string& name);
 /// Throws UsageError.

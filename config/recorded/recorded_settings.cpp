@@ -1,5 +1,6 @@
 // Settings that made a recording, for --config from:FILE and for a recording that is the source.
 #include "config/recorded/recorded_settings.hpp"
+#include "config/toml.hpp"
 
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"

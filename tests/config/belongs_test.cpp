@@ -1,5 +1,6 @@
 // An option that a command never looks at is refused, whichever it is.
 #include "base/error.hpp"
+#include "config/cli.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 

@@ -1,6 +1,7 @@
 // What TAB offers: every word that the declarations allow, and nothing that the program would refuse.
 #include "config/complete.hpp"
 #include "config/options.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/settings.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/child.hpp"

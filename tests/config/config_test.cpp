@@ -1,9 +1,14 @@
 // Settings hold true: the command line and TOML say the same, a saved file gives the same settings back.
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
+#include "config/cli.hpp"
+#include "config/last_window.hpp"
 #include "config/options.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/settings.hpp"
+#include "config/start.hpp"
 #include "config/text.hpp"
+#include "config/toml.hpp"
 #include "tests/support/eventually.hpp"
 
 #include <gtest/gtest.h>

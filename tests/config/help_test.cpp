@@ -1,6 +1,8 @@
 // What the program tells of itself: help on every topic, examples that can be typed, version, presets.
+#include "config/cli.hpp"
 #include "config/look/first_look.hpp"
 #include "config/options.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"

@@ -1,9 +1,11 @@
 // Keys of the window: what is declared agrees with itself, and [keys] is read to the letter or refused with
 // its line.
 #include "base/error.hpp"
+#include "config/cli.hpp"
 #include "config/keys/bindings.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
+#include "config/toml.hpp"
 #include "tests/support/folder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // A file in the window goes at the rate that it tells, where that can be one.
+#include "config/cli.hpp"
 #include "config/settings.hpp"
+#include "config/start.hpp"
 #include "tests/support/folder.hpp"
 
 #include <gtest/gtest.h>

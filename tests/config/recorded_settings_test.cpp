@@ -1,7 +1,9 @@
 // --config from:RECORDING: a run repeated from its recording gives the same bytes, and a file from a stranger
 // changes nothing that it must not.
 #include "analysis/regions_file.hpp"
+#include "config/cli.hpp"
 #include "config/settings.hpp"
+#include "config/toml.hpp"
 #include "config/version.hpp"
 #include "files/image_file.hpp"
 #include "tests/support/child.hpp"

@@ -1,4 +1,6 @@
 // What may surprise is said: a chain that takes another's place, a range that does not fit the next picture.
+#include "config/cli.hpp"
+#include "config/last_window.hpp"
 #include "config/settings.hpp"
 #include "tests/support/child.hpp"
 

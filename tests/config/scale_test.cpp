@@ -1,4 +1,6 @@
 // The size of a pixel: from the command line into every file, as other programs read it, and back.
+#include "config/cli.hpp"
+#include "config/last_window.hpp"
 #include "config/settings.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"

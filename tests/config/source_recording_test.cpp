@@ -1,6 +1,8 @@
 // A recording that is the source: raw frames come with the settings that they were recorded with, results are
 // not processed again.
 #include "analysis/regions_file.hpp"
+#include "config/cli.hpp"
+#include "config/last_window.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "config/settings.hpp"
 #include "files/image_file.hpp"

@@ -2,6 +2,7 @@
 // Every key that there is stands in one of two lists here, so that a new one cannot be forgotten.
 #include "base/error.hpp"
 #include "config/settings.hpp"
+#include "config/toml.hpp"
 #include "pipeline/chain.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"

@@ -3,6 +3,7 @@
 // Parser: config/recorded/recorded_settings.cpp
 #include "analysis/regions_file.hpp"
 #include "config/settings.hpp"
+#include "config/toml.hpp"
 #include "tests/fuzz/support.hpp"
 
 #include <filesystem>

@@ -2,6 +2,7 @@
 // nothing.
 // Parser: config/toml.cpp config/settings.cpp pipeline/param.cpp
 #include "config/settings.hpp"
+#include "config/toml.hpp"
 #include "tests/fuzz/support.hpp"
 
 namespace specklescope::fuzz {

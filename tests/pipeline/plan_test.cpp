@@ -1,6 +1,7 @@
 // What a chain keeps when it is edited, and when it forgets: histories, warm-up, buttons, notes.
 #include "base/error.hpp"
 #include "config/settings.hpp"
+#include "config/toml.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/stats.hpp"
 #include "tests/support/running.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "config/toml.hpp"
 #include "pipeline/chain_text.hpp"
 #include "session/requests.hpp"
 
@@ -23,8 +24,8 @@ public:
 class IdleHost : public RequestFront {
 public:
     IdleHost() : session(settings_of_two(), false) {
-        session.adopt(
-            std::make_shared<Pipeline>(std::make_unique<NoSource>(), settings_of_two().chain, PipelineOptions{}));
+        session.adopt(std::make_shared<Pipeline>(std::make_unique<NoSource>(), settings_of_two().chain,
+                                                 PipelineOptions{}));
     }
     static Settings settings_of_two() {
         Settings settings;

@@ -2,7 +2,7 @@
 // apart from the program.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
-#include "ui/canvas/color_order.hpp"
+#include "ui/canvas/color_bar.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Keys and clicks that come and go between two slow frames do what they do at sixty frames a second.
-#include "ui/actions/chord_of.hpp"
+#include "ui/actions/key_words.hpp"
 #include "ui/canvas/input_queue.hpp"
 
 #define GLFW_INCLUDE_NONE

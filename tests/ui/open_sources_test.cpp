@@ -6,7 +6,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "ui/sources/folder.hpp"
-#include "ui/sources/system_dialog.hpp"
+#include "ui/sources/folder_dialog.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // Searching by a few letters: the score is the best over all ways to find them, tried one by one.
 #include "tests/support/random.hpp"
-#include "ui/actions/fuzzy.hpp"
 #include "ui/actions/palette.hpp"
 
 #include <gtest/gtest.h>

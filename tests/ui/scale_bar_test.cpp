@@ -1,5 +1,5 @@
 // The size of a pixel in the window: the bar on the picture, the field by key, and a line of known length.
-#include "ui/canvas/scale_bar.hpp"
+#include "ui/canvas/ticks.hpp"
 
 #include "tests/support/file_tools.hpp"
 #include "tests/support/random.hpp"

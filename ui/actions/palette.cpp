@@ -1,15 +1,21 @@
 #include "ui/actions/palette.hpp"
+#include "config/presets/preset_file.hpp"
 
-#include "ui/actions/fuzzy.hpp"
+#include "session/session.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/chain_panel.hpp"
 #include "ui/panels/controls.hpp"
+#include "ui/presets/preset_edits.hpp"
+#include "ui/sources/open_dialog.hpp"
 
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <cctype>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -132,6 +138,98 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
     ImGui::EndPopup();
     if (does)
         chosen->run();
+}
+
+namespace {
+
+constexpr int kLetter = 1, kBegin = 4, kFollows = 3, kLeftOut = 1;
+constexpr int kNone = -1000000;
+
+char fold(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+/// Bytes of other than ASCII belong to words.
+bool in_word(char c) {
+    return static_cast<unsigned char>(c) >= 0x80 || std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+int word_score(std::string_view word, std::string_view text) {
+    std::vector<int> best(text.size(), kNone), next; // of the letters so far, the last one found at j
+    for (std::size_t i = 0; i < word.size(); ++i) {
+        next.assign(text.size(), kNone);
+        int before =
+            kNone; // the best with the last letter further back than the one before, less what lies between
+        for (std::size_t j = 0; j < text.size(); ++j) {
+            if (fold(text[j]) == fold(word[i])) {
+                const bool begins = j == 0 || !in_word(text[j - 1]);
+                const int own = kLetter + (begins ? kBegin : 0);
+                if (i == 0)
+                    next[j] = own;
+                else
+                    next[j] =
+                        own + std::max(j > 0 && best[j - 1] > kNone ? best[j - 1] + kFollows : kNone, before);
+                next[j] = std::max(next[j], kNone);
+            }
+            before = std::max(before, j > 0 ? best[j - 1] : kNone);
+            if (before > kNone)
+                before -= kLeftOut;
+        }
+        best = next;
+    }
+    const int found = best.empty() ? kNone : *std::max_element(best.begin(), best.end());
+    return found > kNone / 2 ? found : kNone;
+}
+
+} // namespace
+
+std::optional<int> fuzzy_score(std::string_view typed, std::string_view text) {
+    int sum = 0;
+    while (true) {
+        const std::size_t begin = std::min(typed.find_first_not_of(' '), typed.size());
+        typed.remove_prefix(begin);
+        if (typed.empty())
+            return sum;
+        const std::size_t end = std::min(typed.find(' '), typed.size());
+        const int score = word_score(typed.substr(0, end), text);
+        if (score == kNone)
+            return std::nullopt;
+        sum += score;
+        typed.remove_prefix(end);
+    }
+}
+
+void add_chain_entries(Session& session, std::vector<PaletteEntry>& entries) {
+    const std::string full = why_no_stage(session);
+    for (const StageType& type : stage_types())
+        entries.push_back({"Add a stage", std::string(type.title), std::string(type.name), "", full,
+                           [&session, &type] { add_stage(session, type); }});
+    const std::vector<ChainStage>& stages = session.chain().stages();
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        const std::string title = std::to_string(i + 1) + ". " + std::string(stages[i].type->title);
+        const bool bypassed = stages[i].bypassed;
+        entries.push_back({"Chain", (bypassed ? "Compute " : "Bypass ") + title, "bypass", "", "",
+                           [&session, i, bypassed] { bypass_stage(session, i, !bypassed); }});
+        entries.push_back(
+            {"Chain", "Take out " + title, "remove", "", "", [&session, i] { remove_stage(session, i); }});
+        entries.push_back({"Chain", "Move " + title + " earlier", "up", "",
+                           i > 0 ? "" : "It is the first one.",
+                           [&session, i] { move_stage(session, i, i - 1); }});
+        entries.push_back({"Chain", "Move " + title + " later", "down", "",
+                           i + 1 < stages.size() ? "" : "It is the last one.",
+                           [&session, i] { move_stage(session, i, i + 1); }});
+    }
+}
+
+void add_preset_entries(Session& session, std::vector<PaletteEntry>& entries) {
+    for (const Preset& preset : presets())
+        entries.push_back({"Preset", preset.name + ": " + preset.doc, preset.name, "",
+                           session.pipeline() ? "" : "No source is open.",
+                           [&session, name = preset.name] { take_preset(session, name); }});
+}
+
+void add_source_entries(Session& session, std::vector<PaletteEntry>& entries) {
+    for (const RecentSource& recent : recent_sources(session))
+        entries.push_back({"Open", recent.source.shown(), "", recent.note,
+                           session.opening() ? "Another source is being opened." : "",
+                           [&session, source = recent.source] { session.open(source); }});
 }
 
 } // namespace specklescope

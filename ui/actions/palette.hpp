@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -35,5 +37,23 @@ private:
     int selected_ = 0;
     bool moved_ = false; ///< the selection, by a key: it is to be seen
 };
+
+// How well typed letters fit a name: for the command palette.
+
+/// The words of `typed` each fit `text` if their letters come in it in this order, in upper or lower case;
+/// nothing if one does not. Higher is better. Of one word over all ways to find its letters, the best sum of:
+/// 1 for each, 4 more at the beginning of a word of the text, 3 more right behind the letter before, and 1
+/// less for each letter left out within a word's way.
+std::optional<int> fuzzy_score(std::string_view typed, std::string_view text);
+
+// What the command palette offers beside the actions: stages, presets, sources.
+
+class Session;
+
+/// Every stage to be added, and what can be done with those of the chain.
+void add_chain_entries(Session& session, std::vector<PaletteEntry>& entries);
+void add_preset_entries(Session& session, std::vector<PaletteEntry>& entries);
+/// What was open lately, and what is simulated.
+void add_source_entries(Session& session, std::vector<PaletteEntry>& entries);
 
 } // namespace specklescope

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/tick_scale.hpp"
+#include "pipeline/scale/scale_bar.hpp"
+#include "ui/canvas/view.hpp"
 
 #include <cstdint>
 
@@ -17,5 +19,11 @@ struct Ticks {
 /// About `parts` of them; more where the first and the last would be less than `apart` of the axis from each
 /// other: a single number says nothing of a scale. `apart`: 0…0.5.
 Ticks ticks_of(double low, double high, int parts, double apart);
+
+// A bar on the picture that is so and so many µm long.
+
+/// At the lower left of `area`, `above` its lower edge, light on dark so that it is seen on any picture.
+/// `um`: µm for a pixel of the screen; nothing is drawn where that is 0 or the area too small.
+Rect draw_scale_bar(const Rect& area, double um, float above);
 
 } // namespace specklescope

@@ -2,11 +2,22 @@
 // stages.
 #pragma once
 
-#include "ui/canvas/display.hpp"
 #include "session/session.hpp"
+#include "ui/canvas/display.hpp"
 
 namespace specklescope {
 
 void draw_chain(Session& session, const Display& display);
+
+// What buttons, drags and the command palette do with the stages of a chain.
+
+/// Why no stage can be added; empty: one can.
+std::string why_no_stage(Session& session);
+/// Behind the last one.
+void add_stage(Session& session, const StageType& type);
+void remove_stage(Session& session, std::size_t index);
+/// To the place where `to` is; those between make room, towards where it was.
+void move_stage(Session& session, std::size_t from, std::size_t to);
+void bypass_stage(Session& session, std::size_t index, bool bypassed);
 
 } // namespace specklescope

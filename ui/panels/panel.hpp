@@ -1,13 +1,13 @@
 // The side panel, the tool bar above the picture and the status line below it.
 #pragma once
 
+#include "session/session.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/film.hpp"
 #include "ui/histogram/histogram_panel.hpp"
 #include "ui/panels/scale_dialog.hpp"
 #include "ui/presets/preset_edits.hpp"
 #include "ui/regions/region_tools.hpp"
-#include "session/session.hpp"
 #include "ui/sources/folder_dialog.hpp"
 
 namespace specklescope {
@@ -55,5 +55,14 @@ struct Hover {
 /// the mouse, if anything.
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
                      double zoom, const std::string& said);
+
+// The lines of the panel for the change against the baseline, and for how the two pictures are laid together.
+
+void draw_change_lines(Session& session, ViewState& state, const Display& display);
+void draw_layout_lines(Session& session);
+
+// The section of the panel from which recordings and snapshots begin.
+
+void draw_record(Session& session, ViewState& state);
 
 } // namespace specklescope

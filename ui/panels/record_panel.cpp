@@ -1,8 +1,8 @@
-#include "ui/panels/record_panel.hpp"
+#include "ui/panels/panel.hpp"
 
 #include "base/error.hpp"
-#include "recording/limits/record_limits.hpp"
 #include "config/numbers.hpp"
+#include "recording/limits/record_limits.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

@@ -1,4 +1,5 @@
 #include "ui/presets/preset_edits.hpp"
+#include "config/presets/preset_file.hpp"
 
 #include "base/sentence.hpp"
 #include "ui/canvas/probe.hpp"

@@ -1,14 +1,17 @@
 #include "ui/regions/region_panel.hpp"
 
+#include "base/error.hpp"
 #include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/regions/region_drawing.hpp"
-#include "ui/regions/region_table.hpp"
+
+#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cfloat>
 #include <cmath>
 #include <utility>
 
@@ -208,6 +211,286 @@ void draw_region_section(Session& session, RegionTools& tools) {
         hint(sentence_of_mean(tools.numbers.values->mean));
     buttons(session, tools);
     ImGui::PopID();
+}
+
+const char* sentence_of_mean(RegionMean mean) {
+    switch (mean) {
+    case RegionMean::of_squares:
+        return "The mean is the root of the mean of K²: contrasts are averaged as squares.";
+    case RegionMean::of_inverses:
+        return "The mean is taken on K² and then converted: c over the mean of K².";
+    case RegionMean::plain:
+        break;
+    }
+    return "The mean is that of the values.";
+}
+
+const char* sentence_of_fit(RegionFit fit) {
+    switch (fit) {
+    case RegionFit::clipped:
+        return "It lies partly outside the picture: only its pixels inside are measured.";
+    case RegionFit::outside:
+        return "It lies outside the picture: it is kept, and has no numbers.";
+    case RegionFit::whole:
+        break;
+    }
+    return "";
+}
+
+std::string area_text(const RegionStatistics& s, double um) {
+    return number_text(static_cast<double>(s.pixels) * um * um);
+}
+
+void begin_rename(const RegionEditor& editor, RegionTools& tools, std::size_t index) {
+    tools.renamed = index;
+    tools.name = tools.renames = editor.regions()[index].name;
+    tools.rename_begins = true;
+}
+
+namespace {
+
+using theme::dp;
+
+constexpr int kRowsShown = 10; ///< more scroll
+constexpr std::size_t kRowsMeasured = 64;
+
+std::string std_text(const RegionStatistics& s) {
+    return std::isfinite(s.std) ? " ± " + number_text(s.std, 3) : "";
+}
+
+/// How the width is shared: a number is never cut, so that no digit or power of ten is missed; names get what
+/// is left.
+struct Columns {
+    bool std = true;    ///< behind the mean
+    bool pixels = true; ///< there is such a column
+    bool area = true;   ///< behind the pixels
+    float mean_width = 0, pixels_width = 0;
+};
+
+std::string mean_heading(bool std, const RegionNumbers& numbers) {
+    return (std ? "mean ± std" : "mean") +
+           (numbers.unit.empty() || numbers.unit == "1" ? std::string() : ", " + numbers.unit) +
+           (numbers.assumed.empty() ? "" : " *");
+}
+
+Columns columns_of(const RegionTools& tools, std::size_t count, float width) {
+    const auto heading = [&](bool std) {
+        const ImFont& small = *theme::fonts().small;
+        return small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, mean_heading(std, tools.numbers).c_str()).x;
+    };
+    Columns columns;
+    columns.area = tools.numbers.um_per_px > 0;
+    float mean = heading(false), with_std = heading(true), pixels = dp(46), with_area = dp(46);
+    const RegionValues* values = tools.numbers.values.get();
+    const auto measure = [&](std::size_t first, std::size_t end) {
+        for (std::size_t i = first; values && i < std::min({end, count, values->statistics.size()}); ++i) {
+            const RegionStatistics& s = values->statistics[i];
+            const auto extent = [](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; };
+            mean = std::max(mean, extent(number_text(s.mean)));
+            with_std = std::max(with_std, extent(number_text(s.mean) + std_text(s)));
+            const std::string px = "◐ " + count_text(s.pixels);
+            pixels = std::max(pixels, extent(px));
+            with_area = std::max(with_area, extent(px + " · " + area_text(s, tools.numbers.um_per_px)));
+        }
+    };
+    measure(0, kRowsMeasured);
+    measure(std::max<std::size_t>(kRowsMeasured, static_cast<std::size_t>(tools.first_row)),
+            static_cast<std::size_t>(tools.end_row)); // and those that are seen
+    const auto whole = [](float extent) { return std::ceil(extent / dp(8)) * dp(8); }; // it does not tremble
+    for (float* each : {&mean, &with_std, &pixels, &with_area})
+        *each = whole(*each);
+    // What names need to be told apart by, and what they need at all.
+    const float others = ImGui::GetTextLineHeight() + dp(2) + 8 * ImGui::GetStyle().CellPadding.x;
+    const float names = others + dp(72), least = others + dp(44);
+    columns.area = columns.area && names + with_std + with_area <= width;
+    columns.pixels_width = columns.area ? with_area : pixels;
+    columns.std = names + with_std + columns.pixels_width <= width;
+    columns.mean_width = columns.std ? with_std : mean;
+    columns.pixels = least + columns.mean_width + columns.pixels_width <= width;
+    return columns;
+}
+
+/// A swatch that opens the palette.
+void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& keys) {
+    const Region& region = editor.regions()[index];
+    const ImU32 colour = region_colour_value(region, index);
+    const float side = ImGui::GetTextLineHeight();
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+    if (ImGui::ColorButton("##colour", theme::vec(colour),
+                           ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop, {side, side}))
+        ImGui::OpenPopup("colours");
+    probe::item("region.colour." + std::to_string(index));
+    tooltip("Its colour; the next" + with_key("", keys, Action::recolour_region));
+    if (!ImGui::BeginPopup("colours"))
+        return;
+    close_on_escape();
+    hint("These stay apart for the colour-blind too.");
+    for (std::size_t i = 0; i < region_palette().size(); ++i) {
+        if (i > 0)
+            ImGui::SameLine(0, dp(4));
+        const Region sample{"", region.shape, {}, region_palette()[i], false};
+        ImGui::PushID(static_cast<int>(i));
+        if (ImGui::ColorButton("##pick", theme::vec(region_colour_value(sample, i)),
+                               ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop,
+                               {side * 1.6F, side * 1.6F})) {
+            editor.recolour(index, region_palette()[i]);
+            ImGui::CloseCurrentPopup();
+        }
+        ImGui::PopID();
+    }
+    ImGui::EndPopup();
+}
+
+/// The name, or the field in which it is changed.
+void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
+    const Region& region = editor.regions()[index];
+    if (tools.renamed != index) {
+        ImGui::AlignTextToFramePadding();
+        const std::string shown = fitted(*ImGui::GetFont(), region.name, ImGui::GetContentRegionAvail().x);
+        ImGui::TextUnformatted(shown.c_str());
+        if (shown != region.name)
+            tooltip(region.name);
+        return;
+    }
+    ImGui::SetNextItemWidth(-1);
+    if (std::exchange(tools.rename_begins, false)) {
+        ImGui::SetKeyboardFocusHere();
+        ImGui::SetScrollHereY();
+    }
+    ImGui::InputText("##name", &tools.name, ImGuiInputTextFlags_AutoSelectAll);
+    probe::item("region.rename");
+    if (!ImGui::IsItemDeactivated())
+        return;
+    tools.renamed.reset();
+    try {
+        editor.rename(index, tools.name); // Escape has put the old one back
+    } catch (const UsageError& error) {
+        tools.say(error.what());
+    }
+}
+
+void right_aligned(const std::string& text, ImU32 colour) {
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+    ImGui::AlignTextToFramePadding();
+    if (room > 0)
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
+    ImGui::TextColored(theme::vec(colour), "%s", text.c_str());
+}
+
+void number_cells(const RegionStatistics& s, RegionFit fit, double um, const Columns& columns) {
+    const std::string mean = number_text(s.mean) + (columns.std ? std_text(s) : "");
+    right_aligned(fit == RegionFit::outside ? "outside" : mean,
+                  fit == RegionFit::outside ? theme::kWarning : theme::kText);
+    const std::string pixels = (fit == RegionFit::clipped ? "◐ " : "") + count_text(s.pixels);
+    if (!columns.std && fit != RegionFit::outside)
+        tooltip(number_text(s.mean) + std_text(s) + (columns.pixels ? "" : ", " + pixels + " px"));
+    if (!columns.pixels)
+        return;
+    ImGui::TableNextColumn();
+    right_aligned(pixels + (columns.area ? " · " + area_text(s, um) : ""),
+                  fit == RegionFit::whole ? theme::kDim : theme::kWarning);
+    if (!columns.area && um > 0)
+        tooltip(pixels + " px, " + area_text(s, um) + " µm²");
+}
+
+void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& keys, const Columns& columns,
+                std::size_t index, bool brought) {
+    const RegionValues* values = tools.numbers.values.get();
+    ImGui::PushID(static_cast<int>(index));
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    if (ImGui::Selectable("##row", editor.selected() == index,
+                          ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap |
+                              ImGuiSelectableFlags_AllowDoubleClick,
+                          {0, ImGui::GetFrameHeight()})) {
+        editor.select(index);
+        if (ImGui::IsMouseDoubleClicked(0))
+            begin_rename(editor, tools, index);
+    }
+    if (brought && !ImGui::IsItemVisible())
+        ImGui::SetScrollHereY();
+    probe::item("region.row." + std::to_string(index));
+    const Region region = editor.regions()[index];
+    const RegionStatistics* found = statistics_of(values, region.name, index);
+    const RegionFit fit = found ? values->placed->regions[index].fit : RegionFit::whole;
+    if (fit != RegionFit::whole)
+        tooltip(sentence_of_fit(fit));
+    ImGui::SameLine(0, 0);
+    colour_cell(editor, index, keys);
+    ImGui::TableNextColumn();
+    name_cell(editor, tools, index);
+    ImGui::TableNextColumn();
+    if (found)
+        number_cells(*found, fit, tools.numbers.um_per_px, columns);
+    else if (tools.numbers.lost)
+        right_aligned("–", theme::kDim);
+    ImGui::PopID();
+}
+
+void head(const RegionNumbers& numbers, const Columns& columns) {
+    ImGui::TableNextRow();
+    ImGui::PushFont(theme::fonts().small);
+    ImGui::TableSetColumnIndex(1);
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextColored(theme::vec(theme::kDim), "%s", "name");
+    ImGui::TableSetColumnIndex(2);
+    right_aligned(mean_heading(columns.std, numbers),
+                  numbers.assumed.empty() ? theme::kDim : theme::kWarning);
+    if (numbers.values)
+        tooltip(std::string(sentence_of_mean(numbers.values->mean)) +
+                " The standard deviation is that of the values." +
+                (numbers.assumed.empty() ? "" : "\n" + numbers.assumed));
+    if (columns.pixels) {
+        ImGui::TableSetColumnIndex(3);
+        right_aligned(columns.area ? "pixels · µm²" : "pixels", theme::kDim);
+    }
+    ImGui::PopFont();
+}
+
+} // namespace
+
+void draw_region_table(Session& session, RegionTools& tools) {
+    RegionEditor& editor = session.regions;
+    const auto count = static_cast<int>(editor.regions().size());
+    const float line = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+    const bool scrolls = count > kRowsShown;
+    const Columns columns =
+        columns_of(tools, editor.regions().size(),
+                   ImGui::GetContentRegionAvail().x - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0));
+    const RegionEditor::Index selected = editor.selected();
+    if (!ImGui::BeginTable("regions", columns.pixels ? 4 : 3,
+                           ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_BordersInnerH |
+                               (scrolls ? ImGuiTableFlags_ScrollY : ImGuiTableFlags_None),
+                           {0, scrolls ? line * (kRowsShown + 1) : 0}))
+        return;
+    const bool another = std::exchange(tools.row_selected, selected) != selected;
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, ImGui::GetTextLineHeight() + dp(2));
+    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn("mean", ImGuiTableColumnFlags_WidthFixed, columns.mean_width);
+    if (columns.pixels)
+        ImGui::TableSetupColumn("px", ImGuiTableColumnFlags_WidthFixed, columns.pixels_width);
+    head(tools.numbers, columns);
+    // A row that is out of view is drawn as well where it is to be brought there.
+    int brought = another && scrolls && selected ? static_cast<int>(*selected) : -1;
+    if (tools.rename_begins && tools.renamed)
+        brought = static_cast<int>(*tools.renamed);
+    ImGuiListClipper clipper;
+    clipper.Begin(count, line);
+    if (brought >= 0)
+        clipper.ForceDisplayRangeByIndices(brought, brought + 1);
+    tools.first_row = tools.end_row = 0;
+    while (clipper.Step()) {
+        if (clipper.DisplayEnd - clipper.DisplayStart > tools.end_row - tools.first_row) {
+            tools.first_row = clipper.DisplayStart;
+            tools.end_row = clipper.DisplayEnd;
+        }
+        for (int i = clipper.DisplayStart;
+             i < std::min(clipper.DisplayEnd, static_cast<int>(editor.regions().size())); ++i)
+            region_row(editor, tools, session.settings().keys, columns, static_cast<std::size_t>(i),
+                       brought == i);
+    }
+    ImGui::EndTable();
 }
 
 } // namespace specklescope

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "config/keys/actions.hpp"
-#include "ui/regions/line_panel.hpp"
-#include "ui/regions/region_view.hpp"
 #include "session/session.hpp"
+#include "ui/regions/line_panel.hpp"
+#include "ui/regions/region_drawing.hpp"
 
 #include <array>
 #include <optional>

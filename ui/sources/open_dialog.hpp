@@ -4,12 +4,12 @@
 
 #include "config/look/first_look.hpp"
 #include "config/look/raw_sizes.hpp"
+#include "session/session.hpp"
 #include "ui/canvas/gl.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/sources/folder.hpp"
+#include "ui/sources/folder_dialog.hpp"
 #include "ui/sources/later.hpp"
-#include "ui/sources/recent.hpp"
-#include "ui/sources/system_dialog.hpp"
 #include "ui/sources/thumbnails.hpp"
 
 #include <optional>
@@ -76,5 +76,13 @@ private:
     int raw_header_ = 0;
     std::vector<RawSize> raw_sizes_;
 };
+
+// What was open lately, with what is known of it now, and the simulated scenes.
+
+struct RecentSource {
+    SourceArgument source;
+    std::string note; ///< beside it: "simulated"
+};
+std::vector<RecentSource> recent_sources(const Session& session);
 
 } // namespace specklescope

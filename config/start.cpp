@@ -1,8 +1,8 @@
 // From settings to a pipeline with its recorders.
+#include "config/start.hpp"
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "config/unattended.hpp"
 #include "pipeline/timed_frames.hpp"
 #include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
@@ -192,6 +192,10 @@ ScreenLook look_of(const Settings& settings) {
     ScreenLook look = look_of(settings.view.as<ViewSettings>());
     look.baseline = settings.baseline;
     return look;
+}
+
+bool ends_by_itself(const Settings& settings) {
+    return settings.program.as<ProgramSettings>().offscreen && output_of(settings, "control").empty();
 }
 
 } // namespace specklescope
