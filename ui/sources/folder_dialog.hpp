@@ -12,30 +12,7 @@
 
 namespace specklescope {
 
-class FolderDialog {
-public:
-    /// Opens in this frame.
-    void ask(const std::string& folder);
-    bool asked() const { return asked_; }
-    /// Every frame; `confirm`, `dismiss`: Enter and Escape. The folder, once, when one was chosen.
-    std::optional<std::string> draw(bool confirm, bool dismiss);
-
-private:
-    void list();
-    void show(const std::string& path);
-    /// The text as a folder that is there; nothing where it is none, which is said.
-    std::optional<std::string> chosen();
-
-    bool asked_ = false;
-    std::string text_, wanted_, said_;
-    Later<Folder> folder_;
-    SystemDialog system_;
-    std::string program_; ///< of the desktop's dialog; empty: there is none
-};
-
-// The desktop's own dialog for a file, as a process beside the window: zenity or kdialog, where one is
-// installed.
-
+/// The desktop's own dialog for a file or folder, in a process of its own: zenity or kdialog.
 class SystemDialog {
 public:
     SystemDialog() = default;
@@ -60,6 +37,27 @@ private:
     pid_t pid_ = 0;
     int pipe_ = -1;
     std::string said_;
+};
+
+class FolderDialog {
+public:
+    /// Opens in this frame.
+    void ask(const std::string& folder);
+    bool asked() const { return asked_; }
+    /// Every frame; `confirm`, `dismiss`: Enter and Escape. The folder, once, when one was chosen.
+    std::optional<std::string> draw(bool confirm, bool dismiss);
+
+private:
+    void list();
+    void show(const std::string& path);
+    /// The text as a folder that is there; nothing where it is none, which is said.
+    std::optional<std::string> chosen();
+
+    bool asked_ = false;
+    std::string text_, wanted_, said_;
+    Later<Folder> folder_;
+    SystemDialog system_;
+    std::string program_; ///< of the desktop's dialog; empty: there is none
 };
 
 } // namespace specklescope
