@@ -45,7 +45,7 @@ std::string free_recording_name(const std::string& wanted, const std::vector<std
             std::all_of(files.begin(), files.end(), is_free))
             return path;
     }
-    throw RunError("All names from " + wanted + " on are taken; choose another name.");
+    throw RunError("All names from " + wanted + " on are taken. Choose another name.");
 }
 
 } // namespace specklescope

@@ -275,7 +275,7 @@ void Recorder::close() noexcept {
     running_ = false;
     status_.closed = true;
     for (const EventMark& event : std::exchange(events_, {}))
-        run_log().warn("'{}' was marked behind the last frame of {}, and is not in it.",
+        run_log().warn("Event '{}' came after the last frame of {} and is not stored there.",
                        one_line(event.label), options_.path);
     if (began_)
         options_.before->resume();
@@ -293,7 +293,7 @@ SinkStatus Recorder::status() const {
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options) {
     if (stream_target(options.path) && !options.pipe)
         throw UsageError("'" + options.path +
-                         "' is a stream, into which the program alone records; name a file.");
+                         "' is a stream, which only the program can record to. Name a file.");
     return std::make_shared<Recorder>(options);
 }
 

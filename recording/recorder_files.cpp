@@ -22,8 +22,8 @@ constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
 void check_present(const FileWriter& writer) {
     if (!writer.present())
         throw RunError("Recording into " + writer.path() +
-                       " stopped: the file, or its folder, was removed while it was written, and its frames "
-                       "with it; record into a folder that stays.");
+                       " stopped: the file, or its folder, was removed, and its frames are lost. Record into "
+                       "another folder.");
 }
 } // namespace
 
@@ -154,8 +154,7 @@ double Recorder::write_frame(RecordedFrame& frame) {
     if (writer_ && options_.pipe && is_another_kind(frame))
         throw RunError("Recording into " + options_.path + " stopped: " + to_string(frame.pixels.shape()) +
                        " frames of " + frame.quantity.name +
-                       " follow others, and a stream has one kind; record "
-                       "into a file.");
+                       " differ from those before, and a stream has one kind. Record into a file.");
     if (writer_ && !options_.pipe && wants_next_file(frame))
         finish_file(frame.dropped);
     if (!writer_)
@@ -242,9 +241,8 @@ void Recorder::update_file() {
     }
     if (!failed && dropped > 0 &&
         dropped >= 2 * logged_drops_) { // at 1, 2, 4, …: a slow disk must not flood the log
-        run_log().warn(
-            "Recording {}: {} frames dropped so far; the disk or the encoder is too slow for them.",
-            options_.path, dropped);
+        run_log().warn("Recording {}: {} frames dropped so far; the disk or the encoder is too slow.",
+                       options_.path, dropped);
         logged_drops_ = dropped;
     }
     if (!writer_)

@@ -9,7 +9,7 @@ const RecordFormat& snapshot_format(const std::string& path) {
     const RecordFormat* format = find_record_format(path);
     if (!format || !format->snapshot)
         throw UsageError(
-            "A snapshot is one picture: " + path + " must end in " +
+            "The snapshot " + path + " must end in " +
             record_endings_text([](const RecordFormat& row) { return row.snapshot != nullptr; }) + ".");
     return *format;
 }
@@ -26,7 +26,7 @@ std::string write_snapshot(const Result& result, const RecordOptions& options, c
     const RecordFormat& format = snapshot_format(options.path);
     const RecordedFrame frame = recorded_frame(result, options.what);
     if (!frame.pixels)
-        throw RunError("There is no picture yet to save as " + options.path + "; wait for the first frame.");
+        throw RunError("There is no image yet to save as " + options.path + "; wait for the first frame.");
     if (const std::string reason = cannot_hold(options, frame.pixels.shape()); !reason.empty())
         throw RunError(reason);
     check_folder(options.path);

@@ -16,9 +16,9 @@ bool PendingRequests::put(const Envelope& from, ControlWork work) {
                       [&](const Request& request) { return request.from.front() == from.front(); }));
     if (own >= kMostOfOne)
         throw RunError(std::to_string(kMostOfOne) +
-                       " requests over this connection wait already; read their answers first.");
+                       " requests of this connection are waiting. Read their answers first.");
     if (requests_.size() >= kMost)
-        throw RunError(std::to_string(kMost) + " requests wait already; ask again when some are answered.");
+        throw RunError(std::to_string(kMost) + " requests are waiting. Try again later.");
     requests_.push_back({from, std::move(work)});
     changed_.notify_all();
     return !attended_;

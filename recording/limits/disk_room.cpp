@@ -54,9 +54,8 @@ void DiskRoom::check(std::uint64_t bytes) {
         ask(); // an answer of now
         if (known_ && free_ < kept_ + bytes)
             throw RunError("Recording into " + path_ + " stopped: " + size_text(free_) +
-                           " of its disk are free, and " + to_string(keep_free_) + " % of it, " +
-                           size_text(kept_) +
-                           ", stay so; free some space, record into another folder, or set keep_free.");
+                           " of the disk is free, and keep_free = " + to_string(keep_free_) + " % needs " +
+                           size_text(kept_) + ". Free some space, or record into another folder.");
     }
     since_ += bytes;
 }

@@ -33,16 +33,16 @@ void check_device(const std::string& device) {
     const File file(::open(device.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (file.fd() < 0)
         throw RunError("The camera " + name + " cannot be opened: " + std::generic_category().message(errno) +
-                       "; v4l2loopback makes one (modprobe v4l2loopback).");
+                       ". Create one with modprobe v4l2loopback.");
     struct stat found {};
     v4l2_capability can{};
     if (::fstat(file.fd(), &found) != 0 || !S_ISCHR(found.st_mode) ||
         ::ioctl(file.fd(), VIDIOC_QUERYCAP, &can) != 0)
-        throw RunError(name + " is no camera; name one of v4l2loopback, as v4l2:/dev/video7.");
+        throw RunError(name + " is not a camera. Name one of v4l2loopback, such as v4l2:/dev/video7.");
     const std::uint32_t caps =
         (can.capabilities & V4L2_CAP_DEVICE_CAPS) != 0 ? can.device_caps : can.capabilities;
     if ((caps & V4L2_CAP_VIDEO_OUTPUT) == 0)
-        throw RunError(name + " is a camera that gives pictures and takes none; name one of v4l2loopback.");
+        throw RunError(name + " is a capture device and cannot show images. Name one of v4l2loopback.");
 }
 
 class CameraEnd final : public OutletEnd {
@@ -51,22 +51,21 @@ public:
         const std::string device = camera_device(target);
         init_gstreamer();
         if (!gst_element_exists("v4l2sink"))
-            throw RunError(
-                "Nothing that writes into a camera is installed; install gstreamer1.0-plugins-good.");
+            throw RunError("GStreamer's v4l2sink is not installed. Install gstreamer1.0-plugins-good.");
         check_device(device);
         GError* raw = nullptr;
         pipeline_.reset(gst_parse_launch(camera_pipeline("v4l2sink name=out sync=false").c_str(), &raw));
         if (const GstHandle<GError> error(raw); error)
-            throw RunError("Pictures cannot go to " + one_line(name_) + ": " + error->message + ".");
+            throw RunError("Images cannot be sent to " + one_line(name_) + ": " + error->message + ".");
         const GstHandle<GstElement> out(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "out"));
         g_object_set(out.get(), "device", device.c_str(), nullptr);
         source_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "in"));
         if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
             const std::string why = failure();
             gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
-            throw RunError("Pictures cannot go to " + one_line(name_) + ": " + why);
+            throw RunError("Images cannot be sent to " + one_line(name_) + ": " + why);
         }
-        run_log().info("Pictures go to {}.", one_line(name_));
+        run_log().info("Images are sent to {}.", one_line(name_));
     }
     CameraEnd(const CameraEnd&) = delete;
     CameraEnd& operator=(const CameraEnd&) = delete;
@@ -76,7 +75,7 @@ public:
     bool watched() const override { return true; } // nobody can know
     bool show(const RecordedFrame& picture) override {
         if (const std::string why = failure(); !why.empty())
-            throw RunError("Pictures no longer go to " + one_line(name_) + ": " + why);
+            throw RunError("Images are no longer sent to " + one_line(name_) + ": " + why);
         auto* source = GST_APP_SRC(source_.get());
         if (gst_app_src_get_current_level_buffers(source) >= kCameraWaiting)
             return false;

@@ -252,9 +252,10 @@ namespace {
 constexpr int kPlotColumns = 900; ///< of a plot: finer than a printer resolves
 
 [[noreturn]] void not_written(const std::string& path, int error) {
-    throw RunError(
-        "The report " + path + " cannot be written: " + std::generic_category().message(error) +
-        (error == ENOSPC || error == EDQUOT || error == EFBIG ? "; make room and write it again." : "."));
+    throw RunError("The report " + path + " cannot be written: " + std::generic_category().message(error) +
+                   (error == ENOSPC || error == EDQUOT || error == EFBIG
+                        ? ". Free some space and write it again."
+                        : "."));
 }
 
 void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {
@@ -301,16 +302,16 @@ bool is_report(const std::string& path) { return lower_ending(path) == ".pdf"; }
 
 void check_report(const std::string& path) {
     if (!is_report(path))
-        throw UsageError("'" + path + "' is no name for a report; it must end in .pdf.");
+        throw UsageError("'" + path + "' is not a report name; it must end in .pdf.");
     if (!can_draw_pdf())
-        throw UsageError("This build writes no reports: it was made without Pango and Cairo; install "
-                         "libpango1.0-dev and build it again.");
+        throw UsageError("Reports are not available: built without Pango and Cairo. Install libpango1.0-dev "
+                         "and build again.");
 }
 
 ReportFiles write_report(const std::string& path, const Report& report) {
     check_report(path);
     if (!report.result.image)
-        throw RunError("There is no picture yet for the report " + path + "; wait for the first frame.");
+        throw RunError("There is no image yet for the report " + path + "; wait for the first frame.");
     check_folder(path);
     const std::string pdf = draw_pdf(report);
     const std::string csv = report_csv(report);
@@ -454,7 +455,7 @@ std::string write_report_picture(const RecordedFrame& frame, const FileTotals&, 
 
 void check_report_of(RecordWhat what) {
     if (what != RecordWhat::processed)
-        throw UsageError("A report is of results, not of raw frames: name it with --report or --record.");
+        throw UsageError("A report needs results, not raw frames. Use --report or --record.");
     check_report("report.pdf");
 }
 

@@ -85,8 +85,8 @@ struct Burner::Drawing {
 
     void leave_out(const std::string& what) {
         if (left_out.insert(what).second)
-            run_log().warn("A movie of the screen has no room for {}, which is left out; --screen-zoom "
-                           "enlarges the picture.",
+            run_log().warn("The screen movie has no room for {}, which is left out. Enlarge the image with "
+                           "--screen-zoom.",
                            what);
     }
 

@@ -216,11 +216,11 @@ TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     const std::string source = "raw:pipe?width=64&height=48&format=gray16le&full_scale=4095";
     ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
     refused({source, "--stage", "speckle:radius=2", "--baseline-seconds", "0.2", "--record", "a.tiff"},
-            "gives each frame once");
+            "can be read only once");
     refused({"raw:/dev/stdin?width=64&height=48&format=gray16le", "--stage", "speckle:radius=2",
              "--baseline-seconds", "0.2", "--record", "a.tiff"},
-            "gives each frame once");
-    refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "gives each frame once");
+            "can be read only once");
+    refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "can be read only once");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "a.tiff"));
     // A recording of the rest beside it: the pipe's frames are all the run's.
     const std::string write =

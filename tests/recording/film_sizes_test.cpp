@@ -69,8 +69,7 @@ TEST(FilmSizes, OfColoursAreThoseOfTheEncoderAndTheMuxer) {
         if (holds)
             EXPECT_EQ(played(folder / name).size(), 3U) << name;
         else
-            EXPECT_NE(said.find(" to 16384 pixels a side there); record them as .tiff."), std::string::npos)
-                << said;
+            EXPECT_NE(said.find(" to 16384 pixels a side there)"), std::string::npos) << said;
     }
 }
 

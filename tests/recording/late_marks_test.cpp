@@ -44,9 +44,8 @@ TEST_F(LateMarks, AreSaidByTheirNamesAndThoseBeforeAreInTheFile) {
     EXPECT_EQ(pages[1].description.at("events").at(0).at("label"), "stimulus");
     EXPECT_EQ(pages[1].description.at("events").size(), 1U);
     const std::string file = folder_ / "a.tiff";
-    EXPECT_EQ(said("' was marked behind the last frame of " + file + ", and is not in it."), 2U)
-        << log_.str();
-    EXPECT_EQ(said("'later' was marked"), 1U) << log_.str();
+    EXPECT_EQ(said("' came after the last frame of " + file), 2U) << log_.str();
+    EXPECT_EQ(said("Event 'later'"), 1U) << log_.str();
     EXPECT_EQ(said("too\nlate"), 0U) << "one line: " << log_.str();
     EXPECT_EQ(said("'stimulus' was marked"), 0U) << log_.str();
     sink->mark({.number = 4, .sequence = 1, .capture_ns = 9, .label = "closed"});

@@ -66,8 +66,8 @@ TEST(LongFilm, EndsBeforeADistanceThatItCannotHold) {
     }
     sink->close();
     EXPECT_EQ(sink->status().error, "Recording into " + path +
-                                        " stopped: this .mp4 holds no two frames further apart than 23860 s; "
-                                        "record as .mkv.");
+                                        " stopped: this .mp4 cannot store frames further apart than 23860 s. "
+                                        "Record as .mkv.");
     EXPECT_EQ(sink->status().written, 4U);
     const std::vector<std::int64_t> times = times_in(path);
     ASSERT_EQ(times.size(), 4U);

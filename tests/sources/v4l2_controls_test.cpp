@@ -184,7 +184,7 @@ TEST(V4l2Controls, WhatACameraLacksIsRefusedInASentence) {
              {"exposure", refusal<UsageError>([&] { controls.set_exposure(5); })},
              {"gain", refusal<UsageError>([&] { controls.set_gain(5); })},
              {"rate", refusal<UsageError>([&] { controls.set_rate(5); })}})
-        EXPECT_EQ(said, "source v4l2: the camera '/dev/video7' has no " + what + " to set; leave " + what +
+        EXPECT_EQ(said, "source v4l2: the camera '/dev/video7' has no " + what + " to set. Leave " + what +
                             " out.");
     EXPECT_FALSE(controls.exposure_ms());
     EXPECT_FALSE(controls.gain());

@@ -185,7 +185,7 @@ TEST_F(SessionTest, ARecordingOfALengthEndsByItselfUnderTheNameThatWasAskedFor) 
     session.settings().program.set("record_every_s", 0.5);
     session.toggle_record(RecordWhat::raw);
     EXPECT_EQ(session.recording(RecordWhat::raw), nullptr) << "one of three and one in 0.5 s";
-    EXPECT_EQ(told(session, "exclude each other"), 1);
+    EXPECT_EQ(told(session, "cannot be combined"), 1);
 }
 
 TEST_F(SessionTest, WhatHasEndedPlaysAgain) {

@@ -29,10 +29,10 @@ TEST_F(ViewerPaletteTest, AFewLettersDoWhatTheyName) {
     ASSERT_NO_FATAL_FAILURE(ask(viewer, "bypass 1", "Bypass 1. Speckle contrast"));
     viewer.key("Return");
     EXPECT_TRUE(chain_has(viewer, "speckle:bypass=true,radius=2")) << viewer.text("chain");
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "one_to_one", "1:1, pixel on pixel"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "one_to_one", "Zoom to 1:1"));
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("zoom") == 1; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "loop on", "Loop on, off"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "loop on", "Loop on or off"));
     viewer.key("Return"); // of a live source
     EXPECT_TRUE(viewer.until([&] { return !viewer.text("palette.said").empty(); }));
     EXPECT_EQ(viewer.number("palette"), 1) << "it stays, and says why";

@@ -336,20 +336,19 @@ TEST_F(Rtsp, APortInUseAndAWrongAddressAreOneSentence) {
     write_text(folder_ / "serve.toml",
                "source = \"still.tiff\"\n[program]\nserve = \"rtsp://127.0.0.1:0/flow\"\n");
     for (const auto& [words, status, part] :
-         {std::tuple{"--serve " + url(), 1,
-                     std::string("name another port, or end the program that has it.")},
+         {std::tuple{"--serve " + url(), 1, std::string("another port")},
           {"--serve http://127.0.0.1/flow", 2,
            "--serve = 'http://127.0.0.1/flow' is not possible; allowed: rtsp://"},
           {"--serve rtsp://127.0.0.1:99999/flow", 2, "is not possible"},
           {"--serve rtsp://127.0.0.1:8554", 2, "is not possible"},
           {"--serve rtsp://eye:sesame@127.0.0.1:0/flow", 2,
-           "rtsp://eye:***@127.0.0.1:0/flow' holds a password"},
+           "rtsp://eye:***@127.0.0.1:0/flow' contains a password"},
           {"--serve 'rtsp://eye:${env:NOT_SET_HERE}@127.0.0.1:0/flow'", 2, "NOT_SET_HERE, which is not set"},
           {"--config serve.toml", 2, "read this file with --trust"},
           {"--output /dev/video7", 2, "allowed: v4l2:/dev/videoN"},
-          {"--output v4l2:/dev/video77", 1, "v4l2loopback makes one"},
-          {"--output v4l2:/dev/null", 1, "/dev/null is no camera"},
-          {"--output v4l2:" + (folder_ / "still.tiff"), 1, "is no camera"}}) {
+          {"--output v4l2:/dev/video77", 1, "modprobe v4l2loopback"},
+          {"--output v4l2:/dev/null", 1, "/dev/null is not a camera"},
+          {"--output v4l2:" + (folder_ / "still.tiff"), 1, "is not a camera"}}) {
         const ChildResult done = run_child(
             {"bash", "-c",
              "exec '" + test::program_path() + "' run still.tiff --frames 2 --backend cpu " + words},
@@ -365,8 +364,8 @@ TEST_F(Rtsp, APortInUseAndAWrongAddressAreOneSentence) {
 TEST_F(Rtsp, AnOpenDoorIsSaidOnce) {
     const auto program = serve("rtsp://*:0/flow");
     const ChildResult done = end(*program);
-    EXPECT_NE(done.err.find("is open to whoever reaches this machine"), std::string::npos) << done.all();
-    EXPECT_EQ(done.err.find("is open to", done.err.find("is open to") + 1), std::string::npos);
+    EXPECT_NE(done.err.find("to everyone who reaches this machine"), std::string::npos) << done.all();
+    EXPECT_EQ(done.err.find("to everyone", done.err.find("to everyone") + 1), std::string::npos);
 }
 
 } // namespace specklescope::rtsp_test
