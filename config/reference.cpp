@@ -15,8 +15,7 @@ namespace specklescope {
 namespace {
 
 std::string default_text(const ParamTable& table, const ParamDecl& decl) {
-    const std::string text = to_string(decl.get(table.defaults()));
-    return text.empty() ? "\"\"" : text;
+    return to_string(decl.get(table.defaults()));
 }
 
 std::string range_text(const ParamDecl& decl) {

@@ -6,7 +6,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::string_view kFrames = "Frames", kPicture = "Picture", kProgram = "Program",
+constexpr std::string_view kFrames = "Frames", kPicture = "Image", kProgram = "Program",
                            kTraces = "Traces of regions", kRegions = "Regions",
                            kSelected = "The selected region", kDrawing = "While a region is drawn";
 
