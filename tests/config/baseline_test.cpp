@@ -260,8 +260,8 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
     const std::size_t first = damaged.err.find("cut short");
     EXPECT_NE(first, std::string::npos) << damaged.err;
     EXPECT_EQ(damaged.err.find("cut short", first + 1), std::string::npos) << damaged.err;
-    refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "is no file");
-    refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true has nothing to be against");
+    refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "'synthetic:vessels' is not a file");
+    refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true needs a baseline");
     refused({"raw.tiff", "--baseline-seconds", "-1"}, "--baseline-seconds");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "c.tiff"));
 }

@@ -146,7 +146,7 @@ TEST_F(ControlledPipe, WithoutAReaderOrWithOneThatGoesEndsNoWindow) {
     const auto program = start(window());
     const Answer nobody = program->ask("record", {{"what", "raw"}, {"file", "flow"}});
     EXPECT_EQ(nobody.json["kind"], "run");
-    EXPECT_NE(nobody.error().find("Nobody reads 'out/flow'"), std::string::npos) << nobody.error();
+    EXPECT_NE(nobody.error().find("No program reads 'out/flow'"), std::string::npos) << nobody.error();
     {
         const Reader leaves(folder_ / "out/flow");
         ASSERT_TRUE(program->ask("record", {{"what", "raw"}, {"file", "flow"}}).ok());

@@ -55,7 +55,7 @@ TEST(LongNames, AreRefusedBeforeTheFirstFrameWhereNothingFits) {
                 ->open(stream_of(kSmall));
             ADD_FAILURE() << bytes << ending;
         } catch (const RunError& error) {
-            EXPECT_NE(std::string(error.what()).find("takes names of 255; shorten it."), std::string::npos)
+            EXPECT_NE(std::string(error.what()).find("takes names of 255"), std::string::npos)
                 << error.what();
         }
     }

@@ -218,7 +218,7 @@ TEST(RecordLimits, LeavesTheDiskTheRoomThatWasAskedFor) {
         sink->open(stream_of(maker.raw().shape()));
         ADD_FAILURE() << "began on a disk without room";
     } catch (const RunError& error) {
-        EXPECT_NE(std::string(error.what()).find("100 % of it"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("keep_free = 100 %"), std::string::npos) << error.what();
         EXPECT_NE(std::string(error.what()).find("keep_free"), std::string::npos) << error.what();
     }
     EXPECT_TRUE(folder.names().empty());

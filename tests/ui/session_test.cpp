@@ -180,7 +180,7 @@ TEST_F(SessionTest, ARecordingOfALengthEndsByItselfUnderTheNameThatWasAskedFor) 
     session.settings().program.set("record_name", std::string("{patient}"));
     session.toggle_record(RecordWhat::raw);
     EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
-    EXPECT_EQ(told(session, "unknown place {patient}"), 1);
+    EXPECT_EQ(told(session, "{patient}"), 1);
     session.settings().program.set("record_name", std::string("{what}"));
     session.settings().program.set("record_every_s", 0.5);
     session.toggle_record(RecordWhat::raw);
