@@ -244,7 +244,7 @@ const char* option_example(std::string_view option) {
         {"manual", "--manual man"},
         {"control-schema", "--control-schema"},
         {"completion", "--completion bash"},
-        {"complete", "--complete specklescope run --rec"},
+        {"complete", "--complete specklescope run --loop"},
     };
     const auto found = examples.find(option);
     return found == examples.end() ? "" : found->second;

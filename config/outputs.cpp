@@ -6,11 +6,10 @@
 #include "config/settings.hpp"
 #include "files/whole_file.hpp"
 #include "net/address.hpp"
-#include "recording/free_name.hpp"
-#include "recording/lines/kymograph.hpp"
-#include "recording/lines/widths.hpp"
-#include "recording/outlet/outlet.hpp"
+#include "net/outlet.hpp"
+#include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
+#include "recording/recorder.hpp"
 #include "recording/report/report.hpp"
 #include "recording/stream/pipe_end.hpp"
 #include "recording/traces.hpp"
@@ -127,7 +126,7 @@ template <const ListenSyntax& Syntax> void check_address(const std::string& addr
 }
 
 void check_serve(const std::string& address) { check_outlets(address, "", program_table().owner()); }
-void check_camera(const std::string& device) { check_outlets("", device, program_table().owner()); }
+void check_output(const std::string& sink) { check_outlets("", sink, program_table().owner()); }
 
 std::unique_ptr<OutletEnd> serve(const std::string& address, const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
@@ -228,9 +227,10 @@ const std::vector<OutputKind>& output_kinds() {
                 "Serve the displayed image as H.264 over RTSP, for example at rtsp://127.0.0.1:8554/flow, "
                 "with a password at rtsp://USER:${env:NAME}@…",
                 {"serve_mbit_s", "serve_chroma"}, serve),
-        address("output", "DEVICE", "sends images to any reader of", check_camera,
-                "Send the displayed image to a virtual camera of v4l2loopback, such as v4l2:/dev/video7", {},
-                [](const std::string& device, const Settings&) { return make_camera_end(device); }),
+        address("output", "SINK", "sends images to any reader of", check_output,
+                "Send the displayed image to a virtual camera, such as v4l2:/dev/video7, or to a GStreamer "
+                "sink, such as gst:autovideosink",
+                {}, [](const std::string& sink, const Settings&) { return make_gst_end(sink); }),
         address("control", "ADDRESS", "executes requests of any client of", check_address<kControlSyntax>,
                 "Accept requests of scripts as JSON over ZeroMQ, for example at zmq://127.0.0.1:5557 or "
                 "ipc://PATH",
