@@ -172,7 +172,7 @@ TEST(V4l2Controls, RateIsWhatTheCameraMadeOfIt) {
     EXPECT_EQ(controls.rate(), 60);
     camera.streaming = true;
     const std::string busy = refusal<UsageError>([&] { controls.set_rate(30); });
-    EXPECT_NE(busy.find("open it again with rate = 30"), std::string::npos) << busy;
+    EXPECT_NE(busy.find("with rate = 30"), std::string::npos) << busy;
     EXPECT_EQ(controls.rate(), 60);
 }
 
