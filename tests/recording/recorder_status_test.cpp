@@ -118,7 +118,7 @@ TEST_F(LateMarks, AreSaidByTheirNamesAndThoseBeforeAreInTheFile) {
     EXPECT_EQ(pages[1].description.at("events").at(0).at("label"), "stimulus");
     EXPECT_EQ(pages[1].description.at("events").size(), 1U);
     const std::string file = folder_ / "a.tiff";
-    EXPECT_EQ(said("' was marked"), 2U) << log_.str();
+    EXPECT_EQ(said("' came after the last frame of"), 2U) << log_.str();
     EXPECT_EQ(said("Event 'later'"), 1U) << log_.str();
     EXPECT_EQ(said("too\nlate"), 0U) << "one line: " << log_.str();
     EXPECT_EQ(said("Event 'stimulus'"), 0U) << log_.str();
