@@ -137,7 +137,7 @@ TEST_F(LateMarks, OfTheNextRecordingAreItsOwn) {
             sink->mark({.number = 1, .sequence = 0, .capture_ns = 7, .label = "first"});
         sink->close();
     }
-    EXPECT_EQ(said("'first' was marked"), 1U) << log_.str();
+    EXPECT_EQ(said("Event 'first' came after"), 1U) << log_.str();
     EXPECT_FALSE(read_stack(folder_ / "a-1.tiff").at(0).description.at("frame").contains("events"));
 }
 
