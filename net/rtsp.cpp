@@ -322,8 +322,8 @@ public:
             g_main_context_pop_thread_default(context_.get());
         });
         if (!address_.loopback)
-            run_log().warn("{} is open, unencrypted, to everyone who reaches this machine over the "
-                           "network{}. Use 127.0.0.1 to allow only this machine.",
+            run_log().warn("{} is open to everyone who reaches this machine over the network{}, unencrypted. "
+                           "Use 127.0.0.1 to allow only this machine.",
                            name(), address_.user.empty() ? "" : " and knows the password");
         run_log().info("Images are served at {}.", name());
     }

@@ -44,7 +44,7 @@ TEST_F(ViewerPaletteTest, AFewLettersDoWhatTheyName) {
 TEST_F(ViewerPaletteTest, WhatIsSeenOfTwoPicturesIsFoundByName) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider to the right; higher threshold"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider right, or higher blend threshold"));
     viewer.key("Return"); // there is none
     EXPECT_TRUE(viewer.until([&] {
         return viewer.text("palette.said") == "Neither a divider nor a blend is shown.";
@@ -54,10 +54,10 @@ TEST_F(ViewerPaletteTest, WhatIsSeenOfTwoPicturesIsFoundByName) {
     ASSERT_NO_FATAL_FAILURE(ask(viewer, "show_split", "Show both in one place, with a divider"));
     viewer.key("Return");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("layout") == "split"; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider to the right; higher threshold"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider right, or higher blend threshold"));
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("split") - 0.55) < 1e-9; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "pixel_size", "How large a pixel is, in µm"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "pixel_size", "Set the pixel size in µm"));
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("scale.um"); }));
     viewer.key("Escape");
