@@ -51,7 +51,7 @@ TEST_F(ViewerPaletteTest, WhatIsSeenOfTwoPicturesIsFoundByName) {
     })) << viewer.text("palette.said");
     viewer.key("Escape");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("palette") == 0; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "show_split", "Show both in one place, with a divider"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "show_split", "Show both with a divider"));
     viewer.key("Return");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("layout") == "split"; }));
     ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider right, or higher blend threshold"));
