@@ -1,4 +1,4 @@
-// The spectrum of even samples.
+// The spectrum of equidistant samples.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@ namespace specklescope {
 struct Spectrum {
     double step_hz = 0;
     std::vector<double> density;
-    std::size_t length = 0;   ///< samples of a segment
-    std::size_t segments = 0; ///< that were averaged
+    std::size_t length = 0;   ///< samples per segment
+    std::size_t segments = 0; ///< number of averaged segments
 };
 
-/// Welch 1967: the mean over segments of `length` samples that overlap by half, each less its mean and under
-/// a periodic Hann window. What is left at the end of a run is not used. No segment: no density. `rate` in
-/// samples/s. As scipy.signal.welch(window="hann", nperseg=length) of each run, weighted by their segments.
+/// Welch 1967: the mean over segments of `length` samples that overlap by half, each minus its mean and with
+/// a periodic Hann window. The rest at the end of a run is not used. No segment: no density. `rate` in
+/// samples/s. Equals scipy.signal.welch(window="hann", nperseg=length) of each run, weighted by their
+/// segments.
 Spectrum welch_spectrum(const std::vector<std::vector<double>>& runs, double rate, std::size_t length);
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// The cost of regions: their statistics in the stream of frames, and their traces in the window.
+// Cost of regions: their statistics in the pipeline, and their traces in the window.
 #pragma once
 
 #include "config/settings.hpp"
@@ -7,11 +7,11 @@
 
 namespace specklescope::bench {
 
-/// Rows of speckle:radius=2 on 1392×1040 u16, results left where they are: on the host, unless only the GPU
-/// is asked for, and on the GPU if there is one.
+/// Rows of speckle:radius=2 on 1392×1040 u16 without copies of the results: on the host, unless only the GPU
+/// is requested, and on the GPU if there is one.
 nlohmann::ordered_json run_regions(const Settings& settings, bool gpu);
 
-/// Rows of section "traces": TraceHistory with a million and more values, in µs of one call.
+/// Rows of section "traces": TraceHistory with a million values and more, in µs per call.
 nlohmann::ordered_json run_traces();
 
 } // namespace specklescope::bench

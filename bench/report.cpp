@@ -24,7 +24,7 @@ std::string text_of(const Json& value) {
     return digits(median) + (median > 0 ? " ± " + digits(100 * half / median) + " %" : "");
 }
 
-/// Times by instruction set become columns of their own.
+/// Times per instruction set become separate columns.
 Json flat(const Json& row) {
     Json cells = Json::object();
     for (const auto& [key, value] : row.items())

@@ -1,5 +1,4 @@
-// Results of measurements as JSON, and as plain tables in the terminal. Pages are made from the JSON by
-// docs/benchmarks/page.py.
+// Results as JSON, and as plain tables in the terminal. docs/benchmarks/page.py makes pages from the JSON.
 #pragma once
 
 #include "bench/timing.hpp"
@@ -13,9 +12,9 @@ namespace specklescope::bench {
 
 nlohmann::ordered_json json_of(const Spread& spread);
 
-/// One column for each key of the rows; a Spread is shown as median ± half the distance of its quartiles.
+/// One column per key; a Spread is shown as median ± half its interquartile range.
 std::string table(const nlohmann::ordered_json& rows);
-/// One line for each fact.
+/// One line per fact.
 std::string list(const nlohmann::ordered_json& facts);
 
 /// Prints reports of earlier runs. Throws RunError if a file is not a report.

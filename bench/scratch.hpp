@@ -1,4 +1,4 @@
-// A folder for what a measurement writes.
+// A temporary folder for a measurement.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,10 +9,10 @@
 
 namespace specklescope::bench {
 
-/// Made anew, removed at the end with everything in it.
+/// Created new, removed at the end with its content.
 class Scratch {
 public:
-    /// Throws RunError if no folder can be made in `parent`.
+    /// Throws RunError if it cannot be created in `parent`.
     explicit Scratch(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
         std::string pattern = (parent / "specklescope-bench-XXXXXX").string();
         if (!mkdtemp(pattern.data()))

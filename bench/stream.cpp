@@ -22,7 +22,7 @@ double ms_since(SteadyClock::time_point begin) {
     return std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count();
 }
 
-/// Sums while frames go through.
+/// Accumulates values while frames pass through.
 class Stream {
 public:
     Stream(Executor& executor, bool want_host) : executor_(executor), want_host_(want_host) {}

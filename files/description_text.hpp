@@ -1,5 +1,5 @@
-// Words of other programs in the description of an image: OME-XML, and ImageJ's lines. Damaged text gives
-// fewer of them.
+// Parsers for the image descriptions of other programs: OME-XML, and ImageJ's lines. Damaged text yields
+// fewer values.
 #pragma once
 
 #include <optional>
@@ -8,34 +8,34 @@
 
 namespace specklescope {
 
-/// The value of an attribute in `tag`, the text of an element's opening tag; nothing where it has none.
+/// Value of an attribute in `tag`, the text of an element's opening tag; nothing if it is missing.
 std::optional<std::string_view> xml_attribute(std::string_view tag, std::string_view name);
 
-/// An element: its opening tag without the name, and the text behind it.
+/// An element: its opening tag without the name, and the text after it.
 struct XmlElement {
     std::string_view tag, rest;
 };
-/// The first element of this name, with or without a prefix; nothing where there is none.
+/// First element with this name, with or without a prefix; nothing if there is none.
 std::optional<XmlElement> xml_element(std::string_view xml, std::string_view name);
 
-/// Whether the description of an image is OME-XML.
+/// True if the description of an image is OME-XML.
 bool is_ome_xml(std::string_view description);
 
-/// The value of "key=value" on a line of its own, as ImageJ writes them; nothing where there is no such line.
+/// Value of "key=value" on its own line, as written by ImageJ; nothing if there is no such line.
 std::optional<std::string_view> imagej_value(std::string_view description, std::string_view key);
 
-/// What ImageJ makes of the stored values: of signed 16-bit samples it stores the value + 32768.
+/// ImageJ's calibration of stored values: signed 16-bit samples are stored as value + 32768.
 struct ImagejValues {
-    double offset = 0;       ///< to be added
+    double offset = 0;       ///< to add
     bool calibrated = false; ///< by another function
 };
 ImagejValues imagej_values(std::string_view description);
 
-/// A unit as it was written, with u for µ, however that is written: the micro sign or the Greek letter in
-/// UTF-8, Latin-1, an escape or an entity.
+/// A unit in a normal form, with u for µ (the micro sign or the Greek letter in UTF-8, Latin-1, an escape or
+/// an entity).
 std::string plain_unit(std::string_view unit);
 
-/// A number that is the whole text; 0 for any other text.
+/// The number if it is the whole text; 0 for any other text.
 double number_of(std::string_view text);
 
 } // namespace specklescope

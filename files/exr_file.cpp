@@ -1,4 +1,4 @@
-// OpenEXR by its library: R, G and B, or one channel, in half, float or whole numbers.
+// OpenEXR by its library: R, G and B, or one channel, in half, float or integers.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "files/exr_header.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kMaxTile = 8192; ///< a side
 
-/// Rows that the library holds decoded at once: those coded together, and the next ones (OpenEXR, Technical
+/// Rows that the library keeps decoded: those coded together, and the next ones (OpenEXR, Technical
 /// Introduction: scan line blocks).
 std::uint64_t rows_at_once(const Imf::Header& header) {
     if (header.hasTileDescription())
@@ -45,7 +45,7 @@ std::uint64_t rows_at_once(const Imf::Header& header) {
     }
 }
 
-/// Bytes, of all channels of the file: they are decoded together.
+/// Bytes per pixel of all channels of the file, since they are decoded together.
 std::uint64_t bytes_of_pixel(const Imf::ChannelList& channels) {
     std::uint64_t bytes = 0;
     for (auto at = channels.begin(); at != channels.end(); ++at)
@@ -58,7 +58,7 @@ public:
     explicit ExrReader(const std::string& path) : SingleImageReader(path) {
         check_exr_header(path);
         try {
-            // What claims more is refused by the library before it makes room.
+            // The library refuses larger sizes before it allocates memory.
             Imf::Header::setMaxImageSize(kMaxSide, kMaxSide);
             Imf::Header::setMaxTileSize(kMaxTile, kMaxTile);
             file_ = std::make_unique<Imf::InputFile>(path.c_str());
@@ -105,7 +105,7 @@ public:
         row_ += to.shape.height;
     }
 
-    /// Colour is light of a scene; a single channel may be anything.
+    /// Colour is light of a scene; a single channel is of unknown coding.
     Coding coding() const override {
         const Light light = names_.size() == 3 || names_[0] == "Y" ? Light::radiance : Light::counts;
         return {.transfer = {},

@@ -1,5 +1,5 @@
 // OpenEXR File Layout: magic number, version with its flags, then attributes (name, type, size, value) up to
-// an empty name; of a file with parts such headers one after another, up to an empty one.
+// an empty name; multi-part files have such headers one after another, up to an empty one.
 #include "files/exr_header.hpp"
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@ namespace specklescope {
 
 namespace {
 
-/// Bytes of types that have always the same.
+/// Sizes of types with a constant size.
 std::optional<std::uint64_t> size_of(std::string_view type) {
     static constexpr std::array<std::pair<std::string_view, std::uint64_t>, 24> kSizes = {
         {{"box2i", 16},      {"box2f", 16},   {"chromaticities", 32},
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Up to its NUL; nothing where there is none, or the library finds it too long.
+    /// Text up to its NUL; nothing if it is missing, or longer than the library allows.
     std::optional<std::string> text() {
         constexpr std::size_t kLongest = 255;
         std::string read;
@@ -72,7 +72,7 @@ private:
         return std::fseek(file_.get(), static_cast<long>(place), SEEK_SET) == 0;
     }
 
-    /// False where the header cannot be read further.
+    /// False if the rest of the header cannot be read.
     bool attribute(const std::string& name) {
         const std::optional<std::string> type = text();
         const std::optional<std::uint32_t> size = type ? number() : std::nullopt;
@@ -111,7 +111,7 @@ private:
         }
         return false;
     }
-    /// Lengths with as many bytes each.
+    /// Lengths, each followed by as many bytes.
     bool texts_end(std::uint64_t end) {
         while (place() < end) {
             const std::optional<std::uint32_t> length = number();

@@ -1,13 +1,13 @@
-// The header of an OpenEXR file, looked through before its library is let at it.
+// Checks the header of an OpenEXR file before the library reads it.
 #pragma once
 
 #include <string>
 
 namespace specklescope {
 
-/// The library makes room for what an attribute claims before it reads that, and goes on behind what it has
-/// read: none may claim more than the file holds, nor another size than its type has. Throws RunError;
-/// whatever else is wrong is the library's to say.
+/// The library allocates the claimed size of an attribute before it reads the attribute. No attribute may
+/// claim more than the file contains, or another size than its type has. Throws RunError; all other errors
+/// are left to the library.
 void check_exr_header(const std::string& path);
 
 } // namespace specklescope

@@ -19,9 +19,9 @@ namespace {
 using std::string_view;
 
 constexpr double kUmPerInch = 25400, kUmPerCm = 10000;
-constexpr double kSquare = 1e-3; ///< relative: what rounding may make of equal sides
+constexpr double kSquare = 1e-3; ///< relative: rounding of equal sides
 
-/// As ImageJ and OME write them, after plain_unit().
+/// Units as written by ImageJ and OME, after plain_unit().
 std::optional<double> um_of(string_view unit) {
     constexpr std::array<std::pair<string_view, double>, 22> kUnits = {{{"pm", 1e-6},
                                                                         {"Å", 1e-4},
@@ -60,7 +60,7 @@ std::string digits(double value) {
     return text.data();
 }
 
-/// Pixels of `x` × `y` µm as `by` says them.
+/// Scale for pixels of `x` × `y` µm according to `by`.
 FileScale squares(double x, double y, std::string by) {
     if (!(x > 0 && y > 0 && std::isfinite(x) && std::isfinite(y)))
         return {};
@@ -79,7 +79,7 @@ FileScale unknown_unit(const std::string& unit, const std::string& by) {
                        "', which is no length known here: no scale is taken; give --um-per-px"};
 }
 
-/// Nothing where it says nothing of lengths.
+/// Nothing if it contains no lengths.
 std::optional<FileScale> ome_scale(string_view xml) {
     const std::optional<XmlElement> pixels = xml_element(xml, "Pixels");
     const string_view tag = pixels ? pixels->tag : string_view();
@@ -100,7 +100,7 @@ std::optional<FileScale> ome_scale(string_view xml) {
     return squares(um[0], um[1], "OME-XML");
 }
 
-/// A float's seven digits: libtiff gives no more of the two ratios.
+/// Seven digits, the precision of a float, as libtiff returns both ratios.
 double of_resolution(double pixels, double um) {
     return pixels > 0 && std::isfinite(pixels) ? std::strtod(digits(um / pixels).c_str(), nullptr) : 0;
 }
@@ -120,7 +120,7 @@ std::optional<FileScale> imagej_scale(string_view description, const TiffResolut
                    "ImageJ's unit " + one_line(unit));
 }
 
-/// What programs write for a screen or a printer.
+/// Typical values that programs write for a screen or a printer.
 bool of_a_device(double dots_per_inch) {
     constexpr std::array<int, 23> kDevices = {72,  75,  90,  96,  100, 120, 144,  150,  180,  192,  200, 240,
                                               300, 350, 360, 400, 600, 720, 1200, 1440, 2400, 2880, 4800};
@@ -131,7 +131,7 @@ bool of_a_device(double dots_per_inch) {
 FileScale plain_scale(const TiffResolution& resolution) {
     if (resolution.unit != 2 && resolution.unit != 3)
         return {};
-    if (resolution.x == 1 && resolution.y == 1) // a place holder
+    if (resolution.x == 1 && resolution.y == 1) // a placeholder
         return {};
     const double um = resolution.unit == 2 ? kUmPerInch : kUmPerCm;
     const std::string by = "its resolution of " + digits(resolution.x) +

@@ -1,5 +1,4 @@
-// How large a pixel is, as a TIFF of any program says it: in OME-XML, in ImageJ's words, or by its
-// resolution.
+// Pixel size in TIFF files of any program: in OME-XML, in ImageJ's lines, or by the resolution tags.
 #pragma once
 
 #include <string>
@@ -8,23 +7,23 @@
 namespace specklescope {
 
 struct FileScale {
-    double um_per_px = 0;  ///< µm a side of a pixel; 0: none is taken
-    std::string by{};      ///< who says it: "ImageJ's unit micron"; empty: none, or a recording of ours
-    std::string refused{}; ///< why what the file says is not taken, a sentence; empty: it says nothing
+    double um_per_px = 0;  ///< side of a pixel in µm; 0: not used
+    std::string by{};      ///< origin: "ImageJ's unit micron"; empty: none, or one of our recordings
+    std::string refused{}; ///< why the file's value is not used, a sentence; empty: it has none
 };
 
 /// The tags XResolution, YResolution and ResolutionUnit.
 struct TiffResolution {
-    double x = 0, y = 0; ///< pixels a unit; 0: not there
-    int unit = 0;        ///< 1: none, 2: inch, 3: cm; 0: not there
+    double x = 0, y = 0; ///< pixels per unit; 0: missing
+    int unit = 0;        ///< 1: none, 2: inch, 3: cm; 0: missing
 };
 
-/// SignificantBits of the first Pixels in OME-XML; 0: it states none.
+/// SignificantBits of the first Pixels in OME-XML; 0: not stated.
 int ome_significant_bits(std::string_view description);
 
-/// OME-XML in the description wins over ImageJ's unit, that over the resolution's own. Not taken are pixels
-/// that are no squares, units that are no lengths known here, and resolutions of screens and printers, which
-/// programs write without having measured anything. Of a resolution, seven digits count.
+/// OME-XML in the description has priority over ImageJ's unit, and that over the unit of the resolution.
+/// Refused are pixels that are not square, unknown units, and resolutions of screens and printers, which
+/// programs write without a measurement. A resolution has seven valid digits.
 FileScale tiff_scale(std::string_view description, const TiffResolution& resolution);
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// Owners for GStreamer's counted objects, for sources and recorders.
+// Owners for GStreamer's reference-counted objects, for sources and recorders.
 #pragma once
 
 #include <gst/gst.h>
@@ -23,7 +23,7 @@ struct GstRelease {
 
 template <class T> using GstHandle = std::unique_ptr<T, GstRelease>;
 
-/// Takes a floating reference for its own.
+/// Takes ownership of a floating reference.
 inline GstHandle<GstElement> own(GstElement* element) {
     return GstHandle<GstElement>(element ? GST_ELEMENT(gst_object_ref_sink(element)) : nullptr);
 }

@@ -26,10 +26,10 @@ std::string_view text_of(const GLogField& field) {
 }
 
 std::atomic<bool> takes_glib_log{true};
-constinit std::atomic<pid_t> started_by{0}; ///< 0: nobody yet
+constinit std::atomic<pid_t> started_by{0}; ///< 0: not yet started
 constinit std::atomic<bool> child_after_start{false};
 
-/// The program that a library is in may have GStreamer of its own.
+/// The program that uses the library may use GStreamer too.
 [[maybe_unused]] const int start_watched = ::pthread_atfork(
     nullptr, nullptr, [] { child_after_start = child_after_start || gst_is_initialized() != FALSE; });
 
@@ -52,7 +52,7 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
 
 void init_gstreamer() {
     if (const pid_t by = started_by;
-        child_after_start || (by != 0 && by != ::getpid())) // in the midst of its start, too
+        child_after_start || (by != 0 && by != ::getpid())) // also during its initialisation
         throw RunError("GStreamer was started before this process was forked, and its threads are not here; "
                        "start a process anew (in Python: multiprocessing with 'spawn'), or fork before the "
                        "first film, camera or stream of the network is used.");

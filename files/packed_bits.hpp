@@ -1,4 +1,4 @@
-// Samples of fewer than 8 or 16 bits that lie together without gaps, as TIFF and cameras pack them.
+// Samples of fewer than 8 or 16 bits packed without gaps, as in TIFF files and from cameras.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ enum class Packing : std::uint8_t {
     gige ///< GigE Vision Mono10Packed, Mono12Packed: two samples in three bytes; 9…12 bits
 };
 
-/// Bytes that `count` samples take.
+/// Bytes of `count` samples.
 std::size_t packed_bytes(Packing packing, int bits, std::size_t count);
-/// Samples number `first` to `first + count` of `from`, in the low bits of `to`. `from` must hold them.
+/// Unpacks samples `first` to `first + count` of `from` into the low bits of `to`. `from` must contain them.
 void unpack_samples(Packing packing, int bits, std::span<const std::byte> from, std::size_t first,
                     std::size_t count, std::uint16_t* to);
 

@@ -40,7 +40,7 @@ std::vector<std::byte> tiff_palette(TIFF* tiff, const TiffLayout& layout) {
     if (TIFFGetField(tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0)
         return {};
     const std::size_t count = std::size_t{1} << layout.bits;
-    // Entries have 16 bits; some programs write 8 all the same.
+    // Entries have 16 bits, but some programs write 8.
     const bool wide = std::any_of(colors.begin(), colors.end(), [&](const std::uint16_t* of) {
         return std::any_of(of, of + count, [](std::uint16_t entry) { return entry > 255; });
     });

@@ -28,7 +28,7 @@ float half_to_float(std::uint16_t bits) {
     return (bits & 0x8000) != 0 ? -size : size;
 }
 
-/// 7 bits of exponent and 16 of mantissa, as Photoshop writes.
+/// 7 bits of exponent and 16 of mantissa, as written by Photoshop.
 float float24(std::uint32_t bits) {
     const auto exponent = static_cast<int>((bits >> 16) & 127U);
     const auto mantissa = static_cast<float>(bits & 0xffffU);
@@ -39,7 +39,7 @@ float float24(std::uint32_t bits) {
     return (bits & 0x800000U) != 0 ? -size : size;
 }
 
-/// Exact, or counted.
+/// Exact, or recorded as a loss.
 template <class T> float tiff_float(T value, TiffLoss& loss) {
     const auto made = static_cast<float>(value);
     if constexpr (sizeof(T) < 4)
@@ -48,7 +48,7 @@ template <class T> float tiff_float(T value, TiffLoss& loss) {
         const bool changed = static_cast<T>(made) != value && value == value;
         loss.rounded = loss.rounded || changed;
         loss.outside = loss.outside || (changed && (std::isinf(made) || made == 0));
-    } else { // 2^63 and 2^64 as floats are no T
+    } else { // 2^63 and 2^64 as floats exceed T
         const auto exact = static_cast<long double>(value);
         loss.rounded = loss.rounded || static_cast<long double>(made) != exact;
     }
@@ -65,7 +65,7 @@ void convert_tiff(const std::byte* from, std::size_t count, std::byte* to, TiffL
     }
 }
 
-/// 1 bit becomes 0 or 255, as in every other kind of picture, unless it is the index of a colour.
+/// 1 bit becomes 0 or 255, as in all other formats, unless it is the index of a colour.
 void unpack_tiff_row(const TiffLayout& l, const std::byte* from, std::size_t count, std::byte* to) {
     const int bits = l.bits;
     const std::span<const std::byte> row(from, packed_bytes(Packing::msb, bits, count));
@@ -80,7 +80,7 @@ void unpack_tiff_row(const TiffLayout& l, const std::byte* from, std::size_t cou
     }
 }
 
-/// Three bytes in the order of this machine: libtiff has swapped them where needed.
+/// Three bytes in this machine's byte order: libtiff has swapped them if needed.
 std::uint32_t triple(const std::byte* from) {
     std::uint32_t value = 0;
     std::memcpy(reinterpret_cast<std::byte*>(&value) + (std::endian::native == std::endian::little ? 0 : 1),

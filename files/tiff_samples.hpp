@@ -1,4 +1,4 @@
-// Samples of TIFF pages that are no pixel type of ours: packed bits, signed and wide integers, other floats.
+// TIFF samples that are not one of our pixel types: packed bits, signed and wide integers, other floats.
 #pragma once
 
 #include "files/tiff_layout.hpp"
@@ -11,25 +11,25 @@
 
 namespace specklescope {
 
-/// The type that samples of this layout become.
+/// Pixel type for samples of this layout.
 PixelType tiff_pixel_type(const TiffLayout& layout);
-/// Whether they lie in the file otherwise than in that type.
+/// True if the samples in the file need a conversion.
 bool tiff_converts(const TiffLayout& layout);
-/// The largest value that they can have: 4095 of 12 bits, 32767 of 16 signed ones; 0: floats.
+/// Largest possible value: 4095 for 12 bits, 32767 for 16 signed bits; 0: floats.
 double tiff_largest(const TiffLayout& layout);
 
-/// What 32-bit float could not hold.
+/// Losses in the conversion to 32-bit float.
 struct TiffLoss {
     bool rounded = false; ///< finite samples changed
-    bool outside = false; ///< finite samples became infinite, or others 0
+    bool outside = false; ///< finite samples became infinite or 0
     /// "has 64-bit float samples that are rounded to the 24 bits of 32-bit float".
     std::vector<std::string> remarks(const TiffLayout& layout) const;
 };
 
-/// Turns "white is zero" round: the largest value minus each of `row`, of tiff_pixel_type().
+/// Inverts "white is zero": the largest value minus each of `row`, of tiff_pixel_type().
 void invert_tiff_row(const TiffLayout& layout, std::byte* row, std::size_t count);
 
-/// Converts `count` samples of one row, as libtiff decodes them, to tiff_pixel_type().
+/// Converts `count` samples of one row, as decoded by libtiff, to tiff_pixel_type().
 void convert_tiff_row(const TiffLayout& layout, const std::byte* from, std::size_t count, std::byte* to,
                       TiffLoss& loss);
 

@@ -1,4 +1,4 @@
-// Every source, in the order in which help and menus show them. The first is the default.
+// All sources, in the order of help and menus. The first is the default.
 #include "sources/registry.hpp"
 #include "base/known_secrets.hpp"
 #include "files/input_file.hpp"
@@ -67,7 +67,7 @@ std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefau
             throw UsageError("source '" + text + "': " + key + " is given twice; leave one of the two out.");
     }
     std::unique_ptr<Source> source = type.make(parsed, params);
-    if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves
+    if (parsed.kind == "video" || parsed.kind == "raw") // images report it themselves
         check_exists(parsed.target);
     return source;
 }

@@ -1,4 +1,4 @@
-// What a recording says that cannot be is left out, and said: alike by every source that plays one.
+// Logs invalid values of a recording that are ignored; shared by all sources that play recordings.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace specklescope {
 
-/// Each sort once, however often it is played.
+/// Logs each kind once, even if it is played repeatedly.
 class ToldDoubts {
 public:
-    /// RecordedText::doubts() of `file`.
+    /// `doubts`: RecordedText::doubts() of `file`.
     void tell(const std::string& file, const std::vector<std::string_view>& doubts);
     void clear() { told_.clear(); }
 
 private:
-    std::vector<std::string_view> told_; ///< of texts that stay
+    std::vector<std::string_view> told_; ///< static texts
 };
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// The options of the source aravis.
+// Options of the source aravis.
 #pragma once
 
 #include "pipeline/param.hpp"

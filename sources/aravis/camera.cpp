@@ -39,7 +39,7 @@ void forget(gpointer flag, GClosure* /*closure*/) {
 
 std::vector<std::pair<std::string, std::string>> discover_cameras() {
     std::vector<std::pair<std::string, std::string>> found;
-    arv_update_device_list(); // waits about a second for GigE cameras to answer
+    arv_update_device_list(); // waits about a second for GigE cameras
     found.reserve(arv_get_n_devices());
     for (unsigned i = 0; i < arv_get_n_devices(); ++i)
         found.emplace_back("aravis:" + text(arv_get_device_id(i)),
@@ -67,7 +67,7 @@ Camera::Camera(const std::string& wanted) {
     named_ = {camera_.get(), text(arv_camera_get_vendor_name(camera_.get(), nullptr)) + " " +
                                  text(arv_camera_get_model_name(camera_.get(), nullptr)) + " " +
                                  text(arv_camera_get_device_serial_number(camera_.get(), nullptr))};
-    // The signal comes on a thread of the library, which may outlive this object.
+    // The signal is emitted on a library thread, which may outlive this object.
     g_signal_connect_data(
         arv_camera_get_device(camera_.get()), "control-lost", G_CALLBACK(set_lost),
         new std::shared_ptr<std::atomic<bool>>(lost_), // NOLINT(cppcoreguidelines-owning-memory)
@@ -151,7 +151,7 @@ void Camera::set_packet_size(int bytes) {
     if (!arv_camera_is_gv_device(get()))
         return;
     if (bytes == 0) {
-        arv_camera_gv_auto_packet_size(get(), nullptr); // a camera that negotiates none keeps its own
+        arv_camera_gv_auto_packet_size(get(), nullptr); // a camera without negotiation keeps its size
         return;
     }
     ask("packet-size", [&](GError** error) {
@@ -160,7 +160,7 @@ void Camera::set_packet_size(int bytes) {
     });
 }
 
-/// The frame rate goes first of what concerns time: setting it takes triggers off.
+/// Set the frame rate before other timing: setting it turns triggers off.
 void Camera::configure(const AravisParams& params) {
     check(params);
     const std::vector<FeatureSetting> wired = wiring(named_, params);

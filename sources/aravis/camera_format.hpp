@@ -1,4 +1,4 @@
-// Pixel formats of cameras (PFNC) that are read.
+// Supported pixel formats of cameras (PFNC).
 #pragma once
 
 #include "files/stored_pixels.hpp"
@@ -13,19 +13,19 @@
 namespace specklescope {
 
 struct CameraFormat {
-    AravisParams::Format asked; ///< option that takes it
+    AravisParams::Format asked; ///< option that selects it
     const char* genicam;
     std::uint32_t code; ///< ArvPixelFormat
     StoredPixels pixels;
     Bayer bayer = Bayer::none; ///< colours of a mosaic
 
-    /// Of a frame that is made of a picture of this size.
+    /// Shape of a frame for a camera image of this size.
     Shape shape(int width, int height) const;
 };
 
-/// In the order in which `auto` prefers them: grey of many bits first.
+/// In the order of preference of `auto`: grey with many bits first.
 std::span<const CameraFormat> camera_formats();
-/// Null for one that is not read.
+/// Null for an unsupported format.
 const CameraFormat* find_format(std::uint32_t code);
 /// Names of AravisParams::Format.
 std::vector<std::string> camera_format_names();

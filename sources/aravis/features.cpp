@@ -6,7 +6,7 @@ namespace specklescope {
 
 namespace {
 
-/// "trigger" of "trigger = Line1".
+/// "trigger" from "trigger = Line1".
 std::string key_of(const std::string& option) { return option.substr(0, option.find(' ')); }
 
 bool is_boolean(ArvCamera* camera, const std::string& feature) {
@@ -37,7 +37,7 @@ void write(ArvCamera* camera, const FeatureSetting& setting) {
     });
 }
 
-/// Puts back what was set, last first, unless it is kept.
+/// Restores the previous settings in reverse order, unless kept.
 class Undo {
 public:
     explicit Undo(ArvCamera* camera) : camera_(camera) {}
@@ -106,7 +106,7 @@ void set_features(const NamedCamera& camera, const std::vector<FeatureSetting>& 
         before.value = read(camera.camera, setting);
         if (before.value == setting.value)
             continue;
-        undo.add(std::move(before)); // first: the camera may take it and answer with an error
+        undo.add(std::move(before)); // first: the camera may apply it and return an error
         write(camera.camera, setting);
     }
     undo.keep();

@@ -16,13 +16,13 @@ bool same(const std::string& a, const std::string& b) {
     return g_ascii_strcasecmp(a.c_str(), b.c_str()) == 0;
 }
 
-/// The camera's spelling of a name, where it has it.
+/// The camera's spelling of a name, if it has it.
 std::string spelled(const std::vector<std::string>& names, const std::string& name) {
     const auto found = std::find_if(names.begin(), names.end(), [&](const auto& n) { return same(n, name); });
     return found == names.end() ? name : *found;
 }
 
-/// The first of the names that the camera has, else the first.
+/// The first of the names that the camera has, or the first name.
 const char* either(const NamedCamera& camera, const char* name, const char* older) {
     return camera.has(name) || !camera.has(older) ? name : older;
 }
@@ -35,7 +35,7 @@ const char* to_genicam(AravisParams::Activation activation) {
 
 const char* truth(Switch position) { return position == Switch::on ? "true" : "false"; }
 
-/// A frame for each trigger, and for nothing else: a camera may have other triggers that are on.
+/// One frame per trigger, and for nothing else: other triggers of the camera may be on.
 void add_trigger(const NamedCamera& camera, const AravisParams& params, std::vector<FeatureSetting>& list) {
     const bool off = same(params.trigger, "off");
     const std::string option = "trigger = " + params.trigger;
@@ -86,7 +86,7 @@ std::vector<FeatureSetting> wiring(const NamedCamera& camera, const AravisParams
     if (!params.output_line.empty()) {
         const std::string option = "output-line = " + params.output_line;
         list.push_back({option, "LineSelector", spelled(camera.entries("LineSelector"), params.output_line)});
-        if (camera.has("LineMode")) // of many cameras each line has its direction
+        if (camera.has("LineMode")) // many cameras have a direction per line
             list.push_back({option, "LineMode", "Output"});
         list.push_back({"output-source = " + params.output_source, "LineSource", params.output_source});
     }
@@ -101,7 +101,7 @@ std::vector<FeatureSetting> wiring(const NamedCamera& camera, const AravisParams
         for (const char* chunk : {"ExposureTime", "Timestamp"}) {
             if (chunk != std::string("ExposureTime") &&
                 std::find(offered.begin(), offered.end(), chunk) == offered.end())
-                continue; // the time is in the leader of each frame as well
+                continue; // each frame's leader contains the time too
             list.push_back({"chunks = on", "ChunkSelector", chunk});
             list.push_back({"chunks = on", "ChunkEnable", "true"});
         }

@@ -1,4 +1,4 @@
-// What a camera waits for and what it tells others: triggers, output lines, chunks, PTP.
+// Triggers, output lines, chunks and PTP of a camera.
 #pragma once
 
 #include "sources/aravis/aravis_source.hpp"
@@ -8,20 +8,20 @@
 
 namespace specklescope {
 
-/// Throws UsageError for options that contradict each other, whatever the camera.
+/// Throws UsageError for contradictory options, for any camera.
 void check_wiring(const AravisParams& params);
-/// What the options come to on this camera. Throws UsageError where it has not what they need; nothing is
-/// set.
+/// Feature settings for the options on this camera. Throws UsageError if the camera lacks a feature; sets
+/// nothing.
 std::vector<FeatureSetting> wiring(const NamedCamera& camera, const AravisParams& params);
 
 bool wants_software_trigger(const AravisParams& params);
-/// The camera waits for a trigger, whoever set it so.
+/// The camera waits for a trigger, set by this program or another.
 bool is_triggered(const NamedCamera& camera);
-/// "Slave", "Master", "Listening"…; empty where PTP is off, or the camera has none. With `patience` it waits
-/// so long for a clock that is master or follows one.
+/// "Slave", "Master", "Listening"…; empty without PTP. With `patience` it waits that long for a state of
+/// master or slave.
 std::string ptp_state(const NamedCamera& camera, std::chrono::milliseconds patience);
 
-/// Facts about a frame that came with its pixels; nothing where it came without.
+/// Chunk data of a frame; nothing if a frame has none.
 class Chunks {
 public:
     explicit Chunks(ArvCamera* camera) : parser_(arv_camera_create_chunk_parser(camera)) {}

@@ -30,11 +30,11 @@ Count frames_in(const std::string& file, const FramesWanted& wanted, bool alone)
             work_goes_on("counting the frames of " + file);
             count.frames += frames_on(*page, wanted.rows);
         }
-    } catch (const RunError&) { // said when its turn comes
-        count.whole = !alone;   // of several the others are read
+    } catch (const RunError&) { // reported when the file is read
+        count.whole = !alone;   // with several files, the others are read
     } catch (const Cancelled&) {
         throw;
-    } catch (const UsageError&) { // the same
+    } catch (const UsageError&) { // as above
         count.whole = false;
     }
     return count;
@@ -69,7 +69,7 @@ bool ImageIndex::count_next(const std::vector<std::string>& files, const FramesW
 void ImageIndex::look_again(const std::vector<std::string>& before, const std::vector<std::string>& now) {
     const auto same = static_cast<std::size_t>(
         std::mismatch(before.begin(), before.end(), now.begin(), now.end()).first - before.begin());
-    const std::size_t kept = counts_.empty() ? 0 : counts_.size() - 1; // the last one may have grown
+    const std::size_t kept = counts_.empty() ? 0 : counts_.size() - 1; // the last file may have grown
     counts_.resize(std::min(kept, same));
     broken_ = false;
 }

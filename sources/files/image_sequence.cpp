@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// "frame_%04d.tif" taken apart.
+/// Parts of "frame_%04d.tif".
 struct Pattern {
     std::string before, after;
-    std::size_t digits = 0; ///< at least so many, filled up with zeros
+    std::size_t digits = 0; ///< minimum number of digits, padded with zeros
 
     std::string name(std::uint64_t number) const {
         std::string text = std::to_string(number);
@@ -132,7 +132,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
     if (a.size() - i != b.size() - j)
         return a.size() - i < b.size() - j;
-    return a < b; // 01 and 1: a strict order all the same
+    return a < b; // 01 and 1: keeps the order strict
 }
 
 bool is_number_pattern(std::string_view path) {

@@ -1,4 +1,4 @@
-// Which files make up an image source: one file, a folder, or a numbered sequence.
+// Files of an image source: one file, a folder, or a numbered sequence.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace specklescope {
 
-/// True if the file name (not the folder) holds one %d, %4d or %04d.
+/// True if the file name (not the folder) contains one %d, %4d or %04d.
 bool is_number_pattern(std::string_view path);
-/// Whether a file of this name, beside others, can be one of the sequence `pattern`, which is one.
+/// True if a file with this name can be part of the sequence `pattern`.
 bool may_be_in_sequence(std::string_view pattern, const std::string& name);
 
-/// The files behind `path`, in order. A folder: every image in it, names compared with their numbers by value
-/// (img2 before img10). A pattern: from the lowest number there is up to the first that is missing; a warning
-/// is logged if more come after the gap. Throws RunError where there is nothing.
+/// Files of `path`, in order. A folder: every image in it, with numbers in names compared by value (img2
+/// before img10). A pattern: from the lowest existing number to the first missing one; logs a warning if
+/// there are more after the gap. Throws RunError if there are none.
 std::vector<std::string> list_images(const std::string& path);
 
 /// img2 < img10 < img10b.

@@ -12,10 +12,10 @@ namespace {
 
 struct Line {
     std::string text;
-    bool whole = false; ///< it ends as lines do
+    bool whole = false; ///< it has a line end
 };
 
-/// The next one; what is longer than any of ours is cut, and then no object.
+/// The next line; lines longer than ours are truncated, so they are no valid JSON.
 Line next_line(std::ifstream& file) {
     constexpr std::size_t kMost = std::size_t{1} << 20;
     Line line;
@@ -32,7 +32,7 @@ bool RawSidecar::open(const std::string& raw_path) {
     close();
     const std::string beside = raw_path + ".jsonl";
     std::error_code none;
-    if (std::filesystem::is_regular_file(beside, none)) // a pipe would be waited for
+    if (std::filesystem::is_regular_file(beside, none)) // a pipe would block
         file_.open(beside, std::ios::binary);
     if (file_.is_open() && text_.begin(next_line(file_).text)) {
         behind_ = file_.tellg();
@@ -44,13 +44,13 @@ bool RawSidecar::open(const std::string& raw_path) {
 
 const Recorded& RawSidecar::next() {
     if (file_.is_open())
-        text_.next(line(next_++)); // what a killed program left of its last line is no object
+        text_.next(line(next_++)); // an incomplete last line of a killed program is no JSON
     return text_.now();
 }
 
 void RawSidecar::seek(std::uint64_t frame) { next_ = frame; }
 
-/// Of this frame; lines are looked for anew each time, since they may come after their frames.
+/// Line of this frame; searched again each time, since lines may be written after their frames.
 std::string RawSidecar::line(std::uint64_t frame) {
     std::string last;
     while (lines_.size() <= frame) {

@@ -1,4 +1,4 @@
-// What is known of a file that has no header from the lines beside it.
+// Metadata of a headerless file, from a JSON file next to it.
 #pragma once
 
 #include "files/recorded.hpp"
@@ -9,21 +9,21 @@
 
 namespace specklescope {
 
-/// NAME.raw.jsonl beside a recording NAME.raw: a line of JSON about the file, then a line for each frame.
+/// NAME.raw.jsonl next to a recording NAME.raw: a line of JSON for the file, then one per frame.
 class RawSidecar {
 public:
-    /// False if there is none, or if it was not written by this program. Begins at the first frame.
+    /// False if there is none, or if it was not written by this program. Starts at the first frame.
     bool open(const std::string& raw_path);
     void close() { *this = RawSidecar{}; }
     bool is_open() const { return file_.is_open(); }
     const RecordedText& file() const { return text_; }
-    /// Of the next frame; unknown behind the last line.
+    /// Metadata of the next frame; unknown after the last line.
     const Recorded& next();
-    /// The next frame is this one, from 0.
+    /// Sets the next frame, from 0.
     void seek(std::uint64_t frame);
-    /// The file's rate, or that of its first frames; reads ahead. 0: unknown.
+    /// Rate of the file, or of its first frames; reads ahead. 0: unknown.
     double measure_rate(const std::string& raw_path) const;
-    /// Source::frame_at(), of so many frames; reads ahead.
+    /// Source::frame_at() for a file with `frames` frames; reads ahead.
     std::optional<std::uint64_t> frame_at(const std::string& raw_path, double seconds,
                                           std::uint64_t frames) const;
 
@@ -33,9 +33,9 @@ private:
 
     std::ifstream file_;
     RecordedText text_;
-    std::vector<std::streamoff> lines_; ///< where those of the frames begin, as far as they are whole
-    std::streamoff behind_ = 0;         ///< where the next of them will
-    std::streamoff here_ = -1;          ///< where the file is read next
+    std::vector<std::streamoff> lines_; ///< offsets of the complete lines of frames
+    std::streamoff behind_ = 0;         ///< offset of the next of these lines
+    std::streamoff here_ = -1;          ///< current read position
     std::uint64_t next_ = 0;            ///< frame
 };
 

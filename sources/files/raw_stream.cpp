@@ -43,7 +43,7 @@ bool RawStream::go_to(std::uint64_t byte) {
     return ::lseek(descriptor(), static_cast<off_t>(byte), SEEK_SET) >= 0;
 }
 
-/// Whether there is something to read, or the end of it, before this time. Throws Cancelled.
+/// True if data or the end arrive before this time. Throws Cancelled.
 bool RawStream::comes_before(SteadyClock::time_point end) const {
     constexpr std::chrono::milliseconds kLook(50);
     if (regular_)
@@ -54,7 +54,7 @@ bool RawStream::comes_before(SteadyClock::time_point end) const {
     return left.count() > 0 && ::poll(&writer, 1, static_cast<int>(std::min(left, kLook).count())) > 0;
 }
 
-/// Some of the bytes, as many as are there; 0 at the end.
+/// Reads the available bytes, at most `most`; 0 at the end.
 std::size_t RawStream::read_some(std::byte* to, std::size_t most) const {
     ssize_t got = 0;
     do
@@ -79,7 +79,7 @@ void RawStream::skip_header(std::size_t bytes) {
 }
 
 std::optional<std::size_t> RawStream::read(std::span<std::byte> to) {
-    constexpr std::chrono::milliseconds kPatience(100); // as Source::next() has
+    constexpr std::chrono::milliseconds kPatience(100); // like Source::next()
     const auto end = SteadyClock::now() + kPatience;
     std::copy(begun_.begin(), begun_.end(), to.begin());
     std::size_t total = begun_.size();
@@ -100,8 +100,8 @@ std::optional<std::size_t> RawStream::read(std::span<std::byte> to) {
 }
 
 std::optional<std::size_t> RawStream::read(HostView view) {
-    // In one piece to the beginning of the slot, from where each row goes to its place, the last one first: a
-    // call for every row would take longer.
+    // Reads everything to the beginning of the slot, then moves each row to its place, the last one first:
+    // faster than a call per row.
     const std::size_t row = view.shape.row_bytes();
     const std::optional<std::size_t> total = read(std::span(view.data, view.shape.bytes()));
     if (total)

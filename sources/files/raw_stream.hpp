@@ -1,4 +1,4 @@
-// The bytes of headerless frames, out of a file or out of a pipe whose writer may pause.
+// Bytes of headerless frames, from a file or from a pipe whose writer may pause.
 #pragma once
 
 #include "files/input_file.hpp"
@@ -13,21 +13,21 @@
 
 namespace specklescope {
 
-/// On one thread. Throws RunError naming the path, and Cancelled where a pipe is waited for in vain.
+/// One thread only. Throws RunError naming the path, and Cancelled while waiting for a pipe.
 class RawStream {
 public:
     void open(const std::string& path);
     void close();
     explicit operator bool() const { return file_ != nullptr; }
-    bool regular() const { return regular_; } ///< a file, no pipe
-    /// Bytes of what is open, whose name may be another file's by now; 0 of a pipe.
+    bool regular() const { return regular_; } ///< a file, not a pipe
+    /// Size of the open file, whose name may refer to another file by now; 0 for a pipe.
     std::uint64_t size() const;
-    /// False: it cannot be read from there. What had come of a frame is forgotten.
+    /// False if it cannot seek there. Discards a partial frame.
     bool go_to(std::uint64_t byte);
-    /// Waits for them.
+    /// Waits for the bytes.
     void skip_header(std::size_t bytes);
-    /// Bytes read: a frame's worth, 0 at the end, something between when the last frame is cut short. Nothing
-    /// while a pipe's writer pauses: what has come of the frame stays.
+    /// Bytes read: a frame, 0 at the end, fewer if the last frame is truncated. Nothing while a pipe's writer
+    /// pauses; a partial frame is kept.
     std::optional<std::size_t> read(HostView view);
     std::optional<std::size_t> read(std::span<std::byte> frame); ///< rows without padding
 
@@ -37,8 +37,8 @@ private:
     std::size_t read_some(std::byte* to, std::size_t most) const;
 
     std::string path_;
-    InputFile file_; ///< there to be closed: it would wait for a pipe, and repeats nothing after a signal
-    std::vector<std::byte> begun_; ///< of a frame whose rest a pipe has not brought yet
+    InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal
+    std::vector<std::byte> begun_; ///< partial frame from a pipe
     bool regular_ = false;
 };
 

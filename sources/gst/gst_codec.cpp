@@ -10,7 +10,7 @@ namespace specklescope {
 
 namespace {
 
-/// By GStreamer's media type. Codecs that are lossless (FFV1, PNG, Huffyuv) are not here.
+/// By GStreamer's media type, without lossless codecs (FFV1, PNG, Huffyuv).
 constexpr std::array<std::pair<std::string_view, const char*>, 21> kLossy = {{
     {"image/jpeg", "MJPEG"},         {"video/x-h264", "H.264"},
     {"video/x-h265", "H.265"},       {"video/x-h263", "H.263"},

@@ -1,4 +1,4 @@
-// Which codec a pipeline decodes. Inside sources/gst/ only.
+// Codec decoded by a pipeline. Inside sources/gst/ only.
 #pragma once
 
 #include <gst/gst.h>
@@ -7,8 +7,8 @@
 
 namespace specklescope {
 
-/// "H.264": the first lossy video codec that a decoder in this bin is fed with; empty if there is none. To be
-/// asked when a frame has come through.
+/// "H.264": the first lossy video codec among the decoders' inputs in this bin; empty if there is none. Call
+/// it after a frame has arrived.
 std::string lossy_codec(GstElement* bin);
 
 } // namespace specklescope

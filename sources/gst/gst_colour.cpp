@@ -15,11 +15,11 @@ namespace specklescope {
 namespace {
 
 constexpr const char* kSeen = "specklescope-colours";
-constexpr int kStandardRows = 576; ///< the most of standard definition
+constexpr int kStandardRows = 576; ///< maximum of standard definition
 
 struct Seen {
     std::mutex mutex;
-    std::string container; ///< its colorimetry, where the stream is asked first
+    std::string container; ///< colorimetry of the container, if the stream has priority
     std::vector<std::string> notes, all;
     Assumptions assumed;
 
@@ -51,7 +51,7 @@ GstVideoColorimetry colorimetry_of(const char* text) {
     return out;
 }
 
-/// The caps with both a range and a matrix. GStreamer ignores one of them without the other.
+/// Caps with both a range and a matrix, since GStreamer ignores one without the other.
 GstHandle<GstCaps> completed(const GstCaps* caps, const GstVideoInfo& video, Seen& seen) {
     GstVideoColorimetry colours =
         colorimetry_of(gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry"));
@@ -130,7 +130,7 @@ GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-/// Removes the container's colorimetry from the caps of a parser.
+/// Removes the container's colorimetry from a parser's caps.
 GstPadProbeReturn on_caps_of_container(GstPad*, GstPadProbeInfo* info, gpointer data) {
     GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
     if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)

@@ -25,8 +25,7 @@ std::string_view name_of(GstElementFactory* factory) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Those that read what they are given and open nothing. (libav's list has some that open files of their
-/// own.)
+/// Demuxers that only read their input. (libav's list contains some that open other files.)
 constexpr std::array<std::string_view, 20> kContainers = {
     "matroskademux", "qtdemux",     "avidemux",    "oggdemux",    "flvdemux",
     "tsdemux",       "mpegpsdemux", "asfdemux",    "mxfdemux",    "dvdemux",
@@ -44,10 +43,10 @@ bool decodes(GstElementFactory* factory, std::string_view media, bool packets) {
         return packets;
     const bool picture = has(klass, "Video") || has(klass, "Image");
     return picture && (has(klass, "Codec/Decoder") || has(klass, "Codec/Parser")) &&
-           !media.starts_with("image/svg"); // which names other files
+           !media.starts_with("image/svg"); // it may refer to other files
 }
 
-// GstAutoplugSelectResult, which no header of GStreamer declares.
+// GstAutoplugSelectResult, which is not declared in GStreamer's headers.
 constexpr int kTry = 0, kSkip = 2;
 
 int select_factory(GstElement* decodebin, GstPad*, GstCaps* caps, GstElementFactory* factory,

@@ -1,4 +1,4 @@
-// Slots of the pipeline's ring as GStreamer's buffers: elements write frames where they are to be read.
+// Slots of the pipeline's ring as GStreamer buffers: elements write frames directly into slots.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -11,34 +11,34 @@
 
 namespace specklescope {
 
-/// Why a frame did not come in a slot.
+/// Why a frame did not arrive in a slot.
 enum class CopyReason : std::uint8_t {
     none,
-    not_lent,    ///< the pool was asked before the source had slots to lend
+    not_lent,    ///< the pool was asked before slots were available
     no_slot,     ///< all were held
-    too_many,    ///< as many as are lent were on their way
-    tight_rows,  ///< an element wants rows without padding between them
-    given_again, ///< the memory of a frame given before
+    too_many,    ///< the limit of lent slots was reached
+    tight_rows,  ///< an element requires rows without padding
+    given_again, ///< memory of an earlier frame
     other_order, ///< its pixels must be rearranged
-    foreign      ///< an element brought its own memory
+    foreign      ///< memory of an element
 };
 
 class SlotLoan;
 
-/// Lends slots to GStreamer's threads on behalf of the acquisition thread, which has the ring. Never more
-/// than `most` at a time that are not frames yet: what elements keep to themselves cannot bring the pipeline
-/// to a stand. All methods are safe from any thread.
+/// Lends slots to GStreamer's threads for the acquisition thread, which owns the ring. At most `most` at a
+/// time that are not frames yet, so that elements that keep buffers cannot stall the pipeline. All methods
+/// are thread-safe.
 class SlotLender : public std::enable_shared_from_this<SlotLender> {
 public:
-    /// From now on slots of this ring. `wait`: take() waits for one to come home, as a file should.
+    /// Uses slots of this ring from now on. `wait`: take() waits for a released slot, for files.
     void serve(std::shared_ptr<FrameRing> ring, int most, bool wait);
     bool serves(const Shape& shape) const;
-    /// While on, take() waits for none: a thread that waits for a slot would hold up a seek.
+    /// While on, take() does not wait: a waiting thread would delay a seek.
     void hurry(bool on) { hurried_ = on; }
-    /// No more slots; ends the waiting of take().
+    /// Stops lending; ends waits in take().
     void stop();
 
-    /// A slot of this shape, or null and the reason. Gives up waiting soon after `give_up` turns true.
+    /// A slot of this shape, or null and the reason. Stops waiting soon after `give_up` returns true.
     std::unique_ptr<SlotLoan> take(const Shape& shape, const std::function<bool()>& give_up,
                                    CopyReason& reason);
 
@@ -57,7 +57,7 @@ private:
     std::atomic<bool> hurried_{false};
 };
 
-/// A slot as the memory of one GstBuffer; ends with that memory.
+/// A slot as the memory of one GstBuffer, destroyed with that memory.
 class SlotLoan {
 public:
     SlotLoan(LentSlot slot, std::shared_ptr<SlotLender> lender)
@@ -67,10 +67,10 @@ public:
     SlotLoan& operator=(const SlotLoan&) = delete;
 
     HostView host() const { return slot_.host(); }
-    /// Told when the buffer arrives at the sink: no element kept it, or its memory.
+    /// Called when the buffer arrives at the sink and no element kept it or its memory.
     void arrived_alone() { alone_ = true; }
-    /// The slot as a frame that holds the buffer, so that no element writes into what is being read. Empty if
-    /// it has been one already.
+    /// The slot as a frame that holds the buffer, so that no element overwrites it. Empty after the first
+    /// call.
     Frame frame(GstBuffer* buffer);
 
 private:
@@ -81,22 +81,22 @@ private:
     std::atomic<bool> alone_{false}, given_{false}, back_{false};
 };
 
-/// GStreamer's own locks put the threads in order where a slot goes from one to the other; this does it where
-/// the thread sanitizer can see it, and nothing in a build without.
+/// Shows ThreadSanitizer the ordering by GStreamer's locks when a slot moves between threads; does nothing in
+/// other builds.
 void order_threads();
 
-/// Answers the sink's ALLOCATION queries with a pool of the lender's slots, where the caps are those of a
-/// slot. While there is none to lend, the pool gives buffers of its own.
+/// Answers the sink's ALLOCATION queries with a pool of the lender's slots, if a slot can hold the caps.
+/// Without available slots, the pool returns its own buffers.
 void offer_slots(GstElement* sink, const std::shared_ptr<SlotLender>& lender);
 
-/// The buffer as a frame of its slot; empty, with the reason, where it must be copied.
+/// The buffer as a frame of its slot; empty, with the reason, if it must be copied.
 Frame frame_in_place(GstBuffer* buffer, const PixelLayout& layout, CopyReason& reason);
 
-/// Name of the element that made the memory of what arrives at the sink: the nearest that does not only pass
-/// it on.
+/// Name of the element that allocated the memory arriving at the sink: the nearest one that does not only
+/// pass it on.
 std::string memory_maker(GstElement* sink);
 
-/// The reason as a clause of the statistics; `maker` as memory_maker() tells it.
+/// The reason as a clause for the statistics; `maker` from memory_maker().
 std::string to_string(CopyReason reason, const std::string& maker, const PixelLayout& layout);
 
 } // namespace specklescope

@@ -17,19 +17,19 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-/// An element that reads, converts or passes frames on. Properties are separated by blanks.
+/// An element that reads, converts or passes frames. Properties are separated by blanks.
 struct AllowedElement {
     std::string_view element;
     std::string_view properties;   ///< besides numbers, switches and choices
-    std::string_view schemes = {}; ///< of its address (location, uri)
-    bool numbers = true;           ///< all numbers, switches and choices, too
+    std::string_view schemes = {}; ///< allowed in its address (location, uri)
+    bool numbers = true;           ///< also all numbers, switches and choices
 };
 
 constexpr std::string_view kRtsp = "rtsp rtspt rtspu rtsph rtsps rtspst rtspsu rtspsh";
 
-/// Decoders, parsers, depayloaders and demuxers are allowed as well (is_codec), with their numbers.
-/// Not in it, for what their numbers or texts can do: multifilesrc (its location is a format of printf),
-/// rtmpsrc (librtmp writes a file), udpsrc and tcpserversrc (they listen), fdsrc.
+/// Decoders, parsers, depayloaders and demuxers are allowed too (is_codec), with their numbers. Excluded
+/// because of their properties: multifilesrc (its location is a printf format), rtmpsrc (librtmp writes a
+/// file), udpsrc and tcpserversrc (they listen), fdsrc.
 constexpr AllowedElement kAllowed[] = {
     // Sources
     {"videotestsrc", ""},
@@ -42,7 +42,7 @@ constexpr AllowedElement kAllowed[] = {
     {"tcpclientsrc", "host"},
     {"shmsrc", "socket-path"},
     {"rtmp2src", "location", "rtmp rtmps"},
-    // Their other switches print what is sent, passwords included.
+    // Other switches print the transferred data, passwords included.
     {"souphttpsrc",
      "location user-id user-pw user-agent proxy proxy-id proxy-pw extra-headers timeout retries is-live "
      "do-timestamp keep-alive compress ssl-strict num-buffers blocksize",
@@ -64,7 +64,7 @@ constexpr AllowedElement kAllowed[] = {
     {"rawvideoparse", "colorimetry"},
     {"multipartdemux", "boundary"},
     {"rtpjitterbuffer", ""},
-    // The flow of frames
+    // Queues and filters
     {"queue", ""},
     {"queue2", ""},
     {"multiqueue", ""},
@@ -112,7 +112,7 @@ constexpr AllowedElement kAllowed[] = {
     {"v4l2convert", ""},
     {"vapostproc", ""},
     {"vaapipostproc", ""},
-    // Ours: what its texts name is read
+    // Our own: the files in its texts are only read
     {"specklescope", "*"},
 };
 
@@ -151,8 +151,8 @@ bool listed(std::string_view words, std::string_view word) {
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Elements, `property=value`, `!`, caps, and `name.` or `name.pad`. Bins, presets, addresses as elements and
-/// properties of children are more than that.
+/// Elements, `property=value`, `!`, caps, and `name.` or `name.pad`. Refuses bins, presets, addresses as
+/// elements and properties of children.
 class TextReader {
 public:
     explicit TextReader(std::string_view text) : text_(text) {}
@@ -244,7 +244,7 @@ private:
     }
 
     void set(std::string property, std::string value) {
-        std::replace(property.begin(), property.end(), '_', '-'); // the same to GObject
+        std::replace(property.begin(), property.end(), '_', '-'); // equal for GObject
         Node& node = nodes_.back();
         if (property != "name") {
             node.properties.emplace_back(std::move(property), std::move(value));
@@ -301,7 +301,7 @@ bool is_plain_number(GParamSpec* spec) {
            G_IS_PARAM_SPEC_ENUM(spec) || G_IS_PARAM_SPEC_FLAGS(spec) || GST_IS_PARAM_SPEC_FRACTION(spec);
 }
 
-/// Caps and structures hold values of any registered type, each made by a function of that type.
+/// Caps and structures contain values of any registered type, each parsed by that type's function.
 bool has_plain_types(std::string_view text) {
     for (std::size_t open = text.find('('); open != npos; open = text.find('(', open + 1)) {
         const std::string_view type = text.substr(open + 1, text.find(')', open) - open - 1);
@@ -342,7 +342,7 @@ void set_property(GstElement* element, const std::string& name, const std::strin
         throw UsageError("source gst: the value of " + of + " is not possible; correct it.");
 }
 
-/// What rtspsrc and decoders are made of is their own.
+/// Children of allowed elements such as rtspsrc and decoders are allowed.
 bool within_allowed_element(GstElement* element) {
     for (GstObject* parent = GST_OBJECT_PARENT(element); parent; parent = GST_OBJECT_PARENT(parent))
         if (GstElementFactory* factory =
@@ -362,7 +362,7 @@ void watch_added(GstBin*, GstBin*, GstElement* element, gpointer pipeline) {
     GstElementFactory* factory = gst_element_get_factory(element);
     if (within_allowed_element(element) || rule_of(factory))
         return;
-    gst_element_set_locked_state(element, TRUE); // it opens nothing
+    gst_element_set_locked_state(element, TRUE); // prevents it from opening anything
     GST_ELEMENT_ERROR(GST_ELEMENT(pipeline), RESOURCE, NOT_AUTHORIZED,
                       ("%s is not among the elements that a gst: text may hold without --trust",
                        std::string(factory_name(factory)).c_str()),

@@ -1,4 +1,4 @@
-// gst: texts without --trust: elements on a list, with properties on a list.
+// gst: texts without --trust: only listed elements with listed properties.
 #pragma once
 
 #include <gst/gst.h>
@@ -9,28 +9,27 @@
 
 namespace specklescope {
 
-/// The name of the element at which a text ends.
+/// Name of the element at the end of a text.
 inline constexpr const char* kEndOfText = "specklescope_end";
 
-/// A gst-launch text in which every element is allowed to be.
+/// A gst-launch text in which every element is allowed.
 struct UntrustedText {
     struct Setting {
-        std::string element, property, value; ///< the element by its name
+        std::string element, property, value; ///< the element's name
     };
-    std::string graph; ///< for GStreamer's parser: names of elements and their links, and nothing else
+    std::string graph; ///< for GStreamer's parser: only element names and links
     std::vector<Setting> settings;
 };
 
-/// Parses the text. Throws UsageError for elements that are not on the list, and for anything but elements,
+/// Parses the text. Throws UsageError for elements that are not listed, and for anything except elements,
 /// properties, links and caps.
 UntrustedText read_untrusted(std::string_view text);
 
-/// Sets the properties of the elements that GStreamer made of `text.graph`. Throws UsageError for those that
-/// are not on the list.
+/// Sets the properties of the elements made from `text.graph`. Throws UsageError for properties that are not
+/// listed.
 void apply_untrusted(const UntrustedText& text, GstElement* bin);
 
-/// From now on an element that is added to the bin and is not on the list stays stopped, with an error on the
-/// bus.
+/// From now on, unlisted elements added to the bin stay stopped, with an error on the bus.
 void watch_untrusted(GstElement* bin);
 
 } // namespace specklescope

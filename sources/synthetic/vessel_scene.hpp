@@ -1,4 +1,4 @@
-// The simulated cortex: where blood flows how fast, drawn as trees of vessels on slow tissue.
+// The simulated cortex: a map of flow speed, drawn as trees of vessels on slow tissue.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace specklescope {
 struct SceneMaps {
     int width = 0;
     int height = 0;
-    std::vector<float> still; ///< 1/τc that does not pulse (tissue), 1/s
-    std::vector<float> flow;  ///< mean 1/τc that vessels add, 1/s
+    std::vector<float> still; ///< static 1/τc (tissue), 1/s
+    std::vector<float> flow;  ///< mean 1/τc added by vessels, 1/s
     std::vector<float>
-        pulse; ///< how much of `flow` pulses: 1/τc = still + flow·(1 + pulse·pulse_wave(phase))
+        pulse; ///< pulsating fraction of `flow`: 1/τc = still + flow·(1 + pulse·pulse_wave(phase))
     std::vector<float> brightness; ///< relative, 0…1: illumination and absorption
 };
 
-/// Arteries and veins entering at the borders and branching by Murray's law (r₀³ = r₁³ + r₂³), parabolic
-/// profiles, tissue with slow variation. The same seed and aspect give the same picture at any size.
+/// Arteries and veins enter at the borders and branch by Murray's law (r₀³ = r₁³ + r₂³), with parabolic
+/// profiles on slowly varying tissue. The same seed and aspect ratio give the same image at any size.
 SceneMaps vessel_scene(int width, int height, std::uint64_t seed);
 
-/// One value of 1/τc everywhere, full brightness; rate 0: nothing moves.
+/// One value of 1/τc everywhere, full brightness; rate 0: static.
 SceneMaps uniform_scene(int width, int height, double rate);
 
 /// Blood pressure over one heartbeat, phase 0…1 (periodic): mean 0, steep rise, a second smaller wave; peak
