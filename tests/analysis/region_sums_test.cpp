@@ -1,4 +1,4 @@
-// Sums over the values of a part of a region, with every instruction set: those of long double.
+// Sums over values of a part of a region, with every instruction set, compared with long double.
 #include "pipeline/regions/simd/region_values.hpp"
 
 #include "tests/support/instruction_sets.hpp"
@@ -14,7 +14,7 @@ namespace specklescope::region_sums_test {
 
 class RegionSumsTest : public test::EveryInstructionSet {};
 
-/// Every length around the vectors', so that every lane is once the last.
+/// Every length around the vector length, so that every lane is the last one once.
 TEST_P(RegionSumsTest, AreThoseOfLongDoubleForEveryLength) {
     std::mt19937_64 random = test::test_random(0x4E69);
     std::normal_distribution<double> value(3, 1);

@@ -1,4 +1,4 @@
-// A chain's text reads back as the chain.
+// The text of a chain is parsed back to the chain.
 #include "pipeline/chain_text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What requests work on, where nothing runs: edits are kept, and there are no frames.
+// Host of requests without a run: edits are stored, and there are no frames.
 #pragma once
 
 #include "analysis/events.hpp"
@@ -23,7 +23,7 @@ public:
     void close() override {}
 };
 
-/// A run before its first frame, whose edits are kept here.
+/// A run before its first frame, which stores edits.
 class IdleHost : public ControlHost {
 public:
     IdleHost() { settings_.chain = chain_of_two(); }
