@@ -31,7 +31,6 @@ def random(shape, dtype):
 
 
 # --- PNG, written by hand to control depth and interlacing
-# ------------------------------------------------------
 def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -100,7 +99,6 @@ png("huge.png", [b""], 100000, 100000, 8, 0)
 png("zero.png", [b""], 0, 10, 8, 0)
 
 # --- JPEG: lossy, so the reference is another decoder on the same library
-# --------------------------------------
 smooth = np.clip(128 + 100 * np.sin(np.arange(200) / 17.0)[None] * np.cos(np.arange(256) / 23.0)[:, None] + rng.normal(0, 6, (256, 200)), 0, 255).astype(np.uint8)
 color = np.stack([smooth, smooth[::-1], smooth[:, ::-1]], -1)
 for name, array, options in (
