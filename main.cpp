@@ -1,9 +1,7 @@
 // Parse → pipeline → window or headless loop. Exit status: 0 success, 1 run-time error, 2 usage error.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/open_files.hpp"
-#include "base/sentence.hpp"
-#include "base/standard_streams.hpp"
+#include "base/system.hpp"
 #include "bench/bench.hpp"
 #include "commit.hpp"
 #include "config/table_reports.hpp"

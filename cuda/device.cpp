@@ -1,4 +1,5 @@
 #include "cuda/device.hpp"
+
 #include "base/log.hpp"
 #include "cuda/devices.hpp"
 
@@ -194,3 +195,16 @@ cudaDeviceProp use_device(int index) {
 
 } // namespace cuda
 } // namespace specklescope
+
+namespace specklescope::cuda {
+
+Buffer uploaded(const void* values, std::size_t bytes) {
+    if (bytes == 0)
+        return {};
+    Buffer buffer(bytes, device_memory());
+    check(cudaMemcpy(buffer.as<void>(), values, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    return buffer;
+}
+
+} // namespace specklescope::cuda

@@ -3,7 +3,7 @@
 // the RunError, not to the terminal.
 #pragma once
 
-#include "files/file_scale.hpp"
+#include "files/description_text.hpp"
 #include "files/recorded.hpp"
 #include "files/tiff_stack.hpp"
 #include "files/transfer.hpp"

@@ -5,7 +5,6 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/tiff_layout.hpp"
-#include "files/tiff_samples.hpp"
 
 #include <tiffio.h>
 

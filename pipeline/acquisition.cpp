@@ -1,7 +1,6 @@
 // The acquisition thread: source → ring slot → queue.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "pipeline/threads/absence.hpp"
 #include "pipeline/threads/ring_port.hpp"
 

@@ -313,4 +313,16 @@ int default_slots(const Shape& shape, std::size_t budget) {
     return static_cast<int>(std::clamp<std::size_t>(fit, kMinSlots, 16));
 }
 
+namespace {
+constexpr std::array<std::string_view, 6> kMeasures = {"intensity", "contrast", "contrast2",
+                                                       "time",      "flow",     "other"};
+}
+
+std::string_view to_string(Measure measure) { return kMeasures[static_cast<std::size_t>(measure)]; }
+
+Measure measure_named(std::string_view name) {
+    const auto at = std::find(kMeasures.begin(), kMeasures.end(), name);
+    return at == kMeasures.end() ? Measure::other : static_cast<Measure>(at - kMeasures.begin());
+}
+
 } // namespace specklescope

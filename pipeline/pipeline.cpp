@@ -1,8 +1,8 @@
 #include "pipeline/pipeline.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/first_frame.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "pipeline/source.hpp"
 #include "pipeline/threads/flow.hpp"
 
 #include <algorithm>

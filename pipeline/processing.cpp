@@ -1,10 +1,8 @@
 // The processing thread: queue → executor → mailbox and sinks. Edits are applied between two frames.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/device_error.hpp"
-#include "pipeline/threads/delivery.hpp"
+#include "pipeline/threads/flow.hpp"
 #include "pipeline/threads/incoming.hpp"
 #include "pipeline/threads/remarks.hpp"
 

@@ -9,11 +9,11 @@
 #include "files/image_file.hpp"
 #include "files/json_object.hpp"
 #include "files/recorded.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
 #include "sources/gst/gst_container.hpp"
-#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>

@@ -2,7 +2,6 @@
 #include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
-#include "cuda/history_memory.hpp"
 #include "stages/average/average.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 

@@ -2,7 +2,7 @@
 // pixel, which are then summed over the windows.
 #include "cuda/temporal/spatiotemporal_integer.cuh"
 #include "cuda/temporal/spatiotemporal_real.cuh"
-#include "stages/temporal/contrast_over_time.hpp"
+#include "stages/temporal/temporal.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
-#include "cuda/history_memory.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 

@@ -187,4 +187,10 @@ void acquire_frames(Flow& flow);
 /// Runs the chain on queued frames; passes results to mailbox and sinks.
 void process_frames(Flow& flow, std::unique_ptr<Executor> executor);
 
+/// True if the viewer or a sink needs the next result in host memory.
+bool want_host_image(const Flow& flow);
+/// Passes the result to every sink; waits for capacity if the source is a file. A sink that throws is
+/// removed, and the run continues.
+void push_to_sinks(Flow& flow, const Result& result);
+
 } // namespace specklescope

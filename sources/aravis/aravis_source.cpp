@@ -2,12 +2,11 @@
 
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "sources/aravis/aravis_options.hpp"
 #include "sources/aravis/camera.hpp"
 #include "sources/aravis/camera_time.hpp"
+#include "sources/aravis/features.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
-#include "sources/aravis/wiring.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/gst/gst_closer.hpp"
 

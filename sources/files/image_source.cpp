@@ -4,14 +4,11 @@
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
-#include "pipeline/timed_frames.hpp"
-#include "sources/files/image_index.hpp"
+#include "pipeline/source.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -4,14 +4,11 @@
 
 #include "files/input_file.hpp"
 #include "files/stored_pixels.hpp"
-#include "pipeline/timed_frames.hpp"
-#include "sources/files/raw_sidecar.hpp"
-#include "sources/files/raw_stream.hpp"
+#include "pipeline/source.hpp"
+#include "sources/files/raw_file.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,17 +1,15 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "base/error.hpp"
-#include "base/known_secrets.hpp"
-#include "base/lacking.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
+#include "base/source_argument.hpp"
+#include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
-#include "files/gst_state.hpp"
 #include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
-#include "sources/gst/gst_codec.hpp"
 #include "sources/gst/gst_colour.hpp"
-#include "sources/gst/gst_reach.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 
 #include <gst/app/gstappsink.h>
 

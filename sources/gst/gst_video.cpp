@@ -3,19 +3,17 @@
 #include "base/log.hpp"
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_colour.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_index.hpp"
-#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/registry.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 

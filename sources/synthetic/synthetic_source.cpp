@@ -2,7 +2,6 @@
 #include "sources/registry.hpp"
 
 #include "sources/pacer.hpp"
-#include "sources/speed.hpp"
 #include "sources/synthetic/exposure_cache.hpp"
 
 namespace specklescope {

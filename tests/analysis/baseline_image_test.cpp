@@ -1,6 +1,6 @@
 // F₀ of every pixel and the change relative to it, compared with numpy: intensities, K and a flow index.
 #include "analysis/baseline_image.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include <gtest/gtest.h>

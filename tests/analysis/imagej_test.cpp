@@ -3,7 +3,7 @@
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/random.hpp"

@@ -30,7 +30,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// The simulated heart beats 1.2 times per second (sources/synthetic/vessel_scene.hpp).
+/// The simulated heart beats 1.2 times per second (sources/synthetic/synthetic_source.hpp).
 constexpr const char* kReport = R"py(
 import csv, io, json
 import numpy as np

@@ -1,5 +1,5 @@
 // Sums over values of a part of a region, with every instruction set, compared with long double.
-#include "pipeline/regions/simd/region_values.hpp"
+#include "pipeline/regions/region_sums.hpp"
 
 #include "tests/support/instruction_sets.hpp"
 #include "tests/support/random.hpp"

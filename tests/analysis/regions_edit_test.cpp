@@ -2,7 +2,7 @@
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 #include "recording/traces.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"

@@ -2,7 +2,7 @@
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "base/error.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 #include "tests/support/file_tools.hpp"

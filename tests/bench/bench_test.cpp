@@ -1,10 +1,9 @@
 // `specklescope bench`: timing, measured work, report, and the pages made from reports.
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/feeds.hpp"
 #include "bench/host.hpp"
 #include "bench/report.hpp"
-#include "bench/timing.hpp"
+#include "bench/sections.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/places.hpp"
 

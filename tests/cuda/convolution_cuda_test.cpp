@@ -1,7 +1,7 @@
 // The engine of stage convolve, compared with references.
 #include <gtest/gtest.h>
 
-#include "cuda/convolve/convolve_kernel.hpp"
+#include "cuda/convolve/convolution.hpp"
 #include "cuda/devices.hpp"
 #include "tests/bench/seeds/fft_c2c.hpp"
 #include "tests/stages/convolve/convolve_sums.hpp"

@@ -1,7 +1,7 @@
 // Layout of the device convolution: pixels, weights and results, without a device.
 #include <gtest/gtest.h>
 
-#include "cuda/convolve/convolution_index.hpp"
+#include "cuda/convolve/fft_line.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/stages/convolve/convolve_sums.hpp"
 

@@ -1,5 +1,5 @@
 // The device executor: effects of prepare(), and several executors as one.
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 
 #include "cuda/devices.hpp"
 

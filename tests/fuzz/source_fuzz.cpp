@@ -2,7 +2,6 @@
 // Parser: sources/source_text.cpp sources/registry.cpp base/source_argument.cpp
 // Parser: sources/files/image_sequence.cpp
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 #include "tests/fuzz/support.hpp"
 
 namespace specklescope::fuzz {

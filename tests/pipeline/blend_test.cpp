@@ -1,5 +1,5 @@
 // A result blended with the raw image, compared with the formula in float64, pixel by pixel.
-#include "pipeline/blend/blend.hpp"
+#include "pipeline/mapping.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The text of a chain is parsed back to the chain.
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 
 #include <gtest/gtest.h>
 

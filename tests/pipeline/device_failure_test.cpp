@@ -1,8 +1,8 @@
 // A GPU that fails during a run, also one of several: every frame is still processed, in order, and the run
 // reports it.
 #include "analysis/region.hpp"
-#include "pipeline/device_error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "base/error.hpp"
+#include "pipeline/executor.hpp"
 #include "pipeline/threads/flow.hpp"
 #include "tests/support/watching_sink.hpp"
 

@@ -1,5 +1,4 @@
 // Colours: the tables match published ones, the rule matches mapping.hpp, ranges ignore NaN and ∞.
-#include "pipeline/fixed_range.hpp"
 #include "pipeline/mapping.hpp"
 #include "tests/reference/color_reference.hpp"
 

@@ -1,6 +1,6 @@
 // Outside text is safe to print: on one line, without terminal commands.
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

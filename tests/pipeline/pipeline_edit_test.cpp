@@ -1,6 +1,6 @@
 // Edits between frames, versions of results.
 #include "analysis/region.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 

@@ -1,5 +1,5 @@
 // A file that is repeated, whole or between marks: what is shown, and when it ends.
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>

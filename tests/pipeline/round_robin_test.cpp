@@ -1,6 +1,6 @@
 // Frames assigned to several executors in rotation: order, capacity, edits, refusals.
 #include "base/error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>

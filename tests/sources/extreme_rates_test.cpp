@@ -5,7 +5,6 @@
 #include "recording/video_description.hpp"
 #include "sources/pacer.hpp"
 #include "sources/registry.hpp"
-#include "sources/speed.hpp"
 #include "tests/support/child.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Pixel size in TIFF files of other programs: words and tags that are used.
-#include "files/file_scale.hpp"
+#include "files/description_text.hpp"
 #include "files/image_file.hpp"
 #include "files/recorded.hpp"
 #include "tests/support/file_tools.hpp"

@@ -1,6 +1,6 @@
 // Messages of GLib and GStreamer go to our log, without secrets.
-#include "base/known_secrets.hpp"
 #include "base/log.hpp"
+#include "base/source_argument.hpp"
 #include "files/gst_init.hpp"
 #include "sources/registry.hpp"
 

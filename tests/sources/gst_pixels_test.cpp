@@ -1,7 +1,6 @@
 // Copies from GStreamer buffers into slots, and the pool that provides such buffers.
 #include "base/error.hpp"
 #include "files/gst_init.hpp"
-#include "sources/gst/gst_pixels.hpp"
 #include "sources/gst/gst_slots.hpp"
 
 #include <gtest/gtest.h>

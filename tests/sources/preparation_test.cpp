@@ -6,7 +6,7 @@
 #include "files/npy_file.hpp"
 #include "have_exr.hpp"
 #include "sources/registry.hpp"
-#include "sources/synthetic/vessel_scene.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/pretend_memory.hpp"

@@ -1,5 +1,5 @@
 // A seek gives the frame that a sequential read gives there, in every kind of file except videos.
-#include "sources/files/image_index.hpp"
+#include "sources/files/image_sequence.hpp"
 #include "tests/sources/seek_helpers.hpp"
 
 #include <sstream>

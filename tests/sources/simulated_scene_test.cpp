@@ -2,7 +2,7 @@
 // properties of speckle and exposures.
 #include "sources/synthetic/exposure_cache.hpp"
 #include "sources/synthetic/speckle_field.hpp"
-#include "sources/synthetic/vessel_scene.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // Interpretation of SOURCE arguments, and errors for invalid ones.
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include <gtest/gtest.h>

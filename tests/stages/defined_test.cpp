@@ -1,5 +1,5 @@
 // Undefined and infinite samples do not spread through filters.
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/filter_oracle.hpp"
 #include "tests/support/stage_runner.hpp"
 

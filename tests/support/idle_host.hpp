@@ -4,7 +4,7 @@
 #include "analysis/events.hpp"
 #include "base/error.hpp"
 #include "config/control/host.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "pipeline/pipeline.hpp"
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "tests/bench/seeds/fft_c2c.hpp"
 
-#include "cuda/rows.cuh"
+#include "cuda/chunks.cuh"
 #include "tests/bench/cufft.hpp"
 
 namespace specklescope::seeds {

@@ -1,7 +1,7 @@
 // Convolution by its formula in float64; shared by the tests of host and device.
 #pragma once
 
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 

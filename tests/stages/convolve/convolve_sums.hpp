@@ -1,7 +1,7 @@
 // Kernels in float64 for the tests of the device: their results, and as files.
 #pragma once
 
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/random.hpp"

@@ -1,7 +1,7 @@
 // FFTW's plans: estimated ones are always equal, measured ones are kept between runs, and failures to keep
 // them are harmless.
 #include "base/long_work.hpp"
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "stages/convolve/fft_plans.hpp"
 #include "stages/convolve/host_convolution.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"

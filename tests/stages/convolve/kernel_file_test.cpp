@@ -1,6 +1,6 @@
 // Kernels from files: unchanged values for any order and type of the numbers.
 #include "base/error.hpp"
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/images.hpp"
 

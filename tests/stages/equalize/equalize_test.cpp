@@ -1,7 +1,7 @@
 // Histogram equalisation on the host matches its definition exactly, and OpenCV and scikit-image on the same
 // image.
 #include "base/parallel.hpp"
-#include "stages/equalize/equalize_map.hpp"
+#include "stages/equalize/equalize.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
 #include "tests/reference/equalize_reference.hpp"
 #include "tests/stages/equalize/equalize_run.hpp"

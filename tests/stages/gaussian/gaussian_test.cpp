@@ -1,7 +1,7 @@
 // Gaussian blur on the host matches its definition, on every processor: exact methods to 1e-5 of full scale
 // or the nearest integer, the recursive one within the errors given in docs/gaussian.md.
 #include "base/parallel.hpp"
-#include "stages/gaussian/gaussian_host.hpp"
+#include "stages/gaussian/gaussian.hpp"
 #include "tests/reference/gaussian_reference.hpp"
 #include "tests/stages/gaussian/gaussian_oracle.hpp"
 #include "tests/support/instruction_sets.hpp"
