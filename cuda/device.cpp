@@ -142,7 +142,6 @@ public:
     }
     void release(void* memory) noexcept override { log_failure(cudaFree(memory), "cudaFree"); }
     Space space() const override { return Space::device; }
-    bool page_locked() const override { return false; }
 
 private:
     int device_ = current_device();
@@ -160,7 +159,6 @@ public:
     }
     void release(void* memory) noexcept override { log_failure(cudaFreeHost(memory), "cudaFreeHost"); }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return true; }
 
 private:
     int device_ = current_device();

@@ -54,7 +54,7 @@ public:
         return begin_page();
     }
 
-    std::optional<Shape> go_to(std::uint64_t page) override {
+    std::optional<Shape> seek_page(std::uint64_t page) override {
         frame_ = page;
         return next_page();
     }

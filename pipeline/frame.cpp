@@ -92,7 +92,6 @@ public:
     }
     void release(void* memory) noexcept override { std::free(memory); }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
 
 private:
     static constexpr std::size_t kAlignment = 4096;
@@ -268,7 +267,6 @@ public:
     void* allocate(std::size_t) override { return nullptr; }
     void release(void*) noexcept override { owner_.reset(); }
     Space space() const override { return space_; }
-    bool page_locked() const override { return false; }
 
 private:
     Space space_;

@@ -131,7 +131,6 @@ public:
     virtual void* allocate(std::size_t bytes) = 0; ///< throws RunError with the number of bytes
     virtual void release(void* memory) noexcept = 0;
     virtual Space space() const = 0;
-    virtual bool page_locked() const = 0;
 };
 std::shared_ptr<SlotMemory> host_memory();
 

@@ -163,7 +163,7 @@ private:
                 result.timings.add("convert", ms_between(begin, end));
                 begin = end;
             }
-            if (step.left_out)
+            if (step.skipped)
                 continue;
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;

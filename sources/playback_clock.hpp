@@ -151,21 +151,21 @@ private:
 };
 
 /// Logs invalid values of a recording that are ignored: each kind once, even if it is played repeatedly.
-class ToldDoubts {
+class InvalidValueLog {
 public:
     /// `doubts`: RecordedText::doubts() of `file`.
-    void tell(const std::string& file, const std::vector<std::string_view>& doubts) {
+    void log(const std::string& file, const std::vector<std::string_view>& doubts) {
         for (const std::string_view doubt : doubts) {
-            if (std::find(told_.begin(), told_.end(), doubt) != told_.end())
+            if (std::find(logged_.begin(), logged_.end(), doubt) != logged_.end())
                 continue;
-            told_.push_back(doubt);
+            logged_.push_back(doubt);
             run_log().warn("'{}' says what cannot be and is left out: {}.", file, doubt);
         }
     }
-    void clear() { told_.clear(); }
+    void clear() { logged_.clear(); }
 
 private:
-    std::vector<std::string_view> told_; ///< static texts
+    std::vector<std::string_view> logged_; ///< static texts
 };
 
 } // namespace specklescope

@@ -74,7 +74,7 @@ Descriptions in_image(const std::string& path, bool last_frame) {
         return found;
     const std::uint64_t pages = image->pages();
     try { // a recording that was cut off still has a first frame
-        if (pages > 1 && image->go_to(pages - 1))
+        if (pages > 1 && image->seek_page(pages - 1))
             found.last_frame = image->description();
     } catch (const RunError&) {
         found.last_frame.clear();

@@ -17,7 +17,7 @@ template <class T, class State> __global__ void __launch_bounds__(kTileThreads)
     if (place.tile >= args.tiles.count)
         return;
     Samples<T> newest{};
-    take_in<T, State>(args, place, newest);
+    add_newest<T, State>(args, place, newest);
     advance_ages(args.saturation, place, newest, args.step.take, args.step.first);
 }
 

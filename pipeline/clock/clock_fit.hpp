@@ -96,8 +96,8 @@ private:
     };
     static void extend(std::vector<Point>& hull, const Point& point);
     void halve();
-    /// Fits the blocks [first, last) without block `left_out`.
-    std::optional<Line> fit(std::size_t first, std::size_t last, std::size_t left_out) const;
+    /// Fits the blocks [first, last) without block `omitted`.
+    std::optional<Line> fit(std::size_t first, std::size_t last, std::size_t omitted) const;
 
     static constexpr std::size_t kBlocks = 32;
     static constexpr std::size_t kNone = kBlocks;

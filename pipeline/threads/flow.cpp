@@ -9,7 +9,7 @@
 
 namespace specklescope {
 
-void Flow::say(Message::Level level, std::string text) {
+void Flow::log(Message::Level level, std::string text) {
     const auto severity = level == Message::Level::info      ? spdlog::level::info
                           : level == Message::Level::warning ? spdlog::level::warn
                                                              : spdlog::level::err;
@@ -28,11 +28,11 @@ void Flow::close_sink(Sink& sink) {
     dropped_by_closed_sinks += dropped;
 }
 
-void Flow::publish(const std::function<void(Wanted&)>& change) {
+void Flow::publish(const std::function<void(EditState&)>& change) {
     const std::scoped_lock turn(editing);
-    Wanted next = *newest();
+    EditState next = *newest();
     change(next);
-    auto made = std::make_shared<const Wanted>(std::move(next));
+    auto made = std::make_shared<const EditState>(std::move(next));
     const std::scoped_lock lock(mutex);
     version = std::max(version, made->version());
     pending.push_back(made);
@@ -41,7 +41,7 @@ void Flow::publish(const std::function<void(Wanted&)>& change) {
 
 std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
     std::uint64_t edited = 0;
-    publish([&](Wanted& next) {
+    publish([&](EditState& next) {
         Chain chain = *next.chain;
         change(chain);
         (void)settled(chain);
@@ -51,7 +51,7 @@ std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
     return edited;
 }
 
-void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried) {
+void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const EditState>& tried) {
     bool known = false;
     {
         const std::scoped_lock lock(mutex);
@@ -66,7 +66,7 @@ void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried) 
             refused.pop_front();
     }
     if (!known)
-        say(Message::Level::error, std::move(edit.why));
+        log(Message::Level::error, std::move(edit.why));
 }
 
 void open_sinks(Flow& flow, const StreamInfo& stream) {
@@ -118,7 +118,7 @@ bool push(Flow& flow, Sink& sink, const Result& result, bool may_wait) {
         sink.push(result, may_wait);
         return true;
     } catch (const std::exception& error) {
-        flow.say(Message::Level::error, std::string("Recording stopped: ") + sentence_of(error));
+        flow.log(Message::Level::error, std::string("Recording stopped: ") + sentence_of(error));
         return false;
     }
 }

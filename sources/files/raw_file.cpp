@@ -40,7 +40,7 @@ std::uint64_t RawStream::size() const {
                                                                  : 0;
 }
 
-bool RawStream::go_to(std::uint64_t byte) {
+bool RawStream::seek(std::uint64_t byte) {
     begun_.clear();
     return ::lseek(descriptor(), static_cast<off_t>(byte), SEEK_SET) >= 0;
 }

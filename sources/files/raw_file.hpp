@@ -25,7 +25,7 @@ public:
     /// Size of the open file, whose name may refer to another file by now; 0 for a pipe.
     std::uint64_t size() const;
     /// False if it cannot seek there. Discards a partial frame.
-    bool go_to(std::uint64_t byte);
+    bool seek(std::uint64_t byte);
     /// Waits for the bytes.
     void skip_header(std::size_t bytes);
     /// Bytes read: a frame, 0 at the end, fewer if the last frame is truncated. Nothing while a pipe's writer

@@ -58,12 +58,12 @@ public:
     void serve(std::shared_ptr<FrameRing> ring, int most, bool wait);
     bool serves(const Shape& shape) const;
     /// While on, take() does not wait: a waiting thread would delay a seek.
-    void hurry(bool on) { hurried_ = on; }
+    void set_nonblocking(bool on) { nonblocking_ = on; }
     /// Stops lending; ends waits in take().
     void stop();
 
-    /// A slot of this shape, or null and the reason. Stops waiting soon after `give_up` returns true.
-    std::unique_ptr<SlotLoan> take(const Shape& shape, const std::function<bool()>& give_up,
+    /// A slot of this shape, or null and the reason. Stops waiting soon after `cancelled` returns true.
+    std::unique_ptr<SlotLoan> take(const Shape& shape, const std::function<bool()>& cancelled,
                                    CopyReason& reason);
 
 private:
@@ -78,7 +78,7 @@ private:
     mutable std::mutex mutex_;
     Terms terms_;
     std::atomic<int> lent_{0};
-    std::atomic<bool> hurried_{false};
+    std::atomic<bool> nonblocking_{false};
 };
 
 /// A slot as the memory of one GstBuffer, destroyed with that memory.

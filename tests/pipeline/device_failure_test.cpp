@@ -190,9 +190,9 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     const std::unique_ptr<Flow> made = make_flow();
     Flow& flow = *made;
     if (regions)
-        flow.wanted = flow.applied = std::make_shared<const Wanted>(
-            Wanted{.chain = flow.applied->chain,
-                   .regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}})});
+        flow.wanted = flow.applied = std::make_shared<const EditState>(EditState{
+            .chain = flow.applied->chain,
+            .regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}})});
     const auto sink = run_to_the_end(flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
     for (std::uint64_t i = 0; i < kFrames; ++i) {
@@ -218,7 +218,7 @@ TEST(DeviceFailure, ResultsOfTheHostTellTheVersionOfTheLastEdit) {
             const std::unique_ptr<Flow> flow = make_flow();
             Chain chain = *flow->wanted->chain;
             chain.stages()[0].params.set("radius", std::int64_t{2});
-            flow->publish([&](Wanted& next) {
+            flow->publish([&](EditState& next) {
                 next = {.chain = std::make_shared<const Chain>(std::move(chain)),
                         .regions =
                             make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}}),

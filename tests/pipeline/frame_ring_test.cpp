@@ -38,7 +38,6 @@ public:
         host_memory()->release(memory);
     }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
     std::atomic<int> blocks{0};
 };
 
@@ -203,7 +202,6 @@ TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
         }
         void release(void*) noexcept override { ADD_FAILURE() << "released what was never given"; }
         Space space() const override { return Space::host; }
-        bool page_locked() const override { return false; }
     };
     EXPECT_THROW(FrameRing(kOdd, 4, std::make_shared<None>()), RunError);
     EXPECT_THROW((void)host_memory()->allocate(std::size_t{1} << 60), RunError);

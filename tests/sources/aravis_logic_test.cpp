@@ -235,18 +235,18 @@ TEST(TriggerSeries, AnAnswerBehindItsTimeIsCountedOnce) {
         series.sent(at);
     };
     send(now);
-    EXPECT_EQ(series.give_up(now + 3s, 2s), 1U);
+    EXPECT_EQ(series.expire(now + 3s, 2s), 1U);
     EXPECT_EQ(series.answered(1), 1U) << "it has been counted";
     EXPECT_EQ(series.answered(1), 0U) << "and a frame that nobody asked for has not";
     send(now + 3s);
     EXPECT_EQ(series.answered(1), 0U);
     send(now + 4s);
-    EXPECT_EQ(series.give_up(now + 7s, 2s), 1U);
+    EXPECT_EQ(series.expire(now + 7s, 2s), 1U);
     send(now + 7s);
     EXPECT_EQ(series.answered(2), 1U) << "of two frames the first answers the one that was given up";
     send(now + 8s);
-    EXPECT_EQ(series.give_up(now + 11s, 2s), 1U);
-    EXPECT_EQ(series.give_up_all(), 0U);
+    EXPECT_EQ(series.expire(now + 11s, 2s), 1U);
+    EXPECT_EQ(series.abort_all(), 0U);
     EXPECT_EQ(series.answered(1), 0U) << "another camera answers none of those";
 }
 
@@ -266,8 +266,8 @@ TEST(TriggerSeries, KeepsItsPaceAndItsNumber) {
     EXPECT_FALSE(series.finished()) << "none is answered";
     series.answered(4);
     EXPECT_FALSE(series.finished());
-    EXPECT_EQ(series.give_up(now, 10s), 0U);
-    EXPECT_EQ(series.give_up(now + 11s, 10s), 1U);
+    EXPECT_EQ(series.expire(now, 10s), 0U);
+    EXPECT_EQ(series.expire(now + 11s, 10s), 1U);
     EXPECT_TRUE(series.finished());
 }
 
@@ -298,7 +298,7 @@ TEST(TriggerSeries, SendsOnRequestWhetherItRunsOrNot) {
     EXPECT_EQ(series.wait(now, 100ms), 0ms);
     series.sent(now);
     EXPECT_FALSE(series.due(now));
-    EXPECT_EQ(series.give_up_all(), 1U);
+    EXPECT_EQ(series.abort_all(), 1U);
 }
 
 } // namespace aravis_logic_test

@@ -177,7 +177,7 @@ TEST_F(ImageSource, OfPreviewsAloneThereIsNoPageHoweverOftenItIsAskedFor) {
         << read_file(*folder_ / "python.log");
     const auto reader = open_image((*folder_ / "previews.tif"));
     for (int i = 0; i < 3; ++i)
-        EXPECT_FALSE(reader->go_to(5));
+        EXPECT_FALSE(reader->seek_page(5));
 }
 
 TEST_F(ImageSource, SaysWhetherItsCodecLosesAnything) {

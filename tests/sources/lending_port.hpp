@@ -31,7 +31,6 @@ public:
         host_memory()->release(memory);
     }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
 
     bool holds(const std::byte* data, std::size_t bytes) const {
         const std::scoped_lock lock(mutex_);

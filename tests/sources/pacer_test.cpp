@@ -60,7 +60,7 @@ TEST_F(PacerTest, ARaisedRateHoldsHoweverLongTheScheduleIs) {
     for (const int slow : {0, 1, 2, 3, 10, 1000}) {
         SCOPED_TRACE(slow);
         pacer_.restart();
-        pacer_.hurry(static_cast<std::uint64_t>(slow));
+        pacer_.skip_pacing(static_cast<std::uint64_t>(slow));
         std::int64_t last = -1;
         for (int i = 0; i <= slow; ++i) {
             EXPECT_LE(rest(kSlowest), 0ns);
@@ -101,7 +101,7 @@ TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
 
 TEST_F(PacerTest, WhatIsHurriedStaysSoThroughARestart) { // a video that is read from its beginning
     expect_due_after(0ms);
-    pacer_.hurry(3);
+    pacer_.skip_pacing(3);
     pacer_.restart();
     for (int i = 0; i < 4; ++i) {
         EXPECT_LE(rest(), 0ns) << i;

@@ -21,7 +21,6 @@ public:
     }
     void release(void* memory) noexcept override { host_memory()->release(memory); }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
 
 private:
     int poison_;

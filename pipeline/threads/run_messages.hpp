@@ -13,9 +13,9 @@
 
 namespace specklescope {
 
-class Remarks {
+class RunMessages {
 public:
-    explicit Remarks(Flow& flow) : flow_(flow) {}
+    explicit RunMessages(Flow& flow) : flow_(flow) {}
 
     /// The chain for the next frames. Logs each warning once, until an edit removes its cause.
     void chain(const std::shared_ptr<const Chain>& now) {
@@ -23,7 +23,7 @@ public:
         const std::vector<std::string> lines = advice_lines(*now);
         for (const std::string& line : lines)
             if (std::find(advised_.begin(), advised_.end(), line) == advised_.end())
-                flow_.say(Message::Level::warning, line);
+                flow_.log(Message::Level::warning, line);
         advised_ = lines;
         scattering_.clear();
         for (const ChainStage& stage : now->stages())
@@ -38,7 +38,7 @@ public:
             const auto& channels = stage.type->channels;
             const bool grey_only = std::find(channels.begin(), channels.end(), 3) == channels.end();
             if (grey_only && frame.shape().channels == 3 && !std::exchange(said_grey_, true))
-                flow_.say(Message::Level::info, "Stage " + std::string(stage.type->name) +
+                flow_.log(Message::Level::info, "Stage " + std::string(stage.type->name) +
                                                     " gets of colour: " + to_string(chain_->channel()) +
                                                     "; --channel takes another (a red laser: red).");
             if (grey_only && !said_lossy_)
@@ -55,7 +55,7 @@ public:
         said_saturated_ = true;
         char percent[16];
         std::snprintf(percent, sizeof percent, "%.1f", 100 * share);
-        flow_.say(
+        flow_.log(
             Message::Level::warning,
             std::string(percent) + " % of the samples of frame " + std::to_string(result.info.sequence) +
                 " are at full scale: contrast comes out too low there and flow too high; give less light, "
@@ -68,7 +68,7 @@ public:
             return;
         const auto before = std::exchange(placed_, result.regions->placed);
         for (const std::string& line : placing_lines(*placed_, before.get()))
-            flow_.say(Message::Level::warning, line);
+            flow_.log(Message::Level::warning, line);
     }
 
 private:
@@ -76,7 +76,7 @@ private:
     void histories(const Result& result) {
         if (const std::string_view what = basis_.change(result.info);
             !what.empty() && !result.warmup.done() && !std::exchange(said_basis_, true))
-            flow_.say(Message::Level::warning,
+            flow_.log(Message::Level::warning,
                       "The " + std::string(what) + " changed at frame " +
                           std::to_string(result.info.sequence) +
                           ": stages that look back over frames begin again after each such change (" +
@@ -86,7 +86,7 @@ private:
             result.warmup.done())
             return;
         said_anew_ = true;
-        flow_.say(Message::Level::info, "Stages that look back over frames begin anew at frame " +
+        flow_.log(Message::Level::info, "Stages that look back over frames begin anew at frame " +
                                             std::to_string(*result.info.position) +
                                             ", as after every jump: " + to_string(result.warmup) + ".");
     }
@@ -95,7 +95,7 @@ private:
     void clipped(const Frame& frame) {
         if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
             return;
-        flow_.say(Message::Level::warning,
+        flow_.log(Message::Level::warning,
                   "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
                       std::exchange(scattering_, {}) +
                       " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, float "
@@ -111,7 +111,7 @@ private:
         }
         said_lossy_ = true;
         if (!codec.empty())
-            flow_.say(Message::Level::warning,
+            flow_.log(Message::Level::warning,
                       "The source is coded by " + codec + ", which smooths speckle: stage " + stage +
                           " gives too little contrast and too much flow; record or send "
                           "without loss (FFV1, raw, TIFF).");

@@ -1,4 +1,4 @@
-#include "cuda/leaving_results.hpp"
+#include "cuda/result_pool.hpp"
 
 #include "cuda/callers.hpp"
 
@@ -26,18 +26,19 @@ std::size_t bytes_of(const Shape& shape) { return pitch_of(shape) * static_cast<
 
 } // namespace
 
-struct Room {
+struct PooledBuffer {
     std::byte* data = nullptr;
     std::vector<Event> uses; ///< work to wait for before the memory is reused
     /// The caller named no stream: the default stream is still to be added to the uses.
-    bool unsaid = false;
+    bool default_stream_pending = false;
 };
 
 /// Pool of buffers of one size. Keeps at most `spare` free ones. Destroyed with the last buffer in use.
-class Rooms : public std::enable_shared_from_this<Rooms> {
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
 public:
-    Rooms(int device, std::size_t size, std::size_t spare) : bytes(size), device_(device), spare_(spare) {
-        const DeviceScope scope(device_, true);
+    BufferPool(int device, std::size_t size, std::size_t spare)
+        : bytes(size), device_(device), spare_(spare) {
+        const ScopedDevice scope(device_, true);
         allocates_.emplace();
         frees_.emplace();
         cudaMemPoolProps properties{};
@@ -53,15 +54,15 @@ public:
             log_failure(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy");
         check(status, "cudaMemPoolSetAttribute");
     }
-    Rooms(const Rooms&) = delete;
-    Rooms& operator=(const Rooms&) = delete;
+    BufferPool(const BufferPool&) = delete;
+    BufferPool& operator=(const BufferPool&) = delete;
     /// Does not block: the GPU finishes the callers' work first.
-    ~Rooms() {
+    ~BufferPool() {
         try {
-            const DeviceScope scope(device_, true);
-            for (Room& room : idle_)
-                if (settle(room))
-                    free(room);
+            const ScopedDevice scope(device_, true);
+            for (PooledBuffer& buffer : idle_)
+                if (settle(buffer))
+                    free(buffer);
             log_failure(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // after the last cudaFreeAsync
             allocates_.reset();
             frees_.reset();
@@ -70,66 +71,66 @@ public:
     }
 
     /// Returns nothing at the timeout if all device memory is in use.
-    std::shared_ptr<LeavingRoom> take(milliseconds timeout);
+    std::shared_ptr<ResultBuffer> take(milliseconds timeout);
     /// Any thread.
-    void put(Room room) noexcept {
+    void put(PooledBuffer buffer) noexcept {
         try {
-            const DeviceScope scope(device_, true);
-            const bool settled = settle(room);
+            const ScopedDevice scope(device_, true);
+            const bool settled = settle(buffer);
             const std::scoped_lock lock(mutex_);
             if (idle_.size() < spare_ || !settled)
-                idle_.push_back(std::move(room));
+                idle_.push_back(std::move(buffer));
             else
-                free(room);
+                free(buffer);
         } catch (const std::exception&) { // as above
         }
         came_home_.notify_all();
     }
     int device() const { return device_; }
     /// Adds the work queued on `stream`. Throws UsageError if it cannot be waited for.
-    void use(Room& room, cudaStream_t stream) const {
-        const DeviceScope scope(device_, true);
+    void use(PooledBuffer& buffer, cudaStream_t stream) const {
+        const ScopedDevice scope(device_, true);
         check_stream(stream);
-        record(room, stream);
+        record(buffer, stream);
     }
 
     const std::size_t bytes;
 
 private:
-    static void record(Room& room, cudaStream_t stream) {
+    static void record(PooledBuffer& buffer, cudaStream_t stream) {
         auto past =
-            std::find_if(room.uses.begin(), room.uses.end(), [](const Event& use) { return use.done(); });
-        if (past == room.uses.end())
-            past = room.uses.insert(past, Event(Event::Use::ordering));
+            std::find_if(buffer.uses.begin(), buffer.uses.end(), [](const Event& use) { return use.done(); });
+        if (past == buffer.uses.end())
+            past = buffer.uses.insert(past, Event(Event::Use::ordering));
         record_on(*past, stream);
     }
     /// False while the default stream cannot be queried because a graph is being captured; retried later.
-    static bool settle(Room& room) noexcept {
-        if (!room.unsaid)
+    static bool settle(PooledBuffer& buffer) noexcept {
+        if (!buffer.default_stream_pending)
             return true;
         try {
-            record(room, cudaStreamLegacy);
-            room.unsaid = false;
+            record(buffer, cudaStreamLegacy);
+            buffer.default_stream_pending = false;
         } catch (const std::exception&) {
             static_cast<void>(cudaGetLastError());
         }
-        return !room.unsaid;
+        return !buffer.default_stream_pending;
     }
     /// Requires mutex_. The buffer released first is most likely idle.
-    std::optional<Room> take_idle() {
-        const auto found = std::find_if(idle_.begin(), idle_.end(), [](Room& room) {
-            return settle(room) && std::all_of(room.uses.begin(), room.uses.end(),
-                                               [](const Event& use) { return use.done(); });
+    std::optional<PooledBuffer> take_idle() {
+        const auto found = std::find_if(idle_.begin(), idle_.end(), [](PooledBuffer& buffer) {
+            return settle(buffer) && std::all_of(buffer.uses.begin(), buffer.uses.end(),
+                                                 [](const Event& use) { return use.done(); });
         });
         if (found == idle_.end())
             return std::nullopt;
-        Room room = std::move(*found);
+        PooledBuffer buffer = std::move(*found);
         idle_.erase(found);
-        return room;
+        return buffer;
     }
     /// The pool is ordered by a stream without other work: the memory is available immediately, for every
     /// stream.
-    std::optional<Room> make() const {
+    std::optional<PooledBuffer> make() const {
         void* memory = nullptr;
         const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool_, allocates_->get());
         if (status == cudaErrorMemoryAllocation) {
@@ -138,13 +139,13 @@ private:
         }
         check(status, "cudaMallocFromPoolAsync");
         allocates_->synchronize();
-        return Room{static_cast<std::byte*>(memory), {}, false};
+        return PooledBuffer{static_cast<std::byte*>(memory), {}, false};
     }
     /// Frees after its uses.
-    void free(const Room& room) const {
-        for (const Event& use : room.uses)
+    void free(const PooledBuffer& buffer) const {
+        for (const Event& use : buffer.uses)
             use.hold(*frees_);
-        log_failure(cudaFreeAsync(room.data, frees_->get()), "cudaFreeAsync");
+        log_failure(cudaFreeAsync(buffer.data, frees_->get()), "cudaFreeAsync");
     }
 
     int device_;
@@ -153,69 +154,70 @@ private:
     std::optional<Stream> allocates_, frees_;
     std::mutex mutex_;
     std::condition_variable came_home_;
-    std::vector<Room> idle_; ///< in the order of release; some may still be in use
+    std::vector<PooledBuffer> idle_; ///< in the order of release; some may still be in use
 };
 
 /// A buffer in use by a result.
-class LeavingRoom final : public ResultMemory {
+class ResultBuffer final : public ResultMemory {
 public:
-    LeavingRoom(std::shared_ptr<Rooms> rooms, Room room) : rooms_(std::move(rooms)), room_(std::move(room)) {}
-    LeavingRoom(const LeavingRoom&) = delete;
-    LeavingRoom& operator=(const LeavingRoom&) = delete;
-    ~LeavingRoom() override {
-        room_.unsaid = given_ && !named_;
-        rooms_->put(std::move(room_));
+    ResultBuffer(std::shared_ptr<BufferPool> pool, PooledBuffer buffer)
+        : buffers_(std::move(pool)), buffer_(std::move(buffer)) {}
+    ResultBuffer(const ResultBuffer&) = delete;
+    ResultBuffer& operator=(const ResultBuffer&) = delete;
+    ~ResultBuffer() override {
+        buffer_.default_stream_pending = given_ && !named_;
+        buffers_->put(std::move(buffer_));
     }
-    int device() const override { return rooms_->device(); }
+    int device() const override { return buffers_->device(); }
     void give() override {
         const std::scoped_lock lock(mutex_);
         given_ = true;
     }
     void used_on(void* stream) override {
         const std::scoped_lock lock(mutex_);
-        rooms_->use(room_, static_cast<cudaStream_t>(stream));
+        buffers_->use(buffer_, static_cast<cudaStream_t>(stream));
         named_ = true;
     }
-    std::byte* data() const { return room_.data; }
+    std::byte* data() const { return buffer_.data; }
 
 private:
     std::mutex mutex_;
-    std::shared_ptr<Rooms> rooms_;
-    Room room_;
+    std::shared_ptr<BufferPool> buffers_;
+    PooledBuffer buffer_;
     bool given_ = false, named_ = false;
 };
 
-std::shared_ptr<LeavingRoom> Rooms::take(milliseconds timeout) {
+std::shared_ptr<ResultBuffer> BufferPool::take(milliseconds timeout) {
     constexpr milliseconds kLook(2); // poll interval: callers' streams do not notify
-    const DeviceScope scope(device_, true);
+    const ScopedDevice scope(device_, true);
     const auto end = SteadyClock::now() + timeout;
     std::unique_lock lock(mutex_);
     while (true) {
-        std::optional<Room> room = take_idle();
-        if (!room)
-            room = make();
-        if (room)
-            return std::make_shared<LeavingRoom>(shared_from_this(), std::move(*room));
+        std::optional<PooledBuffer> buffer = take_idle();
+        if (!buffer)
+            buffer = make();
+        if (buffer)
+            return std::make_shared<ResultBuffer>(shared_from_this(), std::move(*buffer));
         if (SteadyClock::now() >= end)
             return nullptr;
         came_home_.wait_for(lock, kLook);
     }
 }
 
-Rooms& LeavingResults::rooms_for(const Shape& shape) {
-    if (!rooms_ || rooms_->bytes != bytes_of(shape)) {
+BufferPool& ResultPool::pool_for(const Shape& shape) {
+    if (!buffers_ || buffers_->bytes != bytes_of(shape)) {
         found_.reset();
-        rooms_ = std::make_shared<Rooms>(device_, bytes_of(shape),
-                                         static_cast<std::size_t>(2 * default_slots(shape)));
+        buffers_ = std::make_shared<BufferPool>(device_, bytes_of(shape),
+                                                static_cast<std::size_t>(2 * default_slots(shape)));
     }
-    return *rooms_;
+    return *buffers_;
 }
 
-bool LeavingResults::wait(const Shape& shape, milliseconds timeout) {
+bool ResultPool::wait(const Shape& shape, milliseconds timeout) {
     try {
-        Rooms& rooms = rooms_for(shape);
+        BufferPool& pool = pool_for(shape);
         if (!found_)
-            found_ = rooms.take(timeout);
+            found_ = pool.take(timeout);
     } catch (const RunError&) {
         return true;
     }
@@ -224,22 +226,22 @@ bool LeavingResults::wait(const Shape& shape, milliseconds timeout) {
         missing_since_.reset();
     else
         missing_since_ = missing_since_.value_or(now);
-    given_up_ = missing_since_ && now - *missing_since_ >= kPatience;
-    if (given_up_)
+    timed_out_ = missing_since_ && now - *missing_since_ >= kPatience;
+    if (timed_out_)
         missing_since_.reset();
-    return found_ || given_up_;
+    return found_ || timed_out_;
 }
 
-Frame LeavingResults::take(const Shape& shape, std::shared_ptr<ResultMemory>& memory) {
-    Rooms& rooms = rooms_for(shape);
-    std::shared_ptr<LeavingRoom> room = std::exchange(found_, nullptr);
-    if (!room)
-        room = rooms.take(std::exchange(given_up_, false) ? milliseconds(0) : milliseconds(kPatience));
-    if (!room)
+Frame ResultPool::take(const Shape& shape, std::shared_ptr<ResultMemory>& memory) {
+    BufferPool& pool = pool_for(shape);
+    std::shared_ptr<ResultBuffer> buffer = std::exchange(found_, nullptr);
+    if (!buffer)
+        buffer = pool.take(std::exchange(timed_out_, false) ? milliseconds(0) : milliseconds(kPatience));
+    if (!buffer)
         throw NoSlot(kNoRoomOnDevice);
-    memory = room;
-    const DeviceView pixels{room->data(), shape, pitch_of(shape)};
-    return borrowed_device_frame(pixels, std::move(room));
+    memory = buffer;
+    const DeviceView pixels{buffer->data(), shape, pitch_of(shape)};
+    return borrowed_device_frame(pixels, std::move(buffer));
 }
 
 } // namespace specklescope::cuda

@@ -10,16 +10,16 @@
 
 namespace specklescope::cuda {
 
-class Rooms;
-class LeavingRoom;
+class BufferPool;
+class ResultBuffer;
 
 /// Any number of results may be in use, limited by device memory. One thread at a time; any thread may
 /// release.
-class LeavingResults {
+class ResultPool {
 public:
-    explicit LeavingResults(int device) : device_(device) {}
-    LeavingResults(const LeavingResults&) = delete;
-    LeavingResults& operator=(const LeavingResults&) = delete;
+    explicit ResultPool(int device) : device_(device) {}
+    ResultPool(const ResultPool&) = delete;
+    ResultPool& operator=(const ResultPool&) = delete;
 
     /// True if take() would find memory; false at the timeout. Also true after 10 s without memory or after a
     /// device failure: take() then throws.
@@ -29,13 +29,13 @@ public:
     Frame take(const Shape& shape, std::shared_ptr<ResultMemory>& memory);
 
 private:
-    Rooms& rooms_for(const Shape& shape);
+    BufferPool& pool_for(const Shape& shape);
 
     int device_;
-    std::shared_ptr<Rooms> rooms_;       ///< of the current shape; null before the first
-    std::shared_ptr<LeavingRoom> found_; ///< found by wait(), for the next take()
+    std::shared_ptr<BufferPool> buffers_; ///< of the current shape; null before the first
+    std::shared_ptr<ResultBuffer> found_; ///< found by wait(), for the next take()
     std::optional<SteadyClock::time_point> missing_since_;
-    bool given_up_ = false; ///< wait() timed out: the next take() need not wait
+    bool timed_out_ = false; ///< wait() timed out: the next take() need not wait
 };
 
 } // namespace specklescope::cuda
