@@ -1,7 +1,7 @@
 #include "analysis/baseline_image.hpp"
 
 #include "base/parallel.hpp"
-#include "pipeline/regions/host_regions.hpp"
+#include "pipeline/regions/region_sums.hpp"
 #include "pipeline/source.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "analysis/events.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/trace_history.hpp"
-#include "pipeline/event.hpp"
+#include "pipeline/sink.hpp"
 
 #include <string>
 #include <vector>

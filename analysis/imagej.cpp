@@ -2,7 +2,7 @@
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/whole_file.hpp"
 
 #include <zip.h>

@@ -2,7 +2,7 @@
 
 #include "analysis/made_with.hpp"
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>

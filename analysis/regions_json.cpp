@@ -1,13 +1,16 @@
 // Region files in JSON. Errors contain the line of a value, so that the parser stores it.
 #include "analysis/regions_file.hpp"
-
 #include "base/error.hpp"
+#include "base/system.hpp"
+#include "files/input_file.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -312,6 +315,17 @@ std::string to_json(const std::vector<Region>& regions) {
         out += (i > 0 ? ",\n" : "\n") + json.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
     return out + "\n]}\n";
+}
+
+std::vector<Region> load_regions(const std::string& path) {
+    const std::string text = whole_text(path, kMaxRegionsFile, "file of regions");
+    const std::string ending = lower_ending(path);
+    const auto bytes = std::as_bytes(std::span(text));
+    if (ending == ".roi")
+        return {read_imagej_roi(bytes, path, std::filesystem::path(path).stem().string())};
+    if (ending == ".zip")
+        return read_imagej_zip(bytes, path);
+    return read_regions_json(text, path);
 }
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-#include "analysis/spectrum.hpp"
+#include "analysis/pulse.hpp"
 
 #include <unsupported/Eigen/FFT>
 

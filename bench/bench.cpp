@@ -3,13 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "bench/device.hpp"
-#include "bench/doors.hpp"
-#include "bench/feeds.hpp"
-#include "bench/programs.hpp"
-#include "bench/regions.hpp"
+#include "bench/host.hpp"
 #include "bench/report.hpp"
-#include "bench/stream.hpp"
+#include "bench/sections.hpp"
 #include "config/atomic_file.hpp"
 #include "config/version.hpp"
 

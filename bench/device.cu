@@ -1,4 +1,4 @@
-#include "bench/device.hpp"
+#include "bench/host.hpp"
 
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"

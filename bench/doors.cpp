@@ -1,4 +1,4 @@
-#include "bench/doors.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
 #include "have_microhttpd.hpp"

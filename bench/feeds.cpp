@@ -1,8 +1,7 @@
-#include "bench/feeds.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/scratch.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"

@@ -1,7 +1,6 @@
-#include "bench/programs.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,9 +1,8 @@
-#include "bench/regions.hpp"
+#include "bench/sections.hpp"
 
 #include "analysis/region.hpp"
 #include "analysis/trace_history.hpp"
-#include "bench/stream.hpp"
-#include "bench/timing.hpp"
+#include "bench/report.hpp"
 #include "have_cuda.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA

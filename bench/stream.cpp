@@ -1,8 +1,8 @@
-#include "bench/stream.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/timing.hpp"
+#include "bench/report.hpp"
 #include "config/executor.hpp"
 #include "have_cuda.hpp"
 

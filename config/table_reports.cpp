@@ -3,7 +3,7 @@
 #include "analysis/pulse.hpp"
 #include "analysis/pulse_table.hpp"
 #include "analysis/trials.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
 #include "recording/table.hpp"

@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <future>
 #include <memory>
 
 namespace specklescope {
@@ -30,5 +31,9 @@ inline GstHandle<GstElement> own(GstElement* element) {
 inline GstHandle<GstElement> share(GstElement* element) {
     return GstHandle<GstElement>(GST_ELEMENT(gst_object_ref(element)));
 }
+
+/// Calls gst_element_set_state() on a new thread, because GStreamer waits forever if the system gives it no
+/// thread. The caller may drop the future early. Throws RunError if the new thread cannot be started.
+std::future<GstStateChangeReturn> set_state_aside(GstElement* element, GstState state);
 
 } // namespace specklescope

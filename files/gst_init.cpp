@@ -1,8 +1,8 @@
 #include "files/gst_init.hpp"
 
 #include "base/error.hpp"
-#include "base/known_secrets.hpp"
 #include "base/log.hpp"
+#include "base/source_argument.hpp"
 #include "files/gst_handles.hpp"
 
 #include <spdlog/spdlog.h>
@@ -14,6 +14,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace specklescope {
 
@@ -71,5 +74,18 @@ void init_gstreamer() {
 }
 
 void leave_glib_log() { takes_glib_log = false; }
+
+std::future<GstStateChangeReturn> set_state_aside(GstElement* element, GstState state) {
+    std::promise<GstStateChangeReturn> promise;
+    std::future<GstStateChangeReturn> done = promise.get_future();
+    try {
+        std::thread([promise = std::move(promise), held = share(element), state]() mutable {
+            promise.set_value(gst_element_set_state(held.get(), state));
+        }).detach();
+    } catch (const std::system_error&) {
+        throw RunError("GStreamer " + did_not_start());
+    }
+    return done;
+}
 
 } // namespace specklescope

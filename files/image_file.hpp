@@ -3,7 +3,7 @@
 // the RunError, not to the terminal.
 #pragma once
 
-#include "files/file_scale.hpp"
+#include "files/description_text.hpp"
 #include "files/recorded.hpp"
 #include "files/tiff_stack.hpp"
 #include "files/transfer.hpp"
@@ -41,7 +41,7 @@ public:
     virtual std::optional<Shape> next_page() = 0;
     /// Header of page number `page`, from 0, as from next_page(); nothing if there is no such page, or if
     /// this reader would have to go back and cannot.
-    virtual std::optional<Shape> go_to(std::uint64_t page) = 0;
+    virtual std::optional<Shape> seek_page(std::uint64_t page) = 0;
     /// Reads the next to.shape.height rows of the page. Throws RunError if the file is damaged or truncated,
     /// and Cancelled.
     void read_rows(HostView to);
@@ -102,7 +102,9 @@ public:
         return std::exchange(given_, true) ? std::nullopt : std::optional(shape_);
     }
     std::uint64_t pages() final { return 1; }
-    std::optional<Shape> go_to(std::uint64_t page) final { return page == 0 ? next_page() : std::nullopt; }
+    std::optional<Shape> seek_page(std::uint64_t page) final {
+        return page == 0 ? next_page() : std::nullopt;
+    }
 
 protected:
     Shape shape_;

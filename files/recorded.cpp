@@ -1,6 +1,6 @@
 #include "files/recorded.hpp"
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/json_object.hpp"
 #include "pipeline/source.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "pipeline/frame.hpp"
-#include "pipeline/quantity.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -5,7 +5,6 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/tiff_layout.hpp"
-#include "files/tiff_samples.hpp"
 
 #include <tiffio.h>
 
@@ -55,7 +54,7 @@ public:
         return begin_page();
     }
 
-    std::optional<Shape> go_to(std::uint64_t page) override {
+    std::optional<Shape> seek_page(std::uint64_t page) override {
         frame_ = page;
         return next_page();
     }

@@ -1,7 +1,7 @@
 #include "files/tiff_stack.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/description_text.hpp"
 #include "files/json_object.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/long_work.hpp"
+#include "pipeline/mapping.hpp"
 #include "pipeline/param.hpp"
-#include "pipeline/tone_curve.hpp"
 
 #include <lcms2.h>
 #include <libexif/exif-data.h>

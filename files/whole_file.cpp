@@ -1,8 +1,9 @@
 #include "files/whole_file.hpp"
 
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
-#include "base/open_files.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
+#include "files/input_file.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -319,6 +320,31 @@ void check_made(const UnnamedFile& file, const std::string& wanted) {
     if (file.error() != 0)
         throw RunError("Cannot write into " + folder_of(wanted) + ": " +
                        reason(file.error(), "choose a folder that can be written"));
+}
+
+namespace {
+
+bool may_be_replaced(const std::string& path, const ReplaceableKind& kind) {
+    constexpr std::size_t kMost = std::size_t{1} << 22;
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status))
+        return true;
+    if (!std::filesystem::is_regular_file(status))
+        return false;
+    const InputFile file = open_input(path);
+    std::string text(kMost, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    return text.empty() ? std::feof(file.get()) != 0 : kind.holds(text);
+}
+
+} // namespace
+
+void refuse_other_kind(const std::string& path, const ReplaceableKind& kind) {
+    if (!may_be_replaced(path, kind))
+        throw RunError("'" + one_line(path) + "' exists and holds no " + std::string(kind.what) +
+                       " of this program, so it is not replaced; give " + std::string(kind.option) +
+                       " another name.");
 }
 
 } // namespace specklescope

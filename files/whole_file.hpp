@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -97,5 +98,14 @@ void check_made(const UnnamedFile& file, const std::string& wanted);
 
 /// "." for a name without a folder.
 std::string folder_of(const std::string& path);
+
+struct ReplaceableKind {
+    std::string_view what;                ///< "statistics"
+    std::string_view option;              ///< "--stats"
+    bool (*holds)(std::string_view text); ///< given the first 4 MiB: true if it is such a file
+};
+
+/// Throws RunError unless the path is free, an empty file or one of this kind.
+void refuse_other_kind(const std::string& path, const ReplaceableKind& kind);
 
 } // namespace specklescope

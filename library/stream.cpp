@@ -1,9 +1,9 @@
 #include "library/stream.hpp"
 
+#include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "library/behind_edits.hpp"
 #include "library/chain.hpp"
-#include "pipeline/device_error.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 

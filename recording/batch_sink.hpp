@@ -1,9 +1,9 @@
 // Base of sinks that write numbers instead of images: a bounded queue and a writing thread.
 #pragma once
 
-#include "base/held_signal.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
+#include "base/system.hpp"
 #include "pipeline/sink.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,6 +1,6 @@
 // The record formats. A new one is a row here.
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
 #include "recording/report/report.hpp"

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "recording/recorder_thread.hpp"
 #include "recording/report/report.hpp"
 #include "recording/stream/pipe_end.hpp"

@@ -1,8 +1,7 @@
 // The writing thread of the recorder: writes the queue into files and handles files that fail.
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
+#include "base/system.hpp"
 #include "recording/recorder_thread.hpp"
 
 #include <spdlog/spdlog.h>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "pipeline/clock/clock_fit.hpp"
-#include "pipeline/clock/growing_time.hpp"
 #include "recording/derived_frame.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"

@@ -2,7 +2,6 @@
 
 #include "analysis/baseline_image.hpp"
 #include "base/error.hpp"
-#include "base/sentence.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/batch_sink.hpp"
 #include "recording/table.hpp"

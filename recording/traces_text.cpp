@@ -2,7 +2,7 @@
 
 #include "analysis/baseline_image.hpp"
 #include "analysis/pulse_table.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "recording/record_file.hpp"
 #include "recording/table.hpp"
 

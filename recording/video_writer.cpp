@@ -1,10 +1,8 @@
 #include "recording/record_file.hpp"
 
 #include "base/error.hpp"
-#include "base/lacking.hpp"
 #include "base/log.hpp"
 #include "files/gst_handles.hpp"
-#include "files/gst_state.hpp"
 #include "recording/disk_sync.hpp"
 #include "recording/outlet/planes.hpp"
 #include "recording/video/encoders.hpp"

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
-#include "pipeline/timed_frames.hpp"
 
 #include <optional>
 #include <utility>

@@ -18,14 +18,14 @@ public:
     void restart() {
         Pacer fresh;
         fresh.speed_ = speed_;
-        fresh.hurried_ = hurried_;
+        fresh.unpaced_ = unpaced_;
         *this = fresh;
     }
 
     /// Speed factor for due times; 0: always due. Capture times keep the rate.
     void set_speed(double speed) { speed_ = speed; }
     /// The next frame and `more` frames after it are due immediately; the schedule continues from there.
-    void hurry(std::uint64_t more) { hurried_ = more + 1; }
+    void skip_pacing(std::uint64_t more) { unpaced_ = more + 1; }
 
     /// True when the next frame is due; waits at most `patience`.
     bool wait(double rate, std::chrono::milliseconds patience = std::chrono::milliseconds(50)) {
@@ -43,7 +43,7 @@ public:
             start_ = now;
             started_ = true;
         }
-        if (rate <= 0 || speed_ <= 0 || hurried_ > 0)
+        if (rate <= 0 || speed_ <= 0 || unpaced_ > 0)
             return {};
         rate *= speed_;
         auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
@@ -65,7 +65,7 @@ public:
     /// frames, one per second, since the time is unknown. Moves to the next frame. `pace`: the rate used in
     /// wait().
     std::int64_t take(double rate, double pace) {
-        hurried_ -= hurried_ > 0 ? 1 : 0;
+        unpaced_ -= unpaced_ > 0 ? 1 : 0;
         const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
         capture_ns_ = later(capture_ns_, rate > 0 ? 1e9 / rate : 1e9);
         if (pace > 0)
@@ -90,8 +90,13 @@ private:
     double elapsed_ns_ = 0; ///< of the schedule, until the next frame is due
     double capture_ns_ = 0; ///< of the next frame
     double speed_ = 1;
-    std::uint64_t hurried_ = 0; ///< number of frames
+    std::uint64_t unpaced_ = 0; ///< number of frames
     bool started_ = false;
 };
+
+inline constexpr double kMinSpeed = 1e-6; ///< unless it is 0
+inline constexpr double kMaxSpeed = 16;
+inline constexpr const char* kSpeedDoc =
+    "played so many times as fast as its rate; 0: as fast as frames are taken; capture times stay";
 
 } // namespace specklescope

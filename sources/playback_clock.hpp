@@ -1,15 +1,21 @@
-// Capture times and gaps of frames that are played back.
+// Capture times, gaps and invalid values of frames that are played back.
 #pragma once
 
+#include "base/log.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/source.hpp"
 #include "sources/pacer.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -142,6 +148,24 @@ private:
     PlaybackTimes times_;
     std::optional<std::uint64_t> sequence_;
     bool follows_ = false;
+};
+
+/// Logs invalid values of a recording that are ignored: each kind once, even if it is played repeatedly.
+class InvalidValueLog {
+public:
+    /// `doubts`: RecordedText::doubts() of `file`.
+    void log(const std::string& file, const std::vector<std::string_view>& doubts) {
+        for (const std::string_view doubt : doubts) {
+            if (std::find(logged_.begin(), logged_.end(), doubt) != logged_.end())
+                continue;
+            logged_.push_back(doubt);
+            run_log().warn("'{}' says what cannot be and is left out: {}.", file, doubt);
+        }
+    }
+    void clear() { logged_.clear(); }
+
+private:
+    std::vector<std::string_view> logged_; ///< static texts
 };
 
 } // namespace specklescope

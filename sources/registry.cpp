@@ -1,6 +1,6 @@
 // All sources, in the order of help and menus. The first is the default.
 #include "sources/registry.hpp"
-#include "base/known_secrets.hpp"
+#include "base/source_argument.hpp"
 #include "files/input_file.hpp"
 #include "files/transfer.hpp"
 #include "sources/aravis/aravis_source.hpp"
@@ -8,7 +8,6 @@
 #include "sources/files/image_source.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_source.hpp"
-#include "sources/source_text.hpp"
 #include "sources/synthetic/synthetic_source.hpp"
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-#include "sources/source_text.hpp"
-#include "base/home_path.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "sources/discreet_source.hpp"
 #include "sources/registry.hpp"
 

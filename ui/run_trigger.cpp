@@ -1,6 +1,6 @@
 #include "ui/run_trigger.hpp"
 
-#include "base/sentence.hpp"
+#include "base/error.hpp"
 
 #include <spdlog/spdlog.h>
 

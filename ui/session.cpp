@@ -1,8 +1,8 @@
 #include "ui/session.hpp"
 
 #include "analysis/regions_file.hpp"
+#include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "config/last_window.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "recording/outlet/outlet.hpp"

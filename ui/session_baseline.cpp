@@ -1,6 +1,5 @@
 // The baseline of the picture: begun by the user, taken while results pass, there for the view.
 #include "base/error.hpp"
-#include "base/sentence.hpp"
 #include "config/baseline.hpp"
 #include "config/keys/bindings.hpp"
 #include "ui/canvas/numbers.hpp"

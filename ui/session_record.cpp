@@ -1,6 +1,5 @@
 // The session's recordings and snapshots: begun on the main thread, finished beside it.
 #include "base/error.hpp"
-#include "base/sentence.hpp"
 #include "config/in_turn.hpp"
 #include "ui/session.hpp"
 

@@ -1,6 +1,5 @@
 // A report of what the window shows: gathered on the main thread, drawn and written beside it.
 #include "base/error.hpp"
-#include "base/sentence.hpp"
 #include "recording/report/report.hpp"
 #include "ui/session.hpp"
 

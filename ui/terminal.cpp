@@ -1,7 +1,7 @@
 // The face without a window: a progress bar or plain lines, statistics at the end.
 #include "analysis/baseline_image.hpp"
+#include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "config/atomic_file.hpp"
 #include "config/baseline.hpp"
 #include "config/in_turn.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/cases.hpp"
-#include "bench/timing.hpp"
+#include "bench/report.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // Requests that change what is computed or shown.
 #include "config/control/answers.hpp"
 #include "config/text.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "analysis/regions_file.hpp"
 #include "config/control/answers.hpp"
 #include "net/messages.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "sources/registry.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Unpacks eight samples of 10 or 12 bits at a time, compiled for every instruction set (Highway): a shuffle
 // brings the two bytes of a sample into 16 bits, a product and a shift align it.
-#include "files/packed_bits.hpp"
+#include "files/stored_pixels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "files/simd/packed_bits.cpp"

@@ -74,12 +74,12 @@ void ClockFit::halve() {
 
 /// Among all lines with no point below them, the one with the smallest sum of distances: the edge of the hull
 /// at the mean of t (Moon, Skelly, Towsley 1999).
-std::optional<ClockFit::Line> ClockFit::fit(std::size_t first, std::size_t last, std::size_t left_out) const {
+std::optional<ClockFit::Line> ClockFit::fit(std::size_t first, std::size_t last, std::size_t omitted) const {
     std::vector<Point> hull;
     std::uint64_t frames = 0;
     double sum_t = 0;
     for (std::size_t i = first; i < last; ++i) {
-        if (i == left_out)
+        if (i == omitted)
             continue;
         for (const Point& point : blocks_[i].hull)
             extend(hull, point);

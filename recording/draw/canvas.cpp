@@ -3,7 +3,7 @@
 #include "recording/draw/canvas.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include "recording/lines/kymograph.hpp"
 
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "recording/lines/kymograph_file.hpp"
 #include "recording/record_file.hpp"

@@ -1,7 +1,7 @@
 // Pictures into a virtual camera, which other programs open like any other: v4l2loopback.
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/gst_init.hpp"
 #include "files/whole_file.hpp"
 #include "recording/outlet/outlet.hpp"

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
 #include "recording/record_file.hpp"
 #include "recording/screen/painter.hpp"
 

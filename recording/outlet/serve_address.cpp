@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "base/loopback.hpp"
+#include "base/system.hpp"
 #include "recording/outlet/outlet.hpp"
 
 #include <algorithm>

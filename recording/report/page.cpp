@@ -5,9 +5,8 @@
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
 #include "analysis/region_editor.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
-#include "pipeline/scale/scale_bar.hpp"
 #include "recording/draw/legend.hpp"
 #include "recording/record_file.hpp"
 

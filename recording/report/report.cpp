@@ -3,8 +3,8 @@
 
 #include "analysis/region.hpp"
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
-#include "base/one_line.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/free_name.hpp"

@@ -6,7 +6,7 @@
 #ifdef SPECKLESCOPE_HAVE_CAIRO
 #include "analysis/region_editor.hpp"
 #include "base/log.hpp"
-#include "pipeline/scale/scale_bar.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/draw/legend.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,6 +1,6 @@
 #include "recording/video/film_progress.hpp"
 
-#include "base/held_signal.hpp"
+#include "base/system.hpp"
 #include "files/gst_handles.hpp"
 #include "recording/record_file.hpp"
 

@@ -2,12 +2,11 @@
 
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "sources/aravis/aravis_options.hpp"
 #include "sources/aravis/camera.hpp"
 #include "sources/aravis/camera_time.hpp"
+#include "sources/aravis/features.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
-#include "sources/aravis/wiring.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/gst/gst_closer.hpp"
 
@@ -115,7 +114,7 @@ public:
     void close() override {
         first_.reset();
         chunks_.reset();
-        (void)series_.give_up_all(); // already counted if the camera failed
+        (void)series_.abort_all(); // already counted if the camera failed
         if (camera_) // a dead camera takes seconds, and its control channel must be free before reopening
             retire_device([held = std::move(camera_)]() mutable { held.reset(); }, key_, kClosePatience);
         camera_.reset();
@@ -127,7 +126,7 @@ public:
         try {
             return next_of_camera(port);
         } catch (const RunError&) { // counted now, since it may never come back
-            if (const std::uint64_t gone = series_.give_up_all(); gone > 0)
+            if (const std::uint64_t gone = series_.abort_all(); gone > 0)
                 port.lost(gone, "were asked for by a trigger when the camera went away");
             throw;
         }
@@ -182,7 +181,7 @@ private:
             return take(std::move(buffer), port);
         const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
                                             std::chrono::duration<double, std::milli>(exposure_ms()));
-        if (const std::uint64_t unanswered = series_.give_up(SteadyClock::now(), patience); unanswered > 0)
+        if (const std::uint64_t unanswered = series_.expire(SteadyClock::now(), patience); unanswered > 0)
             port.lost(unanswered, "were asked for by a trigger that the camera did not answer");
         return series_.finished() ? Status::end : Status::idle;
     }

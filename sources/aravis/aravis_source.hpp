@@ -3,6 +3,7 @@
 // last one. Cameras without a clock get arrival times.
 #pragma once
 
+#include "pipeline/param.hpp"
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
 
@@ -65,5 +66,7 @@ struct AravisParams {
 /// Kind "aravis"; the target is the camera's name, address or serial number in Aravis, empty: the first
 /// camera.
 SourceType aravis_source_type();
+
+const ParamTable& aravis_table();
 
 } // namespace specklescope

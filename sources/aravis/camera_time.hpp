@@ -1,7 +1,7 @@
 // Capture times of a camera whose clock may be set during the run.
 #pragma once
 
-#include "pipeline/clock/clock_steps.hpp"
+#include "pipeline/clock/clock_fit.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "sources/aravis/aravis_source.hpp"
 
 #include <arv.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,5 +54,31 @@ void check_features(const NamedCamera& camera, const std::vector<FeatureSetting>
 /// In order, since a selector must be set before the features it selects. Throws UsageError with the allowed
 /// values, after restoring all settings.
 void set_features(const NamedCamera& camera, const std::vector<FeatureSetting>& settings);
+
+// Triggers, output lines, chunks and PTP of a camera.
+
+/// Throws UsageError for contradictory options, for any camera.
+void check_wiring(const AravisParams& params);
+/// Feature settings for the options on this camera. Throws UsageError if the camera lacks a feature; sets
+/// nothing.
+std::vector<FeatureSetting> wiring(const NamedCamera& camera, const AravisParams& params);
+
+bool wants_software_trigger(const AravisParams& params);
+/// The camera waits for a trigger, set by this program or another.
+bool is_triggered(const NamedCamera& camera);
+/// "Slave", "Master", "Listening"…; empty without PTP. With `patience` it waits that long for a state of
+/// master or slave.
+std::string ptp_state(const NamedCamera& camera, std::chrono::milliseconds patience);
+
+/// Chunk data of a frame; nothing if a frame has none.
+class Chunks {
+public:
+    explicit Chunks(ArvCamera* camera) : parser_(arv_camera_create_chunk_parser(camera)) {}
+    std::optional<double> exposure_ms(ArvBuffer* buffer) const;
+    std::optional<std::int64_t> time(ArvBuffer* buffer) const; ///< ticks of the camera's clock
+
+private:
+    ArvHandle<ArvChunkParser> parser_;
+};
 
 } // namespace specklescope

@@ -51,23 +51,23 @@ public:
     std::uint64_t answered(std::uint64_t frames) {
         const std::uint64_t some = std::min<std::uint64_t>(frames, waiting_.size());
         waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(some));
-        const std::uint64_t late = std::min(frames - some, given_up_);
-        given_up_ -= late;
+        const std::uint64_t late = std::min(frames - some, expired_);
+        expired_ -= late;
         return late;
     }
     /// Counts triggers as lost that have waited longer than `patience`; returns their number.
-    std::uint64_t give_up(Time now, Duration patience) {
+    std::uint64_t expire(Time now, Duration patience) {
         std::uint64_t count = 0;
         for (; !waiting_.empty() && now - waiting_.front() > patience; ++count)
             waiting_.pop_front();
-        given_up_ += count;
+        expired_ += count;
         return count;
     }
     /// Counts all pending triggers as lost, since the camera is gone; returns their number.
-    std::uint64_t give_up_all() {
+    std::uint64_t abort_all() {
         const std::uint64_t count = waiting_.size();
         waiting_.clear();
-        given_up_ = 0;
+        expired_ = 0;
         return count;
     }
     /// All requested triggers are sent, and each is answered or counted as lost.
@@ -81,8 +81,8 @@ private:
     std::uint64_t count_ = 0, sent_ = 0, requested_ = 0;
     bool running_ = false;
     Time next_{};
-    std::deque<Time> waiting_;   ///< send times of unanswered triggers
-    std::uint64_t given_up_ = 0; ///< timed-out triggers that this camera may still answer
+    std::deque<Time> waiting_;  ///< send times of unanswered triggers
+    std::uint64_t expired_ = 0; ///< timed-out triggers that this camera may still answer
 };
 
 } // namespace specklescope

@@ -4,14 +4,11 @@
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
-#include "pipeline/timed_frames.hpp"
-#include "sources/files/image_index.hpp"
+#include "pipeline/source.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -41,7 +38,7 @@ public:
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
-            throw RunError(why_none_.empty() ? "'" + path_ + "' holds no picture." : why_none_);
+            throw RunError(last_error_.empty() ? "'" + path_ + "' holds no picture." : last_error_);
         look_ahead();
         SourceInfo info;
         const std::filesystem::path path(path_);
@@ -111,10 +108,10 @@ public:
         const ImagePlace place = find(frame);
         std::optional<Shape> page;
         if (reader_ && file_ == place.file + 1 && place.row == 0)
-            page = reader_->go_to(place.page);
+            page = reader_->seek_page(place.page);
         if (!page) {
             reader_ = open_image(files_[place.file], wanted().choice);
-            page = reader_->go_to(place.page);
+            page = reader_->seek_page(place.page);
         }
         if (!page)
             throw RunError("'" + files_[place.file] + "' has no page " + std::to_string(place.page + 1) +
@@ -128,7 +125,7 @@ public:
         if (place.row > 0)
             skip_rows(place.row);
         clock_.jump();
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
         position_ = frame;
         in_file_ = frame - index_.frames_before(place.file);
         ended_ = new_round_ = false;
@@ -149,10 +146,10 @@ public:
         clock_.restart();
         said_.clear();
         stack_remarked_.clear();
-        why_none_.clear();
-        left_out_ = in_file_ = 0;
+        last_error_.clear();
+        skipped_ = in_file_ = 0;
         any_ = false;
-        told_.clear();
+        invalid_values_.clear();
         mosaics_.clear();
         remarked_.clear();
         full_scales_.clear();
@@ -268,9 +265,9 @@ private:
     Status deliver(FramePort& port) {
         for (;;) {
             if (rows_left_ == 0 && !advance()) {
-                if (!any_ && !why_none_.empty())
-                    throw RunError(why_none_);
-                report_left_out(port);
+                if (!any_ && !last_error_.empty())
+                    throw RunError(last_error_);
+                report_skipped(port);
                 ended_ = true;
                 return Status::end;
             }
@@ -280,13 +277,13 @@ private:
             try {
                 read(frame.host());
             } catch (const RunError& error) {
-                leave_out(error);
+                skip_file(error);
                 continue;
             }
             any_ = true;
             if (std::exchange(new_round_, false))
                 port.discontinuity();
-            report_left_out(port);
+            report_skipped(port);
             rows_left_ -= stored_.height;
             ++in_file_;
             frame.info().position = position_++;
@@ -307,7 +304,7 @@ private:
 
     /// Skips the rest of an unreadable file, and counts its frames as lost: as many as the index counted, or
     /// one if the file cannot be opened. Rethrows if it is the only file. Call it in an exception handler.
-    void leave_out(const RunError& error) {
+    void skip_file(const RunError& error) {
         if (files_.size() == 1)
             throw;
         if (ended_at_ == 0)
@@ -315,16 +312,16 @@ private:
                            in_file_ == 0 ? "The file is" : "The rest of the file is");
         const std::uint64_t all = index_.frames_of(files_, wanted(), file_ - 1);
         const std::uint64_t rest = std::max(all, in_file_) - in_file_;
-        left_out_ += std::max<std::uint64_t>(rest, 1);
+        skipped_ += std::max<std::uint64_t>(rest, 1);
         position_ += rest;
-        why_none_ = error.what();
+        last_error_ = error.what();
         reader_.reset();
         rows_left_ = 0;
     }
 
     /// Each unreadable file counts as one frame.
-    void report_left_out(FramePort& port) {
-        for (; left_out_ > 0; --left_out_) {
+    void report_skipped(FramePort& port) {
+        for (; skipped_ > 0; --skipped_) {
             port.lost(1, "in files that cannot be read");
             pacer_.take(options().rate, pace());
         }
@@ -394,7 +391,7 @@ private:
                     }
                     reader_.reset();
                 } catch (const RunError& error) {
-                    leave_out(error);
+                    skip_file(error);
                 }
             }
             if (file_ == files_.size()) {
@@ -410,7 +407,7 @@ private:
             try {
                 reader_ = open_image(files_[file_++], wanted().choice);
             } catch (const RunError& error) {
-                leave_out(error);
+                skip_file(error);
             }
         }
     }
@@ -420,7 +417,7 @@ private:
         shape_ = page;
         page_type_ = page.type;
         found_full_scale_.reset();
-        told_.tell(name, reader_->doubts());
+        invalid_values_.log(name, reader_->doubts());
         if (const std::string& remark = reader_->remark(); std::exchange(stack_remarked_, remark) != remark)
             run_log().info("{}", remark);
         read_coding(name);
@@ -480,7 +477,7 @@ private:
     Coding coding_;                       ///< of the current page
     std::string said_;                    ///< last logged coding
     std::string stack_remarked_;          ///< last logged selection of a stack
-    ToldDoubts told_;
+    InvalidValueLog invalid_values_;
     std::vector<std::string> remarked_; ///< remarks of reader_ that have been logged
     FullScaleFinder full_scales_;
     std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
@@ -488,8 +485,8 @@ private:
     MosaicFinder mosaics_;
     std::vector<std::byte> codes_, mosaic_; ///< rows before decoding, and before binning
     int rows_left_ = 0;                     ///< of the current page
-    std::uint64_t left_out_ = 0;            ///< unreadable files since the last frame
-    std::string why_none_;                  ///< error of the newest
+    std::uint64_t skipped_ = 0;             ///< unreadable files since the last frame
+    std::string last_error_;                ///< error of the newest
     std::uint64_t in_file_ = 0;             ///< frames of the current file so far
     bool any_ = false;                      ///< at least one page was read: prevents endless empty rounds
     bool ended_ = false;

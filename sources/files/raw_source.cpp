@@ -4,14 +4,11 @@
 
 #include "files/input_file.hpp"
 #include "files/stored_pixels.hpp"
-#include "pipeline/timed_frames.hpp"
-#include "sources/files/raw_sidecar.hpp"
-#include "sources/files/raw_stream.hpp"
+#include "pipeline/source.hpp"
+#include "sources/files/raw_file.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -204,7 +201,7 @@ public:
         make_frame(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
-        told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
+        invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
         clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
@@ -233,12 +230,12 @@ public:
             return Source::seek(frame, at_once);
         if (const std::uint64_t frames = length(); frame >= frames)
             refuse_frame(path_, frame, frames);
-        if (!stream_.go_to(header() + frame * frame_bytes_))
+        if (!stream_.seek(header() + frame * frame_bytes_))
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
         sidecar_.seek(frame);
         clock_.jump();
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
         in_pass_ = frame;
         ended_ = false;
     }
@@ -248,7 +245,7 @@ public:
         sidecar_.close();
         pacer_.restart();
         clock_.restart();
-        told_.clear();
+        invalid_values_.clear();
         mosaics_.clear();
         full_scales_.clear();
         found_full_scale_.reset();
@@ -343,7 +340,7 @@ private:
             unpack_frame(pixels_of(params_.as<RawOptions>()), behind_mark(), 0, frame);
             look_at(frame);
         }
-        if (!stream_.go_to(begin))
+        if (!stream_.seek(begin))
             throw RunError("'" + path_ + "' cannot be read from its beginning.");
     }
 
@@ -364,12 +361,12 @@ private:
         if (file.width() != shape_.width || file.height() != shape_.height ||
             file.format() != to_string(params_.get("format")))
             sidecar_.close();
-        told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
+        invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
     }
 
     /// A new round does not follow the last frame, except for a single repeated image.
     void rewind(FramePort& port) {
-        if (!stream_.go_to(0))
+        if (!stream_.seek(0))
             throw RunError("'" + path_ + "' cannot be read again from its beginning; leave loop out.");
         if (in_pass_ > 1)
             port.discontinuity();
@@ -408,7 +405,7 @@ private:
     double pace_ = 0;    ///< for frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
-    ToldDoubts told_;
+    InvalidValueLog invalid_values_;
     std::uint64_t in_pass_ = 0; ///< frames since the start of the file
     bool ended_ = false;
     bool warned_ = false;

@@ -1,17 +1,15 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "base/error.hpp"
-#include "base/known_secrets.hpp"
-#include "base/lacking.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
+#include "base/source_argument.hpp"
+#include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
-#include "files/gst_state.hpp"
 #include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
-#include "sources/gst/gst_codec.hpp"
 #include "sources/gst/gst_colour.hpp"
-#include "sources/gst/gst_reach.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 
 #include <gst/app/gstappsink.h>
 
@@ -443,15 +441,15 @@ bool GstSource::rewind() {
     return gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, 0) != FALSE;
 }
 
-bool GstSource::go_to(std::int64_t time_ns) {
+bool GstSource::seek_time(std::int64_t time_ns) {
     if (!graph_.pipeline || !error_.empty()) // reopening failed, or the pipeline is broken
         return false;
     first_.reset();
-    lender_->hurry(true);
+    lender_->set_nonblocking(true);
     const auto flags =
         static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE);
     const bool well = gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, time_ns) != FALSE;
-    lender_->hurry(false);
+    lender_->set_nonblocking(false);
     jumped_ = true;
     new_round_ = false;
     return well;

@@ -66,8 +66,8 @@ protected:
     bool rewind();
     /// Continues a file at the key frame at or before this stream time; false if the pipeline cannot. Capture
     /// times continue if they would go back.
-    bool go_to(std::int64_t time_ns);
-    /// Closes and reopens it, like go_to() the beginning.
+    bool seek_time(std::int64_t time_ns);
+    /// Closes and reopens it, like seek_time() the beginning.
     void restart();
     /// Stream time of the first frame in ns, for opened().
     std::int64_t first_time() const;
@@ -109,7 +109,7 @@ private:
     /// added to a file's presentation times, so that they continue over a loop
     std::int64_t loop_offset_ns_ = 0;
     std::int64_t last_end_ns_ = 0;
-    bool jumped_ = false;        ///< the next frame is the first after go_to()
+    bool jumped_ = false;        ///< the next frame is the first after seek_time()
     bool new_round_ = false;     ///< the next frame is the first after a rewind
     std::uint64_t in_round_ = 0; ///< frames delivered since the start of the file
 };

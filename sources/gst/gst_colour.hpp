@@ -1,4 +1,4 @@
-// Colour range and matrix of a stream: stated ones are applied, others are assumed and reported.
+// Colours and codec of a stream. Inside sources/gst/ only.
 #pragma once
 
 #include "files/gst_handles.hpp"
@@ -26,5 +26,9 @@ std::vector<std::string> take_colour_notes(GstElement* sink);
 
 /// Facts that the stream does not state, from its newest caps.
 Assumptions colour_assumptions(GstElement* sink);
+
+/// "H.264": the first lossy video codec among the decoders' inputs in this bin; empty if there is none. Call
+/// it after a frame has arrived.
+std::string lossy_codec(GstElement* bin);
 
 } // namespace specklescope

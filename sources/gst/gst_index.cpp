@@ -5,7 +5,7 @@
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_container.hpp"
-#include "sources/gst/gst_reach.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 
 #include <gst/app/gstappsink.h>
 

@@ -1,4 +1,4 @@
-#include "sources/gst/gst_pixels.hpp"
+#include "sources/gst/gst_slots.hpp"
 
 #include "base/error.hpp"
 

@@ -2,8 +2,8 @@
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "sources/gst/gst_appsink.hpp"
-#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 #include "sources/registry.hpp"
 
 #include <array>

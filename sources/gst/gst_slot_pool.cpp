@@ -125,8 +125,8 @@ GstFlowReturn acquire_buffer(GstBufferPool* pool, GstBuffer** buffer, GstBufferP
     CopyReason reason = CopyReason::tight_rows;
     if (state.in_slots) {
         const bool at_once = params && params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
-        const auto give_up = [pool, at_once] { return at_once || GST_BUFFER_POOL_IS_FLUSHING(pool); };
-        if (auto loan = state.lender->take(state.shape, give_up, reason)) {
+        const auto cancelled = [pool, at_once] { return at_once || GST_BUFFER_POOL_IS_FLUSHING(pool); };
+        if (auto loan = state.lender->take(state.shape, cancelled, reason)) {
             *buffer = slot_buffer(std::move(loan), state);
             order_threads();
             return GST_FLOW_OK;

@@ -20,13 +20,13 @@ std::optional<SlotLender::Terms> SlotLender::terms_for(const Shape& shape) const
 
 bool SlotLender::serves(const Shape& shape) const { return terms_for(shape).has_value(); }
 
-std::unique_ptr<SlotLoan> SlotLender::take(const Shape& shape, const std::function<bool()>& give_up,
+std::unique_ptr<SlotLoan> SlotLender::take(const Shape& shape, const std::function<bool()>& cancelled,
                                            CopyReason& reason) {
     constexpr std::chrono::milliseconds kSlice{10}; // check interval for an abandoned request
     const int out = lent_.fetch_add(1);
     for (;;) {
         const std::optional<Terms> terms = terms_for(shape);
-        const bool wait = terms && terms->wait && !hurried_ && !give_up();
+        const bool wait = terms && terms->wait && !nonblocking_ && !cancelled();
         reason = !terms               ? CopyReason::not_lent
                  : out >= terms->most ? CopyReason::too_many
                                       : CopyReason::no_slot;

@@ -1,15 +1,39 @@
 // Slots of the pipeline's ring as GStreamer buffers: elements write frames directly into slots.
 #pragma once
 
+#include "files/gst_handles.hpp"
 #include "pipeline/frame.hpp"
-#include "sources/gst/gst_pixels.hpp"
+#include "pipeline/image.hpp"
+
+#include <gst/video/video.h>
 
 #include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace specklescope {
+
+/// Memory layout of frames with one set of caps, and their conversion.
+struct PixelLayout {
+    GstVideoInfo info{};
+    Shape shape;
+    bool swap = false; ///< 16-bit words have the other byte order than this machine
+
+    /// True if the bytes have the order of a slot: only the row pitch may differ.
+    bool as_in_slot() const;
+};
+
+/// Formats that slots can hold without loss, best first: for the appsink's caps.
+GstHandle<GstCaps> accepted_caps();
+/// Format for colours with more than 8 bits: 16 bits per channel.
+GstHandle<GstCaps> deep_caps();
+/// Throws RunError naming the format if it is not supported.
+PixelLayout layout_of(const GstCaps* caps, const std::string& name);
+/// Copies once, using the buffer's own strides (GstVideoMeta). `to` must have the layout's shape. Throws
+/// RunError if the buffer is smaller than its caps require.
+void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, const std::string& name);
 
 /// Why a frame did not arrive in a slot.
 enum class CopyReason : std::uint8_t {
@@ -34,12 +58,12 @@ public:
     void serve(std::shared_ptr<FrameRing> ring, int most, bool wait);
     bool serves(const Shape& shape) const;
     /// While on, take() does not wait: a waiting thread would delay a seek.
-    void hurry(bool on) { hurried_ = on; }
+    void set_nonblocking(bool on) { nonblocking_ = on; }
     /// Stops lending; ends waits in take().
     void stop();
 
-    /// A slot of this shape, or null and the reason. Stops waiting soon after `give_up` returns true.
-    std::unique_ptr<SlotLoan> take(const Shape& shape, const std::function<bool()>& give_up,
+    /// A slot of this shape, or null and the reason. Stops waiting soon after `cancelled` returns true.
+    std::unique_ptr<SlotLoan> take(const Shape& shape, const std::function<bool()>& cancelled,
                                    CopyReason& reason);
 
 private:
@@ -54,7 +78,7 @@ private:
     mutable std::mutex mutex_;
     Terms terms_;
     std::atomic<int> lent_{0};
-    std::atomic<bool> hurried_{false};
+    std::atomic<bool> nonblocking_{false};
 };
 
 /// A slot as the memory of one GstBuffer, destroyed with that memory.

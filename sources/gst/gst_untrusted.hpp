@@ -1,4 +1,5 @@
-// gst: texts without --trust: only listed elements with listed properties.
+// Restrictions of GStreamer elements: files only read themselves, and gst: texts without --trust contain
+// listed elements with listed properties.
 #pragma once
 
 #include <gst/gst.h>
@@ -31,5 +32,12 @@ void apply_untrusted(const UntrustedText& text, GstElement* bin);
 
 /// From now on, unlisted elements added to the bin stay stopped, with an error on the bus.
 void watch_untrusted(GstElement* bin);
+
+/// Restricts a decodebin to containers on a list, parsers and decoders: nothing that follows addresses in a
+/// stream (HLS, DASH, SDP, …). Refusals are errors on the bus. `packets`: also RTP depayloaders.
+void allow_codecs_only(GstElement* decodebin, bool packets = false);
+
+/// True if a decodebin may use this element: a container on the list, a parser, a decoder or a depayloader.
+bool is_codec(GstElementFactory* factory);
 
 } // namespace specklescope

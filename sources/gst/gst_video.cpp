@@ -3,19 +3,17 @@
 #include "base/log.hpp"
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_colour.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_index.hpp"
-#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/registry.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -100,7 +98,7 @@ public:
         landing_.reset();
         counted_.reset();
         claimed_.reset();
-        told_doubts_.clear();
+        invalid_values_.clear();
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
@@ -149,7 +147,7 @@ public:
         }
         if (frame >= length() && length() > 0)
             refuse_frame(path_, frame, length());
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
         land(frame);
     }
 
@@ -182,14 +180,14 @@ private:
 
     void land(std::uint64_t frame) {
         landing_ = Landing{.frame = frame, .by_time = trusted() && seeks_by_time()};
-        if (!landing_->by_time || !go_to(packets_->times[frame]))
+        if (!landing_->by_time || !seek_time(packets_->times[frame]))
             count_from_start();
     }
 
     void count_from_start() {
         landing_->by_time = false;
         landing_->passed = 0;
-        if (demuxer_ != Demuxer::exact || !go_to(0))
+        if (demuxer_ != Demuxer::exact || !seek_time(0))
             restart();
     }
 
@@ -230,7 +228,7 @@ private:
         sought_ = false;
         const std::string texts = matroska_texts(path_);
         recorded_.begin(std::string_view(texts).substr(std::min(texts.find("{\"finished\""), texts.size())));
-        told_doubts_.tell(path_, recorded_.doubts());
+        invalid_values_.log(path_, recorded_.doubts());
         first_capture_ns_ = recorded_.now().capture_ns.value_or(0);
         index_ = 0;
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
@@ -382,7 +380,7 @@ private:
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
     RecordedText recorded_; ///< of our recordings, from tags
-    ToldDoubts told_doubts_;
+    InvalidValueLog invalid_values_;
     PlaybackTimes playback_;
     std::uint64_t doubtful_ = 0;                    ///< frames whose time did not increase
     std::int64_t untimed_ = 0;                      ///< frames so far

@@ -2,7 +2,6 @@
 #include "sources/registry.hpp"
 
 #include "sources/pacer.hpp"
-#include "sources/speed.hpp"
 #include "sources/synthetic/exposure_cache.hpp"
 
 namespace specklescope {
@@ -75,7 +74,7 @@ public:
         step_ = step(); // as if it had run at this rate from the beginning
         turned_at_ = 0;
         turned_s_ = 0;
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
     }
 
     void close() override {

@@ -1,4 +1,4 @@
-#include "sources/synthetic/vessel_scene.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 
 #include "base/long_work.hpp"
 #include "base/parallel.hpp"

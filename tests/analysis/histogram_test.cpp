@@ -1,4 +1,4 @@
-// Counts, shares and percentiles of a picture's values, against numpy.
+// Counts, fractions and percentiles of an image's values, compared with numpy.
 #include "analysis/histogram.hpp"
 #include "pipeline/mapping.hpp"
 #include "tests/support/file_tools.hpp"
@@ -29,7 +29,7 @@ TEST(Histogram, IsThatOfNumpy) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     std::normal_distribution<float> number(0.5F, 2);
-    const Shape shape{211, 173, 1, PixelType::f32}; // below 65 536 pixels: all of them are looked at
+    const Shape shape{211, 173, 1, PixelType::f32}; // below 65 536 pixels: all are used
     std::vector<float> pixels(shape.pixels());
     for (std::size_t i = 0; i < pixels.size(); ++i)
         pixels[i] = i % 97 == 0   ? std::numeric_limits<float>::quiet_NaN()

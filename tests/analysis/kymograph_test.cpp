@@ -1,5 +1,5 @@
-// Kymographs written by the real program: the profiles that scipy finds in the recorded map, opened by
-// tifffile, whatever ends the run.
+// Kymographs written by the real program, compared with scipy's profiles of the recorded map and opened by
+// tifffile, for every kind of end of the run.
 #include "analysis/region.hpp"
 #include "recording/lines/kymograph.hpp"
 #include "tests/support/child.hpp"
@@ -31,7 +31,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// Shares no code with the program.
+/// Independent of the program's code.
 constexpr const char* kOracle = R"py(
 import csv, json
 import numpy as np, tifffile
@@ -103,7 +103,7 @@ TEST_F(Kymographs, AreTheProfilesThatScipyFindsInTheRecordedMap) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-/// What a file says that it holds, it holds; at least `sys.argv[1]` rows of it.
+/// The file contains what it claims, and at least `sys.argv[1]` rows.
 constexpr const char* kReadCut = R"py(
 import csv, json
 import numpy as np, tifffile
@@ -127,7 +127,7 @@ TEST_F(Kymographs, OfAKilledRunHoldWhatTheySay) {
                      "synthetic:vessels?width=128&height=96&live=false&rate=100000", "--regions", "r.json",
                      "--kymograph", "out/k.tiff"},
                     folder.path().string());
-        const auto says_rows = [&](const std::string& name) { // in its head, which is written last
+        const auto says_rows = [&](const std::string& name) { // in its header, which is written last
             const std::string text = test::read_file(folder / ("out/k-" + name + ".tiff"));
             const std::size_t at = text.find("\"rows\": ");
             return at != std::string::npos && std::strtoul(text.c_str() + at + 8, nullptr, 10) > 50;
@@ -157,7 +157,7 @@ TEST_F(Kymographs, OnAFullDiskEndLoudlyAndStayReadable) {
     EXPECT_TRUE(test::python(folder, kReadCut)) << test::read_file(folder / "python.log");
 }
 
-/// Of the statistics: each frame that was offered is in the file or counted. A row of a line stands for it.
+/// Each offered frame is in the file or counted. A row of a line represents it.
 constexpr const char* kBalance = R"py(
 import collections, csv, json, re
 import tifffile

@@ -1,4 +1,4 @@
-// The command pulse: the heart of a simulated scene, and tables that are no tables.
+// The command pulse: the heart of a simulated scene, and invalid tables.
 #include "analysis/pulse.hpp"
 #include "analysis/pulse_table.hpp"
 
@@ -30,7 +30,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// The simulated heart beats 1.2 times a second (sources/synthetic/vessel_scene.hpp).
+/// The simulated heart beats 1.2 times per second (sources/synthetic/synthetic_source.hpp).
 constexpr const char* kReport = R"py(
 import csv, io, json
 import numpy as np
@@ -96,7 +96,7 @@ TEST_F(PulseCommand, ReadsTablesOfOthersAndCutOffOnes) {
     EXPECT_EQ(names_in(folder.path().string()), std::vector<std::string>{"t.csv"});
 }
 
-/// Frames that a stage made while its history filled are another quantity's: here 100 times too large.
+/// Frames made during a warm-up have other values: here 100 times too large.
 TEST_F(PulseCommand, LeavesWarmUpsOutAndCountsThem) {
     std::string text = "sequence,capture_s,region,mean,warming_up\n", never = text;
     for (int i = 0; i < 900; ++i) {
@@ -105,7 +105,7 @@ TEST_F(PulseCommand, LeavesWarmUpsOutAndCountsThem) {
         text += row + std::to_string(i < 50 ? 100 + value : value) + (i < 50 ? ",1\n" : ",0\n");
         never += i < 50 ? "" : row + std::to_string(value) + ",\n";
     }
-    text += "900,18.0,late,7,1\n"; // of one that was only there in a warm-up
+    text += "900,18.0,late,7,1\n"; // a region that only appears in a warm-up
     test::write_file(folder / "t.csv", text);
     test::write_file(folder / "n.csv", never);
     const ChildResult found = run({"pulse", "t.csv", "--json", "t.json"});

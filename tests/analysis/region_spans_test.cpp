@@ -1,5 +1,5 @@
-// The pixels of a region are those whose centre its outline holds, however it runs: compared with a check of
-// every pixel in Python, in whole numbers of 1/1024 px.
+// The pixels of a region are those with centres inside its outline: compared with a check of every pixel in
+// Python, in integers of 1/1024 px.
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
@@ -94,7 +94,7 @@ std::string shortest(double value) {
     return {text, end};
 }
 
-/// Rows from the top, spans from the left, none beside another, none empty, all inside.
+/// Checks rows from the top, spans from the left, not adjacent, not empty, all inside.
 std::string mask_of(const Region& region, int width, int height, RegionFit& fit) {
     std::vector<RowSpan> spans;
     fit = region_spans(region, width, height, spans);
@@ -228,7 +228,7 @@ TEST(RegionSpans, LongRowsAreCutAndChunksHoldEveryPixelOnce) {
     EXPECT_THROW(refuse_outside(*placed), UsageError);
 }
 
-/// A picture of 2¹³ × 2¹², chequered by an outline that runs up and down through every second column.
+/// An image of 2¹³ × 2¹², with an outline that goes up and down through every second column.
 TEST(RegionSpans, MoreRunsThanThereIsRoomForAreRefused) {
     Region comb{"comb", RegionShape::polygon, {}, "", false};
     for (int x = 0; x < 8192; x += 2) {
@@ -244,8 +244,7 @@ TEST(RegionSpans, MoreRunsThanThereIsRoomForAreRefused) {
     }
 }
 
-/// 65536 corners far above and below a large picture: two minutes of sorting for an outline that holds no
-/// pixel.
+/// 65536 corners far above and below a large image: two minutes of sorting for an outline without pixels.
 TEST(RegionSpans, AnOutlineThatCrossesRowsTooOftenIsRefusedAtOnce) {
     Region far{"far", RegionShape::polygon, {}, "", false};
     for (int i = 0; i < 65536; ++i)

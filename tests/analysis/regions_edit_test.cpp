@@ -1,9 +1,8 @@
-// Regions of a running pipeline: set before it starts or between two frames, refused where they have no
-// pixel.
+// Regions of a running pipeline: set before the start or between two frames, refused without a pixel.
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 #include "recording/traces.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"
@@ -25,7 +24,7 @@ std::shared_ptr<const RegionOutlines> box(const std::string& name, double x, dou
     return make_outlines({{name, RegionShape::rectangle, {{x, y}, {x + size - 1, y + size - 1}}, "", false}});
 }
 
-/// The mean over a square of the picture that paint() made.
+/// The mean over a square of the image from paint().
 double painted_mean(std::uint64_t frame, int left, int top, int size) {
     double sum = 0;
     for (int y = top; y < top + size; ++y)
@@ -126,7 +125,7 @@ TEST(PipelineRegions, PartlyOutsideAreMeasuredWhereTheyAreAndSaidOnce) {
     pipeline.stop();
 }
 
-/// The picture of 24×17 is checked at the start. What the chain makes of it afterwards is marked.
+/// The image of 24×17 is checked at the start. Changes of the chain's output are marked afterwards.
 TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksThoseThatDoNotFitAndEndsNothing) {
     PipelineOptions made = test::options();
     made.regions = box("right", 16, 3, 4);
@@ -169,7 +168,7 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
     return found;
 }
 
-/// Each of several GPUs has placed the regions for itself: still they are the same.
+/// Each of several GPUs has placed the regions itself: they are still the same.
 TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
     const TemporaryFolder folder;
     PipelineOptions made = test::options(12);
@@ -187,7 +186,7 @@ TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
     EXPECT_EQ(lines_with(text, ",edge,").size(), 40U);
 }
 
-/// A camera changes its exposure by itself, or by an edit of the source, and the flow rests on it.
+/// A camera changes its exposure by itself, or by an edit of the source, and the flow depends on it.
 TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
     const TemporaryFolder folder;
     auto source = std::make_unique<test::ScriptedSource>(
@@ -216,7 +215,7 @@ TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
     EXPECT_GT(text.find("\n6,"), text.find(told[1]));
 }
 
-/// A sink that holds up everything makes a camera's frames be dropped.
+/// A sink that blocks causes dropped frames.
 TEST(PipelineRegions, RowsOfFramesThatWereDroppedAreMissingAndNoOthers) {
     const TemporaryFolder folder;
     constexpr std::uint64_t kFrames = 300;

@@ -1,4 +1,4 @@
-// Regions in JSON: what is written is read back, and what is wrong is said with its line.
+// Regions in JSON: written ones are read back, errors name the line.
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
@@ -48,7 +48,7 @@ TEST(RegionsJson, WhatIsWrittenIsReadBackAndReadByPython) {
         << test::read_file(folder / "python.log");
 }
 
-/// The text, and the sentence behind the file's name.
+/// The text, and the error after the file's name.
 TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
     const std::string good = R"({"name":"a","shape":"line","points":[[0,0],[1,1]]})";
     const std::vector<std::pair<std::string, std::string>> cases = {
@@ -99,7 +99,7 @@ TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
     }
 }
 
-/// Files that are small but would take gigabytes, or hours.
+/// Small files that would need gigabytes or hours.
 TEST(RegionsJson, WhatWouldTakeTooMuchIsRefusedInAShortSentence) {
     std::string keys = "{", values = "{\"regions\":[";
     for (int i = 0; i < 300000; ++i)

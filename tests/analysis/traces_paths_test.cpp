@@ -1,4 +1,4 @@
-// What a table of traces is written into, what its head tells of the source, and the example of the guide.
+// Output paths of trace tables, the source in their header, and the example of the guide.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"

@@ -1,10 +1,9 @@
-// `specklescope bench`: timing, the work that is measured, its report, and the pages made from reports.
+// `specklescope bench`: timing, measured work, report, and the pages made from reports.
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/feeds.hpp"
 #include "bench/host.hpp"
 #include "bench/report.hpp"
-#include "bench/timing.hpp"
+#include "bench/sections.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/places.hpp"
 
@@ -127,7 +126,7 @@ TEST(Bench, WritesAReportOfItsMeasurements) {
     EXPECT_NE(again.out.find(row), std::string::npos) << again.out;
 }
 
-/// The pages of docs/benchmarks are those that page.py makes of the reports next to them.
+/// The pages of docs/benchmarks match page.py's output for the reports next to them.
 TEST(Bench, ThePagesMatchTheirReports) {
     namespace fs = std::filesystem;
     const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Other methods on the GPU beside our device stages: JSON rows on standard output.
+// Other methods on the GPU, compared with our device stages: JSON rows on standard output.
 //   specklescope-peers-cuda [FILTER]
 #include "tests/bench/cuda_peers.hpp"
 

@@ -1,4 +1,4 @@
-// NVIDIA's own image library beside ours, where it is installed.
+// NVIDIA's image library compared with ours, if it is installed.
 #include "tests/bench/cuda_peers.hpp"
 
 #if defined(SPECKLESCOPE_HAVE_NPP) && __has_include(<nppi_filtering_functions.h>)

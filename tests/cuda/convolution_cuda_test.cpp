@@ -1,7 +1,7 @@
-// The engine below stage convolve, and what it is compared with.
+// The engine of stage convolve, compared with references.
 #include <gtest/gtest.h>
 
-#include "cuda/convolve/convolve_kernel.hpp"
+#include "cuda/convolve/convolution.hpp"
 #include "cuda/devices.hpp"
 #include "tests/bench/seeds/fft_c2c.hpp"
 #include "tests/stages/convolve/convolve_sums.hpp"
@@ -23,7 +23,7 @@ TestImage<float> random_image(int width, int height, int channels, std::uint64_t
     return TestImage<float>(width, height, 1, channels).fill([&] { return value(random); });
 }
 
-/// Two images on the device: what comes in, and room for the result.
+/// Input and output images on the device.
 class OnDevice {
 public:
     OnDevice(ConstHostView image, const Shape& result)
@@ -34,7 +34,7 @@ public:
                                  cudaMemcpyHostToDevice),
                     "cudaMemcpy2D");
         cuda::check(cudaStreamSynchronize(nullptr),
-                    "cudaStreamSynchronize"); // pageable memory may be on its way
+                    "cudaStreamSynchronize"); // pageable memory may still be transferred
     }
     DeviceView input() const { return input_.device(); }
     DeviceView output() const { return output_.device(); }

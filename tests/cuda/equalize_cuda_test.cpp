@@ -1,4 +1,4 @@
-// Histogram equalisation on the device gives the host's bytes, whatever the pixels, bins and shape.
+// Histogram equalisation on the device has the host's bytes, for all pixels, bins and shapes.
 #include <gtest/gtest.h>
 
 #include "cuda/devices.hpp"
@@ -34,7 +34,7 @@ protected:
         FrameRing ring(image.shape(), 1, executor.slot_memory());
         Frame frame = ring.try_acquire();
         const HostView view = frame.host();
-        // what lies behind the rows must not count; the last row ends with its last pixel
+        // Padding must not count; the last row ends with its last pixel.
         for (int y = 0; y + 1 < view.shape.height; ++y)
             std::memset(view.row(y), 0xa5, view.pitch);
         copy_pixels(image.view(), view);
@@ -43,14 +43,14 @@ protected:
         return std::move(*executor.collect(true));
     }
 
-    /// Bytes that differ between host and device for two frames in a row.
+    /// Number of bytes that differ between host and device for two consecutive frames.
     template <class T>
     int differences(const TestImage<T>& image, const EqualizeParams& params, double full_scale = 0) {
         device->set_chain(chain_of(params), ++version);
         host->set_chain(chain_of(params), version);
         const Result expected = run(*host, image, full_scale);
         int count = 0;
-        for (int again = 0; again < 2; ++again) { // the first run leaves its counters clean
+        for (int again = 0; again < 2; ++again) { // the first run resets its counters
             const Result got = run(*device, image, full_scale);
             for (int y = 0; y < image.shape().height; ++y)
                 for (std::size_t i = 0; i < image.shape().row_bytes(); ++i)

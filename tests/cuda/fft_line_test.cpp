@@ -1,4 +1,4 @@
-// Plans of the transforms in shared memory, carried out here on the host.
+// Plans of the transforms in shared memory, executed on the host.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -15,8 +15,8 @@ using Complex = std::complex<double>;
 
 Complex root(double turns) { return std::polar(1.0, -2 * std::numbers::pi * turns); }
 
-/// The passes as their definition says, in float64: butterflies of pass p over points m apart, then turned by
-/// their place in the block.
+/// The passes by definition, in float64: butterflies of pass p over points m apart, then twiddles for their
+/// place in the block.
 std::vector<Complex> forward(const cuda::LinePlan& plan, std::vector<Complex> x) {
     for (int p = 0; p < plan.passes; ++p) {
         const cuda::LinePass& pass = plan.pass[p];

@@ -1,5 +1,5 @@
-// Lines of the device's recursive Gaussian in blocks and segments, put together without a GPU as the kernels
-// do it, against the filter in one go.
+// Lines of the device's recursive Gaussian in blocks and segments, combined without a GPU like in the
+// kernels, compared with the direct filter.
 #include <gtest/gtest.h>
 
 #include "cuda/gaussian/gaussian_blocks.hpp"
@@ -31,7 +31,7 @@ struct BlockStates {
     State forward, backward, mirrored;
 };
 
-/// States before (backward: behind) every block in place of what the blocks add.
+/// Replaces each block's contribution with the state before it (backward: after it).
 void scan(const cuda::LineFilter& filter, const std::vector<double>& line, std::vector<BlockStates>& blocks) {
     const auto last = [&](std::size_t block) { return block + 1 == blocks.size() ? 1 : 0; };
     State before{};

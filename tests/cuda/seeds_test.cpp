@@ -1,5 +1,4 @@
-// The earlier methods that benchmarks are compared with give what they should where they are right: a
-// reference that is wrong is worth nothing.
+// The earlier methods used as references in benchmarks are right where they claim to be.
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"

@@ -1,4 +1,4 @@
-// Speckle contrast on the device is what the formulas say, to 1e-6 of K.
+// Speckle contrast on the device matches the formulas to 1e-6 of K.
 #include <gtest/gtest.h>
 
 #include "pipeline/convert.hpp"
@@ -28,7 +28,7 @@ TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryBorderAndShape) {
 }
 
 TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryRadiusAndOutput) {
-    // Wide enough for warps that see nothing but image.
+    // Wide enough for warps that only see the image.
     const auto picture = noise<TypeParam>(413, 61, 100, 0.3, kSeed);
     for (int radius = 1; radius <= 15; ++radius)
         for (const Output output :
@@ -39,7 +39,7 @@ TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryRadiusAndOutput) {
         }
 }
 
-/// So tall that strips are as long as they get, and the last one is cut short.
+/// So tall that strips have their maximum length, and the last one is shorter.
 TYPED_TEST(CudaContrast, AgreesWithTheFormulaInLongStrips) {
     const auto picture = noise<TypeParam>(260, 40003, 100, 0.3, kSeed);
     for (const int radius : {1, 2, 4, 5, 7, 8, 12, 15}) {

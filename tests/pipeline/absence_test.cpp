@@ -1,4 +1,4 @@
-// A source that was away: how many frames were missed is estimated from its rate, and told as an estimate.
+// A source that was away: the number of missed frames is estimated from its rate and reported as an estimate.
 #include "pipeline/pipeline.hpp"
 #include "pipeline/threads/absence.hpp"
 #include "tests/support/running.hpp"
@@ -28,7 +28,7 @@ TEST(Absence, IsEstimatedFromTheRateBefore) {
     EXPECT_EQ(missed->away, 2s);
     EXPECT_EQ(missed->frames, 99U) << "100 periods, the last of which brought a frame";
     now += 20ms;
-    frames(3, 20ms); // too few to measure: the rate before stands
+    frames(3, 20ms); // too few to measure: the earlier rate is used
     absence.begins(10);
     now += 1000ms;
     missed = absence.frame(now);

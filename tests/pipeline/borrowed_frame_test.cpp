@@ -1,4 +1,4 @@
-// Frames on somebody else's pixels, and results in somebody else's memory.
+// Frames on a caller's pixels, and results in a caller's memory.
 #include "pipeline/executor.hpp"
 #include "pipeline/frame.hpp"
 

@@ -72,7 +72,7 @@ TEST(Chain, ReadsStageText) {
 TEST(Chain, EveryStageSurvivesTheWayThroughText) {
     for (const StageType& type : stage_types()) {
         ChainStage stage{&type, Params(*type.table)};
-        for (const ParamDecl& decl : type.table->decls()) { // away from every default
+        for (const ParamDecl& decl : type.table->decls()) { // different from every default
             if (decl.kind == ParamKind::choice)
                 stage.params.set(decl.name, decl.choices.back());
             if (decl.kind == ParamKind::integer)
@@ -240,7 +240,7 @@ TEST(Chain, KnowsWhichEditsNeedNoPreparation) {
     EXPECT_FALSE(differs_in_free_only(a, Chain()));
 }
 
-/// Pixels with rows further apart than they are long; what lies between must stay as it is.
+/// Pixels with row padding, which must not change.
 struct Padded {
     Padded(const Shape& size, std::size_t padding)
         : shape(size), pitch(size.row_bytes() + padding * pixel_bytes(size.type)),

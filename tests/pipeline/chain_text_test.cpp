@@ -1,5 +1,5 @@
-// A chain's text reads back as the chain.
-#include "pipeline/chain_text.hpp"
+// The text of a chain is parsed back to the chain.
+#include "pipeline/chain.hpp"
 
 #include <gtest/gtest.h>
 

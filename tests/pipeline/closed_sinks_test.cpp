@@ -1,4 +1,4 @@
-// What recorders dropped belongs to the run, also when they are gone.
+// Frames dropped by a recorder belong to the run, also after it was removed.
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(PipelineSinks, WhatTheClosedOnesDroppedIsStillCounted) {
     EXPECT_EQ(pipeline.stats().drops.recorder, 0U) << "a new run counts anew";
 }
 
-/// Whoever tries again adds what it wants again.
+/// A retry adds its own sinks.
 TEST(PipelineSinks, OfAStartThatFailedAreNotOpenedByALaterOne) {
     auto source = test::camera_of(100'000'000);
     int tries = 0;

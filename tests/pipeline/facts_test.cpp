@@ -1,5 +1,5 @@
-// What the running pipeline says of its frames: saturation, lossy codecs, what becomes of colour, who knows
-// the exposure, and what ends a run.
+// Facts about frames in the running pipeline: saturation, lossy codecs, grey channels, the origin of the
+// exposure, and the reason for the end of a run.
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -94,7 +94,7 @@ TEST(Facts, ALossyCodecUnderASpeckleStageIsSaidOnce) {
 
 constexpr Shape kColour{24, 17, 3, PixelType::u16};
 
-/// A red laser: speckle in red, a steady dark picture in green and blue.
+/// A red laser: speckle in red, a constant dark image in green and blue.
 void paint_red(HostView view, FrameInfo& info, std::uint64_t index) {
     info.full_scale = 65535;
     for (int y = 0; y < view.shape.height; ++y)
@@ -106,7 +106,7 @@ void paint_red(HostView view, FrameInfo& info, std::uint64_t index) {
         }
 }
 
-/// K² of one window of what the channel makes of the colours, in float64.
+/// K² of one window of the grey channel, in float64.
 double expected_contrast2(ConstHostView rgb, GreyChannel channel, int radius, int x, int y) {
     double n = 0, sum = 0, squares = 0;
     for (int j = y - radius; j <= y + radius; ++j)
@@ -166,7 +166,7 @@ TEST(Facts, OfOneChannelTheTypeStaysAndItsFullScale) {
                                   paint_red(view, info, index);
                                   info.full_scale = 0;                                // the type's own
                                   view.as<std::uint16_t>().row(8)[3 * 11] = 65535;    // red
-                                  view.as<std::uint16_t>().row(2)[3 * 3 + 1] = 65535; // green: not looked at
+                                  view.as<std::uint16_t>().row(2)[3 * 3 + 1] = 65535; // green: not used
                               }),
                       chain_of("speckle:radius=2"), asked);
     pipeline.start();

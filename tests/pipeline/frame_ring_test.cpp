@@ -1,4 +1,4 @@
-// A slot is never refilled while anyone holds it; handles outlive the ring.
+// A slot is never refilled while a handle exists; handles outlive the ring.
 #include "base/error.hpp"
 #include "pipeline/frame.hpp"
 
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-// An allocation that cannot be had is refused under the sanitizers too, instead of ending the program.
+// An impossible allocation must be refused under the sanitizers too, instead of ending the program.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using test::paint;
 using test::shows;
 
-/// Host memory that counts what is out.
+/// Host memory that counts allocated blocks.
 class CountedMemory final : public SlotMemory {
 public:
     void* allocate(std::size_t bytes) override {
@@ -38,7 +38,6 @@ public:
         host_memory()->release(memory);
     }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
     std::atomic<int> blocks{0};
 };
 
@@ -78,7 +77,8 @@ TEST(FrameRing, RowsStartOn64BytesAndDoNotOverlap) {
                 EXPECT_EQ(reinterpret_cast<std::uintptr_t>(view.row(y)) % 64, 0U);
                 rows.emplace_back(view.row(y), view.row(y) + shape.row_bytes());
             }
-            std::memset(view.data, i, view.pitch * static_cast<std::size_t>(shape.height)); // ASan looks on
+            // checked by ASan
+            std::memset(view.data, i, view.pitch * static_cast<std::size_t>(shape.height));
         }
         std::sort(rows.begin(), rows.end());
         for (std::size_t i = 1; i < rows.size(); ++i)
@@ -202,7 +202,6 @@ TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
         }
         void release(void*) noexcept override { ADD_FAILURE() << "released what was never given"; }
         Space space() const override { return Space::host; }
-        bool page_locked() const override { return false; }
     };
     EXPECT_THROW(FrameRing(kOdd, 4, std::make_shared<None>()), RunError);
     EXPECT_THROW((void)host_memory()->allocate(std::size_t{1} << 60), RunError);
@@ -223,7 +222,7 @@ TEST(FrameRing, AWaitingThreadGetsTheSlotThatComesHome) {
     EXPECT_TRUE(got);
 }
 
-/// One thread fills, several hold, look and let go in every order; a slot refilled too early shows at once.
+/// One thread fills, several hold, read and release in any order; a slot refilled too early is detected.
 TEST(FrameRing, NoSlotIsRefilledWhileAnyThreadHoldsIt) {
     constexpr int kReaders = 3;
     constexpr std::uint64_t kFrames = 20'000;

@@ -1,4 +1,4 @@
-// What a file or an option asks for is held against the machine's memory before any of it is taken.
+// Requests of a file or an option are compared with the machine's memory before any allocation.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"

@@ -1,6 +1,6 @@
-// What comes from outside can be shown: on one line, without a command to the terminal among it.
+// Outside text is safe to print: on one line, without terminal commands.
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

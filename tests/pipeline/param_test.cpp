@@ -1,5 +1,4 @@
-// Params::set is the one gate for files, flags and sliders: kinds, ranges, choices, and the sentences it
-// refuses with.
+// Params::set checks values of files, flags and sliders: kinds, ranges, choices, and its errors.
 #include "pipeline/param.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +36,7 @@ const ParamTable& table() {
     return made;
 }
 
-/// The sentence a UsageError carries; empty if nothing was thrown.
+/// The message of a UsageError; empty without one.
 template <class F> std::string refusal(F&& f) {
     try {
         f();
@@ -86,7 +85,7 @@ TEST(Params, SetsEveryKind) {
     EXPECT_FALSE(s.on);
     EXPECT_EQ(s.name, "a b=c,d");
     EXPECT_EQ(s.fruit, Sample::Fruit::fig);
-    params.set("gain", std::int64_t{2}); // a whole number is a number
+    params.set("gain", std::int64_t{2}); // an integer is accepted as a real
     EXPECT_EQ(s.gain, 2.0);
 }
 

@@ -1,6 +1,6 @@
-// Edits between frames, versions on results.
+// Edits between frames, versions of results.
 #include "analysis/region.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -109,7 +109,7 @@ TEST(PipelineEdits, TheChainThatWasAskedForIsThereAtOnceUntilItIsRefused) {
     EXPECT_EQ(text(), before);
 }
 
-/// A refused edit of the regions keeps the new chain, and the other way round.
+/// A refused edit of the regions keeps the new chain, and vice versa.
 TEST(PipelineEdits, OfChainAndRegionsEachIsRefusedByItself) {
     Pipeline pipeline(test::camera_of(kEndless), chain_from_text("flip"), options());
     pipeline.start();
@@ -221,7 +221,7 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     EXPECT_NE(refusal(0, "output", std::string("speed")).find("sfi, contrast"), std::string::npos);
     EXPECT_NE(refusal(0, "no_such", 1.0).find("'no_such'"), std::string::npos);
     EXPECT_NE(refusal(7, "radius", std::int64_t{3}).find('8'), std::string::npos);
-    pipeline.edit(0, "radius", std::int64_t{10}); // in the declared range, larger than the image
+    pipeline.edit(0, "radius", std::int64_t{10}); // in the declared range, but larger than the image
     ASSERT_TRUE(eventually([&] { return listener.heard("radius = 10 is too large") == 1; }))
         << listener.all();
     pipeline.set_chain(chain_of("speckle:radius=12"));
@@ -262,8 +262,8 @@ TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
 }
 
 TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
-    // From frame 5 on the image is too small for the radius; a smaller radius brings the picture back, and
-    // then a radius that only the new size allows is judged by the new size.
+    // From frame 5 on the image is too small for the radius; a smaller radius restores the image, and then a
+    // radius is checked against the new size.
     std::atomic<std::uint64_t> allowed{10};
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info({30, 6, 1, PixelType::u8}), [&](test::ScriptedSource& self, FramePort& port) {
@@ -279,7 +279,7 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
     EXPECT_EQ(pipeline.stats().processed, 5U);
     EXPECT_EQ(listener.heard("radius = 5 is too large for an image of 30×3 pixels"), 1)
         << "once, not per frame";
-    pipeline.edit(0, "radius", std::int64_t{4}); // fits the old size alone: refused
+    pipeline.edit(0, "radius", std::int64_t{4}); // fits only the old size: refused
     ASSERT_TRUE(eventually([&] { return listener.heard("radius = 4 is too large") == 1; })) << listener.all();
     const std::uint64_t version = pipeline.edit(0, "radius", std::int64_t{2});
     allowed = 20;
@@ -291,7 +291,7 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
     EXPECT_EQ(pipeline.stats().processed, 15U);
 }
 
-/// A source with an option of its own.
+/// A source with its own option.
 class Tunable final : public test::ScriptedSource {
 public:
     struct Options {

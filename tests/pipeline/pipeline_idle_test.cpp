@@ -1,4 +1,4 @@
-// No thread spins where there is nothing to do.
+// No thread spins when there is nothing to do.
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
         EXPECT_GT(pipeline.stats().acquired, 0U);
         return cpu_seconds() -
-               before; // a thread that spins uses a whole second, or its share of a busy machine
+               before; // a spinning thread uses a whole second, or its share of a busy machine
     };
     {
         Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
@@ -65,7 +65,7 @@ TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
                 return Status::frame;
             }
             blocked = true;
-            std::this_thread::sleep_for(std::chrono::seconds(1)); // a driver that does not answer
+            std::this_thread::sleep_for(std::chrono::seconds(1)); // a driver that does not respond
             return Status::idle;
         });
     Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());

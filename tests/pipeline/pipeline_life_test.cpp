@@ -1,4 +1,4 @@
-// Start, stop, restart, die and come back: nothing is left behind, nothing hangs.
+// Start, stop, restart, failure and reconnection: nothing leaks, nothing hangs.
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ TEST(PipelineLife, ASourceThatCannotOpenIsRefusedAtStart) {
 }
 
 TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
-    for (const bool known : {true, false}) { // an error of ours, and one of a library
+    for (const bool known : {true, false}) { // one of our errors, and one of a library
         auto source = std::make_unique<test::ScriptedSource>(
             test::file_info(), [known](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered == 57 && known)
@@ -243,7 +243,7 @@ TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return camera.opened == 5; }));
     EXPECT_EQ(listener.heard("Next try in 0.5 s."), 2)
-        << listener.all(); // at first, and after frames had come
+        << listener.all(); // at first, and after frames had arrived
     EXPECT_EQ(listener.heard("Next try in 1.0 s."), 1) << listener.all();
     EXPECT_EQ(listener.heard("Next try in 2.0 s."), 1) << listener.all();
 }

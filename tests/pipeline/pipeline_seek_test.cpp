@@ -1,4 +1,4 @@
-// Seeking in a file that runs, stands or has ended: what is shown, what histories hold, what is counted.
+// Seeks in a file that plays, is paused or has ended: what is shown, what windows contain, what is counted.
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using test::Film;
 using test::kLong;
 using test::options;
 
-/// The image of each frame of a straight run that begins at `from`.
+/// The image of each frame of a sequential run that starts at `from`.
 std::vector<std::string> run(const std::string& chain, std::uint64_t from, std::uint64_t to) {
     PipelineOptions with = options();
     with.from = from;
@@ -75,7 +75,7 @@ TEST(PipelineSeek, APausedFileShowsTheFrameAndStands) {
     }
     film.pipeline->step();
     ASSERT_TRUE(film.comes(8, 5));
-    film.pipeline->step(); // on the spot, then elsewhere: the step is not kept for later
+    film.pipeline->step(); // a step, then a seek: the step is not kept
     film.pipeline->seek(100);
     ASSERT_TRUE(film.comes(100));
     const std::size_t stands = film.sink->count();

@@ -1,4 +1,4 @@
-// The flow: order kept, nothing lost in silence, live sources drop and count, files wait.
+// The pipeline: order is kept, every loss is counted, live sources drop, files wait.
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -13,8 +13,8 @@ using test::Seen;
 using test::WatchingSink;
 using Status = Source::Status;
 
-/// Sequence numbers rise, each names its frame, and every raw picture is whole. Returns how many are missing
-/// before `total`.
+/// Sequence numbers increase and identify their frames, and every raw image is complete. Returns the number
+/// missing before `total`.
 std::uint64_t check_order(const std::vector<Seen>& seen, std::uint64_t total) {
     std::uint64_t next = 0;
     std::uint64_t missing = 0;
@@ -262,7 +262,7 @@ TEST(Pipeline, ASizeThatChangesWithEveryFrameDoesNotFillTheMemory) {
         } else {
             ASSERT_TRUE(eventually([&] { return sink->pushing == 1; }));
         }
-        // Time for the fault, not for the right behaviour: unbounded, all 500 would be queued long before.
+        // Waits for a possible fault: unbounded, all 500 would be queued long before.
         EXPECT_FALSE(eventually([&] { return pipeline.stats().queue_depth > 16; }, std::chrono::seconds(1)));
         sink->shut(false);
         ASSERT_TRUE(eventually([&] {
@@ -330,7 +330,7 @@ TEST(PipelineSinks, WhenOneCannotOpenAtStartTheOthersAreClosedAgain) {
     EXPECT_TRUE(first->closed());
     EXPECT_EQ(first->count(), 0U);
     EXPECT_TRUE(test::threads_gone(threads));
-    pipeline.start(); // without them
+    pipeline.start(); // without the sinks
     EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
     EXPECT_EQ(pipeline.stats().processed, 100U);
 }

@@ -1,4 +1,4 @@
-// What a chain keeps when it is edited, and when it forgets: histories, warm-up, buttons, notes.
+// State that a chain keeps or loses when edited: windows, warm-up, buttons, notes.
 #include "base/error.hpp"
 #include "config/settings.hpp"
 #include "pipeline/plan.hpp"
@@ -12,16 +12,16 @@ namespace specklescope::plan_test {
 
 using test::eventually;
 
-/// A stage that counts the frames it has taken in: its result is that number in every pixel, plus what it
-/// reads, so that a chain of them tells its histories apart.
+/// A stage that counts its frames: its result is that number in every pixel, plus its input, so that the
+/// windows of a chain can be told apart.
 struct CountParams {
     int wanted = 4;     ///< rebuild
     double weight = 1;  ///< free
-    double gain = 1000; ///< free: of what it reads
+    double gain = 1000; ///< free: factor of its input
     int clear = 0;      ///< button
     std::string label;  ///< rebuild
 };
-int made = 0; ///< stages that were made since the test began
+int made = 0; ///< stages made since the test began
 
 class CountStage final : public HostStage {
 public:
@@ -111,7 +111,7 @@ protected:
         executor_->submit(std::move(frame), true, again);
         return *executor_->collect(true);
     }
-    /// What the histories hold: 3002 is 3 in the first stage, 2 in the second.
+    /// Content of the windows: 3002 is 3 in the first stage, 2 in the second.
     static int held(const Result& result) {
         return static_cast<int>(result.image.host().as<float>().row(1)[2]);
     }
@@ -152,7 +152,7 @@ TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
     EXPECT_EQ(next(), 4002);
     use(chain_of({count("a"), count("c"), count("b")}));
     EXPECT_EQ(next(), 5001001);
-    use(chain_of({count("a"), count("b")})); // not the "b" it knew: that one came behind "c"
+    use(chain_of({count("a"), count("b")})); // not the earlier "b", which came after "c"
     EXPECT_EQ(next(), 6001);
     use(chain_of({count("b"), count("a")}));
     EXPECT_EQ(next(), 1001);
@@ -241,7 +241,8 @@ TEST_F(PlanTest, AFrameOnceMoreIsNotTakenInTwice) {
     EXPECT_EQ(next(), 2002);
     EXPECT_EQ(next(true), 2002);
     use(chain_of(
-        {count("a"), count("B")})); // an edit in a pause: the new stage takes the frame, the old one not
+        // an edit while paused: the new stage adds the frame, the old one does not
+        {count("a"), count("B")}));
     EXPECT_EQ(next(true), 2001);
     EXPECT_EQ(next(true), 2001);
     EXPECT_EQ(next(), 3002);
@@ -323,7 +324,7 @@ TEST(PlanPipeline, TimesOfStagesOfOneNameAreKeptApart) {
     EXPECT_DOUBLE_EQ(s.stages[1].last_ms, 5);
 }
 
-/// What the sink saw of the first stage's history, frame by frame.
+/// The first stage's window as seen by the sink, frame by frame.
 std::vector<int> histories(std::unique_ptr<Source> source, std::size_t frames) {
     Pipeline pipeline(std::move(source), chain_of({count("a")}), test::options());
     const auto sink = std::make_shared<test::WatchingSink>();

@@ -1,6 +1,6 @@
-// Frames given to several executors in turn: order, room, edits, refusals.
+// Frames assigned to several executors in rotation: order, capacity, edits, refusals.
 #include "base/error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ std::shared_ptr<const Chain> chain_of(const std::string& text) {
     return chain;
 }
 
-/// The host's, but with several frames in flight and each result `delay` calls of collect() late.
+/// A host executor with several frames in flight, each result delayed by `delay` calls of collect().
 class LateExecutor final : public Executor {
 public:
     LateExecutor(int room, int delay) : host_(make_host_executor(1)), room_(room), delay_(delay) {}
@@ -37,7 +37,7 @@ public:
         done_.push_back(*host_->collect(true));
         Result& result = done_.back();
         const HostView pixels = result.image.host();
-        result.device_image = borrowed_device_frame({pixels.data, pixels.shape, pixels.pitch}); // as if
+        result.device_image = borrowed_device_frame({pixels.data, pixels.shape, pixels.pitch}); // simulated
         if (leaves)
             result.memory = std::make_shared<NoMemory>();
     }

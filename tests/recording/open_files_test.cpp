@@ -1,6 +1,6 @@
 // Where too many files are open: what is said of it, and as many as may be.
 #include "base/error.hpp"
-#include "base/open_files.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "tests/recording/storage_calls.hpp"
 #include "tests/support/child.hpp"

@@ -1,5 +1,5 @@
 // Where a time lies in a recording whose frames do not come evenly: by their own times, in every format.
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"

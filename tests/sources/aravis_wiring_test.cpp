@@ -1,4 +1,4 @@
-// Lines, chunks, PTP, the clock and the frame numbers of a camera over the real protocol.
+// Lines, chunks, PTP, clock and frame numbers of a camera over the real protocol.
 #include "base/long_work.hpp"
 #include "pipeline/clock/clock_fit.hpp"
 
@@ -70,7 +70,7 @@ TEST_F(GigeCamera, GapsAreCountedOverTheEndOfSixteenBitsAndInSixtyFour) {
         TestPort port;
         ASSERT_TRUE(read_frames(*source, port, 120));
         const auto index = [&](std::size_t i) { return std::to_integer<unsigned>(port.frames[i].pixels[0]); };
-        // The pixels tell which frame it is, whatever its number says.
+        // The pixels identify the frame, independent of its number.
         for (std::size_t i = 1; i < port.frames.size(); ++i)
             ASSERT_EQ((index(i) - index(i - 1)) % 256,
                       port.frames[i].info.sequence - port.frames[i - 1].info.sequence)
@@ -88,7 +88,7 @@ TEST_F(GigeCamera, ACountThatBeginsAnewLosesNothing) {
     TestPort port(false);
     ASSERT_TRUE(read_frames(*source, port, 110));
     source->close();
-    const std::uint64_t last = port.next_sequence; // of those that the camera made
+    const std::uint64_t last = port.next_sequence; // of the frames made by the camera
     EXPECT_NEAR(static_cast<double>(port.lost_frames), static_cast<double>(last / 25), 1.0) << reasons(port);
 }
 
@@ -108,7 +108,7 @@ TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
     }
 }
 
-// Whoever reaches the network says how large a picture is.
+// The image size comes from the network and cannot be trusted.
 TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
     for (const auto& [claim, why] : {std::pair{"10:16", "held less than the picture that they claimed"},
                                      {"10:2", "held less than the picture that they claimed"},
@@ -129,7 +129,7 @@ TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
     }
 }
 
-// Back by four seconds, and ahead by a second: recorded time goes on, and histories know of it.
+// Back by four seconds, and ahead by a second: recorded time continues, and windows restart.
 TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
     for (const char* jump : {"50:-4", "50:1"}) {
         SCOPED_TRACE(jump);
@@ -152,7 +152,7 @@ TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
     }
 }
 
-// What it reports is not what it was asked for: another one in its place is left as it is.
+// Its reported values are not requests: another camera in its place keeps its settings.
 TEST_F(GigeCamera, AnEditAsksForNothingElseOfACameraThatComesBack) {
     start({"--exposure", "5000"});
     const auto source = camera(kName, {{"trigger", "software"}});
@@ -188,7 +188,7 @@ TEST_F(GigeCamera, ChunksGiveEachFrameItsExposure) {
     EXPECT_NEAR(without.frames.back().info.exposure_ms, 5, 1e-9) << "as it is set";
 }
 
-// 20 000 ppm, so that what a busy machine adds does not matter.
+// 20 000 ppm, so that delays of a busy machine do not matter.
 TEST_F(GigeCamera, ItsClockIsFittedFromTheTimesInTheLeaders) {
     start({"--skew", "20000", "--jitter", "2"});
     const auto source = camera(kName, {});
@@ -213,11 +213,11 @@ TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
     EXPECT_EQ(camera(kName, {{"ptp", "off"}})->open().clock, "camera");
 }
 
-// It is waited for, but not for good.
+// Waits for it, but not forever.
 TEST_F(GigeCamera, PtpThatListensForGoodIsToldAsThat) {
     start({"--alone"});
     const auto begin = SteadyClock::now();
-    const WatchWork watch([&](std::string_view, double) { // else it would never come back
+    const WatchWork watch([&](std::string_view, double) { // otherwise it would never return
         return SteadyClock::now() - begin < std::chrono::seconds(60);
     });
     EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Listening");

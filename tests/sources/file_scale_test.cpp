@@ -1,5 +1,5 @@
-// How large a pixel is, as TIFFs of other programs say it: what is taken of words and tags.
-#include "files/file_scale.hpp"
+// Pixel size in TIFF files of other programs: words and tags that are used.
+#include "files/description_text.hpp"
 #include "files/image_file.hpp"
 #include "files/recorded.hpp"
 #include "tests/support/file_tools.hpp"
@@ -25,7 +25,7 @@ TEST(FileScale, ImageJsUnitsAreLengths) {
         EXPECT_EQ(scale.refused, "") << unit;
     }
     EXPECT_EQ(tiff_scale(imagej("micron"), {0.4, 0.4, 0}).by, "ImageJ's unit micron");
-    // Without a unit, or in pixels, nothing is said; what is no length is refused by its name.
+    // Without a unit, or in pixels, the size is unknown; units that are no lengths are refused by name.
     for (const char* none : {"pixel", "pixels", ""})
         EXPECT_EQ(tiff_scale(imagej(none), {400, 400, 3}).um_per_px, 0) << none;
     const FileScale strange = tiff_scale(imagej("furlong"), {400, 400, 1});

@@ -1,6 +1,6 @@
-// What GLib and GStreamer say on their own goes into our log, and no secret with it.
-#include "base/known_secrets.hpp"
+// Messages of GLib and GStreamer go to our log, without secrets.
 #include "base/log.hpp"
+#include "base/source_argument.hpp"
 #include "files/gst_init.hpp"
 #include "sources/registry.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace specklescope::glib_log_test {
 
-/// What comes into the log while this is there.
+/// Collects log messages during its lifetime.
 class Logged {
 public:
     Logged() {
@@ -57,7 +57,7 @@ TEST(GlibLog, HoldsNoSecretOfASourceThatWasMade) {
         << "nobody knows yet that it is one";
     try {
         (void)make_source(SourceArgument("gst:" + element + " user-pw=" + word), {.trusted = true});
-    } catch (const Error&) { // whether it can be opened is another matter
+    } catch (const Error&) { // opening it is not tested here
     }
     const std::string text = logged(G_LOG_LEVEL_WARNING, "value " + word + " is odd");
     EXPECT_NE(text.find("value *** is odd"), std::string::npos) << text;

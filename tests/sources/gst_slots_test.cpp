@@ -1,6 +1,5 @@
-// GStreamer's elements write into the ring's own slots where they can; where not, the frame is copied, is the
-// same and says why. A slot is nobody else's while it is read, whatever becomes of the pipeline that filled
-// it.
+// GStreamer's elements write directly into the ring's slots if possible; otherwise the frame is copied, is
+// equal, and the reason is recorded. A slot is not reused while it is read, whatever happens to its pipeline.
 #include "tests/sources/gst_sources.hpp"
 #include "tests/sources/lending_port.hpp"
 #include "tests/support/eventually.hpp"
@@ -13,8 +12,8 @@ namespace gst_slots_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-/// A movie of noise in a file, and a pipeline that cuts its border off: the element that cuts takes its
-/// memory from us, and what must come is known.
+/// A video of noise in a file, and a pipeline that crops its border: the cropping element uses our memory,
+/// and its output is known.
 class Cropped {
 public:
     Cropped(int width, int height, int count, const std::string& format, int pixel_bytes)
@@ -36,7 +35,7 @@ public:
     const Shape& shape() const { return shape_; }
     std::uint64_t count() const { return static_cast<std::uint64_t>(movie_.count); }
 
-    /// The view is exactly what is left of frame `index`.
+    /// True if the view is the cropped frame `index`.
     bool is(const HostView& view, std::uint64_t index) const {
         if (view.shape != shape_ || index >= count())
             return false;
@@ -55,7 +54,7 @@ private:
     Shape shape_;
 };
 
-/// All but the few that were made before there were slots to lend.
+/// All except the first frames, made before slots were lent.
 void expect_in_place(const LendingPort& port, std::uint64_t all) {
     EXPECT_EQ(port.frames, all);
     EXPECT_EQ(port.lent + port.copies, all);
@@ -108,10 +107,10 @@ TEST(GstSlots, ASlotThatIsHeldIsNotWrittenAgain) {
     }
 }
 
-// The streaming thread then waits for a slot that will not come.
+// The streaming thread then waits for a slot that is never released.
 TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
     const Cropped movie(37, 19, 100, "GRAY8", 1);
-    LendingPort port(24); // for those that were made before any slot was lent, and others
+    LendingPort port(24); // for frames made before slots were lent, and others
     port.keep_all = true;
     {
         const auto source = trusted_gst(movie.text());
@@ -123,7 +122,7 @@ TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
     EXPECT_TRUE(eventually([] { return pipelines_closing() == 0; }));
     port.forget_ring();
     EXPECT_EQ(port.memory->blocks(), 1u);
-    for (const Frame& frame : port.held) // some found no slot to be copied into
+    for (const Frame& frame : port.held) // some had no slot to be copied into
         EXPECT_TRUE(movie.is(frame.host(), static_cast<std::uint64_t>(frame.info().capture_ns / 40'000'000)));
     port.newest.reset();
     port.held.clear();
@@ -171,7 +170,7 @@ TEST(GstSlots, AChangeOfSizeBringsSlotsOfTheNewSize) {
     EXPECT_EQ(port.lent + port.copies, 150u);
 }
 
-// A queue that lets nothing go before it holds more than are lent.
+// A queue that releases nothing until it holds more than are lent.
 TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
     const Cropped movie(37, 19, 200, "GRAY8", 1);
     const auto source = trusted_gst(movie.text(" ! queue min-threshold-buffers=60 max-size-buffers=100"));
@@ -183,7 +182,7 @@ TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
     EXPECT_EQ(port.lent + port.copies, 200u);
 }
 
-// The same memory may be pushed more than once: each frame has its own number and time nevertheless.
+// Memory may be pushed repeatedly: each frame still has its own number and time.
 TEST(GstSlots, MemoryGivenAgainIsCopied) {
     const Cropped movie(37, 19, 20, "GRAY8", 1);
     const auto source = trusted_gst(movie.text(" ! videorate ! video/x-raw,framerate=100/1"));

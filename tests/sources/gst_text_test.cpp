@@ -1,4 +1,4 @@
-// Pipelines given as text, and cameras that are not there.
+// Pipelines given as text, and missing cameras.
 #include "tests/sources/gst_sources.hpp"
 
 namespace gst_text_test {
@@ -25,8 +25,7 @@ TEST(GstText, ALiveSourceIsLiveAndItsTimesAreTheSteadyClocks) {
     EXPECT_EQ(port.lost_frames, 0u);
 }
 
-/// Bytes that an element cuts into frames carry no times: of a file they are numbered, whatever the clock
-/// says.
+/// Frames parsed from bytes have no times: in a file they are numbered, independent of the clock.
 TEST(GstText, FramesOfAFileWithoutTimesAreNumbered) {
     const TemporaryFolder folder;
     std::string bytes;
@@ -53,7 +52,7 @@ TEST(GstText, FramesLostOnTheWayLeaveAGap) {
     TestPort port;
     ASSERT_TRUE(read_frames(*source, port));
     EXPECT_LT(port.frames.size(), 190u);
-    // The frames before the first and after the last that came are nobody's to count.
+    // Frames before the first and after the last received one cannot be counted.
     const std::int64_t span = port.frames.back().info.capture_ns - port.frames.front().info.capture_ns;
     EXPECT_EQ(port.frames.size() + port.lost_frames, static_cast<std::uint64_t>(span / 2'000'000 + 1));
     EXPECT_GT(port.lost_frames, 10u);

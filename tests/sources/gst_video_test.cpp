@@ -1,4 +1,4 @@
-// Video files give every frame, in order, unchanged where the format allows it.
+// Video files deliver every frame, in order, unchanged if the format allows it.
 #include "tests/sources/gst_sources.hpp"
 #include "tests/support/eventually.hpp"
 
@@ -9,7 +9,7 @@ namespace gst_video_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-// 37 pixels: no row begins where the one before it ends, in any of GStreamer's buffers.
+// 37 pixels: rows are padded in all of GStreamer's buffers.
 TEST(VideoFile, Ffv1Grey8IsBitExact) {
     expect_lossless(noise_movie(37, 23, 12, "GRAY8", 1), "avenc_ffv1 ! matroskamux", ".mkv",
                     {37, 23, 1, PixelType::u8});
@@ -41,20 +41,20 @@ TEST(VideoFile, BgrInAviBecomesRgb) {
     expect_same(movie, port, {40, 24, 3, PixelType::u8});
 }
 
-// A smooth picture through lossy codecs: the mean difference stays within a few grey values.
+// A smooth image through lossy codecs: the mean difference is within a few grey values.
 TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
     RawMovie grey{64, 48, 10, "GRAY8", 1, {}};
     for (int i = 0; i < grey.count; ++i)
         for (int y = 0; y < grey.height; ++y)
             for (int x = 0; x < grey.width; ++x)
                 grey.bytes.push_back(static_cast<std::uint8_t>(40 + 2 * x + y + 4 * i));
-    // Grey has no declared range, which H.264 would take for 16…235: its frames are made from RGB.
+    // Grey has no declared range, which H.264 would take as 16…235: its frames are made from RGB.
     RawMovie colour{64, 48, 10, "RGB", 3, {}};
     for (const std::uint8_t value : grey.bytes)
         colour.bytes.insert(colour.bytes.end(), 3, value);
     struct Case {
         const char *chain, *ending, *codec;
-        std::size_t channels; ///< x264enc takes no grey: that picture comes back as colour
+        std::size_t channels; ///< x264enc does not accept grey: that image comes back as colour
     };
     const TemporaryFolder folder;
     for (const Case& c : {Case{"jpegenc quality=95 ! avimux", ".avi", "MJPEG", 1},
@@ -119,8 +119,8 @@ TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
     EXPECT_EQ(port.frames.size(), 120u);
 }
 
-// H.264 with frames that refer to later ones: the decoder's last frames come out at the end, before it starts
-// again.
+// H.264 with frames that refer to later ones: the decoder's last frames arrive at the end, before it
+// restarts.
 TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch(
@@ -144,7 +144,7 @@ TEST(VideoFile, ARateHoldsItBack) {
     TestPort port;
     ASSERT_TRUE(read_frames(*source, port));
     ASSERT_EQ(port.frames.size(), 21u);
-    // Unpaced it takes some 5 ms, paced 200 ms less what the first frame was late.
+    // Unpaced it takes about 5 ms, paced 200 ms minus the delay of the first frame.
     EXPECT_GE(port.frames.back().info.arrival - port.frames.front().info.arrival,
               std::chrono::milliseconds(150));
 }

@@ -1,5 +1,5 @@
-// Images as other programs write them: kinds of samples, palettes, orientations, full scales. The truth is
-// what numpy made before tifffile, Pillow or the bytes below wrote it.
+// Images by other programs: sample types, palettes, orientations, full scales. The reference is the numpy
+// data before tifffile, Pillow or the bytes below wrote it.
 #include "base/log.hpp"
 #include "pipeline/source.hpp"
 #include "sources/bayer.hpp"
@@ -17,7 +17,7 @@
 
 namespace specklescope::test::image_kinds_test {
 
-/// What is logged while this lives.
+/// Collects log messages during its lifetime.
 class LogOf {
 public:
     LogOf() { run_log().sinks().push_back(sink_); }
@@ -125,8 +125,8 @@ TEST_F(ImageKinds, AFullScaleThatIsGivenWins) {
         EXPECT_EQ(read(std::string(name) + "?full_scale=2047").frames.at(0).info.full_scale, 2047) << name;
 }
 
-/// OpenCV, Pillow, imageio, ImageMagick, tifffile and GStreamer write; the truth is what another reader finds
-/// in the file: no difference without a word.
+/// Written by OpenCV, Pillow, imageio, ImageMagick, tifffile and GStreamer; the reference is another reader:
+/// every difference must be reported.
 TEST(OtherPrograms, FilesAreReadAsOtherReadersReadThem) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, read_file(test::source_folder() + "/tests/support/write_by_others.py")))
@@ -160,7 +160,7 @@ TEST(OtherPrograms, FilesAreReadAsOtherReadersReadThem) {
     EXPECT_GE(count, 60);
 }
 
-/// A mosaic in which the sites have these means, with the contrast of a fully developed speckle pattern.
+/// A mosaic with these means per site, with the contrast of fully developed speckle.
 std::vector<std::uint16_t> mosaic(int width, int height, const std::array<double, 4>& means) {
     std::mt19937 random(7);
     std::exponential_distribution<double> light(1);

@@ -1,4 +1,4 @@
-// NPY files of more numbers than are read at a time, as numpy writes them, and shapes that are none.
+// NPY files larger than one read, written by numpy, and invalid shapes.
 #include "base/error.hpp"
 #include "files/npy_file.hpp"
 #include "tests/support/file_tools.hpp"
@@ -11,7 +11,7 @@ namespace specklescope::npy_file_test {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 
-/// Every number is its place in row order.
+/// Every number is its index in row order.
 TEST(NpyFile, OfManyPiecesIsWholeInEitherOrder) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, R"py(

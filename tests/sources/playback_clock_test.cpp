@@ -1,4 +1,4 @@
-// The clock of what is played back: over gaps, jumps, rounds and files; and the frame of a time.
+// The clock of playback: over gaps, seeks, rounds and files; and the frame at a time.
 #include "sources/playback_clock.hpp"
 #include "tests/support/test_port.hpp"
 
@@ -60,7 +60,7 @@ TEST_F(PlaybackClockTest, AGapIsNoStepEither) {
 TEST(PlaybackTimes, OneWrongTimeMovesNoOther) {
     PlaybackTimes times;
     for (std::int64_t i = 0; i < 100; ++i) {
-        const bool wrong = i == 40 || i == 70; // 5 s early; the one before once more
+        const bool wrong = i == 40 || i == 70; // 5 s early; the previous one again
         const std::int64_t recorded = i == 40 ? -1'000'000'000 : (i == 70 ? 69 : i) * kStep;
         const std::int64_t time = times.next(recorded, i > 0);
         EXPECT_NEAR(static_cast<double>(time), static_cast<double>(i * kStep), 1) << i;

@@ -1,6 +1,5 @@
-// Pictures of high dynamic range: Radiance files written byte by byte in Python and OpenEXR files written by
-// OpenCV come out as numpy says; what the program writes is read again by Python; damaged files are one
-// sentence.
+// High dynamic range images: Radiance files written byte by byte in Python and OpenEXR files written by
+// OpenCV match numpy; the program's output is read by Python; damaged files give one error.
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
@@ -17,7 +16,7 @@
 
 namespace specklescope::test::radiance_test {
 
-/// RGBE as Radiance's color.c decodes it: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
+/// RGBE as decoded by Radiance's color.c: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
 constexpr const char* kScript = R"py(
 import os, struct
 os.environ["OPENCV_IO_ENABLE_OPENEXR"] = "1"
@@ -178,7 +177,7 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
         EXPECT_NE(said.find(word), std::string::npos) << name << ": " << said;
         EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     }
-    // A header line of any length is quoted by 80 characters.
+    // Long header lines are quoted up to 80 characters.
     const std::string long_line(60000, 'x');
     for (const std::string& line :
          {"FORMAT=" + long_line + "\n\n", "EXPOSURE=" + long_line + "\n\n", "\n" + long_line + "\n"}) {
@@ -189,7 +188,7 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
     }
 }
 
-/// A tall picture is read in parts, which make it up.
+/// A tall image read in parts is complete.
 TEST_F(RadianceTest, RowsReadInPartsAreThoseReadAtOnce) {
     for (const std::string& name : readable()) {
         const auto whole = open_image(file(name));
@@ -229,7 +228,7 @@ TEST_F(RadianceTest, TheOnlyChannelOfAnExrMayHaveAnyName) {
 #endif
 
 TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
-    std::uint64_t seed = 1; // every damage is reproducible from here
+    std::uint64_t seed = 1; // every damage is reproducible
     for (const std::string& name : readable()) {
         const std::string good = read_file(file(name));
         const std::string cut = file("cut_" + name);
@@ -273,7 +272,7 @@ TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
 }
 #endif
 
-/// In and out by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
+/// Read and written by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
 TEST_F(RadianceTest, WhatIsWrittenIsTheSameLight) {
     std::vector<std::string> endings = {".hdr"};
 #ifdef SPECKLESCOPE_HAVE_EXR

@@ -1,4 +1,5 @@
-// Sidecars of headerless frames that say what cannot be: it is left out and said, and time stamps only grow.
+// Sidecars of headerless frames with impossible values: these are ignored and reported, and times only
+// increase.
 #include "base/log.hpp"
 #include "files/recorded.hpp"
 #include "sources/playback_clock.hpp"
@@ -18,7 +19,7 @@ namespace specklescope::test::raw_lies_test {
 
 class RawLies : public testing::Test {
 protected:
-    /// Plays so many frames of a file with these lines beside it.
+    /// Plays `frames` frames of a file with these lines in its sidecar.
     void play(const std::string& of_file, const std::vector<std::string>& of_frames, std::size_t frames = 0) {
         const std::string path = folder_ / "lie.raw";
         write_file(path, std::string(of_frames.size() * 12, 'x'));
@@ -41,7 +42,7 @@ protected:
             EXPECT_GE(port_.frames[i].info.capture_ns, port_.frames[i - 1].info.capture_ns) << "frame " << i;
     }
     std::int64_t time(std::size_t frame) const { return port_.frames.at(frame).info.capture_ns; }
-    /// How often this was said.
+    /// Number of log messages with this text.
     std::size_t said(const std::string& what) const {
         std::size_t times = 0;
         for (std::size_t at = said_.find(what); at != std::string::npos; at = said_.find(what, at + 1))

@@ -1,4 +1,4 @@
-// Headerless frames out of a pipe whose writer pauses: what has come of a frame stays, and an end is heard.
+// Headerless frames from a pipe whose writer pauses: a partial frame is kept, and cancelling works.
 #include "base/long_work.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/child.hpp"

@@ -1,4 +1,4 @@
-// What pictures and films of recordings say that cannot be is left out and said once, as of raw files.
+// Impossible values in recorded images and videos are ignored and reported once, like in raw files.
 #include "base/log.hpp"
 #include "files/recorded.hpp"
 #include "sources/registry.hpp"
@@ -16,7 +16,7 @@
 
 namespace specklescope::test::recorded_doubts_test {
 
-/// Of a recording of 4×3 pixels; `more` is added to what its file says.
+/// Description of a recording of 4×3 pixels; `more` is added to the file's description.
 std::string description(const std::string& more, const std::string& frame) {
     return R"({"finished": true, "program": "Specklescope 1", "content": "raw", "width": 4, "height": 3, )"
            R"("channels": 1, "pixel_type": "u8", "frame": {)" +
@@ -25,7 +25,7 @@ std::string description(const std::string& more, const std::string& frame) {
 
 class RecordedDoubts : public testing::Test {
 protected:
-    /// A page for each text.
+    /// One page per text.
     void write_tiff(const std::string& name, const std::vector<std::string>& texts) {
         TIFF* tiff = TIFFOpen((folder_ / name).c_str(), "w");
         ASSERT_NE(tiff, nullptr);
@@ -43,7 +43,7 @@ protected:
         }
         TIFFClose(tiff);
     }
-    /// What is said while so many frames are played.
+    /// Log messages while `frames` frames are played.
     std::string played(const std::string& source_text, std::size_t frames) {
         std::ostringstream log;
         log_to(std::make_shared<spdlog::logger>("test",
@@ -89,7 +89,7 @@ TEST_F(RecordedDoubts, OfAFolderAreSaidOfTheFirstThatHasThem) {
     EXPECT_EQ(times(said, "cannot be"), 1U) << said;
 }
 
-/// In place of what the recorder has written, wherever it stands; as long as that.
+/// Replaces the recorder's text everywhere with one of the same length.
 void lie(std::string& film, std::string_view truth, std::string_view lie) {
     ASSERT_EQ(truth.size(), lie.size());
     ASSERT_NE(film.find(truth), std::string::npos) << truth;
@@ -122,7 +122,7 @@ TEST_F(RecordedDoubts, OfAFilmAreSaidOnce) {
             << said;
 }
 
-/// A film says where its numbers go on otherwise than by one, in rows of [frame, sequence, exposure].
+/// A video describes changes of its numbering in rows of [frame, sequence, exposure].
 std::vector<std::string_view> doubts_of_film(const std::string& changes, const std::string& more = "") {
     RecordedText text;
     EXPECT_TRUE(text.begin(description(more + R"(, "changes": )" + changes, R"("sequence": 7)")));
@@ -150,7 +150,7 @@ TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersThatCanBeAreNone) {
         << "they were not to be recorded";
 }
 
-/// Frames that were read as fast as possible came at a rate that no camera has.
+/// Frames read as fast as possible have a rate that no camera has.
 TEST_F(RecordedDoubts, OfAFilmOfUnpacedFramesAreNone) {
     const StreamInfo stream = stream_of({16, 16, 1, PixelType::u8}, 0);
     const auto sink = make_recorder({.path = folder_ / "u.mkv", .what = RecordWhat::raw});
@@ -158,7 +158,7 @@ TEST_F(RecordedDoubts, OfAFilmOfUnpacedFramesAreNone) {
     Maker maker({16, 16, 1, PixelType::u8});
     for (std::uint64_t n = 0; n < 4; ++n) {
         Result result = maker.make(n);
-        result.info.capture_ns = static_cast<std::int64_t>(1000 * n); // a million a second
+        result.info.capture_ns = static_cast<std::int64_t>(1000 * n); // a million per second
         sink->push(result, true);
     }
     sink->close();

@@ -1,4 +1,4 @@
-// RTSP over the real protocol on the loopback: frames arrive, a server that goes is an error.
+// RTSP over the real protocol on the loopback: frames arrive, a server that disappears is an error.
 #include "base/error.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"

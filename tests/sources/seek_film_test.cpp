@@ -1,4 +1,4 @@
-// A frame of a film that is sought is the frame that a straight read gives there, whatever the container.
+// A seek in a video gives the frame that a sequential read gives there, in every container.
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "tests/sources/seek_helpers.hpp"
@@ -7,7 +7,7 @@
 
 namespace specklescope::test::seek_film_test {
 
-/// Whether packets lie in the file in another order than that in which they are shown; how many there are.
+/// Whether packets are stored in another order than displayed; and their number.
 std::pair<bool, int> order_of(const std::string& path) {
     init_gstreamer();
     const GstHandle<GstElement> pipeline = own(gst_parse_launch(
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class SeekForeignFilm : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
 
-/// Films that ffmpeg wrote: a frame's number is in its first row, as eight bright or dark blocks.
+/// Videos written by ffmpeg: the frame number is in the first row, as eight bright or dark blocks.
 TEST_P(SeekForeignFilm, ShowsExactlyTheFrame) {
     const std::string path = file("film" + GetParam().name);
     script(
@@ -144,7 +144,7 @@ TEST_F(SeekTest, ATrimmedFilmHasAllItsFrames) {
 }
 
 TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
-    // Two rates in one file: times that no rate tells.
+    // Two rates in one file: times without a common rate.
     const RawMovie movie = noise_movie(48, 32, 40, "GRAY8", 1);
     const std::string path = file("uneven.mkv");
     ASSERT_NO_FATAL_FAILURE(
@@ -219,7 +219,7 @@ TEST_F(SeekTest, AFilmThatGrewByNothingIsWhereItWas) {
 
 TEST_F(SeekTest, AFilmThatIsGoneSaysSoEachTime) {
     const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
-    const std::string path = file("gone.y4m"); // to be counted: it is opened anew
+    const std::string path = file("gone.y4m"); // must be counted: it is opened again
     ASSERT_NO_FATAL_FAILURE(encode(movie, "videoconvert ! y4menc", path));
     const std::vector<Delivered> all = straight(path);
     const auto source = make_source(path, {});

@@ -1,5 +1,5 @@
-// A frame that is sought is the frame that a straight read gives there, in every kind of file but films.
-#include "sources/files/image_index.hpp"
+// A seek gives the frame that a sequential read gives there, in every kind of file except videos.
+#include "sources/files/image_sequence.hpp"
 #include "tests/sources/seek_helpers.hpp"
 
 #include <sstream>
@@ -49,7 +49,7 @@ TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
     index.count_ahead(files, {}, 2, std::chrono::milliseconds(0));
     EXPECT_EQ(index.frames(), 3U);
     EXPECT_FALSE(index.all_of(files)) << "their length is not known yet";
-    index.count(files, {}, 4); // a frame that is sought
+    index.count(files, {}, 4); // for a seek
     EXPECT_EQ(index.frames(), 6U);
     EXPECT_EQ(index.place(files, {}, 4).file, 2U);
     EXPECT_EQ(index.place(files, {}, 4).page, 1U);
@@ -116,7 +116,7 @@ TEST_F(SeekTest, LinesThatComeAfterTheirFramesAreFound) {
         lines += line(i);
     std::ofstream(file("r.raw.jsonl"), std::ios::binary | std::ios::app)
         << lines.substr((head + line(0) + line(1)).size() + 9);
-    ASSERT_TRUE(read_frames(*source, port, 8)); // they are found while it is read
+    ASSERT_TRUE(read_frames(*source, port, 8)); // found during reading
     EXPECT_EQ(port.frames[6].info.exposure_ms, 7);
     EXPECT_EQ(port.frames[7].info.exposure_ms, 8);
     for (const int frame : {3, 2, 9, 5, 11, 4, 0}) {
@@ -160,7 +160,7 @@ TEST_F(SeekTest, FilesThatGrow) {
         const auto whole = make_source(raw, {});
         whole->open();
         TestPort port;
-        EXPECT_THROW(read_frames(*whole, port), RunError); // the frame that is being written
+        EXPECT_THROW(read_frames(*whole, port), RunError); // the frame being written
         all = std::move(port.frames);
     }
     ASSERT_EQ(all.size(), 9U);
@@ -188,7 +188,7 @@ TEST_F(SeekTest, FilesThatAreCutShortReachToTheCut) {
     TestPort port;
     EXPECT_THROW(read_frames(*raw, port), RunError);
     EXPECT_NE(refusal(*raw, 4).find("0…3"), std::string::npos);
-    raw->seek(2, 0); // after the error, too
+    raw->seek(2, 0); // also after the error
     ASSERT_NO_FATAL_FAILURE(expect_next(*raw, port.frames, 2));
 
     ASSERT_NO_FATAL_FAILURE(
@@ -212,7 +212,7 @@ TEST_F(SeekTest, FramesInFrontAreDueAtOnce) {
     const auto source = make_source("raw:" + file("a.raw") + "?width=12&height=8&rate=0.01", {});
     source->open();
     TestPort port;
-    source->seek(10, 7); // 8 frames, at 100 s a frame
+    source->seek(10, 7); // 8 frames, at 100 s per frame
     const auto begin = SteadyClock::now();
     ASSERT_TRUE(read_frames(*source, port, 8));
     EXPECT_LT(SteadyClock::now() - begin, std::chrono::seconds(50));
@@ -230,7 +230,7 @@ TEST_F(SeekTest, AFrameThatNoRunGetsBehindEndsTheRun) {
     try {
         source->seek(8, 0);
         FAIL() << "no error";
-    } catch (const RunError& error) { // a usage error would leave the source where it was
+    } catch (const RunError& error) { // a usage error would leave the source unchanged
         EXPECT_NE(std::string(error.what()).find("frame_height = 10 does not divide the 55 rows"),
                   std::string::npos)
             << error.what();

@@ -1,6 +1,6 @@
 // Axes and times of TIFF files by other programs: frames of one directory, channels, slices, intervals. The
-// truth of each file is what tifffile, which wrote it, was given: image i of channel c and slice z has the
-// value 1000 c + 100 z + i everywhere.
+// reference is the input of tifffile, which wrote them: image i of channel c and slice z has the value 1000 c
+// + 100 z + i everywhere.
 #include "base/error.hpp"
 #include "files/tiff_stack.hpp"
 #include "sources/registry.hpp"
@@ -231,7 +231,7 @@ TEST_F(TiffStacks, AFileOfAFolderThatCannotBeReadIsALostFrame) {
     EXPECT_THROW(film("folder/f1.tif"), RunError);
 }
 
-/// A file that is cut short counts as lost. The other frames keep their numbers.
+/// A truncated file counts as lost. The other frames keep their numbers.
 TEST_F(TiffStacks, AFileOfAFolderThatIsCutShortIsALostFrame) {
     for (const std::string kind : {"png", "jpg", "tif", "tiff"}) {
         SCOPED_TRACE(kind);

@@ -1,4 +1,4 @@
-// Frames without times: what needs seconds asks for a rate.
+// Frames without times: everything that needs seconds requires a rate.
 #include "analysis/baseline_image.hpp"
 #include "base/error.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"

@@ -1,4 +1,4 @@
-// What must hold for grey levels, contrast and geometry of any picture, without a stored answer.
+// Identities of grey levels, contrast and geometry for any image, without stored results.
 #include "tests/stages/identities.hpp"
 
 #include <map>
@@ -56,7 +56,7 @@ TEST_P(Identities, AStillSceneHasNoTemporalContrastAndInfiniteFlow) {
     for (int count : {2, 5, 25, 60}) {
         const auto image = levels<std::uint16_t>(45, 31);
         const auto real = noise(45, 31);
-        auto lit = image; // no black pixel: those are undefined
+        auto lit = image; // no black pixel, which would be undefined
         for (int y = 0; y < 31; ++y)
             for (int x = 0; x < 45; ++x)
                 lit.at(x, y) = std::max<std::uint16_t>(1, lit.at(x, y));
@@ -111,7 +111,8 @@ TEST_P(Identities, FourQuarterTurnsAndTwoMirrorsAreNothing) {
     check(levels<std::uint16_t>(64, 1));
     check(noise(1, 45, 3));
     check(levels<std::uint16_t>(130, 129));
-    const Picture turned = run("rotate90", levels<std::uint8_t>(5, 3)); // clockwise: the left column goes up
+    // clockwise: the left column moves to the top
+    const Picture turned = run("rotate90", levels<std::uint8_t>(5, 3));
     const auto image = levels<std::uint8_t>(5, 3);
     for (int y = 0; y < 5; ++y)
         for (int x = 0; x < 3; ++x)
@@ -137,7 +138,7 @@ TEST_P(Identities, BorderCropIsTheInsideOfAnyOtherBorder) {
     const auto image = levels<std::uint16_t>(77, 59);
     struct Case {
         std::string stage;
-        double apart; // a last bit of K, where a column lies elsewhere in its vector; a rounding after an FFT
+        double apart; // the last bit of K, if a column moves within its vector; rounding after an FFT
     };
     for (const Case& test :
          {Case{"speckle:radius=4,output=contrast", 1.2e-7}, Case{"gaussian:method=direct,sigma=1", 0},

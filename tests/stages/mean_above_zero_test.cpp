@@ -1,11 +1,11 @@
-// There is no contrast of samples whose mean is not above 0, as after a dark frame.
+// Samples with a mean not above 0 have no contrast, for example after a dark frame.
 #include "tests/support/stage_runner.hpp"
 
 #include <gtest/gtest.h>
 
 namespace specklescope::test::mean_above_zero_test {
 
-/// Samples less their black level: about half of all windows have a mean that is not above 0.
+/// Samples minus their black level: about half of all windows have a mean not above 0.
 TestImage<float> dark_half(std::uint64_t stream) {
     auto random = test_random(stream);
     std::uniform_int_distribution<int> sample(60, 68);

@@ -1,10 +1,10 @@
-// What requests work on, where nothing runs: edits are kept, and there are no frames.
+// Host of requests without a run: edits are stored, and there are no frames.
 #pragma once
 
 #include "analysis/events.hpp"
 #include "base/error.hpp"
 #include "config/control/host.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "pipeline/pipeline.hpp"
 
 #include <memory>
@@ -23,7 +23,7 @@ public:
     void close() override {}
 };
 
-/// A run before its first frame, whose edits are kept here.
+/// A run before its first frame, which stores edits.
 class IdleHost : public ControlHost {
 public:
     IdleHost() { settings_.chain = chain_of_two(); }

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-#include "stages/gaussian/gaussian_between.hpp"
+#include "stages/gaussian/gaussian_sweep.hpp"
 #include "stages/gaussian/simd/gaussian_filter-inl.hpp"
 #include "stages/gaussian/simd/gaussian_pixels-inl.hpp"
 #include "stages/gaussian/simd/gaussian_transpose-inl.hpp"

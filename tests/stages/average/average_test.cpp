@@ -1,5 +1,5 @@
-// The running mean is the mean of the frames stored beside it, after ten frames and after thousands; numpy's,
-// where samples are undefined or infinite.
+// The running mean equals the mean of stored frames, after ten frames and after thousands, and numpy's for
+// undefined or infinite samples.
 #include "stages/average/average.hpp"
 #include "tests/reference/average_reference.hpp"
 #include "tests/support/executors.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::test::average_test {
 
-/// Of the samples that are no NaN.
+/// Mean of the samples that are not NaN.
 template <class T> double mean_of(const std::vector<T>& samples) {
     long double sum = 0;
     int count = 0;
@@ -20,7 +20,7 @@ template <class T> double mean_of(const std::vector<T>& samples) {
     return static_cast<double>(sum / count); // 0/0 is NaN, and so is ∞ − ∞
 }
 
-/// The bias-corrected exponential mean as it is defined: Σ(1−α)^age·I / Σ(1−α)^age, finite samples.
+/// The bias-corrected exponential mean by definition: Σ(1−α)^age·I / Σ(1−α)^age over finite samples.
 template <class T> double exponential_of(const std::vector<T>& samples, int frames) {
     long double sum = 0;
     long double weights = 0;
@@ -33,7 +33,7 @@ template <class T> double exponential_of(const std::vector<T>& samples, int fram
     return static_cast<double>(sum / weights);
 }
 
-/// Half a step of f32 at `largest`, the size of the samples.
+/// Half a step of f32 at `largest`, the magnitude of the samples.
 void expect_close(double value, double expected, double largest, const std::string& where) {
     if ((std::isnan(value) && std::isnan(expected)) || value == expected)
         return;
@@ -143,12 +143,11 @@ TEST_P(AverageTargets, ExponentialIsTheWeightedMeanOfAllFrames) {
     }
 }
 
-/// The sequences of average_reference.py side by side among ordinary pixels, some of them in rows without any
-/// that is odd.
+/// The sequences of average_reference.py among ordinary pixels, some in rows without non-finite samples.
 template <class F> void expect_numpy(F&& run, const std::string& kind) {
     constexpr int kPixels = static_cast<int>(std::size(kAverageSamples));
     constexpr int kFrames = static_cast<int>(std::size(kAverageSamples[0]));
-    constexpr int kStep = 31; // over the borders of tiles and vectors
+    constexpr int kStep = 31; // across borders of tiles and vectors
     TestImage<float> frame(kPixels * kStep, 3);
     for (int t = 0; t < kFrames; ++t) {
         frame.fill([t] { return static_cast<float>(t) + 0.5F; });
@@ -246,7 +245,7 @@ TEST(Average, AgainAndReset) {
             run.run(frame, again);
             return run.output.at(0, 0);
         };
-        EXPECT_EQ(feed(10, true), 10); // nothing is held: taken in
+        EXPECT_EQ(feed(10, true), 10); // empty window: the frame is added
         EXPECT_EQ(feed(10, true), 10);
         EXPECT_EQ(run.held(), 1);
         const float second = feed(20, false);

@@ -1,4 +1,4 @@
-// Dark frames and flat fields from files: every type, one page or the mean of all, NPY, and what is refused.
+// Dark frames and flat fields from files: every type, one page or the mean of all, NPY, and refusals.
 #include "base/error.hpp"
 #include "stages/background/background.hpp"
 #include "tests/stages/background/background_oracle.hpp"
@@ -97,7 +97,7 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
                                "np.save('flat', np.arange(5))\n"))
         << "needs python3-numpy";
     for (const int channels : {1, 3}) {
-        const TestImage<std::uint16_t> frame(23, 7, 0, channels); // black: the dark frame itself, negative
+        const TestImage<std::uint16_t> frame(23, 7, 0, channels); // black: minus the dark frame
         for (const std::string type : {"f2", "f4", ">f8", "i8", ">u2", "u4"}) {
             if (channels == 3)
                 continue;
@@ -132,7 +132,7 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
     }
 }
 
-/// What no picture can be is refused for that, along whichever side.
+/// Impossible image sizes are refused as such, along either side.
 TEST(Background, AnNpyArrayWiderOrHigherThanAnyPictureIsRefusedAsThat) {
     const TemporaryFolder folder;
     for (const std::string shape : {"1, 70000", "70000, 1", "3, 70000, 2", "3, 2, 70000"}) {
@@ -158,7 +158,7 @@ TEST(Background, AnNpyArrayWiderOrHigherThanAnyPictureIsRefusedAsThat) {
     }
 }
 
-/// Both orders of a stack, its pages one by one and their mean: they are summed as they come.
+/// Both orders of a stack, its pages one by one and their mean: they are summed while read.
 TEST(Background, AStackOfEitherOrderIsSummedInPlace) {
     constexpr int kPages = 3, kWidth = 5, kHeight = 4;
     const auto number = [](int page, int y, int x) { return static_cast<char>(page * 30 + y * kWidth + x); };

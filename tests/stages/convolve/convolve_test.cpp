@@ -1,5 +1,4 @@
-// Convolution by transforms is the convolution that its formula says: every border, any size of kernel, whole
-// or in tiles.
+// Convolution by transforms equals its formula: every border, any kernel size, whole or in tiles.
 #include "stages/convolve/convolve.hpp"
 #include "stages/convolve/host_convolution.hpp"
 #include "stages/gaussian/gaussian.hpp"
@@ -24,7 +23,7 @@ template <class T> TestImage<T> result_image(const Shape& shape) {
     return TestImage<T>(shape.width, shape.height, 2, shape.channels);
 }
 
-/// f32: within 1e-5 of the largest; integers: the oracle rounded, but where float32 decides a tie.
+/// f32: within 1e-5 of the largest; integers: the rounded oracle, except where float32 decides a tie.
 template <class T>
 void expect_close(const TestImage<T>& result, const std::vector<double>& expected, double full) {
     std::size_t i = 0;
@@ -166,9 +165,10 @@ TEST(Convolution, takes_what_is_free_less_a_share_for_others) {
     const std::size_t gigabyte = 1'000'000'000;
     EXPECT_EQ(convolution_budget(0, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // a quarter
     EXPECT_FALSE(convolution_budget(0, 4 * gigabyte, small, "here").typed);
-    EXPECT_EQ(convolution_budget(500, 4 * gigabyte, small, "here").bytes, gigabyte / 2); // a bound
+    EXPECT_EQ(convolution_budget(500, 4 * gigabyte, small, "here").bytes, gigabyte / 2); // a limit
     EXPECT_TRUE(convolution_budget(500, 4 * gigabyte, small, "here").typed);
-    EXPECT_EQ(convolution_budget(5000, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // free all the same
+    // still free memory
+    EXPECT_EQ(convolution_budget(5000, 4 * gigabyte, small, "here").bytes, 3 * gigabyte);
     EXPECT_FALSE(convolution_budget(5000, 4 * gigabyte, small, "here").typed);
     const Shape large{8000, 4000, 1, PixelType::f32}; // 128 MB, for 22 slots
     EXPECT_EQ(convolution_budget(0, 4 * gigabyte, large, "here").bytes, 4 * gigabyte - 22 * large.bytes());
@@ -239,7 +239,7 @@ TEST(Convolution, does_not_clip_or_lose_a_wide_range) {
     for (int y = 0; y < 70; ++y)
         for (int x = 0; x < 90; ++x)
             largest = std::max(largest, result.at(x, y));
-    EXPECT_GT(largest, 16'000); // the weights' sum is 1: 7e5 falls on 6 × 7 pixels
+    EXPECT_GT(largest, 16'000); // the weights sum to 1: 7e5 is spread over 6 × 7 pixels
 }
 
 TEST(Convolution, survives_samples_that_are_not_numbers) {
@@ -252,7 +252,7 @@ TEST(Convolution, survives_samples_that_are_not_numbers) {
     HostConvolution convolution(image.shape(), kernel, Border::wrap, kPlenty);
     convolution.run(image.view(), result.view());
     EXPECT_TRUE(std::isnan(result.at(3, 4)));
-    image.at(3, 4) = image.at(9, 9) = 1; // and nothing of it stays
+    image.at(3, 4) = image.at(9, 9) = 1; // and leaves no trace
     convolution.run(image.view(), result.view());
     for (int y = 0; y < 30; ++y)
         for (int x = 0; x < 40; ++x)

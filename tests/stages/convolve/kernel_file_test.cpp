@@ -1,6 +1,6 @@
-// Kernels from files: as they stand in them, whatever the order and type of the numbers.
+// Kernels from files: unchanged values for any order and type of the numbers.
 #include "base/error.hpp"
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/images.hpp"
 
@@ -16,7 +16,7 @@ namespace specklescope::test::kernel_file_test {
 using Kernel = ConvolveParams::Kernel;
 constexpr Shape kImage{64, 48, 1, PixelType::f32};
 
-/// An NPY file of version 1 with this header and these bytes.
+/// An NPY file of version 1 with this header and data.
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
                 bool fortran = false, int version = 1) {
     std::string header = "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
@@ -62,7 +62,7 @@ TEST(KernelFile, npy_is_read_in_every_order_and_type) {
     }
 }
 
-/// 48 kB of PNG would unfold to 1.9 GB.
+/// 48 kB of PNG would expand to 1.9 GB.
 TEST(KernelFile, a_picture_too_large_for_a_kernel_is_refused_by_its_header) {
     const TemporaryFolder folder;
     const std::string path = folder / "large.png";
@@ -129,7 +129,8 @@ TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
     EXPECT_EQ(make_kernel(params, color).weights, (std::vector<float>{2, 6}));
     params.per_channel = true;
     EXPECT_EQ(make_kernel(params, color).channels, 3);
-    EXPECT_EQ(make_kernel(params, kImage).weights, (std::vector<float>{2, 6})); // a grey image has one
+    // a grey image has one channel
+    EXPECT_EQ(make_kernel(params, kImage).weights, (std::vector<float>{2, 6}));
     params.normalize = true;
     const ConvolveKernel each = make_kernel(params, color);
     for (int c = 0; c < 3; ++c)
@@ -146,7 +147,7 @@ TEST(KernelFile, png_and_tiff_are_their_plain_values) {
     EXPECT_EQ(read_kernel(folder / "k.tif").weights, (std::vector<float>{0.5F, -2, 3e4F, 1}));
 }
 
-/// One sentence of an error of this kind.
+/// The message of an error of this kind.
 template <class E> std::string sentence(const std::function<void()>& call) {
     try {
         call();

@@ -1,5 +1,5 @@
-// CLAHE on the host is OpenCV's, byte for byte, where OpenCV has it; and what its description says everywhere
-// else, bit for bit, on every processor.
+// CLAHE on the host equals OpenCV's byte by byte where OpenCV supports it; and its description bit by bit
+// everywhere else, on every processor.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -23,7 +23,7 @@ TestImage<T> run_clahe(const TestImage<T>& image, const ClaheParams& values, dou
     EXPECT_EQ(shape, image.shape());
     TestImage<T> output(shape.width, shape.height, 5, shape.channels);
     const int end = shape.width * shape.channels;
-    for (int y = 0; y + 1 < shape.height; ++y) // what lies between the rows of the output is nobody's
+    for (int y = 0; y + 1 < shape.height; ++y) // padding of the output must not change
         for (int x = end; x < end + 5 * shape.channels; ++x)
             output.at(x, y) = T{77};
     PixelCounts counts;
@@ -156,7 +156,7 @@ TEST(Clahe, PixelsThatAreNoNumbersStayAndSpoilNoOther) {
         const TestImage<float> nothing = run_clahe(image, {});
         EXPECT_TRUE(std::isnan(nothing.at(0, 0)));
     }
-    TestImage<float> whole(8, 8); // a range that f32 cannot hold
+    TestImage<float> whole(8, 8); // a range beyond f32
     int i = 0;
     whole.fill([&] { return i++ % 2 == 0 ? 3e38F : -3e38F; });
     const TestImage<float> result = run_clahe(whole, {});

@@ -1,7 +1,7 @@
-// Histogram equalisation on the host is what its definition says, to the byte, and what OpenCV and
-// scikit-image make of the same picture.
+// Histogram equalisation on the host matches its definition exactly, and OpenCV and scikit-image on the same
+// image.
 #include "base/parallel.hpp"
-#include "stages/equalize/equalize_map.hpp"
+#include "stages/equalize/equalize.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
 #include "tests/reference/equalize_reference.hpp"
 #include "tests/stages/equalize/equalize_run.hpp"
@@ -201,7 +201,7 @@ TEST(EqualizeMap, LevelsAreRoundedExactly) {
     }
 }
 
-// --- f32 without numbers, and at its ends ---
+// --- non-finite f32, and limits ---
 
 TEST(EqualizeReal, WhatIsNoNumberStaysAndDoesNotCount) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();

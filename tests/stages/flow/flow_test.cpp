@@ -1,5 +1,5 @@
-// Stage flow: what a contrast stage gives itself without it; the true index where K² was averaged first; and
-// what it makes of numbers that are no contrast.
+// Stage flow: equals a contrast stage's own flow output; the true index after averaging K²; and invalid
+// contrast values.
 #include "stages/flow/flow.hpp"
 #include "tests/support/executors.hpp"
 #include "tests/support/stage_runner.hpp"
@@ -15,7 +15,7 @@ bool gives_contrast(const ChainStage& stage) {
     return measure == Measure::contrast || measure == Measure::contrast2;
 }
 
-/// f(stage) for every stage of the registry with each of its outputs.
+/// Calls f(stage) for every stage of the registry with each of its outputs.
 template <class F> void for_outputs(F&& f) {
     for (const StageType& type : stage_types()) {
         const ParamDecl* output = type.table->find("output");
@@ -33,7 +33,7 @@ Result computed(Executor& executor, const std::vector<std::string>& chain) {
     std::vector<TestImage<std::uint16_t>> frames;
     for (int i = 0; i < 30; ++i) {
         frames.push_back(uniform_image<std::uint16_t>(67, 41, 0, 4095, random));
-        for (int y = 0; y < 20; ++y) // windows of one value, and of nothing
+        for (int y = 0; y < 20; ++y) // windows of one value, and of zeros
             for (int x = 0; x < 60; ++x)
                 frames.back().at(x, y) = x < 30 ? 0 : 77;
     }
@@ -139,7 +139,7 @@ TEST(Flow, AutoLooksThroughFiltersAndFollowsAnEdit) {
     EXPECT_NEAR(at({"speckle:output=contrast2", "average", "flip", "flip", "flow"}) / truth, 1, 6e-7);
 }
 
-/// Speckle that blurs over an exposure has a gamma distribution (Goodman): of shape m, K² is 1/m.
+/// Speckle blurred over an exposure has a gamma distribution (Goodman): with shape m, K² is 1/m.
 std::vector<TestImage<float>> gamma_frames(int count, int side, double shape, std::mt19937_64& random) {
     std::gamma_distribution<double> value(shape, 1000 / shape);
     std::vector<TestImage<float>> frames;
@@ -157,7 +157,7 @@ double mean_of(const Result& result) {
 }
 
 TEST_P(FlowOn, OfAveragedContrastIsTheTrueIndexAndAnAveragedIndexIsNot) {
-    std::mt19937_64 random(33); // fixed: the tolerances are five standard errors of these frames
+    std::mt19937_64 random(33); // constant: the tolerances are five standard errors of these frames
     const double shape = 20;
     const double truth = shape / (2 * 5e-3);
     for (const char* kind : {"window", "exponential"}) {

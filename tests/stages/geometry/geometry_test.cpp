@@ -18,7 +18,7 @@ template <class T> TestImage<T> run_stage(const TestImage<T>& image, const std::
     const Shape shape = stage->prepare(image.shape());
     TestImage<T> output(shape.width, shape.height, 5, shape.channels);
     const int end = shape.width * shape.channels;
-    for (int y = 0; y + 1 < shape.height; ++y) // what lies between the rows of the output is nobody's
+    for (int y = 0; y + 1 < shape.height; ++y) // padding of the output must not change
         for (int x = end; x < end + 5 * shape.channels; ++x)
             output.at(x, y) = T{77};
     PixelCounts counts;
@@ -121,7 +121,7 @@ TEST(Downsample, RoundsTiesToEvenAndReachesFullScale) {
     EXPECT_EQ(mean.at(3, 0), 65535);
 }
 
-/// Every sum that can come up near a tie, for every block: the quotient in f32 is rounded as the exact one.
+/// Every possible sum near a tie, for every block: the f32 quotient is rounded like the exact one.
 TEST(Downsample, MeanIsExactForEverySum) {
     for (int factor = 2; factor <= 16; ++factor) {
         const int count = factor * factor;
@@ -177,7 +177,7 @@ TEST(Geometry, RowsLongerThanABandOfBytes) {
     EXPECT_EQ(differing(run_stage(image, "flip:direction=both"), oracle_flip(image, true, true)), 0);
 }
 
-/// A pixel that only goes elsewhere is the same on every device; a mean is rounded from an exact sum.
+/// Moved pixels are equal on every device; a mean is rounded from an exact sum.
 TEST(Geometry, HostAndDeviceMayDifferInNothing) {
     int moving = 0;
     for (const StageType& type : stage_types())
