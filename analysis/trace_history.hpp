@@ -65,8 +65,8 @@ struct TraceOverview {
     bool only_newest(const TraceRegion& region) const;
     /// True if its values are comparable with these settings (none: unknown).
     bool comparable(const TraceColumn& column, const std::optional<MadeWith>& with) const;
-    /// Of the newest values, TraceRegion::newest; also if the same frame was recomputed after an edit, which
-    /// adds nothing to the history.
+    /// Settings of the newest values, TraceRegion::newest; also if the same frame was recomputed after an
+    /// edit, which adds nothing to the history.
     std::optional<MadeWith> with;
     Quantity newest_quantity;
     std::size_t bytes = 0;

@@ -68,7 +68,7 @@ public:
     void seek(std::uint64_t index);
     const Recorded& now() const { return now_; }
 
-    // Of the file; 0 and empty if not stated.
+    // Facts about the file; 0 and empty if not stated.
     bool ours() const { return ours_; }
     /// Invalid values that were ignored so far, each kind once: "more than 2^40 frames lost at once".
     const std::vector<std::string_view>& doubts() const { return doubts_; }

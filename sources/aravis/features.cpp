@@ -51,7 +51,7 @@ public:
         for (; !before_.empty(); before_.pop_back()) {
             try {
                 write(camera_, before_.back());
-            } catch (const Error&) { // NOLINT(bugprone-empty-catch): the first reason is the one to tell
+            } catch (const Error&) { // NOLINT(bugprone-empty-catch): only the first error is reported
             }
         }
     }

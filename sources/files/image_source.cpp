@@ -219,7 +219,7 @@ private:
                 ahead->read_rows(HostView(samples.data(), *page));
                 find_full_scale(*ahead, HostView(samples.data(), *page));
             }
-        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): reported when it is read
         }
     }
 
@@ -256,7 +256,7 @@ private:
             const std::unique_ptr<ImageReader> ahead = open_image(files_.front(), wanted().choice);
             while (times.size() < kLooked && ahead->next_page() && ahead->recorded().capture_ns)
                 times.push_back(*ahead->recorded().capture_ns);
-        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): reported when it is read
         }
         const double measured = rate_of(times);
         return measured > 0 ? measured : options().rate;

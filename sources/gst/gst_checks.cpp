@@ -234,7 +234,8 @@ void check_buffers(GstElement* pipeline, const std::shared_ptr<DamagedFrames>& d
         check_input(element, *static_cast<Shared*>(shared));
     };
     g_signal_connect_data(
-        pipeline, "deep-element-added", G_CALLBACK(+added), new Shared(damaged), // NOLINT: GLib's way to own
+        pipeline, "deep-element-added", G_CALLBACK(+added),
+        new Shared(damaged), // NOLINT: GLib's ownership convention
         [](gpointer shared, GClosure*) { delete static_cast<Shared*>(shared); }, // NOLINT: as above
         GConnectFlags{});
 }

@@ -36,7 +36,7 @@ struct Seen {
 };
 using SharedSeen = std::shared_ptr<Seen>;
 
-void let_go(gpointer seen) { delete static_cast<SharedSeen*>(seen); } // NOLINT: GLib's way to own
+void let_go(gpointer seen) { delete static_cast<SharedSeen*>(seen); } // NOLINT: GLib's ownership convention
 
 SharedSeen seen_of(GstElement* sink) {
     auto* seen = static_cast<SharedSeen*>(g_object_get_data(G_OBJECT(sink), kSeen));

@@ -244,7 +244,7 @@ private:
         // codecs.
         g_signal_connect_data(
             decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding),
-            new std::uint64_t(most_bytes_), // NOLINT: GLib's way to own
+            new std::uint64_t(most_bytes_), // NOLINT: GLib's ownership convention
             [](gpointer most, GClosure*) { delete static_cast<std::uint64_t*>(most); }, // NOLINT: as above
             GConnectFlags{});
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());

@@ -140,7 +140,7 @@ void ExposureCache::fill(const std::stop_token& stop) {
             all_.notify_all();
             all_.wait_for(lock, stop, pauses * (Clock::now() - begin), [] { return false; });
         }
-    } catch (const Cancelled&) { // NOLINT(bugprone-empty-catch): nobody waits for it any more
+    } catch (const Cancelled&) { // NOLINT(bugprone-empty-catch): no longer needed
     } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();

@@ -228,7 +228,7 @@ constexpr std::size_t kNoiseTable = 1 << 16;
 /// Never destroyed: a program may exit while a stream still makes frames.
 const std::vector<float>& noise_table() {
     static const std::vector<float>& table = *[] {
-        auto* values = new std::vector<float>(kNoiseTable + SpeckleBank::kMaxSide); // NOLINT: as said
+        auto* values = new std::vector<float>(kNoiseTable + SpeckleBank::kMaxSide); // NOLINT: never destroyed
         for (std::size_t i = 0; i < values->size(); ++i)
             (*values)[i] = random_normal(0x5eed, i);
         return values;

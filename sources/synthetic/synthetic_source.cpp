@@ -116,7 +116,7 @@ private:
     std::unique_ptr<ExposureCache> cache_;
     Pacer pacer_;
     std::uint64_t number_ = 0; ///< of the next frame
-    // Of the heartbeat's clock, since the last change of its rate.
+    // State of the heartbeat's clock at the last change of its rate.
     double step_ = 0;
     std::uint64_t turned_at_ = 0;
     double turned_s_ = 0;

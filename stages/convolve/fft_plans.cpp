@@ -92,8 +92,9 @@ std::mutex& fft_planner() {
 }
 
 std::string fft_cache_file() {
-    const char* cache = std::getenv("XDG_CACHE_HOME"); // NOLINT(concurrency-mt-unsafe): nobody sets it
-    const char* home = std::getenv("HOME");            // NOLINT(concurrency-mt-unsafe)
+    const char* cache =
+        std::getenv("XDG_CACHE_HOME");      // NOLINT(concurrency-mt-unsafe): never set by this process
+    const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe)
     fs::path folder;
     if (cache && *cache)
         folder = cache;

@@ -80,7 +80,7 @@ ConstHostView frame(const std::vector<float>& stack, int index) {
             shape};
 }
 
-TEST(BaselineImage, IsThatOfNumpy) {
+TEST(BaselineImage, MatchesNumpy) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<float> values = stack(seed);
@@ -122,7 +122,7 @@ struct Film {
     }
 };
 
-TEST(BaselineCollector, TakesTheFramesOfItsSeconds) {
+TEST(BaselineCollector, CollectsTheFramesOfTheGivenTime) {
     Film film;
     BaselineCollector collector(0.1);
     EXPECT_TRUE(collector.wants_host_image());
@@ -143,7 +143,7 @@ TEST(BaselineCollector, TakesTheFramesOfItsSeconds) {
     EXPECT_NE(collector.taken()->misfit({4, 3, 1, PixelType::f32}, Quantity{}, unknown), "");
 }
 
-TEST(BaselineCollector, IsOfOneSetting) {
+TEST(BaselineCollector, RestartsWhenSettingsChange) {
     Film film;
     BaselineCollector collector(0.02);
     const auto frame = [&](int number, const std::string& chain) {
@@ -160,7 +160,7 @@ TEST(BaselineCollector, IsOfOneSetting) {
               std::string::npos);
 }
 
-TEST(BaselineCollector, BeginsAnewWithAnotherQuantityAndWithARestart) {
+TEST(BaselineCollector, RestartsWithAnotherQuantityAndWhenTheClockGoesBack) {
     Film film;
     BaselineCollector collector(0.05);
     collector.push(film.frame(100, 0), false);
@@ -178,7 +178,7 @@ TEST(BaselineCollector, BeginsAnewWithAnotherQuantityAndWithARestart) {
     EXPECT_EQ(collector.taken()->at(0, 0), 4);
 }
 
-TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
+TEST(BaselineCollector, SkipsWarmUpFrames) {
     Film film;
     BaselineCollector collector(0.05);
     for (int i = 0; i < 5; ++i) {
@@ -208,7 +208,7 @@ TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
         << none.error();
 }
 
-TEST(BaselineCollector, SaysWhyThereIsNone) {
+TEST(BaselineCollector, ReportsWhyThereIsNoBaseline) {
     BaselineCollector nothing(1);
     nothing.finish();
     EXPECT_FALSE(nothing.taken());

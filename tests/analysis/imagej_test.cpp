@@ -72,7 +72,7 @@ void check_but_for_the_outline(const Region& region, const std::string& truth) {
     }
 }
 
-TEST(Imagej, RegionsHoldThePixelsThatImagejMeasures) {
+TEST(Imagej, RegionsContainTheSamePixelsAsInImagej) {
     const std::vector<Region> regions = load_regions(kData + "imagej_regions.zip");
     std::istringstream truth(test::read_file(kData + "imagej_regions.txt"));
     std::size_t compared = 0;
@@ -113,7 +113,7 @@ std::string refused(const std::string& path) {
     return "";
 }
 
-TEST(Imagej, WhatIsNoOutlineIsRefusedInASentence) {
+TEST(Imagej, RefusesOtherRoiTypes) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, "import zipfile; zipfile.ZipFile('" + kData +
                                          "imagej_refused.zip').extractall('.')"))
@@ -226,7 +226,7 @@ TEST(Imagej, FieldsAreReadAsTheyAreWritten) {
 }
 
 /// File names are bytes: a region named after its file gets a UTF-8 name, which survives storing.
-TEST(Imagej, ANameThatIsNoTextBecomesOne) {
+TEST(Imagej, FileNamesThatAreNotUtf8BecomeValidNames) {
     const TemporaryFolder folder;
     std::vector<Region> regions;
     for (const std::string& name : {std::string("caf\xe9"), std::string("a\nb"),
@@ -244,7 +244,7 @@ TEST(Imagej, ANameThatIsNoTextBecomesOne) {
     EXPECT_THROW(check_regions(regions), UsageError) << "a file of it would hold another name";
 }
 
-TEST(Imagej, FieldsThatLieAreRefusedWithTheirByte) {
+TEST(Imagej, RefusesInvalidFieldsWithTheirByte) {
     const std::vector<std::pair<RoiBytes, std::string>> cases = {
         {RoiBytes(kRectangle, 8, 10, 28, 10), "byte 10: it is empty or turned over."},
         {RoiBytes(kOval, 28, 10, 8, 30), "byte 10: it is empty or turned over."},
@@ -269,7 +269,7 @@ TEST(Imagej, FieldsThatLieAreRefusedWithTheirByte) {
     }
 }
 
-TEST(Imagej, CutAnywhereItIsRefusedOrHasLostItsNameAlone) {
+TEST(Imagej, TruncatedFilesAreRefusedOrLoseOnlyTheName) {
     RoiBytes whole = triangle();
     whole.put_name(u"name");
     const std::string& bytes = whole.text();
@@ -325,7 +325,7 @@ for at in 6, head + 8: # the flag in both headers
 open("locked.zip", "wb").write(b)
 )py";
 
-TEST(Imagej, ArchivesGiveEachRegionANameAndAreReadWholeOrNotAtAll) {
+TEST(Imagej, ArchivesNameEachRegionAndAreReadCompletely) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, kArchives)) << test::read_file(folder / "python.log");
     const std::vector<Region> twice = load_regions(folder / "twice.zip");

@@ -32,7 +32,7 @@ TEST(Profile, HasASampleAtBothEndsAndAtStepsOfAboutAPixel) {
 }
 
 /// Bilinear interpolation reproduces a plane at every position.
-TEST(Profile, OfAPlaneIsThePlane) {
+TEST(Profile, ReproducesAPlane) {
     TestImage<float> plane(40, 30, 3);
     for (int y = 0; y < 30; ++y)
         for (int x = 0; x < 40; ++x)
@@ -45,7 +45,7 @@ TEST(Profile, OfAPlaneIsThePlane) {
     }
 }
 
-TEST(Profile, EndsWhereThePixelsOfItsLineEnd) {
+TEST(Profile, EndsWithThePixelsOfItsLine) {
     TestImage<float> image(12, 5);
     image.fill([] { return 7; });
     for (double end = -1.25; end < 13; end += 0.25) {
@@ -123,7 +123,7 @@ template <class T> void write_image(const TestImage<T>& image, const std::string
     test::write_file(path, bytes);
 }
 
-TEST(Profile, IsWhatScipyInterpolates) {
+TEST(Profile, MatchesScipysInterpolation) {
     auto random = test::test_random(15001);
     const TemporaryFolder folder;
     std::ostringstream cases;
@@ -172,7 +172,7 @@ TEST(Profile, IsWhatScipyInterpolates) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-TEST(Profile, TakesColourAsTheChainDoes) {
+TEST(Profile, ConvertsColourLikeTheChain) {
     TestImage<std::uint8_t> colour(8, 3, 0, 3);
     for (int y = 0; y < 3; ++y)
         for (int x = 0; x < 8; ++x)
@@ -187,7 +187,7 @@ TEST(Profile, TakesColourAsTheChainDoes) {
     }
 }
 
-TEST(Profile, OfFlowCountsNoContrastAsNone) {
+TEST(Profile, CountsInfiniteFlowAsZeroContrast) {
     TestImage<float> flow(5, 1);
     for (int x = 0; x < 5; ++x)
         flow.at(x, 0) = x == 2 ? std::numeric_limits<float>::infinity() : 4.0F;

@@ -77,7 +77,7 @@ TEST_F(PulseCommand, FindsTheHeartOfTheSimulatedScene) {
     EXPECT_TRUE(test::python(folder, kReport)) << test::read_file(folder / "python.log") << found.out;
 }
 
-TEST_F(PulseCommand, ReadsTablesOfOthersAndCutOffOnes) {
+TEST_F(PulseCommand, ReadsForeignAndTruncatedTables) {
     std::string text = "\xef\xbb\xbf# of somebody\r\nregion,arrival_s,mean\r\n\r\n";
     for (int i = 0; i < 600; ++i)
         text += "\"x\"," + std::to_string(5 + i / 50.0) + "," +
@@ -97,7 +97,7 @@ TEST_F(PulseCommand, ReadsTablesOfOthersAndCutOffOnes) {
 }
 
 /// Frames made during a warm-up have other values: here 100 times too large.
-TEST_F(PulseCommand, LeavesWarmUpsOutAndCountsThem) {
+TEST_F(PulseCommand, SkipsAndCountsWarmUpRows) {
     std::string text = "sequence,capture_s,region,mean,warming_up\n", never = text;
     for (int i = 0; i < 900; ++i) {
         const std::string row = std::to_string(i) + "," + std::to_string(i / 50.0) + ",x,";
@@ -130,7 +130,7 @@ struct Refused {
     std::string sentence;
 };
 
-TEST_F(PulseCommand, RefusesWhatIsNoTableInOneSentence) {
+TEST_F(PulseCommand, RefusesInvalidTables) {
     const std::string head = "sequence,capture_s,region,mean\n";
     const std::vector<Refused> cases = {
         {"", {"pulse", "t.csv"}, 2, "'t.csv' holds no table of traces"},

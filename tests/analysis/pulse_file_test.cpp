@@ -8,7 +8,7 @@
 namespace specklescope::pulse_file_test {
 
 /// --json replaces a file only if this program wrote it and it is a pulse.
-TEST(PulseFile, ReplacesNothingButAPulseOfThisProgram) {
+TEST(PulseFile, ReplacesOnlyPulseFilesOfThisProgram) {
     const TemporaryFolder folder;
     const auto run = [&] {
         return run_program({"pulse", "t.csv", "--json", "p.json"}, folder.path().string());

@@ -60,7 +60,7 @@ TEST(Pulse, RateAndPulsatilityOfAKnownBeatAreRecovered) {
 }
 
 /// Like a reflected wave: its second and third harmonics are larger than the first.
-TEST(Pulse, OfAWaveWithLargeHarmonicsIsItsFundamental) {
+TEST(Pulse, FindsTheFundamentalOfAWaveWithLargeHarmonics) {
     auto random = test::test_random(15408);
     std::normal_distribution<double> normal;
     for (const double pulse : {1.13, 2.9})
@@ -85,7 +85,7 @@ TEST(Pulse, OfAWaveWithLargeHarmonicsIsItsFundamental) {
             }
 }
 
-TEST(Pulse, GapsAndUnevenTimesAndMissingNumbersAreCopedWithAndCounted) {
+TEST(Pulse, HandlesAndCountsGapsUnevenTimesAndMissingNumbers) {
     auto random = test::test_random(15402);
     Wave made = wave(1.3, 60, 40, 0.005, random);
     for (std::size_t i = 0; i < made.times.size(); ++i) // ±10 % of a frame
@@ -131,7 +131,7 @@ Wave noise(double rate, double seconds, double memory, std::mt19937_64& random) 
     return made;
 }
 
-TEST(Pulse, OfNoiseAndOfDriftIsNone) {
+TEST(Pulse, FindsNoneInNoiseAndDrift) {
     std::mt19937_64 random(15403); // constant seed: the bounds are statistical
     constexpr int kRuns = 200;
     for (const double seconds : {4.0, 10.0, 20.0, 60.0})
@@ -147,7 +147,7 @@ TEST(Pulse, OfNoiseAndOfDriftIsNone) {
         }
 }
 
-TEST(Pulse, OnADriftIsFound) {
+TEST(Pulse, IsFoundOnADrift) {
     std::mt19937_64 random(15407); // constant seed: the bounds are statistical
     for (const double pulse : {1.1, 6.2}) {
         Wave made = wave(pulse, 60, 30, 0.01, random);
@@ -160,7 +160,7 @@ TEST(Pulse, OnADriftIsFound) {
     }
 }
 
-TEST(Pulse, OfNothingIsNoneAndSaysWhy) {
+TEST(Pulse, ReportsWhyThereIsNoPulse) {
     const auto why = [](std::vector<double> times, std::vector<double> values) {
         const Pulse found = find_pulse(times, values);
         EXPECT_TRUE(std::isnan(found.pulse_hz) && std::isnan(found.pulsatility));
@@ -192,7 +192,7 @@ TEST(Pulse, OfNothingIsNoneAndSaysWhy) {
 }
 
 /// A constant minus its mean is rounding noise, which has peaks.
-TEST(Pulse, OfWhatStaysTheSameIsNone) {
+TEST(Pulse, FindsNoneInConstantValues) {
     for (const double value : {0.1, 42.7, 1e9 / 3, -0.3, 0.0, 1e-30}) {
         std::vector<double> times, values;
         for (int i = 0; i < 2000; ++i) {
@@ -210,7 +210,7 @@ TEST(Pulse, OfWhatStaysTheSameIsNone) {
 
 /// A mouse's 10 Hz too close to half of the frame rate: there is no neighbouring density, and the reported
 /// band ends below it.
-TEST(Pulse, TheBandThatIsToldIsTheOneThatWasLookedAt) {
+TEST(Pulse, ReportsTheSearchedBand) {
     auto random = test::test_random(15409);
     for (const double rate : {22.0, 26.0}) {
         Wave made = noise(rate, 30, 0, random);
@@ -229,7 +229,7 @@ TEST(Pulse, TheBandThatIsToldIsTheOneThatWasLookedAt) {
 
 /// A segment of 99991 samples, a prime: by definition a transform takes 10¹⁰ operations, and those of this
 /// trace a quarter of an hour.
-TEST(Pulse, ASegmentOfAPrimeNumberOfSamplesTakesNoQuarterOfAnHour) {
+TEST(Pulse, SegmentsWithAPrimeNumberOfSamplesAreFast) {
     auto random = test::test_random(15410);
     const Wave made = wave(1.3, 9999.1, 120, 0.01, random);
     const Pulse found = find_pulse(made.times, made.values);
@@ -257,7 +257,7 @@ for line in open("spectra.txt"):
 assert compared == 19
 )py";
 
-TEST(Pulse, SpectrumIsScipysWelch) {
+TEST(Pulse, SpectrumMatchesScipysWelch) {
     auto random = test::test_random(15404);
     const TemporaryFolder folder;
     std::ostringstream text;

@@ -155,7 +155,7 @@ private:
     std::mt19937 random_;
 };
 
-TEST(RegionEditor, RandomEditsAgreeWithAPlainModelAndAreUndoneToTheFirstSet) {
+TEST(RegionEditor, RandomEditsMatchASimpleModelAndCanAllBeUndone) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const std::vector<Region> first = {rectangle("box", 10, 8, 29, 27), triangle("tri")};
@@ -205,7 +205,7 @@ TEST(RegionEditor, EachHandleOfABoxMovesItsOwnEdges) {
     }
 }
 
-TEST(RegionEditor, ACornerTurnsOverAndEvenMakesSquaresAndSteps) {
+TEST(RegionEditor, CornersFlipAndTheModifierMakesSquaresAndSteps) {
     RegionEditor editor;
     editor.reset({rectangle("b", 10, 20, 30, 40), {"l", RegionShape::line, {{50, 50}, {60, 52}}, "", false}});
     ASSERT_TRUE(editor.begin_drag({Part::handle, 0, 4}, {30, 40}));
@@ -237,7 +237,7 @@ TEST(RegionEditor, AFreehandOutlineIsStretchedWithItsBox) {
         EXPECT_TRUE(p.x >= 10 && p.x <= 11) << p.x;
 }
 
-TEST(RegionEditor, CornersOfAPolygonAreInsertedMovedAndTakenOut) {
+TEST(RegionEditor, PolygonCornersAreInsertedMovedAndRemoved) {
     RegionEditor editor;
     editor.reset({triangle("t")});
     ASSERT_TRUE(editor.begin_drag({Part::middle, 0, 0}, {21, 3}));
@@ -252,7 +252,7 @@ TEST(RegionEditor, CornersOfAPolygonAreInsertedMovedAndTakenOut) {
     EXPECT_EQ(editor.regions()[0], triangle("t"));
 }
 
-TEST(RegionEditor, LockedRegionsStayAsTheyAre) {
+TEST(RegionEditor, LockedRegionsDoNotChange) {
     Region locked = triangle("t");
     locked.locked = true;
     RegionEditor editor;
@@ -271,7 +271,7 @@ TEST(RegionEditor, LockedRegionsStayAsTheyAre) {
     EXPECT_FALSE(editor.regions()[1].locked);
 }
 
-TEST(RegionEditor, WhatHasNoPixelOnThePictureIsNeitherAddedNorReached) {
+TEST(RegionEditor, RegionsWithoutAPixelOnTheImageAreRefused) {
     RegionEditor editor;
     editor.set_picture(100, 80);
     const std::string refused = sentence([&] { editor.add(RegionShape::rectangle, {{100, 10}, {120, 20}}); });
@@ -303,7 +303,7 @@ TEST(RegionEditor, WhatHasNoPixelOnThePictureIsNeitherAddedNorReached) {
     EXPECT_EQ(editor.regions()[0].points[0].x, 20);
 }
 
-TEST(RegionEditor, NamesAndColoursOfNewOnesAreFresh) {
+TEST(RegionEditor, NewRegionsGetUnusedNamesAndColours) {
     RegionEditor editor;
     for (int i = 0; i < 7; ++i)
         editor.add(RegionShape::rectangle, {{0, 0}, {5, 5}});
@@ -344,7 +344,7 @@ TEST(RegionEditor, NamesAndColoursOfNewOnesAreFresh) {
 }
 
 /// Redo may change the dragged region: the drag is aborted, like by undo.
-TEST(RegionEditor, ADragEndsWhereSomethingIsUndoneOrDoneAgain) {
+TEST(RegionEditor, UndoAndRedoEndADrag) {
     for (const bool again : {false, true}) {
         RegionEditor editor;
         editor.set_picture(200, 150);
@@ -368,7 +368,7 @@ TEST(RegionEditor, ADragEndsWhereSomethingIsUndoneOrDoneAgain) {
     }
 }
 
-TEST(RegionEditor, ACopyLiesWhereThereIsRoom) {
+TEST(RegionEditor, CopiesArePlacedWhereThereIsSpace) {
     RegionEditor editor;
     editor.set_picture(100, 100);
     editor.add(RegionShape::rectangle, {{95, 5}, {99, 9}});
@@ -380,7 +380,7 @@ TEST(RegionEditor, ACopyLiesWhereThereIsRoom) {
     EXPECT_EQ(editor.selected(), 3U);
 }
 
-TEST(RegionEditor, UnderAPointLieHandlesThenOutlinesThenTheSmallestAround) {
+TEST(RegionEditor, HitTestPrefersHandlesThenOutlinesThenTheSmallestRegion) {
     RegionEditor editor;
     editor.reset({rectangle("small", 40, 40, 50, 50),
                   rectangle("large", 0, 0, 100, 100),
@@ -411,7 +411,7 @@ TEST(RegionEditor, UnderAPointLieHandlesThenOutlinesThenTheSmallestAround) {
     EXPECT_EQ(editor.hit({30, 22}, 10), grip(Part::outline, 0)) << "sides are too short for it at this size";
 }
 
-TEST(RegionEditor, TheKeyboardAloneMovesAndResizes) {
+TEST(RegionEditor, MovesAndResizesByKeyboard) {
     RegionEditor editor;
     editor.set_picture(100, 80);
     editor.reset({rectangle("b", 10, 10, 20, 20),
@@ -432,7 +432,7 @@ TEST(RegionEditor, TheKeyboardAloneMovesAndResizes) {
     EXPECT_EQ(editor.regions()[1].points, (std::vector<RegionPoint>{{2, 2}, {78, 4}, {38, 40}}));
 }
 
-TEST(RegionEditor, OldestStepsAreForgottenAndNoneOfThemHalf) {
+TEST(RegionEditor, DropsTheOldestUndoStepsCompletely) {
     RegionEditor editor;
     editor.reset({rectangle("b", 0, 0, 5, 5)});
     const std::size_t more = RegionEditor::kMaxSteps + 50;

@@ -15,7 +15,7 @@ namespace specklescope::region_sums_test {
 class RegionSumsTest : public test::EveryInstructionSet {};
 
 /// Every length around the vector length, so that every lane is the last one once.
-TEST_P(RegionSumsTest, AreThoseOfLongDoubleForEveryLength) {
+TEST_P(RegionSumsTest, MatchLongDoubleForEveryLength) {
     std::mt19937_64 random = test::test_random(0x4E69);
     std::normal_distribution<double> value(3, 1);
     for (std::size_t count = 0; count < 150; ++count) {

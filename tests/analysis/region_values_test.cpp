@@ -136,7 +136,7 @@ protected:
 };
 
 /// A bypassed image with undefined values, and values far from 0 to expose differences.
-TEST_P(RegionValuesTest, OfAPictureOfRealNumbersAreThoseOfItsPixels) {
+TEST_P(RegionValuesTest, MatchThePixelsOfAFloatImage) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E61);
@@ -159,7 +159,7 @@ TEST_P(RegionValuesTest, OfAPictureOfRealNumbersAreThoseOfItsPixels) {
     }
 }
 
-TEST_P(RegionValuesTest, OfNothingButUndefinedPixelsThereIsNoNumber) {
+TEST_P(RegionValuesTest, AreUndefinedWithoutDefinedPixels) {
     if (!executor)
         return;
     TestImage<float> image(31, 17);
@@ -175,7 +175,7 @@ TEST_P(RegionValuesTest, OfNothingButUndefinedPixelsThereIsNoNumber) {
     EXPECT_EQ(even.regions->statistics[0].mean, 7.25);
 }
 
-TEST_P(RegionValuesTest, OfContrastAndFlowTheMeanIsThatOfK2) {
+TEST_P(RegionValuesTest, AverageContrastAndFlowOverK2) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E63);
@@ -202,7 +202,7 @@ TEST_P(RegionValuesTest, OfContrastAndFlowTheMeanIsThatOfK2) {
 }
 
 /// The same pixels computed from a recording of K².
-TEST_P(RegionValuesTest, AFlowIsTheMeanOfTheMapOfK2ConvertedByTheSameModel) {
+TEST_P(RegionValuesTest, FlowIsTheConvertedMeanOfK2) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E64);
@@ -228,7 +228,7 @@ TEST_P(RegionValuesTest, AFlowIsTheMeanOfTheMapOfK2ConvertedByTheSameModel) {
     EXPECT_GT(index.regions->statistics[0].mean_of_map, 1.05 * index.regions->statistics[0].mean);
 }
 
-TEST_P(RegionValuesTest, ColourCountsAsTheChannelThatGreyStagesGet) {
+TEST_P(RegionValuesTest, ColourUsesTheGreyChannel) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E65);
@@ -265,7 +265,7 @@ TEST_P(RegionValuesTest, ColourCountsAsTheChannelThatGreyStagesGet) {
     }
 }
 
-TEST_P(RegionValuesTest, SaturatedSamplesOfTheRawFrameAreFoundWhereTheyAre) {
+TEST_P(RegionValuesTest, CountSaturatedRawSamplesAtTheirPlace) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E66);
@@ -295,7 +295,7 @@ TEST_P(RegionValuesTest, SaturatedSamplesOfTheRawFrameAreFoundWhereTheyAre) {
     EXPECT_EQ(counts({"speckle:radius=2,border=crop"}), (Found{20}));
 }
 
-TEST_P(RegionValuesTest, AnotherSizeMarksThoseThatDoNotFitAndKeepsThem) {
+TEST_P(RegionValuesTest, AnotherImageSizeMarksRegionsThatDoNotFitAndKeepsThem) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E67);

@@ -33,7 +33,7 @@ double painted_mean(std::uint64_t frame, int left, int top, int size) {
     return sum / (size * size);
 }
 
-TEST(PipelineRegions, TakeEffectBetweenFramesAndEachResultSaysWhich) {
+TEST(PipelineRegions, TakeEffectBetweenFramesAndAreNamedInEachResult) {
     Pipeline pipeline(test::file_of(kEndless), Chain(), [] {
         PipelineOptions made = test::options();
         made.regions = box("first", 1, 2, 5);
@@ -81,7 +81,7 @@ TEST(PipelineRegions, TakeEffectBetweenFramesAndEachResultSaysWhich) {
     EXPECT_TRUE(wrong.empty()) << wrong.front() << " and " << wrong.size() - 1 << " more";
 }
 
-TEST(PipelineRegions, OutsideThePictureAreRefusedAtTheStart) {
+TEST(PipelineRegions, OutsideTheImageAreRefusedAtTheStart) {
     PipelineOptions made = test::options();
     made.regions = box("far", 0, 17, 3);
     Pipeline pipeline(test::file_of(3), Chain(), made);
@@ -89,7 +89,7 @@ TEST(PipelineRegions, OutsideThePictureAreRefusedAtTheStart) {
     EXPECT_FALSE(pipeline.started());
 }
 
-TEST(PipelineRegions, OutsideAPictureOfUnknownSizeEndTheRunWithIt) {
+TEST(PipelineRegions, OutsideAnImageOfUnknownSizeEndTheRun) {
     auto unknown = std::make_unique<test::ScriptedSource>(test::file_info({0, 0, 1, PixelType::u16}),
                                                           [](test::ScriptedSource& self, FramePort& port) {
                                                               if (self.offered == 3)
@@ -107,7 +107,7 @@ TEST(PipelineRegions, OutsideAPictureOfUnknownSizeEndTheRunWithIt) {
     EXPECT_EQ(pipeline.stats().drops.failed, pipeline.stats().acquired);
 }
 
-TEST(PipelineRegions, PartlyOutsideAreMeasuredWhereTheyAreAndSaidOnce) {
+TEST(PipelineRegions, PartlyOutsideAreMeasuredInsideAndReportedOnce) {
     PipelineOptions made = test::options();
     made.regions = box("edge", 20, 10, 8);
     Pipeline pipeline(test::file_of(20), Chain(), made);
@@ -126,7 +126,7 @@ TEST(PipelineRegions, PartlyOutsideAreMeasuredWhereTheyAreAndSaidOnce) {
 }
 
 /// The image of 24×17 is checked at the start. Changes of the chain's output are marked afterwards.
-TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksThoseThatDoNotFitAndEndsNothing) {
+TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksRegionsThatDoNotFit) {
     PipelineOptions made = test::options();
     made.regions = box("right", 16, 3, 4);
     Pipeline pipeline(test::file_of(3), Chain(), made);
@@ -169,7 +169,7 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
 }
 
 /// Each of several GPUs has placed the regions itself: they are still the same.
-TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
+TEST(PipelineRegions, OfSeveralGpusAreReportedOnce) {
     const TemporaryFolder folder;
     PipelineOptions made = test::options(12);
     made.regions = box("edge", 20, 10, 8);
@@ -187,7 +187,7 @@ TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
 }
 
 /// A camera changes its exposure by itself, or by an edit of the source, and the flow depends on it.
-TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
+TEST(PipelineRegions, TracesRecordAChangeOfTheExposureInPlace) {
     const TemporaryFolder folder;
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info(), [](test::ScriptedSource& self, FramePort& port) {
@@ -216,7 +216,7 @@ TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
 }
 
 /// A sink that blocks causes dropped frames.
-TEST(PipelineRegions, RowsOfFramesThatWereDroppedAreMissingAndNoOthers) {
+TEST(PipelineRegions, OnlyRowsOfDroppedFramesAreMissing) {
     const TemporaryFolder folder;
     constexpr std::uint64_t kFrames = 300;
     PipelineOptions made = test::options();

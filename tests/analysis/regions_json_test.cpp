@@ -49,7 +49,7 @@ TEST(RegionsJson, WhatIsWrittenIsReadBackAndReadByPython) {
 }
 
 /// The text, and the error after the file's name.
-TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
+TEST(RegionsJson, ErrorsNameTheLine) {
     const std::string good = R"({"name":"a","shape":"line","points":[[0,0],[1,1]]})";
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"", "line 1, byte 1: it is no JSON here."},
@@ -100,7 +100,7 @@ TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
 }
 
 /// Small files that would need gigabytes or hours.
-TEST(RegionsJson, WhatWouldTakeTooMuchIsRefusedInAShortSentence) {
+TEST(RegionsJson, ExcessiveFilesAreRefusedWithAShortMessage) {
     std::string keys = "{", values = "{\"regions\":[";
     for (int i = 0; i < 300000; ++i)
         keys += "\"" + std::to_string(i) + "\":1,";

@@ -81,7 +81,7 @@ TEST(TraceBaseline, IsTheMeanOfEachRegionOverTheLastSeconds) {
     EXPECT_EQ(f0(0), std::nullopt);
 }
 
-TEST(TraceBaseline, ThatCannotBeTakenLeavesTheOneBefore) {
+TEST(TraceBaseline, AFailedBaselineKeepsThePreviousOne) {
     TraceHistory history;
     Baseline baseline;
     history.push(frame(0, {{"a", 4}}));
@@ -98,7 +98,7 @@ Result made(Result result, const std::string& chain, double exposure_ms = 5) {
     return result;
 }
 
-TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
+TEST(TraceBaseline, AppliesOnlyToItsSettings) {
     TraceHistory history;
     Baseline baseline;
     std::uint64_t next = 0;
@@ -144,7 +144,7 @@ TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
     EXPECT_EQ(f0(), std::nullopt);
 }
 
-TEST(TraceBaseline, IsTakenOfOneSettingOnly) {
+TEST(TraceBaseline, UsesFramesOfOneSettingOnly) {
     TraceHistory history;
     Baseline baseline;
     for (std::uint64_t i = 0; i < 60; ++i) // 10 ms each
@@ -172,7 +172,7 @@ TEST(TraceBaseline, IsTakenOfOneSettingOnly) {
     EXPECT_NE(overview.settings_at(49 * 10 * kMs)->id, overview.settings_at(50 * 10 * kMs)->id);
 }
 
-TEST(TraceBaseline, IsNotOfAPausedFrameAfterAnEdit) {
+TEST(TraceBaseline, IgnoresAPausedFrameAfterAnEdit) {
     TraceHistory history;
     Baseline baseline;
     for (std::uint64_t i = 0; i < 10; ++i)
@@ -237,7 +237,7 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
     return found;
 }
 
-TEST(TraceEvents, AreWrittenIntoTheTableAsLinesThatReadersOfRowsSkip) {
+TEST(TraceEvents, AreCommentLinesInTheTable) {
     const TemporaryFolder folder;
     const std::string path = folder / "t.csv";
     const auto traces = make_traces(path);
@@ -278,7 +278,7 @@ assert [int(r["sequence"]) for r in rows] == list(range(8)), rows
 }
 
 /// Written with the next recorded frame; removed events are marked.
-TEST(TraceEvents, AreInTheLinesOfARecording) {
+TEST(TraceEvents, AreInTheSidecarOfARecording) {
     const TemporaryFolder folder;
     RecordOptions options;
     options.path = folder / "r.raw";
@@ -318,7 +318,7 @@ TEST(TraceEvents, AreInTheLinesOfARecording) {
     EXPECT_EQ(read[3]["events"][1]["removed"], true);
 }
 
-TEST(TraceEvents, ALongLabelKeepsNoMoreMemoryThanWhatIsKeptOfIt) {
+TEST(TraceEvents, LongLabelsUseOnlyTheMemoryOfTheStoredPart) {
     EventLog log;
     constexpr std::size_t kLong = 1'000'000;
     log.mark({}, std::string(kLong, 'x'));

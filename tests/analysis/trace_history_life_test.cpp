@@ -13,7 +13,7 @@
 
 namespace specklescope::trace_history_life_test {
 
-TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
+TEST(TraceHistory, AddedRemovedAndRenamedRegionsDoNotAffectOthers) {
     TraceHistory history;
     std::uint64_t n = 0;
     const auto push = [&](const std::shared_ptr<const PlacedRegions>& regions,
@@ -123,7 +123,7 @@ TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
     EXPECT_EQ(old.of(paused.regions[1], paused), 20);
 }
 
-TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
+TEST(TraceHistory, ContinuesAfterARestartWithAMark) {
     TraceHistory history;
     StreamInfo stream;
     stream.source_text = "first.tiff";
@@ -161,7 +161,7 @@ TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
     EXPECT_EQ(about.newest->sequence, 1U);
 }
 
-TEST(TraceHistory, AnotherQuantityBeginsAnew) {
+TEST(TraceHistory, RestartsWithAnotherQuantity) {
     TraceHistory history;
     const auto regions = placed({"a"});
     for (std::uint64_t i = 0; i < 10; ++i)
@@ -178,7 +178,7 @@ TEST(TraceHistory, AnotherQuantityBeginsAnew) {
     EXPECT_EQ(history.curves(0, 20 * kMs, 100).at(0).size(), 1U);
 }
 
-TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
+TEST(TraceHistory, RepeatedResultsAreNotFrames) {
     TraceHistory history;
     Result again = result(3, 3 * kMs, placed({"a"}), {1});
     again.repeated = true;
@@ -187,7 +187,7 @@ TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
     EXPECT_FALSE(history.overview().newest);
 }
 
-TEST(TraceHistory, MomentsWithoutRegionsAreKnownAndLeaveAGap) {
+TEST(TraceHistory, FramesWithoutRegionsLeaveAGap) {
     TraceHistory history;
     const auto regions = placed({"a"});
     history.push(result(0, 0, regions, {1}));
@@ -262,7 +262,7 @@ TEST(TraceHistory, MeansOverTimeAreTakenOnSquaresOfContrast) {
     }
 }
 
-TEST(TraceHistory, MeansDoNotReachBehindARestart) {
+TEST(TraceHistory, MeansDoNotExtendBeforeARestart) {
     TraceHistory history;
     const auto regions = placed({"a"});
     history.push(result(0, 0, regions, {100}));
@@ -273,7 +273,7 @@ TEST(TraceHistory, MeansDoNotReachBehindARestart) {
 }
 
 /// One thread pushes, the other reads as fast as possible: each snapshot is a prefix of the run.
-TEST(TraceHistory, IsReadWhileItIsWritten) {
+TEST(TraceHistory, CanBeReadWhileItIsWritten) {
     TraceHistory history(1);
     constexpr std::uint64_t kFrames = 200000;
     constexpr std::uint64_t kAhead = 1000; // of the reader: fewer than the queue holds

@@ -102,7 +102,7 @@ TEST(TraceHistory, ColumnsAreTheExtremesOfEverySampleInThem) {
     }
 }
 
-TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
+TEST(TraceHistory, FewSamplesAreReturnedSinglyWithGaps) {
     auto random = test::test_random(7102);
     const std::vector<Point> run = random_run(random, 3000);
     TraceHistory history;
@@ -126,7 +126,7 @@ TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
 }
 
 /// Warm-ups at the start and after each seek, with values that would dominate.
-TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
+TEST(TraceHistory, TheRangeExcludesWarmUpFrames) {
     auto random = test::test_random(7104);
     std::uniform_real_distribution<double> unit(0, 1);
     constexpr int kFilms = 300, kFrames = 200, kWarm = 24;
@@ -187,7 +187,7 @@ TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
 }
 
 /// With so little memory that most of the run is in blocks.
-TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
+TEST(TraceHistory, BlocksOfOldSamplesKeepAllExtremes) {
     auto random = test::test_random(7103);
     const std::vector<Point> run = random_run(random, 300000);
     TraceHistory history(1); // the minimum: 1024 samples at full resolution
@@ -238,7 +238,7 @@ TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
     EXPECT_FALSE(history.values_at(run[1000].time)->exact);
 }
 
-TEST(TraceHistory, MemoryIsWithinItsBudgetHoweverManyRegions) {
+TEST(TraceHistory, MemoryStaysWithinItsBudgetForAnyNumberOfRegions) {
     for (const std::size_t count : {1U, 16U, 300U}) {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < count; ++i)

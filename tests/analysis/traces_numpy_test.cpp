@@ -119,7 +119,7 @@ protected:
     TemporaryFolder folder;
 };
 
-TEST_F(TracesBesideNumpy, EveryTypeOfPixelAsItIs) {
+TEST_F(TracesBesideNumpy, EveryPixelType) {
     for (const std::string type : {"u8", "u16", "f32"})
         trace({type + ".tif", "--stage", "none"}, "r.json", type + ".csv");
     trace({"rgb.tif", "--stage", "none", "--channel", "green"}, "r.json", "rgb.csv");
@@ -163,7 +163,7 @@ TEST_F(TracesBesideNumpy, AThousandRegions) {
     agree("check_all('many.csv', 'many.json', tifffile.imread('f32.tif'))\n");
 }
 
-TEST_F(TracesBesideNumpy, PicturesOfAnotherSizeMarkRegionsAndDropNone) {
+TEST_F(TracesBesideNumpy, ImagesOfAnotherSizeMarkRegionsAndDropNone) {
     const ChildResult ran = trace({"sizes/", "--stage", "none"}, "sizes.json", "sizes.csv");
     EXPECT_NE(ran.err.find("Region 'lost' lies wholly outside the picture of 50×40: it has no pixels and no "
                            "numbers."),

@@ -121,7 +121,7 @@ for at, size in strips:
     strip[:] = np.minimum(strip.astype(int) * 3, 4095)
 )py";
 
-TEST_F(Traces, AreWhatNumpyFindsInTheRecordedMapOfK2) {
+TEST_F(Traces, MatchNumpyOnTheRecordedMapOfK2) {
     const std::string scene = "synthetic:vessels?width=128&height=96&live=false";
     const ChildResult made =
         run({"run", scene, "--stage", "none", "--frames", "9", "--record-raw", "raw.tiff", "--quiet"});
@@ -144,7 +144,7 @@ TEST_F(Traces, AreWhatNumpyFindsInTheRecordedMapOfK2) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-TEST_F(Traces, TheHeadTellsTheColumnsAndTheUnits) {
+TEST_F(Traces, TheHeaderNamesColumnsAndUnits) {
     const ChildResult ran = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames", "2",
                                  "--regions", "r.json", "--traces", "t.csv"});
     ASSERT_EQ(ran.status, 0) << ran.all();
@@ -247,7 +247,7 @@ TEST_F(Traces, WithCommentsOfSpacesAreRead) {
     EXPECT_EQ(old.map, now.map);
 }
 
-TEST_F(Traces, OnAFullDiskEndLoudlyWithWholeLines) {
+TEST_F(Traces, OnAFullDiskReportAnErrorAndKeepWholeLines) {
     test::write_file(folder / "r.json", kPlain);
     // A file limited to 64 kB, as in the recorders' tests.
     const ChildResult ran =
@@ -264,7 +264,7 @@ TEST_F(Traces, OnAFullDiskEndLoudlyWithWholeLines) {
     expect_whole_lines(text, 100);
 }
 
-TEST_F(Traces, ReplaceOnlyWhatThisProgramWrote) {
+TEST_F(Traces, ReplaceOnlyFilesOfThisProgram) {
     const std::vector<std::string> arguments = {
         "run",       "synthetic:vessels?width=128&height=96&live=false",
         "--frames",  "2",
@@ -283,7 +283,7 @@ TEST_F(Traces, ReplaceOnlyWhatThisProgramWrote) {
     EXPECT_EQ(lines_of(test::read_file(folder / "t.csv")).size(), lines_of(first).size());
 }
 
-TEST_F(Traces, AndRegionsThatCannotBeAreRefusedInOneSentence) {
+TEST_F(Traces, AndRegionsRefuseInvalidRequests) {
     test::write_file(folder / "far.json",
                      R"({"regions":[{"name":"far","shape":"line","points":[[500,0],[510,9]]}]})");
     test::write_file(folder / "bad.json", "{\"regions\":[\n{\"name\":\"a\"");

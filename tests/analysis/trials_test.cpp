@@ -77,7 +77,7 @@ void write_case(std::ostream& out, const char* kind, const TrialWindow& window,
         list(*numbers);
 }
 
-TEST(Trials, AreNumpysMeansAndErrorsOfEachKind) {
+TEST(Trials, MatchNumpysMeansAndErrorsOfEachKind) {
     auto random = test::test_random(15502);
     std::uniform_real_distribution<double> part(0, 1);
     const TemporaryFolder folder;
@@ -154,7 +154,7 @@ TEST(Trials, FindAStepOfKnownSizeWithinItsError) {
 }
 
 /// Drift without a response: the mean over trials is the drift, for any ends of the trace.
-TEST(Trials, AWindowOverAnEndInventsNoResponse) {
+TEST(Trials, WindowsBeyondTheTraceAddNoResponse) {
     std::vector<double> times, values;
     for (int i = 0; i < 400; ++i) {
         times.push_back(i * 0.1);
@@ -168,7 +168,7 @@ TEST(Trials, AWindowOverAnEndInventsNoResponse) {
     EXPECT_NEAR(trials.before, 10 + 17.5 - 1.05, 1e-9);
 }
 
-TEST(Trials, SayWhyThereAreNone) {
+TEST(Trials, ReportWhyThereAreNone) {
     const std::vector<double> times = {0, 1, 2}, values = {1, 2, 3};
     const auto why = [&](const std::vector<double>& t, const std::vector<double>& events,
                          const TrialWindow& window) {
@@ -191,7 +191,7 @@ TEST(Trials, SayWhyThereAreNone) {
 }
 
 /// Frames without a time, and times beyond any clock, do not change the others.
-TEST(Trials, WhatHasNoTimeIsLeftOut) {
+TEST(Trials, SkipValuesWithoutTimes) {
     std::vector<double> times, values;
     for (int i = 0; i < 200; ++i) {
         times.push_back(i * 0.1);
@@ -270,7 +270,7 @@ for region in ("vein", "a, b"):
     assert abs(step - 4) < 0.2, step
 )py";
 
-TEST_F(TrialsCommand, AveragesATableAsNumpyDoes) {
+TEST_F(TrialsCommand, AveragesATableLikeNumpy) {
     struct Case {
         const char *mean, *kind;
         bool arrival;
@@ -292,7 +292,7 @@ TEST_F(TrialsCommand, AveragesATableAsNumpyDoes) {
     }
 }
 
-TEST_F(TrialsCommand, LeavesWarmUpsOutAndCountsThem) {
+TEST_F(TrialsCommand, SkipsAndCountsWarmUpRows) {
     std::string text = "sequence,capture_s,region,mean,warming_up\n";
     for (int i = 0; i < 400; ++i)
         text += std::to_string(i) + "," + std::to_string(i / 10.0) + ",x," +
@@ -316,7 +316,7 @@ TEST_F(TrialsCommand, LeavesWarmUpsOutAndCountsThem) {
 }
 
 /// Values made with other settings than the last row are not averaged with it.
-TEST_F(TrialsCommand, LeavesOutOtherSettings) {
+TEST_F(TrialsCommand, SkipsRowsWithOtherSettings) {
     const auto rows = [](int from, int to, int value) {
         std::string text;
         for (int i = from; i < to; ++i)
@@ -362,7 +362,7 @@ TEST_F(TrialsCommand, LeavesOutOtherSettings) {
 }
 
 /// As written by --traces: values of another outline are omitted, only for that region.
-TEST_F(TrialsCommand, LeavesOutAnotherOutline) {
+TEST_F(TrialsCommand, SkipsRowsWithAnotherOutline) {
     const auto before = placed({"a", "b"});
     auto after = std::make_shared<PlacedRegions>(*before);
     after->spans[1].x = 30; // the same size
@@ -385,7 +385,7 @@ TEST_F(TrialsCommand, LeavesOutAnotherOutline) {
     EXPECT_EQ(lengths(), (std::vector<std::uint64_t>{10, 2, 8}));
 }
 
-TEST_F(TrialsCommand, RefusesWhatHasNoMean) {
+TEST_F(TrialsCommand, RefusesTablesWithoutAKnownMean) {
     const auto refused = [&](const std::string& text, const std::vector<std::string>& more) {
         test::write_file(folder / "t.csv", text);
         std::vector<std::string> words = {"trials", "t.csv"};
@@ -420,7 +420,7 @@ TEST_F(TrialsCommand, RefusesWhatHasNoMean) {
     EXPECT_NE(view.err.find("--around belongs to specklescope trials"), std::string::npos) << view.err;
 }
 
-TEST(TraceTable, MeansAreTheTextsThatTablesSay) {
+TEST(TraceTable, MeansMatchTheTextsInTables) {
     for (const RegionMean mean : {RegionMean::plain, RegionMean::of_squares, RegionMean::of_inverses})
         EXPECT_EQ(mean_of_text(mean_text(mean)), mean);
     EXPECT_FALSE(mean_of_text("of something else"));

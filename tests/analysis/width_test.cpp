@@ -30,7 +30,7 @@ double width_at_half(double width, double sigma) {
     return 2 * low;
 }
 
-TEST(Width, OfACurveWithoutNoiseIsItsOwn) {
+TEST(Width, OfACurveWithoutNoiseIsExact) {
     auto random = test::test_random(15301);
     for (const double width : {3.0, 5.5, 12.0, 40.0})
         for (const double sigma : {0.6, 1.5, 3.0})
@@ -91,7 +91,7 @@ Spread spread_of(double width, double sigma, double noise, std::size_t together,
     return spread;
 }
 
-TEST(Width, SaysItsOwnUncertainty) {
+TEST(Width, StandardDeviationIsRight) {
     std::mt19937_64 random(15302); // constant seed: the bounds are statistical
     for (const double width : {6.0, 14.0, 30.0})
         for (const double sigma : {1.0, 2.0}) {
@@ -106,7 +106,7 @@ TEST(Width, SaysItsOwnUncertainty) {
         }
 }
 
-TEST(Width, OfNoiseIsNotANumber) {
+TEST(Width, OfNoiseIsUndefined) {
     std::mt19937_64 random(15303); // constant seed: the bounds are statistical
     std::normal_distribution<double> normal;
     constexpr int kRuns = 1000;
@@ -130,7 +130,7 @@ TEST(Width, OfNoiseIsNotANumber) {
         }
 }
 
-TEST(Width, IsNotANumberWhereThereIsNoneAndSaysWhy) {
+TEST(Width, IsUndefinedWithAReason) {
     EXPECT_EQ(fit_vessel_width(std::vector<double>(50, 3.25), 1).fit, WidthFit::no_vessel);
     EXPECT_EQ(fit_vessel_width(std::vector<double>(7, 1), 1).fit, WidthFit::too_few);
     EXPECT_EQ(fit_vessel_width(std::vector<double>{}, 1).fit, WidthFit::too_few);
@@ -265,7 +265,7 @@ middle = lambda row: float(row["baseline"]) + float(row["depth"])
 assert abs(middle(flow) / float(flow["baseline"]) * middle(k2) / float(k2["baseline"]) - 1) < 1e-3
 )py";
 
-TEST(Width, ThroughTheWholeChainIsThatOfTheVesselWhateverTheMap) {
+TEST(Width, ThroughTheWholeChainIsRightForEveryMap) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, with_seed(kSpeckle))) << test::read_file(folder / "python.log");
     for (const auto& [name, output] : {std::pair{"k2", "contrast2"}, {"k", "contrast"}, {"flow", "sfi"}}) {
@@ -304,7 +304,7 @@ assert np.isinf(is_[below]).all() and (is_[below] > 0).all(), is_[below]
 assert np.isfinite(is_[~below]).all() and (is_[~below] > 0).all(), is_[~below]
 )py";
 
-TEST(Width, OfAVesselOfNextToNoContrastHasNoFlowBelowZero) {
+TEST(Width, FitOfAVesselWithoutContrastHasNoNegativeFlow) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, with_seed(kNoContrast))) << test::read_file(folder / "python.log");
     for (const auto& [name, stage] : {std::pair{"k2", "none"}, {"flow", "flow:input=contrast2,output=bfi"}}) {
@@ -317,7 +317,7 @@ TEST(Width, OfAVesselOfNextToNoContrastHasNoFlowBelowZero) {
     EXPECT_TRUE(test::python(folder, kDepths)) << test::read_file(folder / "python.log");
 }
 
-TEST(Width, TableMayGetNothingToWrite) {
+TEST(Width, TableMayStayEmpty) {
     const TemporaryFolder folder;
     TableFile table(folder / "t.csv", "# mark\n");
     table.append("");
@@ -359,7 +359,7 @@ TEST(Width, TableOfAKilledRunHasOneIncompleteRowAtMost) {
     EXPECT_GT(rows_of(text.substr(0, text.rfind('\n') + 1)), 50);
 }
 
-TEST(Width, TableOnAFullDiskEndsLoudlyWithAWholeLine) {
+TEST(Width, TableOnAFullDiskReportsAnErrorAndKeepsWholeLines) {
     const TemporaryFolder folder;
     test::write_file(folder / "r.json", kOneLine);
     const ChildResult ran = run_child({"sh", "-c",

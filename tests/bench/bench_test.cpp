@@ -26,7 +26,7 @@ TEST(Bench, SpreadIsMedianAndQuartiles) {
     EXPECT_EQ(spread_of({}).rounds, 0);
 }
 
-TEST(Bench, FiguresHaveThreeDigitsThatCount) {
+TEST(Bench, NumbersHaveThreeSignificantDigits) {
     EXPECT_EQ(digits(0), "0");
     EXPECT_EQ(digits(4567.8), "4568");
     EXPECT_EQ(digits(12.345), "12.3");
@@ -74,7 +74,7 @@ TEST(Bench, FramesAreTwelveBitSpeckle) {
     EXPECT_EQ(frame.info().full_scale, 4095);
 }
 
-TEST(Bench, DifferenceSeesOneWrongPixel) {
+TEST(Bench, DifferenceDetectsOneWrongPixel) {
     const Shape shape{33, 7, 1, PixelType::f32};
     const Frame a = poisoned_frames(shape, 1, std::byte{0x40}).front();
     const Frame b = poisoned_frames(shape, 1, std::byte{0x40}).front();
@@ -145,7 +145,7 @@ TEST(Bench, ThePagesMatchTheirReports) {
             << file.path();
 }
 
-TEST(Bench, RefusesAFileThatIsNoReport) {
+TEST(Bench, RefusesOtherFiles) {
     TemporaryFolder folder;
     std::ofstream(folder / "no.json") << "{ no";
     EXPECT_EQ(run_program({"bench", folder / "no.json"}, folder.path().string()).status, 1);

@@ -62,7 +62,7 @@ TEST_F(ClaheCudaValues, NegativeSamplesOfColour) {
     EXPECT_EQ(differing(run_device(image, "clahe:tiles=4"), run_host_stage(image, "clahe:tiles=4")), 0);
 }
 
-TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {
+TEST_F(ClaheCudaValues, NonFinitePixelsStay) {
     for (const int channels : {1, 3}) {
         TestImage<float> image = clahe_image<float>(80, 60, channels, 5, 5);
         image.at(20 * channels, 30) = std::numeric_limits<float>::infinity();

@@ -65,7 +65,7 @@ double worst_difference(const TestImage<float>& got, const TestImage<float>& ima
     return largest;
 }
 
-TEST_F(ConvolutionCuda, PixelsAreTheDefinitions) {
+TEST_F(ConvolutionCuda, MatchesTheDefinition) {
     auto random = test_random(14);
     for (const int channels : {1, 3})
         for (const auto& [width, height, side] :
@@ -90,7 +90,7 @@ TEST_F(ConvolutionCuda, PixelsAreTheDefinitions) {
             }
 }
 
-TEST_F(ConvolutionCuda, TheSeedsMethodIsRightForZerosOutside) {
+TEST_F(ConvolutionCuda, TheEarlierMethodIsRightForZeroBorders) {
     auto random = test_random(16);
     for (const int channels : {1, 3}) {
         const auto image = random_image(57, 41, channels, 17);

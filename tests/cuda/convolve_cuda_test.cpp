@@ -165,7 +165,7 @@ TYPED_TEST(ConvolveCudaPixels, ADeltaIsTheIdentity) {
     }
 }
 
-TYPED_TEST(ConvolveCudaPixels, ColourKernelsAreOneForEachChannelOnRequest) {
+TYPED_TEST(ConvolveCudaPixels, ColourKernelsApplyPerChannelOnRequest) {
     auto random = test::test_random(4);
     const auto image = random_image<TypeParam>(45, 31, 3, 5);
     const std::vector<Weights> planes = {random_weights(9, 7, random), random_weights(9, 7, random),
@@ -181,7 +181,7 @@ TYPED_TEST(ConvolveCudaPixels, ColourKernelsAreOneForEachChannelOnRequest) {
     EXPECT_LE(this->worst(this->run(image, planes, params), image, {mean}, Border::replicate, full), 1e-5);
 }
 
-TEST_F(ConvolveCuda, KernelsByFormulaAreThoseOfTheHost) {
+TEST_F(ConvolveCuda, KernelsByFormulaMatchTheHost) {
     const auto image = random_image<float>(90, 70, 3, 6);
     for (const auto kernel : {ConvolveParams::Kernel::gaussian, ConvolveParams::Kernel::disk,
                               ConvolveParams::Kernel::line, ConvolveParams::Kernel::glare})
@@ -200,7 +200,7 @@ TEST_F(ConvolveCuda, KernelsByFormulaAreThoseOfTheHost) {
         }
 }
 
-TYPED_TEST(ConvolveCudaPixels, TilesGiveThePixelsOfTheWhole) {
+TYPED_TEST(ConvolveCudaPixels, TilesMatchTheWhole) {
     const double rounding = std::is_same_v<TypeParam, float> ? 0 : 0.5;
     auto random = test::test_random(7);
     for (const int channels : {1, 3}) {
@@ -266,7 +266,7 @@ TEST_F(ConvolveCuda, HighDynamicRangeGoesThroughUnclipped) {
     EXPECT_GT(result.image.host().as<float>().row(40)[180], 15000.0F);
 }
 
-TEST_F(ConvolveCuda, SamplesThatAreNoNumbersDoNotStopIt) {
+TEST_F(ConvolveCuda, HandlesNonFiniteSamples) {
     auto image = random_image<float>(50, 40, 1, 10);
     image.at(7, 9) = std::numeric_limits<float>::quiet_NaN();
     image.at(30, 11) = std::numeric_limits<float>::infinity();
@@ -307,7 +307,7 @@ std::vector<cuda::Buffer> fill_device(std::size_t left) {
     return held;
 }
 
-TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnAGpuThatOthersFill) {
+TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnABusyGpu) {
     auto random = test::test_random(14);
     const auto image = random_image<TypeParam>(1801, 1203, 1, 15);
     const std::vector<Weights> planes = {random_weights(402, 389, random)};
@@ -328,7 +328,7 @@ TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnAGpuThatOthersFill) {
                 << x << ", " << y << " " << tiles.notes->at(0);
 }
 
-TEST_F(ConvolveCuda, RefusesTooLittleMemoryInOneSentence) {
+TEST_F(ConvolveCuda, RefusesTooLittleMemory) {
     const auto image = random_image<std::uint8_t>(3000, 2500, 3, 12);
     ConvolveParams params;
     params.kernel = ConvolveParams::Kernel::glare;

@@ -52,7 +52,7 @@ void check_axis(int size, int kernel, Border border, std::size_t points) {
     }
 }
 
-TEST(ConvolveIndex, PlacesPixelsWeightsAndResultsAsTheSumAsks) {
+TEST(ConvolveIndex, PlacesPixelsWeightsAndResultsForTheSum) {
     for (const auto& [size, kernel] :
          {std::pair{1, 1}, {7, 3}, {8, 4}, {20, 20}, {13, 30}, {64, 9}, {30, 59}})
         for (const Border border :

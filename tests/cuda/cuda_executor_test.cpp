@@ -73,7 +73,7 @@ void expect_same(const std::vector<Result>& a, const std::vector<Result>& b) {
     }
 }
 
-TEST_F(CudaExecutor, PreparingLeavesNoTraceInAHistory) {
+TEST_F(CudaExecutor, PreparingLeavesWindowsEmpty) {
     for (const char* stage :
          {"temporal:frames=5", "average:frames=3", "spatiotemporal:frames=4", "speckle"}) {
         const auto fresh = make_cuda_executor();
@@ -91,7 +91,7 @@ TEST_F(CudaExecutor, PreparingLeavesNoTraceInAHistory) {
     }
 }
 
-TEST_F(CudaExecutor, CountsAreThoseOfTheLastStageInEveryFrame) {
+TEST_F(CudaExecutor, CountsAreFromTheLastStageInEveryFrame) {
     const auto executor = make_cuda_executor();
     executor->set_chain(chain_of({"speckle:radius=1", "crop:x=0,y=0,width=40,height=30", "speckle:radius=2"}),
                         1);
@@ -106,7 +106,7 @@ TEST_F(CudaExecutor, CountsAreThoseOfTheLastStageInEveryFrame) {
 }
 
 /// Pixels and counts: a skipped stage counts nothing, the last one's counts are the result's.
-TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
+TEST_F(CudaExecutor, APassingStageIsSkippedUntilItHasWork) {
     const auto executor = make_cuda_executor();
     const std::vector<Frame> frames = noise(6, executor->slot_memory());
     for (int y = 40; y < 70; ++y)
@@ -133,7 +133,7 @@ TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
         ASSERT_EQ(std::memcmp(alone[5].image.host().row(y), frames[5].host().row(y), kShape.row_bytes()), 0);
 }
 
-TEST_F(CudaExecutor, AResultIsDownloadedIntoPageLockedMemoryThatIsLent) {
+TEST_F(CudaExecutor, DownloadsIntoLentPageLockedMemory) {
     const auto executor = make_cuda_executor(0, true);
     executor->set_chain(chain_of({"speckle:radius=2,output=contrast"}), 1);
     const std::vector<Frame> frames = noise(1, executor->slot_memory());
@@ -161,7 +161,7 @@ TEST_F(CudaExecutor, AResultIsDownloadedIntoPageLockedMemoryThatIsLent) {
     }
 }
 
-TEST_F(CudaExecutor, DealtOverSeveralTheResultsAreTheSame) {
+TEST_F(CudaExecutor, SeveralExecutorsGiveTheSameResults) {
     const auto chain = chain_of({"speckle:radius=7", "gaussian:sigma=3,method=recursive"});
     const auto one = make_cuda_executor();
     const int gpus = static_cast<int>(list_gpus(nullptr).size());

@@ -10,7 +10,7 @@
 
 namespace specklescope::cuda_test {
 
-TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
+TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndReleasesEverySlot) {
     const Shape shape{320, 200, 1, PixelType::u16};
     FrameRing ring(shape, 8, executor->slot_memory());
     use(SpeckleParams{.radius = 2, .output = Output::contrast});
@@ -52,7 +52,7 @@ TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
     EXPECT_EQ(executor->in_flight(), 0);
 }
 
-TEST_F(Cuda, HoldsBackWhenAllResultsAreTaken) {
+TEST_F(Cuda, WaitsWhileAllResultsAreHeld) {
     const auto picture = noise<std::uint8_t>(64, 64, 100, 0.2, kSeed);
     FrameRing ring(picture.shape, 2, executor->slot_memory());
     use("speckle");
@@ -70,7 +70,7 @@ TEST_F(Cuda, HoldsBackWhenAllResultsAreTaken) {
     EXPECT_TRUE(executor->wait_slot(std::chrono::milliseconds(20)));
 }
 
-TEST_F(Cuda, DownloadsOnlyWhenAsked) {
+TEST_F(Cuda, DownloadsOnlyOnRequest) {
     const auto picture = noise<std::uint16_t>(100, 80, 1000, 0.2, kSeed);
     FrameRing ring(picture.shape, 2, executor->slot_memory());
     use("speckle:radius=2");
@@ -110,7 +110,7 @@ TEST_F(Cuda, FollowsEditsAndSizeChanges) {
     EXPECT_LE(worst(large, {.radius = 5, .output = Output::contrast}, 7), 1e-6);
 }
 
-TEST_F(Cuda, AnEmptyChainGivesTheFrameItself) {
+TEST_F(Cuda, AnEmptyChainReturnsTheFrame) {
     const auto picture = noise<std::uint8_t>(77, 33, 120, 0.4, kSeed, 3);
     use("");
     const Result result = run(picture);
@@ -120,7 +120,7 @@ TEST_F(Cuda, AnEmptyChainGivesTheFrameItself) {
         ASSERT_EQ(std::memcmp(result.image.host().row(y), picture.pixels.data() + y * 231, 231), 0);
 }
 
-TEST_F(Cuda, TheCamerasExposureGoesBeforeTheParameter) {
+TEST_F(Cuda, TheCamerasExposureHasPriority) {
     const auto picture = noise<std::uint16_t>(64, 48, 1000, 0.2, kSeed);
     FrameRing ring(picture.shape, 2, executor->slot_memory());
     use("speckle:exposure=10");
@@ -145,7 +145,7 @@ TEST_F(Cuda, ResultsOutliveTheExecutorAndAnotherThreadMayHoldThem) {
     }
 }
 
-TEST(CudaDevices, SaysWhatThereIsOrWhyThereIsNone) {
+TEST(CudaDevices, ListsGpusOrTheReasonForNone) {
     std::string reason;
     const std::vector<GpuInfo> gpus = list_gpus(&reason);
     if (gpus.empty()) {

@@ -12,7 +12,7 @@ namespace specklescope::test::defined_cuda_test {
 
 using DefinedCuda = CudaStage;
 
-TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
+TEST_F(DefinedCuda, FiltersOmitNonFiniteSamples) {
     constexpr int kWidth = 203, kHeight = 90;
     for (const char* stage :
          {"gaussian:sigma=2,method=direct", "gaussian:sigma=6,method=direct",

@@ -74,7 +74,7 @@ template <class T> class EqualizeCudaTypes : public EqualizeCuda {};
 using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
 TYPED_TEST_SUITE(EqualizeCudaTypes, PixelTypes);
 
-TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForEveryBinCountScalingStrengthAndShape) {
+TYPED_TEST(EqualizeCudaTypes, MatchesTheHostForEveryBinCountScalingStrengthAndShape) {
     std::mt19937_64 random = test_random(1);
     for (const EqualizeCase& c : equalize_cases(equalize_full_scales<TypeParam>())) {
         const double full =
@@ -86,7 +86,7 @@ TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForEveryBinCountScalingStrengthA
     }
 }
 
-TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForLargePictures) {
+TYPED_TEST(EqualizeCudaTypes, MatchesTheHostForLargeImages) {
     std::mt19937_64 random = test_random(2);
     for (const auto& [width, height] : {std::pair{1392, 1040}, {1921, 700}})
         for (const int channels : {1, 3})
@@ -99,7 +99,7 @@ TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForLargePictures) {
             }
 }
 
-TYPED_TEST(EqualizeCudaTypes, AFrameOfOneValueStaysAsItIs) {
+TYPED_TEST(EqualizeCudaTypes, AFrameOfOneValueStaysUnchanged) {
     for (const double level : {0.0, 77.0, 255.0})
         for (const int channels : {1, 3})
             for (const int bins : {2, 256, 65536}) {
@@ -126,7 +126,7 @@ TEST_F(EqualizeCuda, NegativeSamplesOfColour) {
         EXPECT_EQ(differences(negative_picture(131, 43, random), {.strength = strength}), 0) << strength;
 }
 
-TEST_F(EqualizeCuda, WhatIsNoNumberStaysAndDoesNotCount) {
+TEST_F(EqualizeCuda, NonFinitePixelsStayAndDoNotCount) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::mt19937_64 random = test_random(4);
     for (const int channels : {1, 3})

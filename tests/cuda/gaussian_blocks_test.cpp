@@ -104,7 +104,7 @@ std::vector<double> line_in_blocks(std::vector<double> line, double sigma, Borde
     return line;
 }
 
-TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
+TEST(GaussianBlocks, MatchTheDirectFilter) {
     auto random = test_random(1);
     std::uniform_real_distribution<double> value(0, 1);
     for (const double sigma : {0.5, 1.0, 2.5, 3.0, 10.0, 57.0, 200.0})
@@ -123,7 +123,7 @@ TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
             }
 }
 
-TEST(GaussianBlocks, SegmentsMakeUpTheLine) {
+TEST(GaussianBlocks, SegmentsCoverTheLine) {
     for (const int size : {1, 32, 33, 64, 65, 512, 513, 545, 1040, 3840, 65536}) {
         const cuda::LineFilter filter =
             cuda::make_line_filter(recursive_gaussian(150), size, Border::replicate);

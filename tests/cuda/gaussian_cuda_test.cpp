@@ -212,7 +212,7 @@ TEST_F(GaussianCuda, BinomialsOfIntegersAreExact) {
                 }
 }
 
-TEST_F(GaussianCuda, SamplesThatAreNoNumbersDoNotSpread) {
+TEST_F(GaussianCuda, NonFiniteSamplesDoNotSpread) {
     auto image = random_image<float>(300, 80, 1, 400);
     image.at(150, 40) = std::numeric_limits<float>::quiet_NaN();
     image.at(20, 10) = std::numeric_limits<float>::infinity();

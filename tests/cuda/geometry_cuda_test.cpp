@@ -32,7 +32,7 @@ TYPED_TEST(GeometryCuda, FlipsAndTurnsMoveEveryPixel) {
         }
 }
 
-TYPED_TEST(GeometryCuda, CropTakesTheRectangle) {
+TYPED_TEST(GeometryCuda, CropKeepsTheRectangle) {
     for (const int channels : {1, 3}) {
         const auto image = geometry_image<TypeParam>(301, 97, channels, 2);
         this->expect(image, "crop", image);

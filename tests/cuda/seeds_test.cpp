@@ -94,7 +94,7 @@ TEST_F(SeedsCuda, ConvolutionsOfRealPixelsAgree) {
     convolutions_agree(TestImage<float>(61, 47, 0, 3).fill([&] { return value(random); }), 1e-6);
 }
 
-TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
+TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromTheStartOfItsBackwardPass) {
     auto random = test_random(3);
     std::uniform_real_distribution<float> value(0, 1);
     const auto image = TestImage<float>(301, 203).fill([&] { return value(random); });

@@ -77,7 +77,7 @@ TEST_F(Cuda, KeepsLowContrastOfBrightImages) {
     }
 }
 
-TEST_F(Cuda, SamplesThatAreNoNumbersSpoilOnlyTheirWindows) {
+TEST_F(Cuda, NonFiniteSamplesAffectOnlyTheirWindows) {
     for (const float hole :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e30F, -3.4e38F}) {
         Picture<float> picture = noise<float>(400, 90, 1000, 0.1, kSeed);
@@ -156,7 +156,7 @@ TYPED_TEST(CudaContrast, CountsUndefinedInfiniteAndSaturatedPixels) {
         }
 }
 
-TEST_F(Cuda, SaturationOfIntegersIsTheTypesOwnWhereTheCameraNamesNone) {
+TEST_F(Cuda, SaturationOfIntegersIsTheTypesWithoutACameraValue) {
     auto picture = noise<std::uint16_t>(64, 48, 20000, 0.1, kSeed);
     use(SpeckleParams{.radius = 2});
     EXPECT_EQ(of_stage(run(picture).counts), PixelCounts{});
@@ -170,7 +170,7 @@ TEST_F(Cuda, SaturationOfIntegersIsTheTypesOwnWhereTheCameraNamesNone) {
     EXPECT_EQ(of_stage(run(reals).counts), PixelCounts{});
 }
 
-TEST_F(Cuda, ColourIsTurnedIntoLumaAsOnTheHost) {
+TEST_F(Cuda, ColourBecomesLumaLikeOnTheHost) {
     const auto picture = noise<std::uint8_t>(75, 50, 120, 0.3, kSeed, 3);
     Picture<float> grey(75, 50);
     convert(ConstHostView(reinterpret_cast<const std::byte*>(picture.pixels.data()), picture.shape),

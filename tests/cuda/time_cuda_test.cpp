@@ -238,7 +238,7 @@ TEST_F(TimeCuda, IdenticalFramesHaveNoContrast) {
     }
 }
 
-TEST_F(TimeCuda, AHistoryThatDoesNotFitIsRefusedWithTheMostThatDoes) {
+TEST_F(TimeCuda, AWindowThatDoesNotFitIsRefusedWithTheLargestThatDoes) {
     auto chain = std::make_shared<Chain>();
     chain->add("temporal:frames=500");
     const std::unique_ptr<Executor> executor = make_cuda_executor(0);

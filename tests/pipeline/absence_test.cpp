@@ -41,7 +41,7 @@ TEST(Absence, IsEstimatedFromTheRateBefore) {
     EXPECT_EQ(absence.frame(now)->frames, 49U);
 }
 
-TEST(Absence, WithoutFramesBeforeTheSourceItselfSaysItsRate) {
+TEST(Absence, UsesTheSourcesRateWithoutEarlierFrames) {
     Absence absence;
     SteadyClock::time_point now{};
     EXPECT_FALSE(absence.frame(now));
@@ -56,7 +56,7 @@ TEST(Absence, WithoutFramesBeforeTheSourceItselfSaysItsRate) {
     EXPECT_FALSE(never.frame(now)) << "there was no frame before";
 }
 
-TEST(Absence, ThatIsNoWholeNumberOfPeriodsIsRounded) {
+TEST(Absence, IsRoundedToWholePeriods) {
     for (const auto& [away, frames] :
          {std::pair{190ms, 1U}, {240ms, 1U}, {260ms, 2U}, {110ms, 0U}, {40ms, 0U}}) {
         Absence absence;

@@ -58,7 +58,7 @@ public:
     bool wants_host_image() const override { return false; }
 };
 
-TEST(BegunOnADevice, ARecordingIsAsLongAsItWasToBe) {
+TEST(BegunOnADevice, ARecordingHasItsFullLength) {
     const TemporaryFolder folder;
     PipelineOptions options;
     options.threads = 1;

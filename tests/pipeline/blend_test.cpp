@@ -9,7 +9,7 @@
 
 namespace specklescope::blend_test {
 
-TEST(Blend, IsTheFormula) {
+TEST(Blend, MatchesTheFormula) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
@@ -55,7 +55,7 @@ TEST(Blend, IsTheFormula) {
     }
 }
 
-TEST(Blend, TheFirstIndexIsTheLeastThatReachesTheThreshold) {
+TEST(Blend, TheFirstIndexIsTheSmallestAboveTheThreshold) {
     for (int i = 0; i <= 1000; ++i) {
         const double threshold = i / 1000.0;
         const int first = Blend{0.5, threshold}.first_index();

@@ -130,7 +130,7 @@ TEST(ClockFit, IsTheLineOfLeastDelay) {
     EXPECT_NEAR(report->delay_ms, best / static_cast<double>(points.size()) * 1e-6, 1e-4);
 }
 
-TEST(ClockFit, TellsTheOffsetAtTheLastFrame) {
+TEST(ClockFit, ReportsTheOffsetAtTheLastFrame) {
     Simulated with;
     const auto report = simulate(with, 3).report();
     ASSERT_TRUE(report);
@@ -142,7 +142,7 @@ TEST(ClockFit, TellsTheOffsetAtTheLastFrame) {
 }
 
 // A disk that delays everything for seconds now and then moves a mean, but not the line.
-TEST(ClockFit, PassesOverStretchesInWhichEverythingIsLate) {
+TEST(ClockFit, IgnoresPeriodsInWhichEverythingIsLate) {
     Simulated with;
     std::mt19937_64 random(11);
     std::exponential_distribution<double> delay(1 / 0.5e6);
@@ -156,7 +156,7 @@ TEST(ClockFit, PassesOverStretchesInWhichEverythingIsLate) {
     EXPECT_NEAR(report->skew_ppm, 50, 1);
 }
 
-TEST(ClockFit, ShowsDriftAsTwoHalvesThatDiffer) {
+TEST(ClockFit, ReportsDriftAsDifferentHalves) {
     Simulated with;
     with.skew_ppm = 0;
     std::mt19937_64 random(5);
@@ -173,7 +173,7 @@ TEST(ClockFit, ShowsDriftAsTwoHalvesThatDiffer) {
     EXPECT_GT(report->skew_error_ppm, 0.05) << "no one skew is true";
 }
 
-TEST(ClockFit, SaysNothingOfAFewSeconds) {
+TEST(ClockFit, GivesNoReportForAFewSeconds) {
     Simulated with;
     with.seconds = 4.9;
     EXPECT_FALSE(simulate(with, 1).report());
@@ -183,7 +183,7 @@ TEST(ClockFit, SaysNothingOfAFewSeconds) {
     EXPECT_FALSE(simulate(with, 1).report()) << "too few frames";
 }
 
-TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAndTellsOfTheLongestTime) {
+TEST(ClockWatch, RestartsWhenTheClockIsSetAndReportsTheLongestSpan) {
     ClockWatch watch;
     std::int64_t here = 1'000'000'000;
     for (int i = 0; i < 1000; ++i, here += 10'000'000) // 10 s, 100 ppm
@@ -203,7 +203,7 @@ TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAndTellsOfTheLongestTime) {
 }
 
 /// Also by a second, and after late frames.
-TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAheadALittle) {
+TEST(ClockWatch, RestartsWhenTheClockIsSetAheadSlightly) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
@@ -237,7 +237,7 @@ TEST(ClockWatch, AClockThatIsCoarserThanItsFramesIsFitted) {
     EXPECT_NEAR(report->skew_ppm, 0, 20);
 }
 
-TEST(ClockReport, SaysAsManyDecimalsAsItsErrorHas) {
+TEST(ClockReport, HasAsManyDecimalsAsItsError) {
     ClockReport report{.frames = 6000, .span_s = 60, .skew_ppm = -49.98123, .skew_error_ppm = 0.0312};
     report.first_half_ppm = -49.95;
     report.second_half_ppm = -50.02;
@@ -252,7 +252,7 @@ TEST(ClockReport, SaysAsManyDecimalsAsItsErrorHas) {
               "fast by 984 ± 93 ppm beside ours over 10 s; frames came 2 ms later than the quickest");
 }
 
-TEST(ClockReport, IsJsonThatFitsTheHeadOfARecording) {
+TEST(ClockReport, IsJsonThatFitsTheHeaderOfARecording) {
     const auto report = simulate({}, 1).report();
     ASSERT_TRUE(report);
     const auto json = nlohmann::json::parse(to_json(*report));

@@ -8,7 +8,7 @@ namespace specklescope::closed_sinks_test {
 using test::options;
 using test::WatchingSink;
 
-TEST(PipelineSinks, WhatTheClosedOnesDroppedIsStillCounted) {
+TEST(PipelineSinks, DropsOfClosedSinksStayCounted) {
     class Dropping final : public WatchingSink {
     public:
         explicit Dropping(std::uint64_t dropped) : dropped_(dropped) {}
@@ -37,7 +37,7 @@ TEST(PipelineSinks, WhatTheClosedOnesDroppedIsStillCounted) {
 }
 
 /// A retry adds its own sinks.
-TEST(PipelineSinks, OfAStartThatFailedAreNotOpenedByALaterOne) {
+TEST(PipelineSinks, SinksOfAFailedStartAreNotOpenedLater) {
     auto source = test::camera_of(100'000'000);
     int tries = 0;
     source->on_open = [&](test::ScriptedSource&) {

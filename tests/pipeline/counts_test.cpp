@@ -25,7 +25,7 @@ TEST(SaturationThreshold, IsTheSmallestSampleAtFullScaleOrAbove) {
     EXPECT_EQ(saturation_threshold(PixelType::f32, of_full_scale(100.5)), 100.5);
 }
 
-TEST(SaturationThreshold, ThereIsNoneWhereNoSampleCanReachIt) {
+TEST(SaturationThreshold, IsMissingIfNoSampleCanReachIt) {
     EXPECT_EQ(saturation_threshold(PixelType::f32, of_full_scale(0)), std::nullopt);
     EXPECT_EQ(saturation_threshold(PixelType::u8, of_full_scale(256)), std::nullopt);
     EXPECT_EQ(saturation_threshold(PixelType::u8, of_full_scale(255)), 255);
@@ -64,7 +64,7 @@ TEST(CountSaturated, IsTheNumberOfSamplesAtTheThresholdOrAbove) {
     }
 }
 
-TEST(CountUndefined, TellsNanFromInfinityInEveryChannel) {
+TEST(CountUndefined, DistinguishesNanAndInfinityInEveryChannel) {
     constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
     constexpr float kInf = std::numeric_limits<float>::infinity();
     for (const int channels : {1, 3}) {

@@ -206,13 +206,13 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     EXPECT_NE(flow.messages[0].text.find("CPU"), std::string::npos);
 }
 
-TEST(DeviceFailure, TheHostGoesOnWhereTheGpuStopped) {
+TEST(DeviceFailure, TheHostContinuesWhereTheGpuStopped) {
     for (const Where where : {Where::submit, Where::collect})
         run_and_expect_all(std::make_unique<FailingExecutor>(20, where), "It fell off the bus.");
 }
 
 /// A recording uses it to start after an edit.
-TEST(DeviceFailure, ResultsOfTheHostTellTheVersionOfTheLastEdit) {
+TEST(DeviceFailure, ResultsOfTheHostHaveTheVersionOfTheLastEdit) {
     for (const Where where : {Where::submit, Where::collect})
         for (const bool of_regions : {false, true}) {
             const std::unique_ptr<Flow> flow = make_flow();
@@ -262,7 +262,7 @@ private:
     std::atomic<int>& downloads_;
 };
 
-TEST(DeviceFailure, ResultsAreDownloadedIfAnyoneReadsThemAndOnlyThen) {
+TEST(DeviceFailure, ResultsAreDownloadedOnlyIfTheyAreRead) {
     for (const bool viewer : {false, true})
         for (const bool reads : {false, true}) {
             class Sink final : public test::WatchingSink {
@@ -316,7 +316,7 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
 }
 
 /// An impossible chain is an error of the request, on a device as on the host.
-TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
+TEST(DeviceFailure, AWrongNameInAnEditIsNoDeviceFailure) {
     for (const std::string& stage : {std::string("convolve:kernel=file,file=/etc/passwd"),
                                      std::string("convolve:kernel=file,file=/none.png"),
                                      std::string("background:dark=file,dark_file=/etc/passwd")}) {
@@ -344,7 +344,7 @@ TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
 }
 
 /// An error of the host in one frame loses only that frame, which is counted; the device continues.
-TEST(DeviceFailure, AnErrorThatIsNotTheDevicesLosesItsFrameAlone) {
+TEST(DeviceFailure, AnotherErrorLosesOnlyItsFrame) {
     class OneOfTheHost final : public FailingExecutor {
     public:
         OneOfTheHost() : FailingExecutor(-1, Where::submit) {}
@@ -366,7 +366,7 @@ TEST(DeviceFailure, AnErrorThatIsNotTheDevicesLosesItsFrameAlone) {
     EXPECT_EQ(flow->messages[0].text, "There is no room on this machine.");
 }
 
-TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
+TEST(DeviceFailure, AFrameWithoutASlotIsLostAndTheDeviceContinues) {
     for (const Where where : {Where::submit, Where::collect})
         for (const int members : {1, 3}) {
             std::vector<std::unique_ptr<Executor>> several;
@@ -387,7 +387,7 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
         }
 }
 
-TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {
+TEST(DeviceFailure, RoundRobinThrowsTheErrorOfItsMember) {
     const auto executor = three_of_which_one_fails(Where::submit);
     auto chain = std::make_shared<Chain>();
     chain->add("speckle:radius=1");
@@ -409,7 +409,7 @@ TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {
     EXPECT_THROW(executor->set_chain(chain, 2), RunError);
 }
 
-TEST(DeviceFailure, AFrameThatTheChainCannotTakeIsRefusedAtOnce) {
+TEST(DeviceFailure, AFrameThatDoesNotFitTheChainIsRefusedImmediately) {
     std::vector<std::unique_ptr<Executor>> members;
     for (int i = 0; i < 2; ++i)
         members.push_back(std::make_unique<FailingExecutor>(-1, Where::submit));

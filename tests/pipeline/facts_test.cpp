@@ -37,7 +37,7 @@ Result last_of(Pipeline& pipeline) {
     return result;
 }
 
-TEST(Facts, TheSourceIsNamedAsItWasAskedForElseAsItNamesItself) {
+TEST(Facts, TheSourceHasItsRequestedNameOrItsOwn) {
     for (const char* asked : {"", "scripted:fast"}) {
         PipelineOptions made = options();
         made.source_text = asked;
@@ -48,7 +48,7 @@ TEST(Facts, TheSourceIsNamedAsItWasAskedForElseAsItNamesItself) {
     }
 }
 
-TEST(Facts, SaturationAboveOnePercentIsSaidOnceForAnyChain) {
+TEST(Facts, SaturationAboveOnePercentIsReportedOnceForAnyChain) {
     for (const char* stage : {"", "speckle", "gaussian"})
         for (const bool much : {true, false}) {
             // 24×17 samples: 5 are 1.2 %, 4 are 0.98 %.
@@ -73,7 +73,7 @@ TEST(Facts, SaturationAboveOnePercentIsSaidOnceForAnyChain) {
         }
 }
 
-TEST(Facts, ALossyCodecUnderASpeckleStageIsSaidOnce) {
+TEST(Facts, ALossyCodecBeforeASpeckleStageIsReportedOnce) {
     for (const auto& [codec, stage, times] : {std::tuple{"H.264", "speckle", 1},
                                               {"MJPEG", "temporal:frames=3", 1},
                                               {"", "speckle", 0},
@@ -124,7 +124,7 @@ double expected_contrast2(ConstHostView rgb, GreyChannel channel, int radius, in
     return (n * squares - sum * sum) / (n * (n - 1)) / (sum * sum / (n * n));
 }
 
-TEST(Facts, GreyStagesGetTheChannelThatIsAskedFor) {
+TEST(Facts, GreyStagesGetTheRequestedChannel) {
     for (const GreyChannel channel : {GreyChannel::luma, GreyChannel::red, GreyChannel::mean}) {
         SCOPED_TRACE(to_string(channel));
         PipelineOptions asked = options();
@@ -158,7 +158,7 @@ TEST(Facts, AnEditOfTheChannelOutlivesANewChain) {
     EXPECT_EQ(result.counts.infinite, 0U);
 }
 
-TEST(Facts, OfOneChannelTheTypeStaysAndItsFullScale) {
+TEST(Facts, OneChannelKeepsTypeAndFullScale) {
     PipelineOptions asked = options();
     asked.channel = GreyChannel::red;
     Pipeline pipeline(painted(test::file_info(kColour), 2,

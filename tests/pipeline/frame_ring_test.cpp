@@ -86,7 +86,7 @@ TEST(FrameRing, RowsStartOn64BytesAndDoNotOverlap) {
     }
 }
 
-TEST(FrameRing, ANewFrameCarriesNothingOfTheOldOne) {
+TEST(FrameRing, ANewFrameHasNoMetadataOfTheOldOne) {
     FrameRing ring(kOdd, 1, host_memory());
     {
         const Frame frame = ring.try_acquire();
@@ -121,7 +121,7 @@ TEST(FrameRing, TheLastHandleOfManyReturnsTheSlot) {
     EXPECT_TRUE(ring.try_acquire());
 }
 
-TEST(FrameRing, HandlesOutliveTheRingAndTheMemoryGoesWithTheLast) {
+TEST(FrameRing, HandlesOutliveTheRingAndTheLastFreesTheMemory) {
     const auto memory = std::make_shared<CountedMemory>();
     std::vector<Frame> held;
     {
@@ -139,7 +139,7 @@ TEST(FrameRing, HandlesOutliveTheRingAndTheMemoryGoesWithTheLast) {
     EXPECT_EQ(memory->blocks, 0);
 }
 
-TEST(FrameRing, TheSlotThatCameHomeLastGoesOutFirst) {
+TEST(FrameRing, TheSlotReleasedLastIsReusedFirst) {
     FrameRing ring(kOdd, 5, host_memory());
     std::vector<Frame> frames;
     for (int i = 0; i < 5; ++i)
@@ -154,7 +154,7 @@ TEST(FrameRing, TheSlotThatCameHomeLastGoesOutFirst) {
     }
 }
 
-TEST(FrameRing, ALentSlotGoesHomeAlone) {
+TEST(FrameRing, AnUnusedLentSlotIsReleased) {
     FrameRing ring(kOdd, 1, host_memory());
     {
         const LentSlot slot = ring.lend(0ms);
@@ -167,7 +167,7 @@ TEST(FrameRing, ALentSlotGoesHomeAlone) {
     EXPECT_FALSE(frame.lent());
 }
 
-TEST(FrameRing, ALentSlotIsAFrameUntilTheLastHandleAndItsOwnerAreGone) {
+TEST(FrameRing, ALentSlotStaysAFrameUntilTheLastHandleAndItsOwnerAreReleased) {
     const auto memory = std::make_shared<CountedMemory>();
     auto ring = std::make_unique<FrameRing>(kOdd, 1, memory);
     auto slot = std::make_shared<LentSlot>(ring->lend(0ms));
@@ -194,7 +194,7 @@ TEST(FrameRing, ALentSlotIsAFrameUntilTheLastHandleAndItsOwnerAreGone) {
     EXPECT_EQ(memory->blocks, 0);
 }
 
-TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
+TEST(FrameRing, AFailedAllocationNamesTheAmount) {
     class None final : public SlotMemory {
     public:
         void* allocate(std::size_t bytes) override {
@@ -207,7 +207,7 @@ TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
     EXPECT_THROW((void)host_memory()->allocate(std::size_t{1} << 60), RunError);
 }
 
-TEST(FrameRing, AWaitingThreadGetsTheSlotThatComesHome) {
+TEST(FrameRing, AWaitingThreadGetsAReleasedSlot) {
     FrameRing ring(kOdd, 1, host_memory());
     Frame held = ring.try_acquire();
     std::atomic<bool> waiting{false};
@@ -223,7 +223,7 @@ TEST(FrameRing, AWaitingThreadGetsTheSlotThatComesHome) {
 }
 
 /// One thread fills, several hold, read and release in any order; a slot refilled too early is detected.
-TEST(FrameRing, NoSlotIsRefilledWhileAnyThreadHoldsIt) {
+TEST(FrameRing, NoSlotIsRefilledWhileAThreadHoldsIt) {
     constexpr int kReaders = 3;
     constexpr std::uint64_t kFrames = 20'000;
     const auto memory = std::make_shared<CountedMemory>();

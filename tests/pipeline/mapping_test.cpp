@@ -28,7 +28,7 @@ std::string hex(const std::array<Rgb, 256>& table) {
     return text;
 }
 
-TEST(ColorTable, IsThePublishedMapInEveryColour) {
+TEST(ColorTable, MatchesThePublishedMap) {
     for (const auto& [map, reference] : {std::pair{ColorMap::viridis, kViridisReference},
                                          {ColorMap::inferno, kInfernoReference},
                                          {ColorMap::magma, kMagmaReference},
@@ -42,7 +42,7 @@ TEST(ColorTable, IsThePublishedMapInEveryColour) {
             (Rgb{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i)}));
 }
 
-TEST(ColorTable, NoMapHasTheColoursOfWhatIsNoNumber) {
+TEST(ColorTable, NoMapContainsTheColoursOfUndefinedAndInfinite) {
     for (int map = 0; map < 7; ++map)
         for (const Rgb& color : color_table(static_cast<ColorMap>(map))) {
             int apart = 0;
@@ -167,7 +167,7 @@ TEST(MapColors, CurvesEncodeLightForTheDisplay) {
     }
 }
 
-TEST(MapColors, OnlyPicturesOfLightAreEncodedUnlessSomebodyAsks) {
+TEST(MapColors, OnlyImagesOfLightAreEncodedUnlessRequested) {
     Mapping mapping;
     mapping.colormap = ColorMap::grey;
     EXPECT_EQ(curve_in_effect(mapping, 1, false), ToneCurve::linear);
@@ -209,7 +209,7 @@ ValueRange range_of(std::vector<float>& pixels, int width, double low, double hi
         low, high);
 }
 
-TEST(PercentileRange, IsExactOnSmallPicturesAndIgnoresWhatIsNotANumber) {
+TEST(PercentileRange, IsExactOnSmallImagesAndIgnoresNonFiniteValues) {
     constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(),
                     kInf = std::numeric_limits<float>::infinity();
     std::vector<float> pixels;
@@ -240,7 +240,7 @@ TEST(PercentileRange, IsExactOnSmallPicturesAndIgnoresWhatIsNotANumber) {
     EXPECT_GT(range_of(flat, 10, 1, 99).high, 300);
 }
 
-TEST(PercentileRange, SamplesLargePicturesWell) {
+TEST(PercentileRange, SamplesLargeImagesWell) {
     const int width = 1392, height = 1040;
     std::vector<float> ramp(static_cast<std::size_t>(width * height));
     for (int y = 0; y < height; ++y)
@@ -251,7 +251,7 @@ TEST(PercentileRange, SamplesLargePicturesWell) {
     EXPECT_NEAR(range.high, 0.90, 0.01);
 }
 
-TEST(SampleValues, OfALargePictureOnePixelInSomeIsTaken) {
+TEST(SampleValues, SkipsPixelsOfLargeImages) {
     for (const auto& [width, height, grid] : {std::tuple{256, 256, 256 * 256}, // the whole image
                                               {257, 256, 129 * 128},
                                               {2048, 2048, 256 * 256},
@@ -265,7 +265,7 @@ TEST(SampleValues, OfALargePictureOnePixelInSomeIsTaken) {
     }
 }
 
-TEST(FixedRange, IsOfOneQuantityOfOneSource) {
+TEST(FixedRange, AppliesToOneQuantityOfOneSource) {
     const RangeSubject flow{"a.tiff", "speckle flow index"};
     const RangeSubject contrast{"a.tiff", "speckle contrast"};
     const RangeSubject other{"b.tiff", "speckle contrast"};

@@ -34,7 +34,7 @@ TEST(Parallel, BandsCoverTheRowsInOrder) {
         }
 }
 
-TEST(Parallel, AFailureComesOut) {
+TEST(Parallel, AnExceptionIsRethrown) {
     EXPECT_THROW(run_bands(8, 2,
                            [](int band, int) {
                                if (band == 5)

@@ -112,7 +112,7 @@ TEST(Params, RefusesTheWrongKind) {
     }
 }
 
-TEST(Params, RefusesWhatIsOutOfRange) {
+TEST(Params, RefusesValuesOutOfRange) {
     Params params(table());
     EXPECT_EQ(refusal(params, "count", std::int64_t{1}), "");
     EXPECT_EQ(refusal(params, "count", std::int64_t{15}), "");
@@ -138,7 +138,7 @@ TEST(Params, RefusesNanAndInfinityEverywhere) {
         EXPECT_NE(text_refusal(params, "free_real", text), "") << text;
 }
 
-TEST(Params, AWholeNumberThatTheStructCannotHoldIsRefused) {
+TEST(Params, RefusesIntegersThatDoNotFitTheStruct) {
     Params params(table());
     EXPECT_EQ(refusal(params, "any_count", std::int64_t{2'147'483'647}), "");
     EXPECT_EQ(params.as<Sample>().any_count, 2'147'483'647);
@@ -186,7 +186,7 @@ TEST(Params, RefusesBadText) {
                                                            " is not possible; allowed: apple, pear, fig.");
 }
 
-TEST(Params, AnUnknownKeyIsToldTheKeys) {
+TEST(Params, AnUnknownKeyIsRefusedWithTheKnownKeys) {
     Params params(table());
     EXPECT_EQ(refusal(params, "cuont", std::int64_t{3}),
               "thing sample has no key 'cuont'; allowed: count, any_count, gain, free_real, at_most, on, "
@@ -215,7 +215,7 @@ TEST(Params, VisibilityFollowsTheValues) {
     EXPECT_FALSE(params.visible(table().at("name")));
 }
 
-TEST(Params, ANumberSurvivesTheWayThroughText) {
+TEST(Params, NumbersSurviveConversionToText) {
     Params params(table());
     for (const double value : {0.1, 1.0 / 3, 1e-300, -12345.678901234567, 4.9e-324, 1.7976931348623157e308}) {
         params.set("free_real", value);

@@ -22,7 +22,7 @@ const SpeckleParams& params_of(const Result& result) {
     return result.chain->stages().at(0).params.as<SpeckleParams>();
 }
 
-TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
+TEST(PipelineEdits, TakeEffectBetweenFramesAndAreNamedInEachResult) {
     for (const bool live : {false, true}) {
         Pipeline pipeline(live ? test::camera_of(kEndless) : test::file_of(kEndless),
                           chain_of("speckle:radius=1"), options());
@@ -68,7 +68,7 @@ TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
     }
 }
 
-TEST(PipelineEdits, TheChainThatWasAskedForIsThereAtOnceUntilItIsRefused) {
+TEST(PipelineEdits, TheRequestedChainIsVisibleImmediatelyUntilItIsRefused) {
     Pipeline pipeline(test::camera_of(kEndless), chain_from_text("average:frames=4 | flip"), options());
     pipeline.start();
     Result result;
@@ -110,7 +110,7 @@ TEST(PipelineEdits, TheChainThatWasAskedForIsThereAtOnceUntilItIsRefused) {
 }
 
 /// A refused edit of the regions keeps the new chain, and vice versa.
-TEST(PipelineEdits, OfChainAndRegionsEachIsRefusedByItself) {
+TEST(PipelineEdits, ChainAndRegionsAreRefusedSeparately) {
     Pipeline pipeline(test::camera_of(kEndless), chain_from_text("flip"), options());
     pipeline.start();
     Result result;
@@ -155,7 +155,7 @@ TEST(PipelineEdits, AWholeChainCanBeExchanged) {
     EXPECT_EQ(result.image.shape(), (Shape{24, 17, 1, PixelType::f32}));
 }
 
-TEST(PipelineEdits, AFreeOneThatALaterStageCannotTakeIsRefused) {
+TEST(PipelineEdits, AFreeEditThatALaterStageCannotUseIsRefused) {
     Chain chain = chain_of("speckle:radius=1,output=contrast2");
     chain.add("flow");
     Pipeline pipeline(test::file_of(kEndless), chain, options());
@@ -178,7 +178,7 @@ TEST(PipelineEdits, AFreeOneThatALaterStageCannotTakeIsRefused) {
     EXPECT_THROW(bare.start(), UsageError);
 }
 
-TEST(PipelineEdits, WhatAChainMakesOfMeansIsSaidOnceAndAgainWhenItComesBack) {
+TEST(PipelineEdits, WarningsOfAChainAreLoggedOnceAndAgainAfterTheyReturn) {
     const Chain good = chain_of("speckle");
     Chain averaged = good;
     averaged.add("average");
@@ -199,7 +199,7 @@ TEST(PipelineEdits, WhatAChainMakesOfMeansIsSaidOnceAndAgainWhenItComesBack) {
     EXPECT_EQ(listener.heard("the mean of a flow index is too high"), 2);
 }
 
-TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
+TEST(PipelineEdits, AFailingEditKeepsTheOldValueAndReportsTheReason) {
     const Shape flat{40, 9, 1, PixelType::u8};
     Pipeline pipeline(test::file_of(kEndless, flat), chain_of("speckle:radius=2"), options());
     test::Listener listener(pipeline);
@@ -241,7 +241,7 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     EXPECT_TRUE(test::agrees(result));
 }
 
-TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
+TEST(PipelineEdits, TheNewestVersionOfTwoThreadsStays) {
     Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
     pipeline.start();
     std::vector<std::thread> editors;
@@ -261,7 +261,7 @@ TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
     }));
 }
 
-TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
+TEST(PipelineEdits, AnEditRepairsAChainThatNoLongerFitsTheSize) {
     // From frame 5 on the image is too small for the radius; a smaller radius restores the image, and then a
     // radius is checked against the new size.
     std::atomic<std::uint64_t> allowed{10};
@@ -308,7 +308,7 @@ public:
     }
 };
 
-TEST(PipelineEdits, ReachTheSourceAndFailLoudly) {
+TEST(PipelineEdits, ReachTheSourceAndReportFailures) {
     Pipeline pipeline(std::make_unique<Tunable>(), Chain(), options());
     EXPECT_EQ(pipeline.source_params().as<Tunable::Options>().gain, 1);
     pipeline.start();

@@ -20,7 +20,7 @@ double cpu_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
+TEST(PipelineLife, NoThreadSpinsWithoutWork) {
     const auto idle_cpu = [](Pipeline& pipeline) {
         const double before = cpu_seconds();
         std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -56,7 +56,7 @@ TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
     }
 }
 
-TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
+TEST(PipelineLife, NoThreadSpinsWhileStopWaitsForABlockedSource) {
     std::atomic<bool> blocked{false};
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {

@@ -21,7 +21,7 @@ public:
 };
 
 /// Started by frame or by time: a run that starts beyond the loop plays to the end of the file.
-TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
+TEST(PipelineLoop, ARunThatStartsAfterTheLoopPlaysToTheEnd) {
     for (const bool by_time : {false, true}) {
         SCOPED_TRACE(by_time);
         PipelineOptions with = options();
@@ -42,7 +42,7 @@ TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
     }
 }
 
-TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
+TEST(PipelineLoop, ALoopPlaysTheFramesBetweenItsMarks) {
     Film film(40);
     film.pipeline->set_loop(LoopRange{.first = 10, .last = 14});
     film.pipeline->pause(true);
@@ -72,7 +72,7 @@ TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
     film.expect_accounts();
 }
 
-TEST(PipelineLoop, WhatWasReadAheadBehindALoopIsNotShown) {
+TEST(PipelineLoop, FramesReadAheadAfterALoopAreNotShown) {
     Film film(kLong);
     std::mutex mutex;
     std::vector<bool> breaks;
@@ -104,7 +104,7 @@ TEST(PipelineLoop, WhatWasReadAheadBehindALoopIsNotShown) {
     }
 }
 
-TEST(PipelineLoop, ALoopBeginsAgainWhereTheFileWasReadToItsEnd) {
+TEST(PipelineLoop, ALoopRestartsAfterTheEndOfTheFile) {
     Film film(5); // all of it fits into the ring
     film.pipeline->pause(true);
     film.pipeline->start();
@@ -127,7 +127,7 @@ TEST(PipelineLoop, ALoopBeginsAgainWhereTheFileWasReadToItsEnd) {
     EXPECT_EQ(film.pipeline->status().state, RunState::running);
 }
 
-TEST(PipelineLoop, BehindALoopAFrameIsShownAndPlayedToTheEnd) {
+TEST(PipelineLoop, ASeekAfterTheLoopPlaysToTheEnd) {
     for (const bool warm : {false, true}) {
         Film film(20, "temporal:frames=5");
         film.pipeline->set_loop(LoopRange{.first = 4, .last = 12});
@@ -156,7 +156,7 @@ TEST(PipelineLoop, ALoopThatEndsBeforeItBeginsIsRefused) {
     EXPECT_EQ(film.pipeline->loop()->last, 3U);
 }
 
-TEST(PipelineLoop, ALimitOfFramesHoldsInALoop) {
+TEST(PipelineLoop, AFrameLimitAppliesInALoop) {
     PipelineOptions with = options();
     with.frames = 7;
     Film film(3, "", with);
@@ -167,7 +167,7 @@ TEST(PipelineLoop, ALimitOfFramesHoldsInALoop) {
     film.expect_accounts();
 }
 
-TEST(PipelineLoop, ATornFilmEndsItsLoopAndCanBeSought) {
+TEST(PipelineLoop, ATruncatedVideoEndsItsLoopAndCanBeSought) {
     Film film(20);
     film.source->breaks_at = 6;
     film.pipeline->set_loop(LoopRange{});
@@ -191,7 +191,7 @@ TEST(PipelineLoop, ATornFilmEndsItsLoopAndCanBeSought) {
     film.expect_accounts();
 }
 
-TEST(PipelineLoop, AMarkThatTheFileDoesNotHaveEndsTheLoopWithASentence) {
+TEST(PipelineLoop, AMarkBeyondTheFileEndsTheLoopWithAMessage) {
     Film film(5);
     film.pipeline->set_loop(LoopRange{.first = 9});
     film.pipeline->start();
@@ -200,7 +200,7 @@ TEST(PipelineLoop, AMarkThatTheFileDoesNotHaveEndsTheLoopWithASentence) {
     EXPECT_FALSE(film.pipeline->loop().has_value());
 }
 
-TEST(PipelineLoop, OneThatCannotBeginAgainIsTriedOnce) {
+TEST(PipelineLoop, AFailingRestartIsTriedOnce) {
     Film film(5);
     film.pipeline->start();
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));

@@ -29,7 +29,7 @@ void pause_and_settle(Pipeline& pipeline, Result& shown) {
     EXPECT_EQ(pipeline.status().state, RunState::paused);
 }
 
-TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
+TEST(PipelinePause, AnEditOfAPausedFileRecomputesTheLastImage) {
     Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=2,exposure=10"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -57,7 +57,7 @@ TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
     EXPECT_FALSE(sink->seen()[recorded].repeated);
 }
 
-TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
+TEST(PipelinePause, EditsAfterTheEndRecomputeTheImage) {
     Pipeline pipeline(test::file_of(1), chain_of("speckle:radius=2"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -75,7 +75,7 @@ TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
     EXPECT_TRUE(pipeline.finished());
 }
 
-TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndOfAFileMakesThePictureAgain) {
+TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndRecomputesTheImage) {
     std::atomic<bool> may_end{false};
     Pipeline pipeline(
         std::make_unique<test::ScriptedSource>(test::file_info(),
@@ -127,7 +127,7 @@ TEST(PipelinePause, AStepIsExactlyOneFrame) {
     EXPECT_EQ(sink->count(), 40U);
 }
 
-TEST(PipelinePause, AStepThatFoundNoFrameIsForgottenWhenTheRunGoesOn) {
+TEST(PipelinePause, AStepWithoutAFrameIsDroppedOnResume) {
     std::atomic<std::uint64_t> allowed{1};
     auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
                                                          [&](test::ScriptedSource& self, FramePort& port) {
@@ -160,7 +160,7 @@ TEST(PipelinePause, AStepThatFoundNoFrameIsForgottenWhenTheRunGoesOn) {
     EXPECT_TRUE(eventually([&] { return sink->count() == 2; })) << "a step of this pause counts";
 }
 
-TEST(PipelinePause, LatencyIsOfTheFramesThatRanUnpaused) {
+TEST(PipelinePause, LatencyExcludesPausedFrames) {
     Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -173,7 +173,7 @@ TEST(PipelinePause, LatencyIsOfTheFramesThatRanUnpaused) {
     EXPECT_LT(pipeline.stats().latency.count, pipeline.stats().processed);
 }
 
-TEST(PipelinePause, AFrameThatComesWhileThePauseBeginsDoesNotOpenTheGate) {
+TEST(PipelinePause, AFrameThatArrivesDuringThePauseIsKept) {
     std::atomic<std::uint64_t> allowed{1};
     auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
                                                          [&](test::ScriptedSource& self, FramePort& port) {
@@ -202,7 +202,7 @@ TEST(PipelinePause, AFrameThatComesWhileThePauseBeginsDoesNotOpenTheGate) {
     }
 }
 
-TEST(PipelinePause, APausedCameraKeepsRecordingAndItsPictureStandsStill) {
+TEST(PipelinePause, APausedCameraKeepsRecordingWithAFrozenImage) {
     Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);

@@ -15,7 +15,7 @@ bool ends(const Film& film) {
         [&] { return film.pipeline->finished() && film.pipeline->status().state == RunState::ended; });
 }
 
-TEST(PipelineSeekEdges, BehindAnEndThatNobodyKnewItStandsAndGoesOn) {
+TEST(PipelineSeekEdges, ASeekAfterAnUnknownEndFailsAndPlaybackCanContinue) {
     for (const bool warm : {false, true}) {
         Film film(50, "temporal:frames=5");
         film.source->tells_length = false;
@@ -49,7 +49,7 @@ TEST(PipelineSeekEdges, AFrameWithinAKnownLengthIsSoughtOnce) {
     }
 }
 
-TEST(PipelineSeekEdges, AFrameThatCannotBeReadIsSaidAndTheRunHasNotFailed) {
+TEST(PipelineSeekEdges, AnUnreadableFrameIsReportedWithoutFailingTheRun) {
     for (const bool warm : {false, true}) {
         Film film(50, "temporal:frames=5");
         film.source->breaks_at = 20;
@@ -66,7 +66,7 @@ TEST(PipelineSeekEdges, AFrameThatCannotBeReadIsSaidAndTheRunHasNotFailed) {
     }
 }
 
-TEST(PipelineSeekEdges, WhateverASeekThrowsIsSaid) {
+TEST(PipelineSeekEdges, EveryExceptionOfASeekIsReported) {
     Film film(30);
     film.pipeline->start();
     ASSERT_TRUE(ends(film));
@@ -91,7 +91,7 @@ TEST(PipelineSeekEdges, AnEditTakesEffectAtTheEnd) {
     EXPECT_TRUE(film.comes(5, 30));
 }
 
-TEST(PipelineSeekEdges, TheLengthOfAFileThatGrowsIsKnownWhileItPlays) {
+TEST(PipelineSeekEdges, TheLengthOfAGrowingFileIsUpdatedDuringPlayback) {
     Film film(50);
     film.source->held_back = 40;
     film.pipeline->start();
@@ -104,7 +104,7 @@ TEST(PipelineSeekEdges, TheLengthOfAFileThatGrowsIsKnownWhileItPlays) {
     EXPECT_EQ(film.pipeline->status().state, RunState::running);
 }
 
-TEST(PipelineSeekEdges, WhatWasLostWhereNobodyLookedIsNoLoss) {
+TEST(PipelineSeekEdges, LossesInSkippedPartsAreNotCounted) {
     Film film(kLong);
     film.source->lost_before = 3;
     film.pipeline->pause(true);

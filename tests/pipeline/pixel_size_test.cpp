@@ -11,7 +11,7 @@ Shape given(const StageType& type, const Params& params) {
     return type.make_host(params)->prepare(input);
 }
 
-TEST(PixelSize, IsThatOfTheShapesThatStagesGive) {
+TEST(PixelSize, MatchesTheShapesOfStages) {
     for (const StageType& type : stage_types()) {
         // A conversion gets its input quantity explicitly, since no stage is before it.
         std::vector<std::string> variants = {std::string(type.name) +

@@ -123,7 +123,7 @@ protected:
     std::uint64_t version_ = 0;
 };
 
-TEST_F(PlanTest, AnEditOfALaterStageKeepsTheHistoryBeforeItAndRestartsTheRest) {
+TEST_F(PlanTest, AnEditOfALaterStageKeepsEarlierWindowsAndRestartsTheRest) {
     use(chain_of({count("a"), count("b"), count("c")}));
     for (int i = 1; i <= 3; ++i)
         EXPECT_EQ(next(), i * 1001001);
@@ -134,7 +134,7 @@ TEST_F(PlanTest, AnEditOfALaterStageKeepsTheHistoryBeforeItAndRestartsTheRest) {
     EXPECT_EQ(next(), 1001001);
 }
 
-TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsHistory) {
+TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsWindow) {
     use(chain_of({count("a"), count("b"), count("c")}));
     next();
     EXPECT_EQ(next(), 2002002);
@@ -143,7 +143,7 @@ TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsHistory) {
     EXPECT_EQ(next(), 4004002);
 }
 
-TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
+TEST_F(PlanTest, AddingRemovingAndMovingStagesKeepsEarlierStages) {
     use(chain_of({count("a")}));
     next();
     EXPECT_EQ(next(), 2);
@@ -162,7 +162,7 @@ TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
     EXPECT_EQ(next(), 1) << "a stage that was taken out does not come back with its past";
 }
 
-TEST_F(PlanTest, AnEditThatIsRefusedChangesNoHistory) {
+TEST_F(PlanTest, ARefusedEditChangesNoWindow) {
     use(chain_of({count("a"), count("b")}));
     next();
     EXPECT_EQ(next(), 2002);
@@ -172,7 +172,7 @@ TEST_F(PlanTest, AnEditThatIsRefusedChangesNoHistory) {
     EXPECT_EQ(next(), 4004);
 }
 
-TEST_F(PlanTest, AFreeEditMakesNothingAnew) {
+TEST_F(PlanTest, AFreeEditRebuildsNothing) {
     Chain chain = chain_of({count("a"), count("b")});
     use(chain);
     next();
@@ -186,7 +186,7 @@ TEST_F(PlanTest, AFreeEditMakesNothingAnew) {
     EXPECT_EQ(next(), 1000 + 5) << "the weight of the stage behind holds for the new one too";
 }
 
-TEST_F(PlanTest, AFreeEditTogetherWithARebuildReachesTheStagesThatAreKept) {
+TEST_F(PlanTest, AFreeEditWithARebuildReachesKeptStages) {
     Chain chain = chain_of({count("a"), count("b")});
     use(chain);
     next();
@@ -211,7 +211,7 @@ TEST_F(PlanTest, AButtonActsOnceAndOnItsOwnStage) {
     EXPECT_EQ(next(), 12002) << "another edit does not press it again";
 }
 
-TEST_F(PlanTest, AFrameThatDoesNotFollowMakesEveryStageForget) {
+TEST_F(PlanTest, ADiscontinuityResetsEveryStage) {
     use(chain_of({count("a"), count("b")}));
     next();
     next();
@@ -234,7 +234,7 @@ TEST_F(PlanTest, AFrameThatFailsIsAGap) {
     EXPECT_EQ(next(), 2);
 }
 
-TEST_F(PlanTest, AFrameOnceMoreIsNotTakenInTwice) {
+TEST_F(PlanTest, ARepeatedFrameIsNotAddedTwice) {
     use(chain_of({count("a"), count("b")}));
     EXPECT_EQ(next(false, true), 1001);
     EXPECT_EQ(next(true, true), 1001) << "the mark of the first frame does not restart it";
@@ -260,7 +260,7 @@ TEST_F(PlanTest, WarmupIsOfTheFirstStageThatStillFills) {
     EXPECT_EQ(to_string(submit(false, true).warmup), "count 1/2");
 }
 
-TEST_F(PlanTest, NotesAreOneAStageAndFollowEdits) {
+TEST_F(PlanTest, NotesArePerStageAndFollowEdits) {
     use(chain_of({count("a"), count(""), count("c")}));
     EXPECT_EQ(*submit().notes, (StageNotes{"a", "", "c"}));
     use(chain_of({count("a"), count("b")}));
@@ -290,7 +290,7 @@ TEST(PlanText, ButtonsMakeNoDifferenceThatNeedsARebuild) {
 
 // --- through the pipeline ---
 
-TEST(PlanPipeline, StatisticsTellWarmupAndTimeEveryStageOfAName) {
+TEST(PlanPipeline, StatisticsContainWarmupAndTimesOfEqualStages) {
     Pipeline pipeline(test::file_of(3, {16, 8, 1, PixelType::u16}), chain_of({count("a", 2), count("b", 9)}),
                       test::options());
     pipeline.start();
@@ -306,7 +306,7 @@ TEST(PlanPipeline, StatisticsTellWarmupAndTimeEveryStageOfAName) {
     EXPECT_NE(json.find("\"wanted\": 9"), std::string::npos) << json;
 }
 
-TEST(PlanPipeline, TimesOfStagesOfOneNameAreKeptApart) {
+TEST(PlanPipeline, TimesOfEqualStagesAreSeparate) {
     Stats stats;
     for (int i = 0; i < 3; ++i) {
         Result result;
@@ -342,7 +342,7 @@ std::vector<int> histories(std::unique_ptr<Source> source, std::size_t frames) {
     return seen;
 }
 
-TEST(PlanPipeline, ASourceThatSaysItStartsOverRestartsHistories) {
+TEST(PlanPipeline, ADeclaredDiscontinuityRestartsWindows) {
     auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.offered == 8)
@@ -355,7 +355,7 @@ TEST(PlanPipeline, ASourceThatSaysItStartsOverRestartsHistories) {
     EXPECT_EQ(histories(std::move(source), 8), (std::vector<int>{1, 2, 3, 1, 1, 2, 3, 4}));
 }
 
-TEST(PlanPipeline, ASourceThatIsOpenedAgainRestartsHistories) {
+TEST(PlanPipeline, AReopenedSourceRestartsWindows) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.offered == 3 && self.opened == 1)
@@ -368,7 +368,7 @@ TEST(PlanPipeline, ASourceThatIsOpenedAgainRestartsHistories) {
     EXPECT_EQ(histories(std::move(source), 6), (std::vector<int>{1, 2, 3, 1, 2, 3}));
 }
 
-TEST(PlanPipeline, AnEditInAPauseShowsTheFrameAndTakesNothingIn) {
+TEST(PlanPipeline, AnEditWhilePausedShowsTheFrameWithoutAddingIt) {
     Chain chain = chain_of({count("a"), count("b")});
     chain.stages()[0].params.set("gain", 0.0);
     Pipeline pipeline(test::file_of(1000), chain, test::options());

@@ -35,7 +35,7 @@ TEST(RingSize, AFastCameraHasSlotsForEightyMilliseconds) {
 }
 
 #ifdef SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
-TEST(RingSize, WhatTheSystemRefusesIsSaidInMiB) {
+TEST(RingSize, ARefusedAllocationIsReportedInMiB) {
     EXPECT_EQ(test::said_without_memory([] { host_memory()->allocate(std::size_t{48} << 20); }),
               "No room for 48 MiB of frames; use a smaller image or fewer slots.");
 }

@@ -64,7 +64,7 @@ private:
     int room_, delay_, calls_ = 0;
 };
 
-TEST(Dealing, ResultsComeBackInOrderWhoeverIsLate) {
+TEST(Dealing, ResultsAreReturnedInOrder) {
     std::vector<std::unique_ptr<Executor>> members;
     for (const int delay : {3, 0, 7})
         members.push_back(std::make_unique<LateExecutor>(2, delay));
@@ -100,7 +100,7 @@ TEST(Dealing, ResultsComeBackInOrderWhoeverIsLate) {
     EXPECT_EQ(next, 200U);
 }
 
-TEST(Dealing, AChainIsTakenByAllOrByNone) {
+TEST(Dealing, AChainIsSetOnAllOrNone) {
     std::vector<std::unique_ptr<Executor>> members;
     members.push_back(std::make_unique<LateExecutor>(1, 0));
     auto last = std::make_unique<LateExecutor>(1, 0);
@@ -117,7 +117,7 @@ TEST(Dealing, AChainIsTakenByAllOrByNone) {
     }
 }
 
-TEST(Dealing, PixelsOnADeviceStayWithAResultThatHasMemoryOfItsOwnThere) {
+TEST(Dealing, DevicePixelsStayWithResultsThatOwnTheirMemory) {
     for (const bool leaves : {true, false}) {
         std::vector<std::unique_ptr<Executor>> members;
         auto only = std::make_unique<LateExecutor>(1, 0);
@@ -132,7 +132,7 @@ TEST(Dealing, PixelsOnADeviceStayWithAResultThatHasMemoryOfItsOwnThere) {
     }
 }
 
-TEST(Dealing, AFrameWithoutASlotIsLostWithTheSentenceOfWhoHadNone) {
+TEST(Dealing, AFrameWithoutASlotIsLostWithTheMembersError) {
     std::vector<std::unique_ptr<Executor>> members;
     auto only = std::make_unique<LateExecutor>(1, 0);
     only->full = true;
@@ -149,7 +149,7 @@ TEST(Dealing, AFrameWithoutASlotIsLostWithTheSentenceOfWhoHadNone) {
     EXPECT_EQ(dealer->in_flight(), 0);
 }
 
-TEST(Dealing, AChainWithAHistoryIsRefused) {
+TEST(Dealing, AStatefulChainIsRefused) {
     std::vector<std::unique_ptr<Executor>> members;
     members.push_back(make_host_executor(1));
     const auto dealer = make_round_robin_executor(std::move(members));

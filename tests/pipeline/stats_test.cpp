@@ -123,7 +123,7 @@ TEST_F(RateMeterTest, SilenceCountsFromTwoIntervalsOn) {
     EXPECT_NEAR(meter.rate(now + 100ms), 90 / 1.0, 1e-6);
 }
 
-TEST_F(RateMeterTest, FallsWhenEventsStopAndNeverRisesMeanwhile) {
+TEST_F(RateMeterTest, FallsMonotonicallyWhenEventsStop) {
     tick_every(10ms, 2000);
     double before = meter.rate(now);
     for (int i = 0; i < 150; ++i) {
@@ -259,7 +259,7 @@ TEST(Stats, TimeBeginsWithTheRun) {
     EXPECT_LE(seconds, std::chrono::duration<double>(SteadyClock::now() - before).count());
 }
 
-TEST(Stats, TheRateLeavesOutWhatWasSetUpBefore) {
+TEST(Stats, TheRateExcludesSetUp) {
     Stats stats;
     stats.start();
     const auto begin = SteadyClock::now() + 5s; // the first frame arrives 5 s after the start
@@ -324,7 +324,7 @@ StatsSnapshot full_snapshot() {
     return s;
 }
 
-TEST(Stats, JsonHoldsEverything) {
+TEST(Stats, JsonContainsEverything) {
     const StatsSnapshot s = full_snapshot();
     const auto json = nlohmann::json::parse(to_json(s));
     EXPECT_EQ(json["source"], s.source);
@@ -379,7 +379,7 @@ TEST(Stats, JsonHoldsEverything) {
     EXPECT_EQ(json["running_s"], 1.75);
 }
 
-TEST(Stats, TransferIsToldWithTheReasonsOfEveryCopy) {
+TEST(Stats, TransferListsTheReasonOfEveryCopy) {
     EXPECT_EQ(to_string(TransferCounts{}), "");
     Stats stats;
     stats.in_place = 7;

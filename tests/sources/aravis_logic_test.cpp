@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
 constexpr std::int64_t kMs = 1'000'000;
 
-TEST(FrameNumbers, CountsWhatIsLeftOut) {
+TEST(FrameNumbers, CountsMissingNumbers) {
     FrameNumbers numbers;
     numbers.restart(false);
     EXPECT_EQ(numbers.missing_before(17, kAny), 0U) << "the first follows nothing";
@@ -21,7 +21,7 @@ TEST(FrameNumbers, CountsWhatIsLeftOut) {
     EXPECT_EQ(numbers.missing_before(22, kAny), 3U);
 }
 
-TEST(FrameNumbers, GoesOnAtOneBehindSixteenBits) {
+TEST(FrameNumbers, ContinuesAtOneAfterSixteenBits) {
     FrameNumbers numbers;
     numbers.restart(false);
     numbers.missing_before(65534, kAny);
@@ -50,7 +50,7 @@ TEST(FrameNumbers, DoesNotWrapInSixtyFourBits) {
     EXPECT_EQ(numbers.missing_before((std::uint64_t{1} << 40) + 2, kAny), (std::uint64_t{1} << 40) - 1);
 }
 
-TEST(FrameNumbers, LosesNothingWhereTheCountGoesBack) {
+TEST(FrameNumbers, CountsNothingIfTheNumberGoesBack) {
     FrameNumbers numbers;
     numbers.restart(false);
     numbers.missing_before(40000, kAny);
@@ -59,7 +59,7 @@ TEST(FrameNumbers, LosesNothingWhereTheCountGoesBack) {
     EXPECT_EQ(numbers.missing_before(40001, kAny), 1U);
 }
 
-TEST(FrameNumbers, BelievesNoGapThatIsLongerThanItsTime) {
+TEST(FrameNumbers, IgnoresGapsLargerThanTheElapsedTimeAllows) {
     for (const bool wide : {false, true}) {
         FrameNumbers numbers;
         numbers.restart(wide);
@@ -88,7 +88,7 @@ TEST(FrameNumbers, ADamagedNumberChangesNothing) {
     }
 }
 
-TEST(FramePace, IsAsLongAsTheCamerasStampsOrOursTell) {
+TEST(FramePace, FollowsTheCamerasStampsOrTheHostsTime) {
     FramePace pace;
     pace.restart(50);
     std::int64_t stamp = 1000 * kMs, here = 777 * kMs;
@@ -109,7 +109,7 @@ TEST(FramePace, IsAsLongAsTheCamerasStampsOrOursTell) {
     EXPECT_LT(most, 25'000U);
 }
 
-TEST(FramePace, LearnsFromACameraThatIsFasterThanItSays) {
+TEST(FramePace, LearnsFromACameraFasterThanStated) {
     for (const double says : {0.0, 10.0}) {
         FramePace pace;
         pace.restart(says);
@@ -127,7 +127,7 @@ TEST(FramePace, LearnsFromACameraThatIsFasterThanItSays) {
     }
 }
 
-TEST(Parts, WhatExceedsAPartIsToldWithTheNext) {
+TEST(Parts, TheRestIsReportedWithTheNextPart) {
     Parts parts;
     EXPECT_EQ(parts.take(0, 5), 0U);
     EXPECT_EQ(parts.take(7, 3), 3U);
@@ -148,7 +148,7 @@ struct TimedCamera {
     }
 };
 
-TEST(CameraTime, GoesOnWhereTheClockIsSet) {
+TEST(CameraTime, ContinuesWhenTheClockIsSet) {
     for (const std::int64_t by_ms : {-60'000, -25, 1'000, 3'600'000}) {
         SCOPED_TRACE(by_ms);
         TimedCamera camera;
@@ -164,7 +164,7 @@ TEST(CameraTime, GoesOnWhereTheClockIsSet) {
     }
 }
 
-TEST(CameraTime, FramesThatAreLateAreNoReason) {
+TEST(CameraTime, IgnoresLateFrames) {
     TimedCamera camera;
     const std::int64_t first = camera.next().ns;
     std::int64_t stamp = camera.stamp, here = camera.here;
@@ -178,7 +178,7 @@ TEST(CameraTime, FramesThatAreLateAreNoReason) {
     }
 }
 
-TEST(CameraTime, ACoarseClockStandsAndIsNotSet) {
+TEST(CameraTime, ACoarseClockIsNotTakenAsSet) {
     CameraTime time;
     std::int64_t last = 0;
     for (int i = 1; i < 500; ++i) {
@@ -209,7 +209,7 @@ TEST(CameraTime, AFrameWithoutAStampLiesBetweenItsNeighbours) {
     EXPECT_EQ(ours.at(std::nullopt, 95 * kMs).ns, 95 * kMs);
 }
 
-TEST(CameraTime, GoesOnOverAnOpeningAndTellsNobody) {
+TEST(CameraTime, ContinuesOverAReconnection) {
     TimedCamera camera;
     camera.next();
     const std::int64_t last = camera.next().ns;
@@ -227,7 +227,7 @@ TEST(CameraTime, GoesOnOverAnOpeningAndTellsNobody) {
     EXPECT_TRUE(camera.next().set) << "while it runs";
 }
 
-TEST(TriggerSeries, AnAnswerBehindItsTimeIsCountedOnce) {
+TEST(TriggerSeries, ALateAnswerIsCountedOnce) {
     TriggerSeries series(0, 0);
     const auto now = SteadyClock::time_point(1s);
     const auto send = [&](SteadyClock::time_point at) {
@@ -271,7 +271,7 @@ TEST(TriggerSeries, KeepsItsPaceAndItsNumber) {
     EXPECT_TRUE(series.finished());
 }
 
-TEST(TriggerSeries, MakesUpForAHiccupAndNotForAPause) {
+TEST(TriggerSeries, CatchesUpAfterAShortDelayOnly) {
     TriggerSeries series(100, 0);
     auto now = SteadyClock::time_point(1s);
     series.start(now);
@@ -287,7 +287,7 @@ TEST(TriggerSeries, MakesUpForAHiccupAndNotForAPause) {
     EXPECT_EQ(sent, 1);
 }
 
-TEST(TriggerSeries, SendsOnRequestWhetherItRunsOrNot) {
+TEST(TriggerSeries, SendsOnRequestAtAnyTime) {
     TriggerSeries series(0, 0);
     const auto now = SteadyClock::time_point(1s);
     series.start(now);

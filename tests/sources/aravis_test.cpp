@@ -48,7 +48,7 @@ protected:
 };
 
 // Before the others: the library remembers a camera for a while.
-TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
+TEST(AravisWithoutCamera, IsARunError) {
     if (!no_namespace.empty())
         GTEST_SKIP() << no_namespace; // there may be a camera on this network
     testing::internal::CaptureStderr();
@@ -139,7 +139,7 @@ TEST_F(Aravis, ExposureIsSetWhileItRunsAndTheFramesCarryIt) {
     EXPECT_TRUE(read_frames(*source, port, 20));
 }
 
-TEST_F(Aravis, TheFirstCameraIsTakenWhereNoneIsNamedInItsDeepestFormat) {
+TEST_F(Aravis, TheFirstCameraIsTheDefaultWithItsDeepestFormat) {
     const auto source = camera({}, ""); // with the negotiated packet size
     const SourceInfo info = source->open();
     EXPECT_EQ(info.shape.type, PixelType::u16);
@@ -149,7 +149,7 @@ TEST_F(Aravis, TheFirstCameraIsTakenWhereNoneIsNamedInItsDeepestFormat) {
     EXPECT_TRUE(std::isfinite(port.frames[4].info.exposure_ms));
 }
 
-TEST_F(Aravis, ACameraThatIsNotThereIsNamedWithThoseThatAre) {
+TEST_F(Aravis, AMissingCameraIsNamedWithTheAvailableOnes) {
     testing::internal::CaptureStderr();
     std::string said;
     try {
@@ -163,7 +163,7 @@ TEST_F(Aravis, ACameraThatIsNotThereIsNamedWithThoseThatAre) {
     EXPECT_NE(said.find(kName), std::string::npos);
 }
 
-TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
+TEST_F(Aravis, ADeadCameraIsAnErrorBlocksNothingAndCanBeReopened) {
     const auto source = camera({{"format", "mono8"}, {"packet-size", "9000"}});
     source->open();
     TestPort port;

@@ -89,7 +89,7 @@ TEST_F(GigeCamera, TenThousandSoftwareTriggersAreTenThousandFrames) {
     EXPECT_GT(port.frames.size(), kTriggers * 9 / 10);
 }
 
-TEST_F(GigeCamera, TriggersThatItDoesNotAnswerAreCountedAndTheRunEnds) {
+TEST_F(GigeCamera, UnansweredTriggersAreCountedAndTheRunEnds) {
     start({"--ignore", "7", "--skip", "11", "--lose", "13", "--first-id", "65300"});
     const auto source =
         camera(kName, {{"trigger", "software"}, {"trigger-rate", "100"}, {"triggers", "500"}});
@@ -109,7 +109,7 @@ TEST_F(GigeCamera, TriggersThatItDoesNotAnswerAreCountedAndTheRunEnds) {
               did["ignored"].get<std::uint64_t>() + did["skipped"].get<std::uint64_t>());
 }
 
-TEST_F(GigeCamera, AnAnswerBehindItsTimeIsCountedOnce) {
+TEST_F(GigeCamera, ALateAnswerIsCountedOnce) {
     start({"--late", "2:4"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -127,7 +127,7 @@ TEST_F(GigeCamera, AnAnswerBehindItsTimeIsCountedOnce) {
 
 // Two frames are missing before the last: one of them answers a trigger that was already counted as lost, the
 // other does not.
-TEST_F(GigeCamera, OfFramesThatLackOnlyThoseAreCountedThatNoTriggerWasGivenUpFor) {
+TEST_F(GigeCamera, MissingFramesOfTimedOutTriggersAreNotCountedTwice) {
     start({"--hide", "2:3"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -150,7 +150,7 @@ TEST_F(GigeCamera, OfFramesThatLackOnlyThoseAreCountedThatNoTriggerWasGivenUpFor
 }
 
 // Whether it reconnects or not.
-TEST_F(GigeCamera, TriggersThatWaitWhenItGoesAreCountedThen) {
+TEST_F(GigeCamera, PendingTriggersAreCountedWhenItDisconnects) {
     start({"--ignore", "1"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -209,7 +209,7 @@ TEST_F(GigeCamera, TriggersBeginAndEndWithARecording) {
 }
 
 // The watchdog for silent cameras accepts one that waits for a trigger.
-TEST_F(GigeCamera, OneThatWaitsForATriggerIsNotTakenForDead) {
+TEST_F(GigeCamera, ACameraThatWaitsForATriggerIsNotDead) {
     start({});
     PipelineOptions options;
     options.silence_s = 0.2;

@@ -9,7 +9,7 @@ namespace aravis_wiring_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-TEST_F(FakeTrigger, WhatItDoesNotHaveIsNamedAndNothingIsSet) {
+TEST_F(FakeTrigger, MissingFeaturesAreNamedAndNothingIsSet) {
     const std::string line = sentence([&] {
         camera(kName, {{"trigger", "Line7"}, {"exposure", "7"}})->open();
     });
@@ -38,7 +38,7 @@ TEST_F(FakeTrigger, WhatItDoesNotHaveIsNamedAndNothingIsSet) {
     EXPECT_TRUE(read_frames(*free, port, 3));
 }
 
-TEST_F(InNamespace, OptionsThatContradictEachOtherAreRefusedBeforeAnyCamera) {
+TEST_F(InNamespace, ContradictoryOptionsAreRefusedBeforeOpening) {
     EXPECT_NE(sentence([] {
                   camera("x", {{"activation", "rising"}});
               }).find("trigger=Line1"),
@@ -81,7 +81,7 @@ TEST_F(GigeCamera, GapsAreCountedOverTheEndOfSixteenBitsAndInSixtyFour) {
     }
 }
 
-TEST_F(GigeCamera, ACountThatBeginsAnewLosesNothing) {
+TEST_F(GigeCamera, ARestartedCountLosesNothing) {
     start({"--first-id", "40000", "--restart", "60", "--skip", "25"});
     const auto source = camera(kName, {});
     source->open();
@@ -109,7 +109,7 @@ TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
 }
 
 // The image size comes from the network and cannot be trusted.
-TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
+TEST_F(GigeCamera, AnIncompleteFrameIsCountedAndNotRead) {
     for (const auto& [claim, why] : {std::pair{"10:16", "held less than the picture that they claimed"},
                                      {"10:2", "held less than the picture that they claimed"},
                                      {"10:0", "claimed a size that no picture has"},
@@ -130,7 +130,7 @@ TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
 }
 
 // Back by four seconds, and ahead by a second: recorded time continues, and windows restart.
-TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
+TEST_F(GigeCamera, TimeContinuesWhenItsClockIsSet) {
     for (const char* jump : {"50:-4", "50:1"}) {
         SCOPED_TRACE(jump);
         start({"--jump", jump, "--unstamped", "80"});
@@ -153,7 +153,7 @@ TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
 }
 
 // Its reported values are not requests: another camera in its place keeps its settings.
-TEST_F(GigeCamera, AnEditAsksForNothingElseOfACameraThatComesBack) {
+TEST_F(GigeCamera, AnEditDoesNotRequestReportedValuesAfterAReconnection) {
     start({"--exposure", "5000"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -205,7 +205,7 @@ TEST_F(GigeCamera, ItsClockIsFittedFromTheTimesInTheLeaders) {
     EXPECT_GT(port.frames[0].info.capture_ns, 5'000'000'000) << "as the camera counts, not as we do";
 }
 
-TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
+TEST_F(GigeCamera, PtpIsTurnedOnAndItsStateReported) {
     start({});
     EXPECT_EQ(camera(kName, {})->open().clock, "camera");
     EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Slave");
@@ -214,7 +214,7 @@ TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
 }
 
 // Waits for it, but not forever.
-TEST_F(GigeCamera, PtpThatListensForGoodIsToldAsThat) {
+TEST_F(GigeCamera, PtpThatStaysInListeningIsReported) {
     start({"--alone"});
     const auto begin = SteadyClock::now();
     const WatchWork watch([&](std::string_view, double) { // otherwise it would never return
@@ -223,7 +223,7 @@ TEST_F(GigeCamera, PtpThatListensForGoodIsToldAsThat) {
     EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Listening");
 }
 
-TEST_F(GigeCamera, ALineTriggersAndAnotherTells) {
+TEST_F(GigeCamera, OneLineTriggersAndAnotherReportsExposures) {
     start({"--line-rate", "40"});
     const auto source =
         camera(kName, {{"trigger", "line1"}, {"activation", "falling"}, {"output-line", "Line2"}});
@@ -241,7 +241,7 @@ TEST_F(GigeCamera, ALineTriggersAndAnotherTells) {
     EXPECT_EQ(did["LineSource"], (nlohmann::json{0, 1})) << "ExposureActive";
 }
 
-TEST_F(GigeCamera, WhatItRefusesInTheMiddleLeavesNothingHalfSet) {
+TEST_F(GigeCamera, ARefusalRestoresAllSettings) {
     start({"--refuse-line"});
     const std::string said = sentence([&] {
         camera(kName, {{"trigger", "Line1"}, {"activation", "falling"}, {"output-line", "Line2"}})->open();
@@ -261,7 +261,7 @@ TEST_F(GigeCamera, WhatItRefusesInTheMiddleLeavesNothingHalfSet) {
     EXPECT_EQ(did["LineSelector"], 0);
 }
 
-TEST_F(GigeCamera, OneWithoutASoftwareTriggerSaysSo) {
+TEST_F(GigeCamera, ACameraWithoutSoftwareTriggersIsRefused) {
     start({"--without", "TriggerSoftware"});
     EXPECT_NE(sentence([&] {
                   camera(kName, {{"trigger", "software"}})->open();
@@ -270,7 +270,7 @@ TEST_F(GigeCamera, OneWithoutASoftwareTriggerSaysSo) {
     EXPECT_EQ(report()["TriggerMode"], 0);
 }
 
-TEST_F(GigeCamera, TheProgramTellsWhatWasLostAndHowTheClockRuns) {
+TEST_F(GigeCamera, TheProgramReportsLossesAndTheClock) {
     start({"--skew", "20000", "--lose", "50"});
     const std::string stats = report_ + ".stats";
     const std::string said = report_ + ".said";

@@ -72,7 +72,7 @@ TEST_F(Container, Yuv4MpegOfAnySize) {
 }
 
 /// Only the first line counts, for any image data.
-TEST_F(Container, APictureThatReadsLikeTheLineOfAYuv4MpegFileTellsNothing) {
+TEST_F(Container, ImageDataThatLookLikeAYuv4MpegLineAreIgnored) {
     const std::string head = "YUV4MPEG2 W40 H3 F25:1 Cmono\n";
     const std::string picture = times(10, " W9 H8 C444 ");
     ASSERT_EQ(picture.size(), 120U);
@@ -145,7 +145,7 @@ TEST_F(Container, TagsAndPagesOfNothingAreReadInLargeParts) {
     EXPECT_EQ(claimed_in_parts(ogg), ogg.size());
 }
 
-TEST_F(Container, WhatFollowsOnAPictureIsReadInLargeParts) {
+TEST_F(Container, DataAfterAnImageAreReadInLargeParts) {
     for (const char* end : {"\xff\xd9", "--"}) {
         const std::string picture = std::string("\xff\xd8\xff\xe0 JFIF ") + end;
         for (const std::size_t padding :
@@ -160,7 +160,7 @@ TEST_F(Container, WhatFollowsOnAPictureIsReadInLargeParts) {
 }
 
 /// One block per frame, each a jump: only headers are read, and the result is the same.
-TEST_F(Container, AStreamedFilmIsWalkedByItsHeads) {
+TEST_F(Container, AStreamedVideoIsReadByItsHeaders) {
     constexpr std::size_t kFrames = 400;
     const std::string frame = std::string("\xa3\x20\x4e\x20", 4) + std::string(20000, 'x');
     const std::string whole = kOpenSegment + times(4, kOpenCluster + times(kFrames / 4, frame));
@@ -175,7 +175,7 @@ TEST_F(Container, AStreamedFilmIsWalkedByItsHeads) {
     EXPECT_EQ(claimed(whole.substr(0, whole.size() - 20004)), whole.size() - 20004) << "between two frames";
 }
 
-TEST_F(Container, BeyondSixteenMillionElementsNothingIsTold) {
+TEST_F(Container, BeyondSixteenMillionElementsTheLengthIsUnknown) {
     constexpr std::size_t kMost = std::size_t{1} << 24;
     const std::string most = kOpenSegment + times(kMost, "\xec\x80");
     EXPECT_EQ(claimed(most), most.size());
@@ -191,7 +191,7 @@ TEST_F(Container, BeyondSixteenMillionElementsNothingIsTold) {
 }
 
 /// Child processes do not inherit the files that it reads.
-TEST_F(Container, AFileIsNotHandedOnToOtherPrograms) {
+TEST_F(Container, ChildProcessesDoNotInheritTheFile) {
     const std::string path = std::filesystem::canonical(file("text"));
     const ContainerBytes bytes(path);
     int open = 0;
@@ -206,7 +206,7 @@ TEST_F(Container, AFileIsNotHandedOnToOtherPrograms) {
     EXPECT_EQ(open, 1);
 }
 
-TEST_F(Container, ASizeBeyondAnyFileIsNoPlaceInIt) {
+TEST_F(Container, AnImpossibleSizeIsIgnored) {
     const std::string box = std::string("\0\0\0\1ftyp", 8) + std::string(8, '\xff');
     EXPECT_EQ(claimed(box + std::string(40, 'x')), kEndMissing);
 }

@@ -26,7 +26,7 @@ std::string attribute(const std::string& name, std::uint64_t claimed, const std:
     return name + '\0' + "string" + '\0' + little(claimed, 4) + value;
 }
 
-TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
+TEST(ExrHeader, ClaimsBeyondTheFileAreRefusedBeforeReading) {
     const std::string magic = "v/1\x01", plain = little(2, 4), parts = little(0x1002, 4);
     const std::string fine = attribute("note", 2, "ab"), end(1, '\0');
     for (const std::uint64_t claimed :
@@ -88,7 +88,7 @@ std::string part_of_type(const std::string& type) {
 }
 
 /// The library quotes the file, including line ends.
-TEST(ExrHeader, WhatALibrarySaysOfItEndsTheSentenceWithoutBlanks) {
+TEST(ExrHeader, TheLibrarysTextEndsTheMessageWithoutBlanks) {
     EXPECT_EQ(refusal(part_of_type("scanlineimage")), "");
     for (const std::string type : {"strange", "strange\n", "strange\n\n"}) { // NOLINT: copies of literals
         const std::string said = refusal(part_of_type(type));

@@ -34,7 +34,7 @@ void expect_least(const ParamTable& table, const std::string& name) {
     }
 }
 
-TEST(ExtremeRates, AreRefusedWhereverARateIsDeclared) {
+TEST(ExtremeRates, AreRefusedByEveryDeclaration) {
     std::set<std::string> declared;
     for (const SourceType& type : source_types())
         for (const ParamDecl& decl : type.table->decls())
@@ -49,7 +49,7 @@ TEST(ExtremeRates, AreRefusedWhereverARateIsDeclared) {
     expect_least(program_table(), "record_every_s");
 }
 
-TEST(ExtremeRates, AreRefusedByTheProgramInOneSentence) {
+TEST(ExtremeRates, AreRefusedByTheProgram) {
     const TemporaryFolder folder;
     const std::vector<std::vector<std::string>> lines = {{"synthetic?rate=1e-300"},
                                                          {"synthetic?live=false&rate=1&speed=1e-300"},
@@ -98,7 +98,7 @@ TEST(ExtremeRates, TheSlowestScheduleNeverGoesBack) {
     }
 }
 
-TEST(ExtremeRates, TimesOfAFilmGrowWhateverItsRate) {
+TEST(ExtremeRates, TimesIncreaseAtEveryRate) {
     for (const double rate : {1e-300, kMinRate, kMaxRate}) {
         VideoClock fixed(rate, 0), standing(0, rate);
         EXPECT_GE(fixed.period_ns(), 0);

@@ -45,7 +45,7 @@ TEST(GstPixels, ABufferOfAnotherSizeThanItsStreamIsRefused) {
 
 /// Buffers of the pool while no slots can be lent: any number, with the rows of a slot, and the same after
 /// reuse.
-TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
+TEST(GstPixels, PoolBuffersHaveTheirRowsEachTime) {
     init_gstreamer();
     const GstHandle<GstElement> sink = own(gst_element_factory_make("fakesink", nullptr));
     ASSERT_TRUE(sink);

@@ -81,7 +81,7 @@ std::string with_data_elsewhere(std::string mp4, const std::string& url) {
     return mp4;
 }
 
-TEST(VideoReach, AManifestIsRefusedAndNobodyIsAsked) {
+TEST(VideoReach, AManifestIsRefusedWithoutConnections) {
     const Door door;
     const TemporaryFolder folder;
     const std::vector<std::pair<std::string, std::string>> manifests = {
@@ -126,7 +126,7 @@ TEST(VideoReach, AManifestIsRefusedAndNobodyIsAsked) {
         }
 }
 
-TEST(VideoReach, AnMp4WhoseDataLieElsewhereAsksNobody) {
+TEST(VideoReach, AnMp4WithExternalDataMakesNoConnections) {
     const Door door;
     const TemporaryFolder folder;
     ASSERT_TRUE(
@@ -148,7 +148,7 @@ TEST(VideoReach, AnMp4WhoseDataLieElsewhereAsksNobody) {
     EXPECT_EQ(door.knocks(), 0);
 }
 
-TEST(GstReach, WithoutTrustNothingButTheListRuns) {
+TEST(GstReach, WithoutTrustOnlyListedElementsRun) {
     const TemporaryFolder folder;
     const std::string file = folder / "x";
     write_file(file, "before", 6);
@@ -231,7 +231,7 @@ TEST(GstReach, WithoutTrustOrdinaryTextsRun) {
 }
 
 /// GStreamer numbers elements without names, per process.
-TEST(GstReach, ATextMayHoldAnyNameThatGStreamerGives) {
+TEST(GstReach, ATextMayContainAnyNameGivenByGStreamer) {
     const TemporaryFolder folder;
     for (const std::string trust : {"", "--trust"}) {
         std::vector<std::string> words = {
@@ -244,7 +244,7 @@ TEST(GstReach, ATextMayHoldAnyNameThatGStreamerGives) {
 }
 
 /// Elements that decodebin plugs for a file are restricted, also within a text.
-TEST(GstReach, AManifestWithinATextAsksNobody) {
+TEST(GstReach, AManifestInATextMakesNoConnections) {
     const Door door;
     const TemporaryFolder folder;
     const std::string list = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1.0,\n" + door.url("a.ts") + "\n";
@@ -274,7 +274,7 @@ TEST(GstReach, ATrustedTextMayWrite) {
 }
 
 /// A server that accepts the connection and stays silent: messages name the source.
-TEST(GstText, TheNameOfWhatIsWaitedForHoldsNoSecret) {
+TEST(GstText, TheNameOfAWaitingSourceContainsNoSecret) {
     const Door silent;
     const std::string address = "127.0.0.1:" + std::to_string(silent.port());
     ::setenv("SPECKLESCOPE_TEST_WORD", "from-the-environment", 1); // NOLINT(concurrency-mt-unsafe)
@@ -298,7 +298,7 @@ TEST(GstText, TheNameOfWhatIsWaitedForHoldsNoSecret) {
     }
 }
 
-TEST(GstText, WhatIsNoPipelineIsOneSentenceAndNothingElse) {
+TEST(GstText, AnInvalidPipelineIsOneError) {
     for (const char* text :
          {"", "\"", "\\", "(", "videotestsrc num-buffers=1 !", "! !", "videotestsrc num-buffers=1 name=\"a !",
           "identity name=specklescope_end", "videotestsrc num-buffers=1 ;"}) {

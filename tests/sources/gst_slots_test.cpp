@@ -88,7 +88,7 @@ TEST(GstSlots, FramesWrittenInPlaceAreExact) {
     }
 }
 
-TEST(GstSlots, ASlotThatIsHeldIsNotWrittenAgain) {
+TEST(GstSlots, AHeldSlotIsNotOverwritten) {
     const Cropped movie(37, 19, 400, "GRAY16_LE", 2);
     const auto source = trusted_gst(movie.text());
     source->open();
@@ -108,7 +108,7 @@ TEST(GstSlots, ASlotThatIsHeldIsNotWrittenAgain) {
 }
 
 // The streaming thread then waits for a slot that is never released.
-TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
+TEST(GstSlots, ClosesWhileEverySlotIsHeld) {
     const Cropped movie(37, 19, 100, "GRAY8", 1);
     LendingPort port(24); // for frames made before slots were lent, and others
     port.keep_all = true;
@@ -129,7 +129,7 @@ TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
     EXPECT_EQ(port.memory->blocks(), 0u) << "the memory goes with the last frame";
 }
 
-TEST(GstSlots, OpensAgainAndAgainWhileFramesOfBeforeAreHeld) {
+TEST(GstSlots, ReopensWhileEarlierFramesAreHeld) {
     const Cropped movie(37, 19, 60, "RGB", 3);
     const auto source = trusted_gst(movie.text());
     LendingPort port(12);
@@ -171,7 +171,7 @@ TEST(GstSlots, AChangeOfSizeBringsSlotsOfTheNewSize) {
 }
 
 // A queue that releases nothing until it holds more than are lent.
-TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
+TEST(GstSlots, AnElementThatKeepsManyBuffersDoesNotStall) {
     const Cropped movie(37, 19, 200, "GRAY8", 1);
     const auto source = trusted_gst(movie.text(" ! queue min-threshold-buffers=60 max-size-buffers=100"));
     source->open();
@@ -183,7 +183,7 @@ TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
 }
 
 // Memory may be pushed repeatedly: each frame still has its own number and time.
-TEST(GstSlots, MemoryGivenAgainIsCopied) {
+TEST(GstSlots, ReusedMemoryIsCopied) {
     const Cropped movie(37, 19, 20, "GRAY8", 1);
     const auto source = trusted_gst(movie.text(" ! videorate ! video/x-raw,framerate=100/1"));
     source->open();
@@ -200,7 +200,7 @@ TEST(GstSlots, MemoryGivenAgainIsCopied) {
     }
 }
 
-TEST(GstSlots, WhoBringsItsOwnMemoryIsNamed) {
+TEST(GstSlots, ElementsWithOwnMemoryAreNamed) {
     const TemporaryFolder folder;
     const RawMovie movie = noise_movie(40, 24, 12, "GRAY8", 1);
     ASSERT_NO_FATAL_FAILURE(encode(movie, "matroskamux", folder / "a.mkv"));
@@ -229,7 +229,7 @@ TEST(GstSlots, OtherOrdersOfPixelsAreCopiedAndNamed) {
               (std::map<std::string, std::uint64_t>{{"the samples of BGR are put in another order", 12}}));
 }
 
-TEST(GstSlots, ALoopGoesOnInSlots) {
+TEST(GstSlots, ALoopContinuesInSlots) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch("videotestsrc pattern=ball num-buffers=30 ! "
                        "video/x-raw,format=I420,width=62,height=48,framerate=25/1 ! x264enc bframes=2 ! "
@@ -253,7 +253,7 @@ TEST(GstSlots, ALoopGoesOnInSlots) {
     expect_in_place(port, 120);
 }
 
-TEST(GstSlots, ASlowFlowGetsEveryFrameOfAFile) {
+TEST(GstSlots, ASlowPipelineGetsEveryFrameOfAFile) {
     const Cropped movie(37, 19, 150, "GRAY16_LE", 2);
     Pipeline pipeline(trusted_gst(movie.text()), Chain(), options());
     const auto sink = std::make_shared<WatchingSink>();

@@ -6,7 +6,7 @@ namespace gst_text_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-TEST(GstText, ALiveSourceIsLiveAndItsTimesAreTheSteadyClocks) {
+TEST(GstText, LiveSourcesUseTheSteadyClock) {
     const auto source =
         gst("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=32,height=16,framerate=100/1");
     const SourceInfo info = source->open();
@@ -44,7 +44,7 @@ TEST(GstText, FramesOfAFileWithoutTimesAreNumbered) {
     }
 }
 
-TEST(GstText, FramesLostOnTheWayLeaveAGap) {
+TEST(GstText, LostFramesLeaveAGap) {
     const auto source =
         gst("videotestsrc is-live=true num-buffers=200 ! "
             "video/x-raw,format=GRAY8,width=32,height=16,framerate=500/1 ! identity drop-probability=0.3");
@@ -58,7 +58,7 @@ TEST(GstText, FramesLostOnTheWayLeaveAGap) {
     EXPECT_GT(port.lost_frames, 10u);
 }
 
-TEST(GstText, AFullRingThrowsFramesAwayAndGoesOn) {
+TEST(GstText, AFullRingDropsFramesAndContinues) {
     const auto source =
         gst("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=32,height=16,framerate=200/1");
     source->open();
@@ -70,7 +70,7 @@ TEST(GstText, AFullRingThrowsFramesAwayAndGoesOn) {
     EXPECT_TRUE(read_frames(*source, port, 5));
 }
 
-TEST(GstText, WhatIsNotLiveIsReadToItsEnd) {
+TEST(GstText, OtherSourcesAreReadToTheirEnd) {
     const auto source = gst("videotestsrc num-buffers=300 ! video/x-raw,format=GRAY16_LE,width=33,height=16");
     EXPECT_FALSE(source->open().live);
     TestPort port;
@@ -110,7 +110,7 @@ TEST(GstText, EveryRgbLayoutGivesTheSamePicture) {
     }
 }
 
-TEST(GstText, TheSizeMayChangeOnTheWay) {
+TEST(GstText, TheSizeMayChange) {
     const auto source =
         gst("videotestsrc num-buffers=5 ! video/x-raw,format=GRAY8,width=32,height=16 ! c.sink_0 "
             "videotestsrc num-buffers=6 ! video/x-raw,format=GRAY16_LE,width=63,height=48 ! c.sink_1 concat "
@@ -124,7 +124,7 @@ TEST(GstText, TheSizeMayChangeOnTheWay) {
     EXPECT_EQ(port.frames[10].info.full_scale, 65535);
 }
 
-TEST(GstText, WhatCannotBeParsedIsAUsageError) {
+TEST(GstText, ASyntaxErrorIsAUsageError) {
     EXPECT_NE(failure<UsageError>(*gst("nosuchelement ! videoconvert")).find("nosuchelement"),
               std::string::npos);
     EXPECT_NE(failure<UsageError>(*gst("videotestsrc nosuchproperty=3")).find("nosuchproperty"),
@@ -150,6 +150,6 @@ TEST(V4l2, AMissingDeviceIsNamed) {
         EXPECT_EQ(source.rfind("v4l2:/dev/video", 0), 0u);
 }
 
-TEST(V4l2, AFileThatIsNoCameraIsRefused) { failure<RunError>(*of_type(v4l2_source_type(), "/dev/null")); }
+TEST(V4l2, AnotherFileIsRefused) { failure<RunError>(*of_type(v4l2_source_type(), "/dev/null")); }
 
 } // namespace gst_text_test

@@ -99,7 +99,7 @@ TEST(VideoFile, AThousandFramesAllComeInOrder) {
     expect_lossless(counting_movie(1000), "avenc_ffv1 ! matroskamux", ".mkv", {16, 8, 1, PixelType::u16});
 }
 
-TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
+TEST(VideoFile, LoopNeitherLosesNorRepeatsFrames) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(30), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv", true);
@@ -121,7 +121,7 @@ TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
 
 // H.264 with frames that refer to later ones: the decoder's last frames arrive at the end, before it
 // restarts.
-TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
+TEST(VideoFile, LoopOfReorderedFramesIsComplete) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=48,framerate=25/1 ! x264enc bframes=3 ! "
@@ -136,7 +136,7 @@ TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
     EXPECT_NE(port.frames[0].pixels, port.frames[10].pixels);
 }
 
-TEST(VideoFile, ARateHoldsItBack) {
+TEST(VideoFile, ARatePacesIt) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(21), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv", false, 100);
@@ -149,7 +149,7 @@ TEST(VideoFile, ARateHoldsItBack) {
               std::chrono::milliseconds(150));
 }
 
-TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
+TEST(VideoFile, ReopensAfterCloseAndLeaksNoThread) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(40), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto threads = [] {
@@ -175,7 +175,7 @@ TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
     EXPECT_EQ(pipelines_closing(), 0);
 }
 
-TEST(VideoWithSound, SoundIsLeftAlone) {
+TEST(VideoWithSound, SoundIsIgnored) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch("matroskamux name=m ! filesink location=" + (folder / "a.mkv") +
                        " videotestsrc num-buffers=50 ! video/x-raw,format=GRAY8,width=64,height=48 ! m. "
@@ -187,7 +187,7 @@ TEST(VideoWithSound, SoundIsLeftAlone) {
     EXPECT_EQ(port.frames.size(), 50u);
 }
 
-TEST(VideoFile, ASinglePictureShownAgainFollowsItself) {
+TEST(VideoFile, ARepeatedSingleImageFollowsItself) {
     const TemporaryFolder folder;
     for (const int frames : {1, 3}) {
         const std::string path = folder / (std::to_string(frames) + ".mkv");

@@ -111,7 +111,7 @@ TEST_F(ImageSource, EveryKindBitByBit) {
     EXPECT_GE(count, 40);
 }
 
-TEST_F(ImageSource, KindsThatAreNotReadSayWhatIs) {
+TEST_F(ImageSource, UnsupportedKindsNameTheSupportedOnes) {
     expect_words(refusal(file("complex.tif")), {"complex.tif", "complex", "1 to 16-bit unsigned"});
     expect_words(refusal(file("five.tif")), {"five.tif", "5 samples", "allowed: grey, RGB"});
     expect_words(refusal(file("cmyk.tif")), {"cmyk.tif", "photometric"});
@@ -144,7 +144,7 @@ std::string refused_rows(const std::string& path) {
     }
 }
 
-TEST_F(ImageSource, WhatMustBeHeldWholeIsHeldToTheLimitsOfAPicture) {
+TEST_F(ImageSource, UnstreamableFilesAreLimitedToTheImageSize) {
     expect_words(refused_rows(file("tall_interlaced.png")), {"tall_interlaced.png", "1×70000", "65536"});
     // Coefficients of two bytes, which may use three quarters of the memory.
     constexpr double kNeeded = 2.0 * 2000 * 2048;
@@ -157,7 +157,7 @@ TEST_F(ImageSource, WhatMustBeHeldWholeIsHeldToTheLimitsOfAPicture) {
 }
 
 /// Previews among the pages are searched before the first page is read, which is then decoded normally.
-TEST_F(ImageSource, PagesAreCountedWithoutHarmToTheFirst) {
+TEST_F(ImageSource, CountingPagesKeepsTheFirst) {
     for (const char* name : {"jpeg_pages.tif", "movie_lzw.tif"}) {
         const auto reader = open_image(file(name));
         const Shape shape = *reader->next_page();
@@ -169,7 +169,7 @@ TEST_F(ImageSource, PagesAreCountedWithoutHarmToTheFirst) {
 }
 
 /// A video may be replaced while it is open; a repeated call is refused again.
-TEST_F(ImageSource, OfPreviewsAloneThereIsNoPageHoweverOftenItIsAskedFor) {
+TEST_F(ImageSource, AFileWithOnlyPreviewsHasNoPages) {
     ASSERT_TRUE(test::python(*folder_, "import numpy, tifffile\n"
                                        "for _ in range(3):\n"
                                        "    tifffile.imwrite('previews.tif', numpy.zeros((8, 8), 'u1'), "
@@ -180,13 +180,13 @@ TEST_F(ImageSource, OfPreviewsAloneThereIsNoPageHoweverOftenItIsAskedFor) {
         EXPECT_FALSE(reader->seek_page(5));
 }
 
-TEST_F(ImageSource, SaysWhetherItsCodecLosesAnything) {
+TEST_F(ImageSource, ReportsLossyCodecs) {
     EXPECT_EQ(make_source(file("big_grey.jpg"), {})->open().lossy, "JPEG");
     for (const char* name : {"big_grey8.png", "movie.tif", "movie_lzw.tif"})
         EXPECT_EQ(make_source(file(name), {})->open().lossy, "") << name;
 }
 
-TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
+TEST_F(ImageSource, TruncatedFilesDeliverWholeFramesThenAnError) {
     const auto cut = [](const std::string& name, double part) {
         const std::string to = file("cut_" + name);
         std::filesystem::copy_file(file(name), to, std::filesystem::copy_options::overwrite_existing);
@@ -264,7 +264,7 @@ TEST_F(ImageSource, TallImageIsCutIntoFrames) {
     }
 }
 
-TEST_F(ImageSource, FingerDataGivesItsThousandFrames) {
+TEST_F(ImageSource, FingerDataHasAThousandFrames) {
     const Outcome outcome = read_all(test_data("finger_64x64x1000_mono8.png") + "?frame_height=64");
     EXPECT_EQ(outcome.info.frames, 1000U);
     ASSERT_EQ(outcome.frames.size(), 1000U);
@@ -324,7 +324,7 @@ TEST_F(ImageSource, SingleImageEndsOrRepeats) {
     EXPECT_LE(port.frames.size(), 6U);
 }
 
-TEST_F(ImageSource, TwelveBitsInSixteenSayTheirFullScale) {
+TEST_F(ImageSource, TwelveBitsInSixteenHaveTheirFullScale) {
     const Outcome outcome = read_all(file("grey16.png") + "?full_scale=4095");
     EXPECT_EQ(outcome.info.full_scale, 4095);
     EXPECT_EQ(outcome.frames.at(0).info.full_scale, 4095);

@@ -12,7 +12,7 @@ namespace specklescope::npy_file_test {
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 
 /// Every number is its index in row order.
-TEST(NpyFile, OfManyPiecesIsWholeInEitherOrder) {
+TEST(NpyFile, LargeFilesAreCompleteInEitherOrder) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, R"py(
 import numpy
@@ -31,7 +31,7 @@ assert numpy.load("columns.npy").flags.f_contiguous
     }
 }
 
-TEST(NpyFile, OneToFourSidesAreAShape) {
+TEST(NpyFile, HasOneToFourAxes) {
     const TemporaryFolder folder;
     const auto read = [&](const std::string& shape) -> std::string {
         const std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + ", }\n";

@@ -30,7 +30,7 @@ TEST_F(PacerTest, FrameNIsDueNPeriodsAfterTheFirst) {
     expect_due_after(100ms);
 }
 
-TEST_F(PacerTest, AShortStallIsCaughtUpALongOneIsForgiven) {
+TEST_F(PacerTest, CatchesUpAfterAShortStallOnly) {
     expect_due_after(0ms);
     now_ += 400ms; // 300 ms late: the due frames come at once
     for (int i = 0; i < 4; ++i) {
@@ -45,7 +45,7 @@ TEST_F(PacerTest, AShortStallIsCaughtUpALongOneIsForgiven) {
     expect_due_after(100ms);
 }
 
-TEST_F(PacerTest, ARaisedRateHoldsFromTheNextFrame) {
+TEST_F(PacerTest, ARaisedRateAppliesFromTheNextFrame) {
     EXPECT_LE(rest(0.1), 0ns);
     pacer_.take(0.1); // the next one in 10 s
     EXPECT_EQ(rest(0.1), 10s);
@@ -55,7 +55,7 @@ TEST_F(PacerTest, ARaisedRateHoldsFromTheNextFrame) {
 }
 
 /// Also after 73 years: three frames of the slowest rate are 95.
-TEST_F(PacerTest, ARaisedRateHoldsHoweverLongTheScheduleIs) {
+TEST_F(PacerTest, ARaisedRateAppliesInALongSchedule) {
     constexpr double kSlowest = 1e-9;
     for (const int slow : {0, 1, 2, 3, 10, 1000}) {
         SCOPED_TRACE(slow);
@@ -81,14 +81,14 @@ TEST_F(PacerTest, ARaisedRateHoldsHoweverLongTheScheduleIs) {
     }
 }
 
-TEST_F(PacerTest, TimesAreTheSchedules) {
+TEST_F(PacerTest, TimesFollowTheSchedule) {
     for (std::int64_t i = 0; i < 100; ++i)
         EXPECT_EQ(pacer_.take(kRate), i * 100'000'000);
     pacer_.restart();
     EXPECT_EQ(pacer_.take(kRate), 0);
 }
 
-TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
+TEST_F(PacerTest, WithoutARateFramesAreAlwaysDueAndTimesIncrease) {
     std::int64_t last = -1;
     for (int i = 0; i < 1000; ++i) {
         EXPECT_LE(rest(0), 0ns);
@@ -99,7 +99,7 @@ TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
     }
 }
 
-TEST_F(PacerTest, WhatIsHurriedStaysSoThroughARestart) { // a video that is read from its beginning
+TEST_F(PacerTest, UnpacedFramesStayUnpacedAfterARestart) { // a video that is read from its beginning
     expect_due_after(0ms);
     pacer_.skip_pacing(3);
     pacer_.restart();
@@ -110,7 +110,7 @@ TEST_F(PacerTest, WhatIsHurriedStaysSoThroughARestart) { // a video that is read
     EXPECT_GT(rest(), 0ns);
 }
 
-TEST(PacerWait, IsNoLongerThanItsPatience) {
+TEST(PacerWait, IsLimitedByItsTimeout) {
     Pacer pacer;
     EXPECT_TRUE(pacer.wait(0.001));
     pacer.take(0.001); // the next one in 1000 s

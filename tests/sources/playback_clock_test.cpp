@@ -34,7 +34,7 @@ protected:
     test::TestPort port_;
 };
 
-TEST_F(PlaybackClockTest, AScrubAddsNoMoreThanItShows) {
+TEST_F(PlaybackClockTest, ScrubbingAddsOnlyShownFrames) {
     for (const double rate : {0.0, 10.0}) {
         SCOPED_TRACE(rate);
         rate_ = rate;
@@ -49,7 +49,7 @@ TEST_F(PlaybackClockTest, AScrubAddsNoMoreThanItShows) {
     }
 }
 
-TEST_F(PlaybackClockTest, AGapIsNoStepEither) {
+TEST_F(PlaybackClockTest, AGapIsNoStep) {
     play(0);
     play(1);
     EXPECT_EQ(play(500), kBegan + 500 * kStep);
@@ -57,7 +57,7 @@ TEST_F(PlaybackClockTest, AGapIsNoStepEither) {
     EXPECT_EQ(seek(3), kBegan + 501 * kStep);
 }
 
-TEST(PlaybackTimes, OneWrongTimeMovesNoOther) {
+TEST(PlaybackTimes, OneWrongTimeDoesNotAffectOthers) {
     PlaybackTimes times;
     for (std::int64_t i = 0; i < 100; ++i) {
         const bool wrong = i == 40 || i == 70; // 5 s early; the previous one again
@@ -74,7 +74,7 @@ TEST(PlaybackTimes, AClockThatIsSetBackContinues) {
         EXPECT_EQ(times.next((i < 50 ? i : i - 45) * kStep, i > 0), i * kStep) << i;
 }
 
-TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
+TEST(TimeSearch, FindsTheFrameAtATime) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);

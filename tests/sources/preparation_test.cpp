@@ -52,7 +52,7 @@ std::string refusal(const std::function<void()>& work) {
     return "no error";
 }
 
-TEST(Preparation, EveryStepOfASceneCanBeStopped) {
+TEST(Preparation, EveryStepOfASceneCanBeCancelled) {
     // The watch is called at each step; cancelling at the n-th, for many n, ends the work there.
     int steps = 0;
     std::set<std::string> kinds;
@@ -127,7 +127,7 @@ TEST(Preparation, ASparseArrayIsRefusedBeforeItIsRead) {
 }
 
 /// The first progress report comes before everything is allocated.
-TEST(Preparation, RoomForALargeArrayIsMadeInParts) {
+TEST(Preparation, LargeArraysAreAllocatedInParts) {
     constexpr std::uint64_t kNumbers = 16 * kFilledAtOnce / sizeof(float);
     const TemporaryFolder folder;
     write(folder / "a.npy", npy("|u1", "(8192, 8192)", ""));
@@ -146,7 +146,7 @@ TEST(Preparation, RoomForALargeArrayIsMadeInParts) {
     }
 }
 
-TEST(Preparation, AnArrayIsReadInPiecesThatSayWhereTheyBelong) {
+TEST(Preparation, ArraysAreReadInPiecesWithPositions) {
     const TemporaryFolder folder;
     std::string data;
     for (char i = 0; i < 24; ++i)
@@ -168,7 +168,7 @@ TEST(Preparation, AnArrayIsReadInPiecesThatSayWhereTheyBelong) {
     }
 }
 
-TEST(Preparation, ANulInAHeaderDoesNotCutTheSentence) {
+TEST(Preparation, ANulInAHeaderDoesNotTruncateTheMessage) {
     const TemporaryFolder folder;
     write(folder / "a.npy", npy(std::string("<\0x", 3), "(2, 2)", std::string(16, 'x')));
     const std::string said = refusal([&] { (void)read_npy(folder / "a.npy"); });
@@ -234,7 +234,7 @@ bool make_exr(const std::string& folder) {
     return std::system(("/usr/bin/python3 -c \"" + script + "\" 2>/dev/null").c_str()) == 0;
 }
 
-TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
+TEST(Preparation, ReadingAnImageReportsProgressForEachPart) {
     const TemporaryFolder folder;
     write(folder / "a.hdr", radiance(700, 3000));
     std::vector<std::string> names = {"a.hdr"};
@@ -276,7 +276,7 @@ TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
     }
 }
 
-TEST(Preparation, WaitingForAWriterCanBeStopped) {
+TEST(Preparation, WaitingForAWriterCanBeCancelled) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.raw";
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

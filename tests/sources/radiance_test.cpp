@@ -144,7 +144,7 @@ std::string refusal(const std::string& text) {
     }
 }
 
-TEST_F(RadianceTest, PicturesOfEveryCodingAreLightAsNumpySays) {
+TEST_F(RadianceTest, ImagesOfEveryCodingMatchNumpy) {
     for (const std::string& name : readable()) {
         SCOPED_TRACE(name);
         const auto source = make_source(file(name), {});
@@ -165,7 +165,7 @@ TEST_F(RadianceTest, PicturesOfEveryCodingAreLightAsNumpySays) {
     }
 }
 
-TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
+TEST_F(RadianceTest, UnreadableFilesGiveOneError) {
     for (const auto& [name, word] :
          std::vector<std::pair<std::string, std::string>>{{"xyz.hdr", "32-bit_rle_xyze"},
                                                           {"turned.hdr", "rows from the top"},
@@ -189,7 +189,7 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
 }
 
 /// A tall image read in parts is complete.
-TEST_F(RadianceTest, RowsReadInPartsAreThoseReadAtOnce) {
+TEST_F(RadianceTest, ReadingInPartsMatchesReadingAtOnce) {
     for (const std::string& name : readable()) {
         const auto whole = open_image(file(name));
         const Shape shape = *whole->next_page();
@@ -247,7 +247,7 @@ TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
 }
 
 #ifdef SPECKLESCOPE_HAVE_EXR
-TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
+TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeAllocation) {
     const std::string good = read_file(file("float.exr"));
     const std::string name = "dataWindow";
     const std::size_t window = good.find(name) + name.size() + 1 + sizeof "box2i" + 4;
@@ -273,7 +273,7 @@ TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
 #endif
 
 /// Read and written by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
-TEST_F(RadianceTest, WhatIsWrittenIsTheSameLight) {
+TEST_F(RadianceTest, WrittenFilesContainTheSameLight) {
     std::vector<std::string> endings = {".hdr"};
 #ifdef SPECKLESCOPE_HAVE_EXR
     endings.emplace_back(".exr");

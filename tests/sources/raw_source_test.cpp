@@ -80,7 +80,7 @@ TEST_F(RawSource, EveryFormatBitByBit) {
     }
 }
 
-TEST_F(RawSource, HeaderIsPassedOverAndInfoIsRight) {
+TEST_F(RawSource, HeaderIsSkippedAndInfoIsRight) {
     const std::string path = write("f.raw", bytes_0_to(10 + 2 * 12));
     const auto source = make_source(path + "?width=4&height=3&header=10&full_scale=200", {});
     const SourceInfo info = source->open();
@@ -112,7 +112,7 @@ TEST_F(RawSource, AHeaderAsLongAsFramesIsNotCountedAsFrames) {
     EXPECT_EQ(pixels(port.frames[0]), bytes_0_to(42).substr(30));
 }
 
-TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
+TEST_F(RawSource, ATruncatedLastFrameIsReportedAfterTheOthers) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
     const auto source = make_source(path + "?width=4&height=3", {});
     EXPECT_EQ(source->open().frames, 2U);
@@ -130,7 +130,7 @@ TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
     EXPECT_EQ(source->next(port), Source::Status::end); // reported once
 }
 
-TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
+TEST_F(RawSource, LoopContinuesWithWholeFrames) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
     const auto source = make_source(path + "?width=4&height=3&loop=true", {});
     EXPECT_EQ(source->open().frames, 0U);
@@ -140,7 +140,7 @@ TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
         EXPECT_EQ(pixels(port.frames[i]), bytes_0_to(24).substr(i % 2 * 12, 12)) << i;
 }
 
-TEST_F(RawSource, OfALoopTheCutEndIsSaidOnce) {
+TEST_F(RawSource, TheTruncatedEndOfALoopIsReportedOnce) {
     std::ostringstream log;
     log_to(std::make_shared<spdlog::logger>("test",
                                             std::make_shared<spdlog::sinks::ostream_sink_mt>(log, true)));
@@ -198,7 +198,7 @@ TEST_F(RawSource, TooSmallTooLargeAndMissing) {
 }
 
 /// Sizes that divide the file into whole frames: 256² is the smallest common one.
-TEST_F(RawSource, WhatAFileWithoutAHeaderMayBeIsProposed) {
+TEST_F(RawSource, SizesOfAHeaderlessFileAreSuggested) {
     const auto proposed = [&](std::size_t bytes, const std::string& options) -> std::string {
         const std::string path = write("some.raw", std::string(bytes, 'x'));
         try {
@@ -239,7 +239,7 @@ TEST_F(RawSource, CaptureTimesFollowTheRate) {
                     1.0);
 }
 
-TEST_F(RawSource, WithoutRateCaptureTimesStillGrow) {
+TEST_F(RawSource, CaptureTimesIncreaseWithoutARate) {
     const auto frames = read_all(write("f.raw", bytes_0_to(5 * 12)) + "?width=4&height=3");
     for (std::size_t i = 1; i < frames.size(); ++i)
         EXPECT_GT(frames[i].info.capture_ns, frames[i - 1].info.capture_ns);

@@ -68,7 +68,7 @@ protected:
     const TemporaryFolder folder_;
 };
 
-TEST_F(RecordedDoubts, OfAStackAreSaidOnce) {
+TEST_F(RecordedDoubts, OfAStackAreReportedOnce) {
     write_tiff("s.tiff", {description(R"(, "rate": 1e-300)", R"("capture_ns": 0, "sequence": 0)"),
                           R"({"capture_ns": 1e300, "sequence": -1})",
                           R"({"capture_ns": 18446744073709551615, "sequence": 9223372036854775808})"});
@@ -79,7 +79,7 @@ TEST_F(RecordedDoubts, OfAStackAreSaidOnce) {
     EXPECT_EQ(times(said, "cannot be"), 3U) << said;
 }
 
-TEST_F(RecordedDoubts, OfAFolderAreSaidOfTheFirstThatHasThem) {
+TEST_F(RecordedDoubts, OfAFolderAreReportedForTheFirstFile) {
     std::filesystem::create_directory(folder_ / "f");
     write_tiff("f/1.tiff", {description("", R"("capture_ns": 0)")});
     write_tiff("f/2.tiff", {description(R"(, "rate": -5)", R"("capture_ns": 10)")});
@@ -97,7 +97,7 @@ void lie(std::string& film, std::string_view truth, std::string_view lie) {
         film.replace(at, truth.size(), lie);
 }
 
-TEST_F(RecordedDoubts, OfAFilmAreSaidOnce) {
+TEST_F(RecordedDoubts, OfAVideoAreReportedOnce) {
     const Shape shape{64, 48, 1, PixelType::u8};
     Maker maker(shape);
     constexpr std::uint64_t kFirst = 400'000'000'000; // of 4000000000000000005 ns
@@ -129,7 +129,7 @@ std::vector<std::string_view> doubts_of_film(const std::string& changes, const s
     return text.doubts();
 }
 
-TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersAreSaid) {
+TEST_F(RecordedDoubts, OfSequenceNumbersInAVideoAreReported) {
     using Doubts = std::vector<std::string_view>;
     const Doubts lost{"more than 2^40 frames lost at once"};
     const Doubts number{"a sequence number that is no whole number from 0 on"};
@@ -140,7 +140,7 @@ TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersAreSaid) {
     EXPECT_EQ(doubts_of_film("[[0, 7, 5], [2, 18446744073709551615, 5], [4, -1, 5]]").size(), 2U);
 }
 
-TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersThatCanBeAreNone) {
+TEST_F(RecordedDoubts, ValidSequenceNumbersInAVideoAreAccepted) {
     EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 1099511627786, 5]]").empty()) << "2^40 between 9 and that";
     EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 2, 5], [4, 2, null]]").empty()) << "numbers may begin again";
     EXPECT_TRUE(doubts_of_film("[[0, null, 5], [3, \"x\", 5], 4, [1]]").empty()) << "no numbers at all";
@@ -151,7 +151,7 @@ TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersThatCanBeAreNone) {
 }
 
 /// Frames read as fast as possible have a rate that no camera has.
-TEST_F(RecordedDoubts, OfAFilmOfUnpacedFramesAreNone) {
+TEST_F(RecordedDoubts, AVideoOfUnpacedFramesIsAccepted) {
     const StreamInfo stream = stream_of({16, 16, 1, PixelType::u8}, 0);
     const auto sink = make_recorder({.path = folder_ / "u.mkv", .what = RecordWhat::raw});
     sink->open(stream);
@@ -165,7 +165,7 @@ TEST_F(RecordedDoubts, OfAFilmOfUnpacedFramesAreNone) {
     EXPECT_EQ(played(folder_ / "u.mkv", 4), "");
 }
 
-TEST_F(RecordedDoubts, OfWhatCanBeThereAreNone) {
+TEST_F(RecordedDoubts, ValidValuesAreAccepted) {
     write_tiff("s.tiff", {description(R"(, "rate": 25)", R"("capture_ns": 5000, "sequence": 0)"),
                           R"({"capture_ns": 4000, "sequence": 1})"});
     EXPECT_EQ(times(played(folder_ / "s.tiff", 2), "cannot be"), 0U) << "times may begin again";

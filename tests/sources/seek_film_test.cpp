@@ -143,7 +143,7 @@ TEST_F(SeekTest, ATrimmedFilmHasAllItsFrames) {
     expect_exact_seeks(path, 31);
 }
 
-TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
+TEST_F(SeekTest, VideosThatChangeTheirRateHaveAllTheirFrames) {
     // Two rates in one file: times without a common rate.
     const RawMovie movie = noise_movie(48, 32, 40, "GRAY8", 1);
     const std::string path = file("uneven.mkv");
@@ -155,7 +155,7 @@ TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
     expect_exact_seeks(path, frames);
 }
 
-TEST_F(SeekTest, AFilmWithoutTimesIsCounted) {
+TEST_F(SeekTest, AVideoWithoutTimesIsCounted) {
     const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
     const std::string path = file("film.h264");
     ASSERT_NO_FATAL_FAILURE(encode(movie,
@@ -185,7 +185,7 @@ TEST_F(SeekTest, AFilmWithoutTimesIsCounted) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 33));
 }
 
-TEST_F(SeekTest, AFilmThatIsCutShortReachesToTheCut) {
+TEST_F(SeekTest, ATruncatedVideoExtendsToTheTruncation) {
     const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
     const std::string path = file("cut.mkv");
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avenc_ffv1 ! matroskamux", path));
@@ -203,7 +203,7 @@ TEST_F(SeekTest, AFilmThatIsCutShortReachesToTheCut) {
     EXPECT_NE(refusal(*source, 59).find("has no frame 59"), std::string::npos);
 }
 
-TEST_F(SeekTest, AFilmThatGrewByNothingIsWhereItWas) {
+TEST_F(SeekTest, AVideoThatDidNotGrowKeepsItsPosition) {
     const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
     const std::string path = file("grows.mkv");
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avenc_ffv1 ! matroskamux", path));
@@ -217,7 +217,7 @@ TEST_F(SeekTest, AFilmThatGrewByNothingIsWhereItWas) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 12));
 }
 
-TEST_F(SeekTest, AFilmThatIsGoneSaysSoEachTime) {
+TEST_F(SeekTest, ARemovedVideoIsReportedEachTime) {
     const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
     const std::string path = file("gone.y4m"); // must be counted: it is opened again
     ASSERT_NO_FATAL_FAILURE(encode(movie, "videoconvert ! y4menc", path));

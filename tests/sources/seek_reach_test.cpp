@@ -16,7 +16,7 @@ std::uint64_t bytes_read() {
 
 class SeekReach : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
 
-TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
+TEST_P(SeekReach, StartsAtThePrecedingKeyFrame) {
     constexpr std::uint64_t kFrames = 600;
     const RawMovie movie = noise_movie(96, 64, kFrames, "GRAY8", 1);
     const std::string path = file("film" + GetParam().name);

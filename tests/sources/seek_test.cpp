@@ -16,7 +16,7 @@ TEST_F(SeekTest, TiffStack) {
     expect_exact_seeks(file("one.tif"), 1);
 }
 
-TEST_F(SeekTest, PreviewsAmongThePagesAreNoFrames) {
+TEST_F(SeekTest, PreviewsAreNotFrames) {
     ASSERT_NO_FATAL_FAILURE(
         script("with t.TiffWriter('p.tif') as w:\n"
                "  for i, f in enumerate(frames(12)):\n"
@@ -41,7 +41,7 @@ TEST_F(SeekTest, FoldersAndNumberedFilesWithSeveralPages) {
     expect_exact_seeks(file("d/s%03d.tif"), 12);
 }
 
-TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
+TEST_F(SeekTest, SomeOfManyFilesAreCountedAhead) {
     ASSERT_NO_FATAL_FAILURE(script("for i, k in enumerate((2, 1, 3, 1)):\n"
                                    "  t.imwrite('m%d.tif' % i, frames(k), photometric='minisblack')\n"));
     const std::vector<std::string> files = {file("m0.tif"), file("m1.tif"), file("m2.tif"), file("m3.tif")};
@@ -58,7 +58,7 @@ TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
     EXPECT_TRUE(index.all_of(files));
 }
 
-TEST_F(SeekTest, TallImagesThatAreCutIntoFrames) {
+TEST_F(SeekTest, TallImagesCutIntoFrames) {
     ASSERT_NO_FATAL_FAILURE(script("t.imwrite('tall.tif', frames(3, 60, 16), photometric='minisblack')\n"));
     expect_exact_seeks("image:" + file("tall.tif") + "?frame_height=10", 18);
 }
@@ -70,7 +70,7 @@ TEST_F(SeekTest, RawWithAndWithoutHeader) {
     expect_exact_seeks("raw:" + file("one.raw") + "?width=12&height=8", 1);
 }
 
-TEST_F(SeekTest, RawBringsTheLineOfItsFrame) {
+TEST_F(SeekTest, RawHasTheLineOfItsFrame) {
     write_file(file("r.raw"), frames_bytes(0, 25, 12 * 8));
     std::ostringstream lines;
     lines << R"({"program": "Specklescope 1", "content": "raw", "format": "gray8", "width": 12, "height": 8})"
@@ -94,7 +94,7 @@ TEST_F(SeekTest, RawBringsTheLineOfItsFrame) {
             << "the clock of a stream goes on";
 }
 
-TEST_F(SeekTest, LinesThatComeAfterTheirFramesAreFound) {
+TEST_F(SeekTest, LinesWrittenAfterTheirFramesAreFound) {
     const auto line = [](int i) {
         return R"({"sequence": )" + std::to_string(i) + R"(, "exposure_ms": )" + std::to_string(1 + i) +
                "}\n";
@@ -181,7 +181,7 @@ TEST_F(SeekTest, FilesThatGrow) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*stack, straight(file("g.tif")), 6));
 }
 
-TEST_F(SeekTest, FilesThatAreCutShortReachToTheCut) {
+TEST_F(SeekTest, TruncatedFilesExtendToTheTruncation) {
     write_file(file("c.raw"), frames_bytes(0, 5, 12 * 8).substr(0, 4 * 96 + 11));
     const auto raw = make_source("raw:" + file("c.raw") + "?width=12&height=8", {});
     EXPECT_EQ(raw->open().length, 4U);
@@ -207,7 +207,7 @@ TEST_F(SeekTest, FilesThatAreCutShortReachToTheCut) {
     }
 }
 
-TEST_F(SeekTest, FramesInFrontAreDueAtOnce) {
+TEST_F(SeekTest, PrecedingFramesAreDueImmediately) {
     write_file(file("a.raw"), frames_bytes(0, 30, 12 * 8));
     const auto source = make_source("raw:" + file("a.raw") + "?width=12&height=8&rate=0.01", {});
     source->open();
@@ -219,7 +219,7 @@ TEST_F(SeekTest, FramesInFrontAreDueAtOnce) {
     EXPECT_EQ(source->next(port), Source::Status::idle) << "the next one waits for its time";
 }
 
-TEST_F(SeekTest, AFrameThatNoRunGetsBehindEndsTheRun) {
+TEST_F(SeekTest, AFrameThatNoRunCanPassEndsTheRun) {
     ASSERT_NO_FATAL_FAILURE(script("import os\nos.mkdir('d')\n"
                                    "t.imwrite('d/a.tif', frames(1, 60, 16)[0], photometric='minisblack')\n"
                                    "t.imwrite('d/b.tif', frames(1, 55, 16)[0], photometric='minisblack')\n"));
@@ -239,7 +239,7 @@ TEST_F(SeekTest, AFrameThatNoRunGetsBehindEndsTheRun) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, port.frames, 2));
 }
 
-TEST_F(SeekTest, ARawFileThatLostItsNameIsStillThere) {
+TEST_F(SeekTest, ADeletedRawFileCanStillBeRead) {
     const std::string path = file("a.raw");
     write_file(path, frames_bytes(0, 9, 12 * 8));
     const std::vector<Delivered> all = straight("raw:" + path + "?width=12&height=8");

@@ -193,7 +193,7 @@ TEST(VesselScene, IsDrawnByItsRules) {
 }
 
 /// |μ|² of a Gaussian pupil, truncated 3.5 standard deviations from its centre.
-TEST(SpeckleOptics, TheFieldIsCorrelatedAsOfAGaussianPupil) {
+TEST(SpeckleOptics, TheFieldHasTheCorrelationOfAGaussianPupil) {
     for (const double speckle : {2.0, 3.0, 4.0, 6.0, 8.0, 10.0}) {
         const SpeckleOptics optics(speckle);
         const std::vector<float>& taps = optics.taps();

@@ -79,7 +79,7 @@ TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
     EXPECT_EQ(parse_source_text("synthetic:static").kind, "synthetic");
 }
 
-TEST(SourceText, TheSameSourceFromAnyFolder) {
+TEST(SourceText, AbsoluteTextsMeanTheSameInEveryFolder) {
     const std::string here = std::filesystem::current_path().string();
     const std::vector<std::pair<std::string, std::string>> rows = {
         {"", ""},
@@ -130,7 +130,7 @@ template <class E> void expect_refused(const std::string& text, const std::vecto
     }
 }
 
-TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
+TEST(SourceText, WrongRequestsNameWhatIsAllowed) {
     expect_refused<UsageError>("cinema:film", {"'cinema'", "allowed", "synthetic", "raw", "image"});
     expect_refused<UsageError>("synthetic:ocean", {"'ocean'", "vessels, uniform, static"});
     expect_refused<UsageError>("synthetic?colour=3", {"'colour'", "allowed: scene, width"});
@@ -150,7 +150,7 @@ TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
         {"'colour'", "rate, speed, loop, frame_height, bayer, channel, slice, transfer, full_scale"});
 }
 
-TEST(SourceText, CommandLineFillsInWhatTheTextDoesNotSay) {
+TEST(SourceText, TheCommandLineSuppliesMissingOptions) {
     const TemporaryFolder folder;
     write_file(folder / "a.raw", std::string(64, 'x'));
     const std::string raw = (folder / "a.raw") + "?width=4&height=4";

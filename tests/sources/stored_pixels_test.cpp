@@ -106,7 +106,7 @@ TEST(StoredPixels, PaddedRowsBeginAtAByte) {
 }
 
 /// The vector loop and the scalar loop agree from every first sample on, and read nothing beyond.
-TEST(StoredPixels, AnyPartOfPackedSamplesIsThatPartOfAllOfThem) {
+TEST(StoredPixels, AnyPartOfPackedSamplesMatchesTheWhole) {
     std::mt19937 random(3);
     for (const Packing packing : {Packing::msb, Packing::lsb, Packing::gige})
         for (const int bits : {10, 11, 12}) {

@@ -163,7 +163,7 @@ TEST(Synthetic, UniformSceneFollowsTheModelOverThreeDecades) {
     }
 }
 
-TEST(Synthetic, WindowsSeeWhatCorrelationLeavesThem) {
+TEST(Synthetic, WindowsSeeTheVarianceReducedByCorrelation) {
     // ⟨s²⟩/⟨I⟩² over all windows: averages of variances, never of K, so that only the known factor separates
     // it from K².
     const auto frames =
@@ -280,7 +280,7 @@ TEST(Synthetic, VesselsPulseWithTheHeart) {
         0, 1e-3);
 }
 
-TEST(Synthetic, NoiseIsThatOfTheCamera) {
+TEST(Synthetic, NoiseMatchesTheCamera) {
     // A very fast scene has no speckle: only noise is left. 20 000 electrons at full scale, 6 read, rounding
     // 1/12.
     const auto frames =

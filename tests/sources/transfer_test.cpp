@@ -160,7 +160,7 @@ Delivered only_frame(Source& source) {
     return port.frames.empty() ? Delivered{} : std::move(port.frames.front());
 }
 
-TEST_F(TransferTest, LightIsWhatTheFileSaysAgainstFloat64) {
+TEST_F(TransferTest, LightMatchesFloat64ForStatedCodings) {
     std::istringstream list(read_file(file("list.txt")));
     std::string line;
     int count = 0;
@@ -198,7 +198,7 @@ TEST_F(TransferTest, LightIsWhatTheFileSaysAgainstFloat64) {
     EXPECT_EQ(count, 20);
 }
 
-TEST_F(TransferTest, WhatIsAskedForWins) {
+TEST_F(TransferTest, TheRequestedCodingHasPriority) {
     const auto light_of = [&](const std::string& option) {
         return only_frame(*[&] {
             auto source = make_source(file("srgb8.png") + option, {});
@@ -226,7 +226,7 @@ TEST_F(TransferTest, WhatIsAskedForWins) {
               PixelType::u8);
 }
 
-TEST_F(TransferTest, WhatCannotBeIsRefusedInOneSentence) {
+TEST_F(TransferTest, InvalidCodingsAreRefused) {
     for (const char* text : {"gamma", "gamma:", "gamma:0", "gamma:11", "gamma:2x", "rec709", ""}) {
         try {
             (void)make_source(file("srgb8.png") + "?transfer=" + text, {});

@@ -9,7 +9,7 @@
 
 namespace specklescope::test::untimed_test {
 
-TEST(Untimed, WhatNeedsSecondsAsksForARate) {
+TEST(Untimed, OptionsInSecondsRequireARate) {
     for (const TimeOrigin origin : {TimeOrigin::none, TimeOrigin::source, TimeOrigin::parameter}) {
         StreamInfo stream;
         stream.source.name = "film.tif";

@@ -173,7 +173,7 @@ void expect_no_poison(const std::string& text, const std::vector<std::size_t>& a
     EXPECT_TRUE(one.frames == other.frames);
 }
 
-TEST(UnwrittenPixels, HeaderlessFilesOfEveryFormatAndWidthThatAreCut) {
+TEST(UnwrittenPixels, TruncatedHeaderlessFilesOfEveryFormatAndWidth) {
     const TemporaryFolder folder;
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
@@ -196,7 +196,7 @@ TEST(UnwrittenPixels, HeaderlessFilesOfEveryFormatAndWidthThatAreCut) {
         }
 }
 
-TEST(UnwrittenPixels, ImagesThatAreCutInHalf) {
+TEST(UnwrittenPixels, TruncatedImages) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, R"(
 import os, numpy as np, tifffile, cv2

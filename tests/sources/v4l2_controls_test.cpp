@@ -117,7 +117,7 @@ template <class E, class F> std::string refusal(F&& f) {
     }
 }
 
-TEST(V4l2Controls, ExposureEndsTheAutomaticAndIsReadBackInMilliseconds) {
+TEST(V4l2Controls, ExposureTurnsOffAutomaticAndIsReadBackInMilliseconds) {
     Camera camera = webcam();
     V4l2Controls controls = camera.open();
     EXPECT_TRUE(controls.automatic_exposure());
@@ -134,7 +134,7 @@ TEST(V4l2Controls, ExposureEndsTheAutomaticAndIsReadBackInMilliseconds) {
     EXPECT_EQ(controls.exposure_ms(), 7.7);
 }
 
-TEST(V4l2Controls, TheManualModeIsOneThatTheCameraHas) {
+TEST(V4l2Controls, UsesASupportedManualMode) {
     Camera camera = webcam();
     camera.controls[V4L2_CID_EXPOSURE_AUTO] = {
         0, 3, 1, V4L2_EXPOSURE_AUTO, 0, {V4L2_EXPOSURE_AUTO, V4L2_EXPOSURE_SHUTTER_PRIORITY}};
@@ -151,7 +151,7 @@ TEST(V4l2Controls, TheManualModeIsOneThatTheCameraHas) {
     EXPECT_EQ(controls.exposure_ms(), 8);
 }
 
-TEST(V4l2Controls, GainIsSetToAStepThatTheCameraHas) {
+TEST(V4l2Controls, GainIsRoundedToASupportedStep) {
     Camera camera = webcam();
     V4l2Controls controls = camera.open();
     controls.set_gain(101);
@@ -165,7 +165,7 @@ TEST(V4l2Controls, GainIsSetToAStepThatTheCameraHas) {
     EXPECT_EQ(camera.controls[V4L2_CID_AUTOGAIN].value, 1);
 }
 
-TEST(V4l2Controls, RateIsWhatTheCameraMadeOfIt) {
+TEST(V4l2Controls, RateIsTheCamerasActualValue) {
     Camera camera = webcam();
     V4l2Controls controls = camera.open();
     controls.set_rate(59.94);
@@ -176,7 +176,7 @@ TEST(V4l2Controls, RateIsWhatTheCameraMadeOfIt) {
     EXPECT_EQ(controls.rate(), 60);
 }
 
-TEST(V4l2Controls, WhatACameraLacksIsRefusedInASentence) {
+TEST(V4l2Controls, MissingControlsAreRefused) {
     Camera camera;
     camera.has_rate = false;
     V4l2Controls controls = camera.open();

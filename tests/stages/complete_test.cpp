@@ -73,7 +73,7 @@ TEST_F(CompleteTest, WarmUpsOfAChainAddUp) {
     }
 }
 
-TEST_F(CompleteTest, WhatWasRecordedInAWarmUpIsIncompleteInput) {
+TEST_F(CompleteTest, FramesRecordedInAWarmUpAreIncomplete) {
     use({"average:frames=3"});
     for (int t = 0; t < 8; ++t) {
         FrameInfo info;
@@ -86,7 +86,7 @@ TEST_F(CompleteTest, WhatWasRecordedInAWarmUpIsIncompleteInput) {
     }
 }
 
-TEST_F(CompleteTest, AnotherExposureGainOrFullScaleBeginsHistoriesAgain) {
+TEST_F(CompleteTest, AnotherExposureGainOrFullScaleRestartsWindows) {
     const std::vector<void (*)(FrameInfo&)> changes = {[](FrameInfo& info) { info.exposure_ms = 20; },
                                                        [](FrameInfo& info) { info.gain = 6; },
                                                        [](FrameInfo& info) { info.full_scale = 4095; },
@@ -130,7 +130,7 @@ TEST_F(CompleteTest, ContrastOfDifferentExposuresIsNeverAveraged) {
     }
 }
 
-TEST_F(CompleteTest, AFreeParameterThatChangesNumbersBeginsHistoriesAfterItAgain) {
+TEST_F(CompleteTest, AFreeEditThatChangesResultsRestartsLaterWindows) {
     use({"background:black=0.5", "average:frames=4"});
     for (int t = 0; t < 5; ++t)
         run({}, [](int, int) { return 100; });
@@ -142,7 +142,7 @@ TEST_F(CompleteTest, AFreeParameterThatChangesNumbersBeginsHistoriesAfterItAgain
     EXPECT_EQ(pixels(run({}, [](int, int) { return 100; }))[0], 60);
 }
 
-TEST_F(CompleteTest, ACapturedDarkFrameBeginsHistoriesAgain) {
+TEST_F(CompleteTest, ACapturedDarkFrameRestartsWindows) {
     use({"background:dark=capture,frames=2", "average:frames=3"});
     for (int t = 0; t < 6; ++t) {
         const Result result = run({}, [&](int, int) { return t < 2 ? 40 : 100; });

@@ -49,7 +49,7 @@ double filter_truth(const TestImage<float>& image, const std::vector<double>& ta
     return weights > 0 ? sum / weights : std::nan("");
 }
 
-TEST(Defined, GaussianIsTheMeanOfTheNumbersInReach) {
+TEST(Defined, GaussianIsTheMeanOfFiniteSamplesInReach) {
     const TestImage<float> image = with_holes(50, 40, 1);
     for (const std::string method : {"direct", "fft", "binomial3", "binomial5"})
         for (const std::string border : {"replicate", "reflect", "wrap", "zero", "omit", "crop"}) {
@@ -203,7 +203,7 @@ TEST(Defined, AFilterKeepsNoiseOnALargeNumber) {
     }
 }
 
-TEST(Defined, DownsampleIsTheMeanOfTheNumbersInABlock) {
+TEST(Defined, DownsampleIsTheMeanOfFiniteSamplesInABlock) {
     const TestImage<float> image = with_holes(50, 40, 9);
     for (const int factor : {2, 3, 4}) {
         StageRunner stage("downsample", {"factor=" + std::to_string(factor)}, image.shape());

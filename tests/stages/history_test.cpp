@@ -5,7 +5,7 @@
 
 namespace specklescope::test::history_test {
 
-TEST(History, IsFullBehindAsManyFramesAsAResultRestsOn) {
+TEST(History, WindowIsFullAfterTheDeclaredFrames) {
     auto random = test_random(15601);
     int stages = 0;
     for (const StageType& type : stage_types()) {

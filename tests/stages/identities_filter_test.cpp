@@ -47,7 +47,7 @@ TEST_P(Identities, DirectAndFourierAreOneFilter) {
             }
 }
 
-TEST_P(Identities, RecursiveIsAsNearToDirectAsItsTableSays) {
+TEST_P(Identities, RecursiveIsWithinItsTableOfDirect) {
     struct Stated {
         const char* sigma;
         /// docs/gaussian.md: largest errors, relative to the true peak and to the step
@@ -99,7 +99,7 @@ TEST_P(Identities, BlursCommuteWithMirrors) {
 
 // --- convolution ---
 
-TEST_P(Identities, ADeltaGivesThePictureBackAndOneBesideTheMiddleMovesIt) {
+TEST_P(Identities, ADeltaReturnsTheImageAndAShiftedOneMovesIt) {
     const std::string middle = kernel_file("delta.npy", 5, 3, {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0});
     const std::string beside = kernel_file("beside.npy", 5, 3, {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
     const std::string stage = "convolve:kernel=file,file=";
@@ -115,7 +115,7 @@ TEST_P(Identities, ADeltaGivesThePictureBackAndOneBesideTheMiddleMovesIt) {
     EXPECT_EQ(apart(part(moved, 2, 0, 65, 40), part(was, 0, 1, 65, 40)), 0);
 }
 
-TEST_P(Identities, AKernelLargerThanThePictureIsSummedAsItStands) {
+TEST_P(Identities, AKernelLargerThanTheImageIsSummedCompletely) {
     auto random = test_random(5);
     std::uniform_real_distribution<float> value(-1, 2);
     const int kw = 45, kh = 37;

@@ -19,7 +19,7 @@ TEST_P(Identities, EqualisingTwiceIsEqualisingOnce) {
               0);
 }
 
-TEST_P(Identities, EqualisingNothingIsNothing) {
+TEST_P(Identities, ZeroStrengthChangesNothing) {
     const auto image = levels<std::uint8_t>(93, 70, 3);
     EXPECT_EQ(apart(run("equalize:strength=0", image), picture_of(image.view())), 0);
 }
@@ -71,7 +71,7 @@ TEST_P(Identities, AStillSceneHasNoTemporalContrastAndInfiniteFlow) {
     }
 }
 
-TEST_P(Identities, TemporalContrastDoesNotSeeBrightnessOrOldFrames) {
+TEST_P(Identities, TemporalContrastIsIndependentOfBrightnessAndOldFrames) {
     std::vector<TestImage<float>> frames, brighter;
     for (std::uint64_t i = 0; i < 12; ++i) {
         frames.push_back(noise(45, 31, 1, 100 + i));
@@ -119,7 +119,7 @@ TEST_P(Identities, FourQuarterTurnsAndTwoMirrorsAreNothing) {
             EXPECT_EQ(turned.at(x, y), image.at(y, 2 - x));
 }
 
-TEST_P(Identities, ACropIsThatPartOfThePicture) {
+TEST_P(Identities, ACropIsAPartOfTheImage) {
     const auto check = [&](const auto& image) {
         const Picture was = picture_of(image.view());
         EXPECT_EQ(apart(run("crop", image), was), 0);
@@ -134,7 +134,7 @@ TEST_P(Identities, ACropIsThatPartOfThePicture) {
     check(noise(77, 59, 3));
 }
 
-TEST_P(Identities, BorderCropIsTheInsideOfAnyOtherBorder) {
+TEST_P(Identities, BorderCropIsTheInteriorOfAnyOtherBorder) {
     const auto image = levels<std::uint16_t>(77, 59);
     struct Case {
         std::string stage;
@@ -155,7 +155,7 @@ TEST_P(Identities, BorderCropIsTheInsideOfAnyOtherBorder) {
     }
 }
 
-TEST_P(Identities, SmallerPicturesKeepMeansAndNestWhereNothingIsAveraged) {
+TEST_P(Identities, DownsamplingKeepsMeansAndNestsWithoutAveraging) {
     for (const double value : run("downsample:factor=4", flat<std::uint16_t>(75, 50, 1234, 3)).samples)
         EXPECT_EQ(value, 1234);
     const auto image = levels<std::uint16_t>(96, 64, 3);
@@ -167,7 +167,7 @@ TEST_P(Identities, SmallerPicturesKeepMeansAndNestWhereNothingIsAveraged) {
               1e-6);
 }
 
-TEST_P(Identities, SpeckleContrastDoesNotSeeBrightness) {
+TEST_P(Identities, SpeckleContrastIsIndependentOfBrightness) {
     auto image = levels<std::uint16_t>(77, 59);
     const Picture one = run("speckle:output=contrast", image);
     for (int y = 0; y < 59; ++y)

@@ -226,7 +226,7 @@ TEST_P(CountedOn, NothingIsSaturatedWithoutAFullScale) {
     EXPECT_EQ(saturated_share(results[0].counts), 0);
 }
 
-TEST_P(CountedOn, WhatIsNotANumberInAnyFinalImage) {
+TEST_P(CountedOn, NonFinitePixelsInAnyFinalImage) {
     for (const std::vector<std::string>& stages : {std::vector<std::string>{}, {"flip"}, {"flip", "crop"}})
         for (const int channels : {1, 3}) {
             const auto results =
@@ -247,7 +247,7 @@ TEST_P(CountedOn, WhatIsNotANumberInAnyFinalImage) {
         }
 }
 
-TEST_P(CountedOn, TheStageNearestToTheResultThatLooksAtSamplesWithAFullScale) {
+TEST_P(CountedOn, TheLastStageThatChecksSamplesWithAFullScale) {
     // The correction marks samples at full scale, and later windows see the marks.
     const auto speckle = results_of(*executor, {"speckle:radius=2"});
     const auto corrected = results_of(*executor, {"background:black=64", "speckle:radius=2"});

@@ -9,7 +9,7 @@
 namespace specklescope::test::no_room_test {
 
 #ifdef SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
-TEST(NoRoom, IsSaidWithItsSize) {
+TEST(NoRoom, ReportsTheRequestedSize) {
     struct Case {
         const char* stage;
         Shape shape;

@@ -197,7 +197,7 @@ TEST_P(StageWalk, HostIsTheSameForAnyThreadsPitchAndMemory) {
                 std::string(GetParam()->name).c_str(), ran, refused, varied);
 }
 
-TEST_P(StageWalk, HostTakesNumbersThatAreNone) {
+TEST_P(StageWalk, HostHandlesNonFiniteSamples) {
     const StageType& type = *GetParam();
     for (const PixelType pixel : type.types) {
         if (pixel != PixelType::f32)

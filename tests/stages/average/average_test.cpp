@@ -105,7 +105,7 @@ TEST_P(AverageTargets, ThousandsOfFramesDoNotDrift) {
     expect_window<float>(10, 5000, 97, 1, 1, [&](int) { return uniform_image<float>(17, 2, -1, 1, random); });
 }
 
-TEST_P(AverageTargets, RealsForgetWhatWasLargeOrUndefined) {
+TEST_P(AverageTargets, FloatsForgetLargeAndUndefinedSamples) {
     std::mt19937_64 random = test_random(5);
     expect_window<float>(6, 100, 1, 1, 1, [&](int t) {
         TestImage<float> image = uniform_image<float>(70, 3, -1, 1, random);
@@ -173,7 +173,7 @@ template <class F> void expect_numpy(F&& run, const std::string& kind) {
     }
 }
 
-TEST_P(AverageTargets, OddSamplesCountAsNumpySays) {
+TEST_P(AverageTargets, NonFiniteSamplesMatchNumpy) {
     for (const std::string kind : {"window", "exponential"}) {
         const int frames = kind == "window" ? kAverageWindowFrames : kAverageFadingFrames;
         StageRunner run("average", {"kind=" + kind, "frames=" + std::to_string(frames)},
@@ -195,7 +195,7 @@ TEST_P(AverageTargets, OddSamplesCountAsNumpySays) {
 class AverageOn : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Backend, AverageOn, testing::Values("cpu", "cuda"), backend_name);
 
-TEST_P(AverageOn, OddSamplesCountAsNumpySays) {
+TEST_P(AverageOn, NonFiniteSamplesMatchNumpy) {
     for (const std::string kind : {"window", "exponential"}) {
         const int frames = kind == "window" ? kAverageWindowFrames : kAverageFadingFrames;
         executor->set_chain(chain_of_stages({"average:kind=" + kind + ",frames=" + std::to_string(frames)}),
@@ -217,7 +217,7 @@ TEST_P(AverageOn, OddSamplesCountAsNumpySays) {
     }
 }
 
-TEST_P(AverageTargets, ExponentialAfterALongGapIsAsIfThereHadBeenNone) {
+TEST_P(AverageTargets, ExponentialRecoversAfterALongGap) {
     StageRunner gap("average", {"kind=exponential", "frames=3"}, {70, 1, 1, PixelType::f32});
     StageRunner whole("average", {"kind=exponential", "frames=3"}, {70, 1, 1, PixelType::f32});
     std::mt19937_64 random = test_random(7);
@@ -258,7 +258,7 @@ TEST(Average, AgainAndReset) {
     }
 }
 
-TEST(Average, FullScaleStaysKnown) {
+TEST(Average, KeepsTheFullScale) {
     StageRunner run("average", {"frames=2"}, {2, 1, 1, PixelType::u8});
     FrameInfo info;
     run.stage().describe(info);

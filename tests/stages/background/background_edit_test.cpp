@@ -35,7 +35,7 @@ private:
     std::uint64_t version_ = 0;
 };
 
-TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosingIt) {
+TEST(BackgroundEdits, ChoosingTheFlatFieldKeepsTheDarkFrame) {
     std::mt19937_64 random = test_random(10);
     const auto even = [](double value) {
         return TestImage<std::uint16_t>(23, 7, 0, 1).fill([&] { return value; });
@@ -71,7 +71,7 @@ TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosin
 }
 
 /// Rows with the same pitch do not make another size the same.
-TEST(BackgroundEdits, WhatWasTakenOfAnotherSizeIsNotUsed) {
+TEST(BackgroundEdits, CapturesOfAnotherSizeAreNotUsed) {
     std::mt19937_64 random = test_random(12);
     const auto at = [](const Result& result) { return result.image.host().as<float>().row(3)[4]; };
     EditedBackground stage;
@@ -89,7 +89,7 @@ TEST(BackgroundEdits, WhatWasTakenOfAnotherSizeIsNotUsed) {
 }
 
 /// Black levels that are added and removed between frames, before another stage and after one.
-TEST(BackgroundEdits, AnEditThatGivesItWorkChangesThePixelTypeBetweenTwoFrames) {
+TEST(BackgroundEdits, AnActivatingEditChangesThePixelTypeBetweenFrames) {
     std::mt19937_64 random = test_random(11);
     for (const auto& [chain, type] : {std::pair{std::string("background"), PixelType::u16},
                                       {"background | flip:direction=horizontal", PixelType::u16},

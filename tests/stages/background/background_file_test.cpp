@@ -44,7 +44,7 @@ TEST(Background, FilesOfEveryType) {
     }
 }
 
-TEST(Background, OfSeveralPagesTheMeanOrTheOneThatIsNamed) {
+TEST(Background, UsesTheMeanOfPagesOrTheNamedPage) {
     std::mt19937_64 random = test_random(11);
     const TemporaryFolder folder;
     std::vector<TestImage<std::uint16_t>> pages;
@@ -87,7 +87,7 @@ TEST(Background, OfSeveralPagesTheMeanOrTheOneThatIsNamed) {
     EXPECT_EQ(run((folder / "dark.tif") + "?page=2", {pages[1]}), "");
 }
 
-TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
+TEST(Background, NpyOfAnyTypeOneImageOrAStack) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, "import numpy as np\n"
                                "a = np.arange(4 * 7 * 23).reshape(4, 7, 23)\n"
@@ -133,7 +133,7 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
 }
 
 /// Impossible image sizes are refused as such, along either side.
-TEST(Background, AnNpyArrayWiderOrHigherThanAnyPictureIsRefusedAsThat) {
+TEST(Background, AnNpyArrayOfAnImpossibleSizeIsRefused) {
     const TemporaryFolder folder;
     for (const std::string shape : {"1, 70000", "70000, 1", "3, 70000, 2", "3, 2, 70000"}) {
         const std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + shape + "), }";
@@ -201,7 +201,7 @@ TEST(Background, AStackOfEitherOrderIsSummedInPlace) {
     }
 }
 
-TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
+TEST(Background, FilesThatDoNotFitAreRefused) {
     std::mt19937_64 random = test_random(3);
     const TemporaryFolder folder;
     save_tiff(folder / "colour.tif", noise<std::uint8_t>(3, 0, 255, random));

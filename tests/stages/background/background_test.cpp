@@ -27,7 +27,7 @@ template <class T> void expect_passed(int channels, std::mt19937_64& random) {
             ASSERT_EQ(output.at(x, y), frame.at(x, y)) << x << ", " << y;
 }
 
-TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
+TEST(Background, PixelsPassWithoutACorrection) {
     std::mt19937_64 random = test_random(2);
     for (const int channels : {1, 3}) {
         expect_passed<std::uint8_t>(channels, random);
@@ -36,7 +36,7 @@ TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
     }
 }
 
-TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
+TEST(Background, CapturesDarkThenFlatAndUsesTheCompletePart) {
     std::mt19937_64 random = test_random(4);
     std::vector<TestImage<std::uint16_t>> darks;
     std::vector<TestImage<std::uint16_t>> flats;
@@ -76,7 +76,7 @@ TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
     EXPECT_TRUE(run.stage().warmup().done());
 }
 
-TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
+TEST(Background, TheButtonRecapturesAndKeepsTheOldUntilComplete) {
     std::mt19937_64 random = test_random(5);
     StageRunner run("background", {"dark=capture", "frames=1"}, {23, 7, 1, PixelType::f32});
     const auto first = noise<float>(1, 5, 6, random);
@@ -99,7 +99,7 @@ TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
     EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 1, 2})) << "done with the frame behind it";
 }
 
-TEST(Background, InheritsWhatWasTakenOfItsOwnSizeOnly) {
+TEST(Background, InheritsOnlyCapturesOfItsSize) {
     std::mt19937_64 random = test_random(6);
     const std::vector<std::string> texts = {"dark=capture", "frames=1"};
     for (const Shape& shape :
@@ -114,7 +114,7 @@ TEST(Background, InheritsWhatWasTakenOfItsOwnSizeOnly) {
     }
 }
 
-TEST(Background, AFrameShownAgainIsNeverTaken) {
+TEST(Background, RepeatedFramesAreNotCaptured) {
     std::mt19937_64 random = test_random(7);
     const std::vector<std::string> texts = {"dark=capture", "flat=capture", "frames=1"};
     StageRunner run("background", texts, {23, 7, 1, PixelType::u16});
@@ -185,7 +185,7 @@ TEST(Background, ColourIsCountedByPixel) {
     EXPECT_EQ(bytes.counts.saturated, 9U);
 }
 
-TEST(Background, SpeckleBehindItStillCountsSaturation) {
+TEST(Background, LaterSpeckleStillCountsSaturation) {
     std::mt19937_64 random = test_random(6);
     const TemporaryFolder folder;
     auto frame = noise<std::uint16_t>(1, 100, 4094, random);

@@ -31,7 +31,7 @@ KernelFormula glare(double age, double pigment, double degrees) {
     return formula;
 }
 
-TEST(Glare, falls_as_cie_146_says) {
+TEST(Glare, matches_cie_146) {
     for (const VeilReference& reference : kVeilReference)
         EXPECT_NEAR(glare_veil(reference.theta, reference.age, reference.pigment, 0) / reference.value, 1,
                     1e-12);
@@ -80,7 +80,7 @@ TEST(Glare, an_eye_does_not_scatter_more_light_than_there_is) {
     }
 }
 
-TEST(Glare, puts_into_a_pixel_the_light_that_falls_on_it) {
+TEST(Glare, integrates_the_light_over_each_pixel) {
     for (const GlareReference& reference : kGlareReference) {
         const KernelFormula formula = glare(reference.age, reference.pigment, reference.degrees);
         EXPECT_NEAR(glare_pixel(reference.x, reference.y, formula) / reference.value, 1, 5e-3)
@@ -120,7 +120,7 @@ TEST(Glare, reaches_from_every_pixel_to_every_other_within_a_hundred_degrees) {
     EXPECT_EQ(make_kernel(params, kImage).width, 29);
 }
 
-TEST(Kernel, disk_covers_each_pixel_as_far_as_its_edge_says) {
+TEST(Kernel, disk_covers_the_exact_part_of_each_pixel) {
     for (const DiskReference& reference : kDiskReference)
         EXPECT_NEAR(disk_pixel(reference.x, reference.y, reference.radius), reference.value, 1e-3)
             << reference.radius << ": " << reference.x << ", " << reference.y;

@@ -160,7 +160,7 @@ TEST(Convolution, in_tiles_is_the_same_as_whole) {
         }
 }
 
-TEST(Convolution, takes_what_is_free_less_a_share_for_others) {
+TEST(Convolution, uses_free_memory_less_a_share_for_others) {
     const Shape small{100, 100, 1, PixelType::u8};
     const std::size_t gigabyte = 1'000'000'000;
     EXPECT_EQ(convolution_budget(0, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // a quarter
@@ -175,7 +175,7 @@ TEST(Convolution, takes_what_is_free_less_a_share_for_others) {
     EXPECT_EQ(convolution_budget(0, gigabyte, large, "here").bytes, gigabyte / 4); // never less
 }
 
-TEST(Convolution, works_in_tiles_on_a_machine_that_others_fill) {
+TEST(Convolution, works_in_tiles_with_little_free_memory) {
     std::mt19937_64 random = test_random(29);
     const Shape shape{601, 403, 1, PixelType::f32};
     const TestImage<float> image = random_image<float>(shape, 1, random);
@@ -209,7 +209,7 @@ TEST(Convolution, works_in_tiles_on_a_machine_that_others_fill) {
     }
 }
 
-TEST(Convolution, says_how_much_memory_would_do) {
+TEST(Convolution, reports_the_required_memory) {
     std::mt19937_64 random = test_random(26);
     const ConvolveKernel kernel = random_kernel(400, 300, 1, random);
     try {
@@ -242,7 +242,7 @@ TEST(Convolution, does_not_clip_or_lose_a_wide_range) {
     EXPECT_GT(largest, 16'000); // the weights sum to 1: 7e5 is spread over 6 × 7 pixels
 }
 
-TEST(Convolution, survives_samples_that_are_not_numbers) {
+TEST(Convolution, handles_non_finite_samples) {
     const ConvolveKernel kernel{3, 3, 1, std::vector<float>(9, 1.0F / 9)};
     TestImage<float> image(40, 30);
     image.fill([] { return 1; });

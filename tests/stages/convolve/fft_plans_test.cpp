@@ -69,7 +69,7 @@ protected:
     ConvolveKernel kernel_ = random_kernel(14, 11, 1, random_);
 };
 
-TEST_F(FftPlans, AreKeptForTheNextStart) {
+TEST_F(FftPlans, AreKeptForTheNextRun) {
     std::string note;
     const TestImage<float> first = start(FftPlanning::measure, note);
     EXPECT_NE(note.find(", plans measured"), std::string::npos) << note;
@@ -101,7 +101,7 @@ TEST_F(FftPlans, AreKeptByTheProcessorsName) {
     EXPECT_NE(fft_cache_file().find(wanted + ".wisdom"), std::string::npos) << fft_cache_file();
 }
 
-TEST_F(FftPlans, EstimatesDoNotDependOnWhatWasMeasured) {
+TEST_F(FftPlans, EstimatesDoNotDependOnMeasurements) {
     std::string note;
     const TestImage<float> before = start(FftPlanning::estimate, note);
     EXPECT_EQ(note.find("plans"), std::string::npos) << note;
@@ -112,7 +112,7 @@ TEST_F(FftPlans, EstimatesDoNotDependOnWhatWasMeasured) {
 
 /// Kernel, memory, plans and transform report progress; cancelling at any report leaves nothing behind, and
 /// later work is unaffected.
-TEST_F(FftPlans, EveryStepOfAPreparationCanBeStopped) {
+TEST_F(FftPlans, EveryStepOfAPreparationCanBeCancelled) {
     for (const FftPlanning planning : {FftPlanning::estimate, FftPlanning::measure}) {
         set_fft_planning(planning);
         ConvolveParams params;
@@ -141,7 +141,7 @@ TEST_F(FftPlans, EveryStepOfAPreparationCanBeStopped) {
     }
 }
 
-TEST_F(FftPlans, AFileThatHoldsNoneIsReplaced) {
+TEST_F(FftPlans, AnInvalidFileIsReplaced) {
     std::string note;
     start(FftPlanning::measure, note);
     const std::string kept = text_of(fft_cache_file());
@@ -154,7 +154,7 @@ TEST_F(FftPlans, AFileThatHoldsNoneIsReplaced) {
     }
 }
 
-TEST_F(FftPlans, AFolderThatCannotBeWrittenIsSaidOnce) {
+TEST_F(FftPlans, AReadOnlyFolderIsReportedOnce) {
     std::ofstream(folder_ / "file") << "not a folder";
     use_cache(folder_ / "file");
     const auto log = std::make_shared<std::ostringstream>();

@@ -110,7 +110,7 @@ TEST(KernelFile, npy_of_every_number_type_of_numpy) {
     EXPECT_EQ(count, 26) << "4 int, 4 uint, 4 float, bool";
 }
 
-TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
+TEST(KernelFile, colour_is_split_or_averaged_on_request) {
     const TemporaryFolder folder;
     write_file(folder / "side.npy",
                npy("<f4", "(1, 2, 3)", numbers<float, std::uint32_t>({1, 2, 3, 5, 6, 7})));
@@ -137,7 +137,7 @@ TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
         EXPECT_NEAR(each.row(c, 0)[0] + each.row(c, 0)[1], 1, 1e-6);
 }
 
-TEST(KernelFile, png_and_tiff_are_their_plain_values) {
+TEST(KernelFile, png_and_tiff_are_unscaled_values) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, "import numpy as np, PIL.Image as I\n"
                                "I.fromarray(np.array([[0, 7, 255], [1, 2, 3]], np.uint8)).save('k.png')\n"
@@ -161,7 +161,7 @@ template <class E> std::string sentence(const std::function<void()>& call) {
     return {};
 }
 
-TEST(KernelFile, what_is_no_kernel_is_refused_in_a_sentence) {
+TEST(KernelFile, refuses_other_files) {
     const TemporaryFolder folder;
     const std::string data(48, '\1');
     const std::tuple<const char*, std::string, const char*> files[] = {
@@ -190,7 +190,7 @@ TEST(KernelFile, what_is_no_kernel_is_refused_in_a_sentence) {
               std::string::npos);
 }
 
-TEST(KernelFile, weights_that_cannot_be_used_are_refused_in_a_sentence) {
+TEST(KernelFile, refuses_invalid_weights) {
     const TemporaryFolder folder;
     ConvolveParams params;
     params.kernel = Kernel::file;

@@ -47,7 +47,7 @@ int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 class ClaheTargets : public EveryInstructionSet {};
 
-TEST_P(ClaheTargets, BytesOfOpenCv) {
+TEST_P(ClaheTargets, MatchesOpenCv) {
     for (const ClaheReference& reference : kClaheReference) {
         TestImage<std::uint8_t> image(reference.width, reference.height, 3);
         std::uint32_t state = 12345;
@@ -137,7 +137,7 @@ TEST(Clahe, ConstantFramesOfFloatStay) {
     }
 }
 
-TEST(Clahe, PixelsThatAreNoNumbersStayAndSpoilNoOther) {
+TEST(Clahe, NonFinitePixelsStayAndAffectNoOthers) {
     for (const int channels : {1, 3}) {
         TestImage<float> image = clahe_image<float>(80, 60, channels, 5, 6);
         image.at(7 * channels, 9) = std::numeric_limits<float>::quiet_NaN();
@@ -195,7 +195,7 @@ TEST(Clahe, ClipIsFree) {
     EXPECT_EQ(differing(output, run_clahe(image, {.clip = 7})), 0);
 }
 
-TEST(Clahe, RefusesTilesWhosePixelsAnIntCannotCount) {
+TEST(Clahe, RefusesTilesWithTooManyPixels) {
     const Shape largest{kMaxSide, kMaxSide, 1, PixelType::u8};
     EXPECT_THROW(clahe_tiling({.tiles = 1}, largest), UsageError);
     EXPECT_EQ(clahe_tiling({.tiles = 2}, largest).area(), 1 << 30);

@@ -63,7 +63,7 @@ void expect_rounding_apart(const Result& a, const Result& b) {
 class FlowOn : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Backend, FlowOn, testing::Values("cpu", "cuda"), backend_name);
 
-TEST_P(FlowOn, IsWhatEachContrastStageOfTheRegistryGivesByItself) {
+TEST_P(FlowOn, MatchesTheIndexOfEachContrastStage) {
     int pairs = 0;
     for_outputs([&](const ChainStage& stage) {
         if (!gives_contrast(stage))
@@ -80,7 +80,7 @@ TEST_P(FlowOn, IsWhatEachContrastStageOfTheRegistryGivesByItself) {
                           computed(*executor, {"speckle:output=bfi"}));
 }
 
-TEST_P(FlowOn, TauIsWhatEachContrastStageGivesByItself) {
+TEST_P(FlowOn, MatchesTheTauOfEachContrastStage) {
     for (const char* input : {"contrast", "contrast2"}) {
         const Result two =
             computed(*executor, {std::string("speckle:output=") + input, "flow:output=tau,exposure=3"});
@@ -94,7 +94,7 @@ TEST_P(FlowOn, TauIsWhatEachContrastStageGivesByItself) {
     }
 }
 
-TEST(Flow, AutoRefusesWhatIsNoContrastByWhicheverStage) {
+TEST(Flow, AutoRefusesOtherQuantitiesOfEveryStage) {
     int refused = 0;
     for_outputs([&](const ChainStage& stage) {
         Chain chain;
@@ -124,7 +124,7 @@ TEST(Flow, AutoRefusesWhatIsNoContrastByWhicheverStage) {
     EXPECT_THROW((void)settled(equalised), UsageError) << "ranks of K² are no K²";
 }
 
-TEST(Flow, AutoLooksThroughFiltersAndFollowsAnEdit) {
+TEST(Flow, AutoSeesThroughFiltersAndFollowsEdits) {
     const auto executor = make_host_executor(1);
     std::mt19937_64 random = test_random(32);
     const std::vector<TestImage<std::uint8_t>> frame{uniform_image<std::uint8_t>(33, 21, 10, 200, random)};
@@ -179,7 +179,7 @@ TEST_P(FlowOn, OfAveragedContrastIsTheTrueIndexAndAnAveragedIndexIsNot) {
     }
 }
 
-TEST_P(FlowOn, OfNumbersThatAreNoContrast) {
+TEST_P(FlowOn, InvalidContrasts) {
     const std::array<float, 7> samples = {0.25F, 0, -0.0F, std::nanf(""), kInfinity, -0.5F, -kInfinity};
     TestImage<float> image(7, 1);
     std::copy(samples.begin(), samples.end(), &image.at(0, 0));
@@ -205,7 +205,7 @@ TEST_P(FlowOn, OfNumbersThatAreNoContrast) {
     }
 }
 
-TEST(Flow, TheExposureOfTheCameraGoesBeforeItsOwn) {
+TEST(Flow, TheCamerasExposureHasPriority) {
     StageRunner run("flow", {"input=contrast2", "exposure=500"}, {1, 1, 1, PixelType::f32});
     TestImage<float> image(1, 1);
     image.at(0, 0) = 0.5F;

@@ -103,7 +103,7 @@ template <class T> void expect_oracle(const TestImage<T>& image, const GaussianP
     expect_plane(image, params, oracle_gaussian(image, params));
 }
 
-TEST(GaussianFixedTaps, AreTheNearestWholeNumbersAndAddUp) {
+TEST(GaussianFixedTaps, AreTheNearestIntegersAndAddUp) {
     for (double sigma = 0.25; sigma <= 3.1; sigma += 0.01) { // radius 1 to kGaussianFixedRadius
         const std::vector<double> taps = gaussian_taps({.sigma = sigma, .method = Method::direct});
         const std::vector<std::int16_t> fixed = gaussian_fixed_taps(taps);
@@ -288,7 +288,7 @@ TEST(Gaussian, RecursiveIsAsCloseToAGaussianAsStated) {
     }
 }
 
-TEST(Gaussian, AutoSaysWhatItTook) {
+TEST(Gaussian, AutoReportsItsChoice) {
     const Shape shape{640, 480, 3, PixelType::u8};
     const auto note = [&](const GaussianParams& params) {
         const std::unique_ptr<HostStage> stage = make_stage(params);
@@ -305,7 +305,7 @@ TEST(Gaussian, AutoSaysWhatItTook) {
 
 /// The measured rules: docs/gaussian.md has the host's, by sigma; on a GPU the recursive filter never pays
 /// off for small images, nor for radii up to 8.
-TEST(Gaussian, AutoTakesWhatIsFasterOnItsBackend) {
+TEST(Gaussian, AutoChoosesTheFasterMethodPerBackend) {
     const auto takes = [](double sigma, PixelType type, int side, Space space) {
         return gaussian_method({sigma, Method::automatic, 0, {}}, {side, side, 1, type}, space);
     };
@@ -330,7 +330,7 @@ void expect_refused(const GaussianParams& params, const Shape& shape, const std:
     }
 }
 
-TEST(Gaussian, RefusesWhatCannotBe) {
+TEST(Gaussian, RefusesInvalidParameters) {
     const Shape shape{20, 30, 1, PixelType::u8};
     expect_refused({0.4, Method::recursive, 0, {}}, shape, "allowed: from 0.5 px");
     expect_refused({2, Method::direct, 10, Border::crop}, shape, "up to 9 px");
@@ -339,7 +339,7 @@ TEST(Gaussian, RefusesWhatCannotBe) {
     EXPECT_NO_THROW(make_stage({2, Method::direct, 1000, Border::wrap})->prepare(shape));
 }
 
-TEST(Gaussian, ShowsOnlyWhatApplies) {
+TEST(Gaussian, ShowsOnlyParametersWithEffect) {
     Params params(*find_stage("gaussian").table);
     const auto visible = [&](const char* name) {
         return params.visible(find_stage("gaussian").table->at(name));

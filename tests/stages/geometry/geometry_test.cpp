@@ -142,7 +142,7 @@ template <class T> class Geometry : public testing::Test {};
 using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
 TYPED_TEST_SUITE(Geometry, PixelTypes);
 
-TYPED_TEST(Geometry, CropTakesTheRectangle) {
+TYPED_TEST(Geometry, CropKeepsTheRectangle) {
     for (const int channels : {1, 3}) {
         const TestImage<TypeParam> image = geometry_image<TypeParam>(67, 41, channels, 3);
         EXPECT_EQ(differing(run_stage(image, "crop"), image), 0);
@@ -178,7 +178,7 @@ TEST(Geometry, RowsLongerThanABandOfBytes) {
 }
 
 /// Moved pixels are equal on every device; a mean is rounded from an exact sum.
-TEST(Geometry, HostAndDeviceMayDifferInNothing) {
+TEST(Geometry, ToleranceIsZero) {
     int moving = 0;
     for (const StageType& type : stage_types())
         if (type.moves_pixels) {
@@ -188,7 +188,7 @@ TEST(Geometry, HostAndDeviceMayDifferInNothing) {
     EXPECT_EQ(moving, 4) << "crop, flip, rotate90, downsample";
 }
 
-TEST(GeometryErrors, SayWhatIsAllowed) {
+TEST(GeometryErrors, NameWhatIsAllowed) {
     const Shape shape{640, 480, 1, PixelType::u8};
     EXPECT_EQ(message_of("crop:x=640", shape),
               "stage crop: x = 640 leaves the image of 640×480 pixels; allowed: up to 639.");

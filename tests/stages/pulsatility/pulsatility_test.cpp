@@ -92,7 +92,7 @@ template <class T, class Make> void expect_stream(std::size_t frames, std::size_
     }
 }
 
-TEST(Pulsatility, IsThatOfTheStoredFramesForEveryType) {
+TEST(Pulsatility, MatchesTheStoredFramesForEveryType) {
     auto random = test_random(15501);
     for (const auto& [frames, beats] :
          std::vector<std::pair<std::size_t, std::size_t>>{{2, 1}, {2, 3}, {7, 2}, {25, 3}}) {
@@ -153,7 +153,7 @@ TEST(Pulsatility, ForgetsEverythingOnReset) {
     }
 }
 
-TEST(Pulsatility, SaysWhatItHoldsAndWhatDoesNotFit) {
+TEST(Pulsatility, ReportsItsMemoryAndWhatDoesNotFit) {
     StageRunner run("pulsatility", {"frames=60", "beats=3"}, {1000, 1000, 1, PixelType::f32});
     EXPECT_EQ(run.stage().note(), "3 beats, 34 MB");
     const HistoryBytes bytes{.frame = 1000, .other = 500, .parameter = "beats"};

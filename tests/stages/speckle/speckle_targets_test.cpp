@@ -73,7 +73,7 @@ TEST_P(SpeckleTargets, ExtremesOfEveryType) { // the largest sums, and windows o
     }
 }
 
-TEST_P(SpeckleTargets, UndefinedPixelsBesideOthers) { // a black half, a flat half, speckle between
+TEST_P(SpeckleTargets, UndefinedPixelsNextToOthers) { // a black half, a flat half, speckle between
     std::mt19937_64 random = test_random(5);
     std::uniform_int_distribution<int> value(0, 200);
     const auto fill = [&]<class T>(TestImage<T> image) {

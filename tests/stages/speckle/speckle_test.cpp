@@ -109,7 +109,7 @@ TEST(Speckle, FloatsThatDifferInTheirLastBit) { // K of 1e-8 is still K, and a f
 }
 
 /// In the middle of a row and of a column, outside all windows at the edges.
-TEST(Speckle, AHugeSampleDisturbsItsOwnWindowsAlone) {
+TEST(Speckle, AHugeSampleAffectsOnlyItsWindows) {
     std::mt19937_64 random = test_random(14);
     TestImage<float> image = uniform_image<float>(61, 43, 1, 2, random);
     TestImage<float> flat = TestImage<float>(61, 43).fill([] { return 1234.567F; });
@@ -261,7 +261,7 @@ TEST(Speckle, AContrastHasNoFullScale) {
     EXPECT_EQ(info.full_scale, 0);
 }
 
-TEST(Speckle, AFullScaleBeyondThePixelTypeIsThatOfTheType) {
+TEST(Speckle, AFullScaleBeyondThePixelTypeIsClamped) {
     std::mt19937_64 random = test_random(12);
     FrameInfo info;
     for (const double full : {65536.0, 3e6, 4e9})

@@ -102,7 +102,7 @@ TEST_P(TemporalTargets, ThousandsOfFramesDoNotDrift) {
     });
 }
 
-TEST_P(TemporalTargets, RealsForgetWhatWasLarge) { // steps of the level, and outliers of any size
+TEST_P(TemporalTargets, FloatsForgetLargeSamples) { // steps of the level, and outliers of any size
     std::mt19937_64 random = test_random(4);
     std::uniform_int_distribution<int> exponent(-20, 15);
     double level = 1;
@@ -177,7 +177,7 @@ TEST(Temporal, SaturationLastsAsLongAsTheSampleIsInTheWindow) {
     }
 }
 
-TEST(Temporal, TheSameFrameAgainIsNotTakenInTwice) {
+TEST(Temporal, ARepeatedFrameIsNotAddedTwice) {
     std::mt19937_64 random = test_random(7);
     StageRunner run("temporal", {"frames=5"}, {8, 3, 1, PixelType::u8});
     LastFrames<std::uint8_t> window(5);
@@ -226,7 +226,7 @@ TEST(Temporal, TheCamerasExposureCounts) {
     EXPECT_NEAR(tau(8) / tau(std::nan("")), 2, 1e-6);
 }
 
-TEST(Temporal, RefusesWhatDoesNotFitAndNamesWhatDoes) {
+TEST(Temporal, RefusesWhatDoesNotFitAndNamesTheLimit) {
     const HistoryBytes bytes{.frame = 1'000'000'000, .other = 500'000'000};
     check_history("stage temporal", "this computer", 4, bytes, 4'500'000'000);
     try {

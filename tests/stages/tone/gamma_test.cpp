@@ -112,7 +112,7 @@ TEST(Gamma, AFreeEditAndAnotherFullScaleTakeEffectOnTheNextFrame) {
     EXPECT_EQ(result(16384), 64);
 }
 
-TEST(Gamma, OfOneIsLeftOutAndKeepsTheMeaning) {
+TEST(Gamma, OfOneIsSkippedAndKeepsTheQuantity) {
     const StageType& type = find_stage("gamma");
     const Quantity flow{"speckle flow index", "SFI", "1/s"};
     EXPECT_TRUE(type.passes(gamma_params(1)));
