@@ -1,7 +1,7 @@
 // Kymographs written by the real program, compared with scipy's profiles of the recorded map and opened by
 // tifffile, for every kind of end of the run.
 #include "analysis/region.hpp"
-#include "recording/lines/kymograph.hpp"
+#include "recording/lines/lines.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/refused.hpp"

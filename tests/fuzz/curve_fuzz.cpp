@@ -1,7 +1,7 @@
 // Key files: an accepted key decodes to its 32 bytes, and is equal when written and read again.
-// Parser: net/curve_keys.cpp
+// Parser: net/curve.cpp
 #include "have_zmq.hpp"
-#include "net/curve_keys.hpp"
+#include "net/address.hpp"
 #include "tests/fuzz/support.hpp"
 
 #include <sys/stat.h>
