@@ -248,13 +248,13 @@ void find_peak(Pulse& pulse) {
             best = k;
     }
     if (pulse.high_hz < pulse.low_hz) {
-        pulse.why = "too few values, or frames/s, for a peak and what lies beside it";
+        pulse.why = "too few values, or frames/s, for a peak and its surroundings";
         return;
     }
     if (best == 0) {
         pulse.peak = *std::max_element(over.begin(), over.end());
         char why[160];
-        std::snprintf(why, sizeof why, "no peak from %.2g to %.3g Hz stands out of the noise beside it%s",
+        std::snprintf(why, sizeof why, "no peak from %.2g to %.3g Hz exceeds the noise around it%s",
                       pulse.low_hz, pulse.high_hz,
                       pulse.low_hz > 1.001 * kLeastPulse_hz ? "; a longer trace reaches lower" : "");
         pulse.why = why;
@@ -365,7 +365,7 @@ std::string to_string(const Pulse& pulse) {
     std::string all = text;
     if (pulse.harmonic > 1)
         all += "of its harmonic " + std::to_string(pulse.harmonic) + ", ";
-    std::snprintf(text, sizeof text, "peak %.3g × the density beside it, of %.2g…%.3g Hz", pulse.peak,
+    std::snprintf(text, sizeof text, "peak %.3g × the density around it, of %.2g…%.3g Hz", pulse.peak,
                   pulse.low_hz, pulse.high_hz);
     all += text;
     if (pulse.beats.empty())

@@ -313,7 +313,7 @@ private:
         if (capture_ != kNowhere && !timed_ && !table_.regions.empty())
             throw UsageError(
                 "'" + path_ +
-                "' has no capture times: nobody stated how fast its frames came. Take the traces "
+                "' has no capture times, because its frame rate was not given. Record the traces "
                 "again with --rate.");
         table_.clock = advances_ || arrival_ == kNowhere ? "capture_s" : "arrival_s";
         if (table_.clock == "arrival_s")

@@ -117,7 +117,7 @@ void check_stream(cudaStream_t stream) {
     cudaStreamCaptureStatus capture{};
     if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
-        throw UsageError(of_stream("is none that can be used here"));
+        throw UsageError(of_stream("cannot be used here"));
     }
     if (capture != cudaStreamCaptureStatusNone)
         throw UsageError(of_stream("is being captured into a graph, which a chain cannot be part of"));

@@ -23,7 +23,7 @@ std::string no_device_reason(cudaError_t status) {
                "; update the driver";
     if (status == cudaSuccess || status == cudaErrorNoDevice)
         return "the NVIDIA driver finds no GPU";
-    return std::string("CUDA says: ") + cudaGetErrorString(status);
+    return std::string("CUDA error: ") + cudaGetErrorString(status);
 }
 
 } // namespace

@@ -227,7 +227,7 @@ public:
             file_->setFrameBuffer(buffer);
             file_->readPixels(first, first + to.shape.height - 1);
         } catch (const std::exception& error) {
-            throw RunError("'" + path_ + "' is damaged or cut short behind row " + std::to_string(row_) +
+            throw RunError("'" + path_ + "' is damaged or truncated after row " + std::to_string(row_) +
                            " of " + std::to_string(shape_.height) + " (" + one_sentence(error) + ").");
         }
         row_ += to.shape.height;
@@ -270,7 +270,7 @@ private:
             names_ = {all};
         else
             throw RunError("'" + path_ + "' has the channels " + all +
-                           "; allowed: R, G, B, or Y, or one alone.");
+                           "; allowed: R, G, B, or Y, or a single channel.");
     }
 
     std::unique_ptr<Imf::InputFile> file_;

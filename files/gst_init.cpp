@@ -57,7 +57,7 @@ void init_gstreamer() {
     if (const pid_t by = started_by;
         child_after_start || (by != 0 && by != ::getpid())) // also during its initialisation
         throw RunError("GStreamer was started before this process was forked, and its threads are not here; "
-                       "start a process anew (in Python: multiprocessing with 'spawn'), or fork before the "
+                       "start a new process (in Python: multiprocessing with 'spawn'), or fork before the "
                        "first film, camera or stream of the network is used.");
     static std::once_flag once;
     std::call_once(once, [] {

@@ -39,7 +39,7 @@ InputFile open_pipe(const std::string& path) {
     InputFile file(fd < 0 ? nullptr : ::fdopen(fd, "rb"));
     if (!file)
         return file;
-    await(fd, "waiting for somebody to write into the pipe '" + path + "'");
+    await(fd, "waiting for a writer of the pipe '" + path + "'");
     (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     return file;
 }

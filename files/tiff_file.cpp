@@ -347,7 +347,7 @@ private:
             value = 0;
         message_.clear(); // errors there do not concern the pixels
         if (TIFFSetDirectory(tiff_.get(), here) == 0)
-            throw RunError(where() + " cannot be found again behind its Exif folder" + reason() + ".");
+            throw RunError(where() + " cannot be found again after its Exif directory" + reason() + ".");
         read_layout(); // decoding settings are lost with the directory
         return value;
     }

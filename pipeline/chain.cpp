@@ -157,7 +157,7 @@ public:
             if (mixes && smoothed_by_.empty())
                 smoothed_by_ = name;
             return mixes && in == Measure::flow ? "the mean of a flow index is too high: let " + made_by_ +
-                                                      " give K² and convert behind the mean, as in " +
+                                                      " give K² and convert after the mean, as in " +
                                                       made_by_ + ":output=contrast2 | " + name + " | flow"
                                                 : "";
         }
@@ -169,7 +169,7 @@ public:
             return "";
         if (in == Measure::intensity && quantity_.measure != Measure::other)
             return "the contrast of a picture that stage " + before +
-                   " has smoothed is too low: put that stage behind this one";
+                   " has smoothed is too low: put that stage after this one";
         if (in == Measure::contrast && quantity_.measure != Measure::other)
             return "stage " + before + " has taken the mean of K, which is not that of K²: let " + made_by_ +
                    " give output=contrast2";

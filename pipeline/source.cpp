@@ -20,8 +20,8 @@ void Source::seek(std::uint64_t /*frame*/, std::uint64_t /*at_once*/) {
 
 void need_seconds(const SourceInfo& source, const std::string& what) {
     if (source.time_origin == TimeOrigin::none)
-        throw UsageError(what + " needs seconds, and nobody states how fast the frames of '" + source.name +
-                         "' came. Give their rate with --rate.");
+        throw UsageError(what + " needs seconds, and the frame rate of '" + source.name +
+                         "' is unknown. Give it with --rate.");
 }
 
 void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t length) {

@@ -183,11 +183,12 @@ std::string to_string(const ClockReport& report) {
         std::snprintf(halves, sizeof halves, " (first half %+.*f, second %+.*f)", decimals,
                       report.first_half_ppm, decimals, report.second_half_ppm);
     char text[256];
-    std::snprintf(text, sizeof text,
-                  "%s by %.*f ± %.*f ppm beside ours over %.0f s%s; frames came %.3g ms later than the "
-                  "quickest",
-                  report.skew_ppm < 0 ? "slow" : "fast", decimals, std::abs(report.skew_ppm), decimals,
-                  report.skew_error_ppm, report.span_s, halves, report.delay_ms);
+    std::snprintf(
+        text, sizeof text,
+        "%s by %.*f ± %.*f ppm relative to this computer over %.0f s%s; frames came %.3g ms later than the "
+        "quickest",
+        report.skew_ppm < 0 ? "slow" : "fast", decimals, std::abs(report.skew_ppm), decimals,
+        report.skew_error_ppm, report.span_s, halves, report.delay_ms);
     return text;
 }
 

@@ -35,7 +35,7 @@ struct ClockReport {
 
 /// One JSON object on one line.
 std::string to_json(const ClockReport& report);
-/// "fast by 50 ± 0.03 ppm beside ours over 60 s (first half +50, second +50); frames came …".
+/// "fast by 50 ± 0.03 ppm relative to this computer over 60 s (first half +50, second +50); frames came …".
 std::string to_string(const ClockReport& report);
 
 // Detects that a camera's clock was set between two frames, from their arrival times.

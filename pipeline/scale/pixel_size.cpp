@@ -39,7 +39,7 @@ std::string scale_text(const StreamInfo& stream, const Chain* chain) {
     if (scale_origin(stream) == "file")
         return text + "the file says";
     return text + "given" +
-           (said > 0 ? "; the file says " + to_string(said * um / stream.um_per_source_px) : "");
+           (said > 0 ? "; the file states " + to_string(said * um / stream.um_per_source_px) : "");
 }
 
 namespace {

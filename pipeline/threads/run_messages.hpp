@@ -86,7 +86,7 @@ private:
             result.warmup.done())
             return;
         said_anew_ = true;
-        flow_.log(Message::Level::info, "Stages that look back over frames begin anew at frame " +
+        flow_.log(Message::Level::info, "Stages with history restart at frame " +
                                             std::to_string(*result.info.position) +
                                             ", as after every jump: " + to_string(result.warmup) + ".");
     }

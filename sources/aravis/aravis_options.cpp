@@ -30,8 +30,7 @@ Declare<P> picture() {
                  "p and packed need less of the cable; bayer is made into colour of half the sides by "
                  "binning; of yuv422 only grey is read"})
         .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
-                {.cost = kRebuild,
-                 .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})
+                {.cost = kRebuild, .doc = "of 16-bit pixels; auto: as the camera states, else little"})
         .integer(
             "width", &P::width,
             {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
@@ -62,13 +61,12 @@ ParamTable declare_all() {
                .least = kMinRate,
                .cost = kRebuild,
                .doc = "software triggers sent; 0: on request (fire)"})
-        .integer("triggers", &P::triggers,
-                 {.min = 0,
-                  .max = 1000000000,
-                  .cost = kRebuild,
-                  .doc =
-                      "software triggers in all: behind the answer to the last the source ends; 0: without "
-                      "end"})
+        .integer(
+            "triggers", &P::triggers,
+            {.min = 0,
+             .max = 1000000000,
+             .cost = kRebuild,
+             .doc = "number of software triggers; the source ends after the frame of the last; 0: no limit"})
         .choice("trigger-start", &P::trigger_start, {"open", "record"},
                 {.cost = kRebuild,
                  .doc = "when software triggers are sent: from the opening on, or while a recorder runs"})

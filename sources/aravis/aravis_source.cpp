@@ -285,7 +285,7 @@ private:
         if (captured.set) {
             warn_once(said_set_,
                       "Its clock was set while it ran; capture times go on from where they were, and "
-                      "stages that look back over frames begin anew.");
+                      "stages with history restart.");
             port.discontinuity();
         }
         Frame frame = port.acquire(shape);

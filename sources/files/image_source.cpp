@@ -159,7 +159,7 @@ public:
     void set(std::string_view name, const ParamValue& value) override {
         if (params_.table().at(name).cost == Cost::rebuild)
             throw UsageError("source image: " + std::string(name) +
-                             " is fixed while the file is open; open it anew.");
+                             " is fixed while the file is open; open it again.");
         params_.set(name, value);
     }
 
@@ -308,7 +308,7 @@ private:
         if (files_.size() == 1)
             throw;
         if (ended_at_ == 0)
-            run_log().warn("{} {} left out, and the others are read.", error.what(),
+            run_log().warn("{} {} skipped; the others are read.", error.what(),
                            in_file_ == 0 ? "The file is" : "The rest of the file is");
         const std::uint64_t all = index_.frames_of(files_, wanted(), file_ - 1);
         const std::uint64_t rest = std::max(all, in_file_) - in_file_;

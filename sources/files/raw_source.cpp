@@ -256,7 +256,7 @@ public:
     void set(std::string_view name, const ParamValue& value) override {
         const ParamDecl& decl = params_.table().at(name);
         if (decl.cost == Cost::rebuild)
-            throw UsageError("source raw: " + decl.name + " is fixed while the file is open; open it anew.");
+            throw UsageError("source raw: " + decl.name + " is fixed while the file is open; open it again.");
         params_.set(name, value);
     }
 

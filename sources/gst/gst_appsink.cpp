@@ -327,7 +327,7 @@ void GstSource::lose(const DamagedFrame& frame, FramePort& port) {
     FrameInfo info;
     describe(info);
     if (!std::exchange(told_damage_, true))
-        run_log().warn("{}{} is damaged ({}) and left out, as will be others like it.", name_,
+        run_log().warn("{}{} is damaged ({}) and skipped, as others like it will be.", name_,
                        info.position ? ": frame " + std::to_string(*info.position) : ": a frame",
                        frame.why());
 }

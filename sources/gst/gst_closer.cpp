@@ -40,7 +40,7 @@ public:
                 *held = nullptr;
             });
         } catch (const std::system_error& error) {
-            run_log().debug("{} is stopped without a thread beside: {}", key, error.what());
+            run_log().debug("{} is stopped on this thread: {}", key, error.what());
             return (*held)();
         }
         if (done.wait_for(patience) == std::future_status::ready)

@@ -99,7 +99,7 @@ bool PixelLayout::as_in_slot() const {
 void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, const std::string& name) {
     const MappedFrame frame(buffer, layout.info);
     if (!frame || frame.width() != to.shape.width || frame.height() != to.shape.height)
-        throw RunError(name + " gave a frame that is smaller than its format says.");
+        throw RunError(name + " gave a frame smaller than its format requires.");
     for (int y = 0; y < to.shape.height; ++y) {
         if (layout.as_in_slot())
             std::memcpy(to.row(y), frame.row(0, y), to.shape.row_bytes());

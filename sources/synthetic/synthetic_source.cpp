@@ -92,7 +92,7 @@ public:
         edited.set(name, value);
         const auto& wanted = edited.as<SyntheticOptions>();
         if (wanted.live != options().live)
-            throw UsageError("source synthetic: live is fixed while the source is open; open it anew.");
+            throw UsageError("source synthetic: live is fixed while the source is open; open it again.");
         if (live_ && wanted.rate <= 0)
             throw UsageError("source synthetic: rate = 0 needs live=false; allowed here: more than 0.");
         stale_ = stale_ || edited.table().at(name).cost == Cost::rebuild;

@@ -23,7 +23,7 @@ const ParamTable& average_table() {
             .choice("kind", &AverageParams::kind, {"window", "exponential"},
                     {.cost = Cost::rebuild,
                      .doc = "window: the last frames count alike; exponential: older ones fade, no frames "
-                            "are kept; undefined samples are left out, an infinite one makes the mean "
+                            "are kept; undefined samples are skipped, an infinite one makes the mean "
                             "infinite for that many frames"})
             .table();
     return table;

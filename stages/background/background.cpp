@@ -13,7 +13,7 @@ namespace specklescope {
 namespace {
 
 constexpr const char* kFileDoc = "PNG, JPEG, TIFF or NPY of the camera's size and numbers; of several pages "
-                                 "their mean, with ?page=N behind "
+                                 "their mean, with ?page=N after "
                                  "the name one of them";
 
 const ParamTable& background_table() {
@@ -30,7 +30,7 @@ const ParamTable& background_table() {
                    .doc = kFileDoc})
             .action("capture_dark", &BackgroundParams::capture_dark,
                     {.visible = [](const BackgroundParams& p) { return p.dark == From::capture; },
-                     .doc = "take the dark frame anew from the next frames: cover the lens first"})
+                     .doc = "take a new dark frame from the next frames: cover the lens first"})
             .real("black", &BackgroundParams::black,
                   {.unit = "DN",
                    .min = 0,
@@ -47,7 +47,7 @@ const ParamTable& background_table() {
                    .doc = kFileDoc})
             .action("capture_flat", &BackgroundParams::capture_flat,
                     {.visible = [](const BackgroundParams& p) { return p.flat == From::capture; },
-                     .doc = "take the flat field anew from the next frames: show an even surface first"})
+                     .doc = "take a new flat field from the next frames: show an even surface first"})
             .integer("frames", &BackgroundParams::frames,
                      {.min = 1,
                       .max = 1000,

@@ -87,7 +87,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .visible = is<Kernel::file>,
                .doc = "the kernel: PNG or TIFF of 1 or 3 channels, or NPY of any integer or float; it is "
                       "convolved, not correlated: a weight right of its centre moves light to the right; the "
-                      "centre is pixel side/2, counted from 0, of an even side the one behind its middle"});
+                      "centre is pixel side/2, counted from 0, of an even side the one after its middle"});
 }
 
 const ParamTable& convolve_table() {

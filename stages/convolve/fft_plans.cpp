@@ -118,7 +118,8 @@ FftPlanner::FftPlanner(FftPlanning planning)
     const std::string kept = path.empty() ? "" : contents(path);
     if (!kept.empty() && fftwf_import_wisdom_from_string(kept.c_str()) == 0) {
         fftwf_forget_wisdom();
-        warn_once("'" + path + "' holds no plans of this FFTW; they are measured anew and it is replaced.");
+        warn_once("'" + path +
+                  "' holds no plans of this FFTW; they are measured again and the file is replaced.");
     }
     known_ = wisdom();
 }

@@ -188,7 +188,7 @@ TEST(Pulse, ReportsWhyThereIsNoPulse) {
     EXPECT_EQ(why(times, values), "no part without a gap is 3 s long");
     times.assign({0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5});
     values.assign({1, 2, 1, 2, 1, 3, 1, 2});
-    EXPECT_EQ(why(times, values), "too few values, or frames/s, for a peak and what lies beside it");
+    EXPECT_EQ(why(times, values), "too few values, or frames/s, for a peak and its surroundings");
 }
 
 /// A constant minus its mean is rounding noise, which has peaks.
@@ -221,7 +221,7 @@ TEST(Pulse, ReportsTheSearchedBand) {
         EXPECT_EQ(found.why.empty(), rate > 23);
         EXPECT_NEAR(found.high_hz, 0.9 * rate / 2, 0.2);
         if (!found.why.empty())
-            EXPECT_EQ(found.why, "no peak from 0.5 to 9.9 Hz stands out of the noise beside it");
+            EXPECT_EQ(found.why, "no peak from 0.5 to 9.9 Hz exceeds the noise around it");
         else
             EXPECT_NEAR(found.pulse_hz, 10, 0.01);
     }

@@ -77,7 +77,7 @@ void add_npp(std::vector<Comparison>& all) {
 #else
 
 void add_npp(std::vector<Comparison>&) {
-    std::fputs("This build has no NPP (libnpp of the CUDA toolkit): its rows are left out.\n", stderr);
+    std::fputs("This build has no NPP (libnpp of the CUDA toolkit): its rows are omitted.\n", stderr);
 }
 
 #endif

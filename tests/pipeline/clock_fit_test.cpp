@@ -243,13 +243,14 @@ TEST(ClockReport, HasAsManyDecimalsAsItsError) {
     report.second_half_ppm = -50.02;
     report.delay_ms = 2.004;
     EXPECT_EQ(to_string(report),
-              "slow by 49.981 ± 0.031 ppm beside ours over 60 s (first half -49.950, second "
+              "slow by 49.981 ± 0.031 ppm relative to this computer over 60 s (first half -49.950, second "
               "-50.020); frames came 2 ms later than the quickest");
     report.skew_ppm = 984.2;
     report.skew_error_ppm = 93;
     report.span_s = 10;
-    EXPECT_EQ(to_string(report),
-              "fast by 984 ± 93 ppm beside ours over 10 s; frames came 2 ms later than the quickest");
+    EXPECT_EQ(
+        to_string(report),
+        "fast by 984 ± 93 ppm relative to this computer over 10 s; frames came 2 ms later than the quickest");
 }
 
 TEST(ClockReport, IsJsonThatFitsTheHeaderOfARecording) {
