@@ -187,34 +187,31 @@ const ParamTable& mapping_table() {
                      {.doc = "takes the range from percentiles of each picture"})
             .real("low", &Mapping::low,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "value shown in the first colour, in the unit of the picture"})
+                   .doc = "value shown in the first colour, in units of the displayed image"})
             .real("high", &Mapping::high,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "value shown in the last colour, in the unit of the picture"})
+                   .doc = "value shown in the last colour, in units of the displayed image"})
             .real("low_percentile", &Mapping::low_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "automatic range: this part of the pixels lies below the first colour"})
+                   .doc = "automatic range: this percentage of the pixels is below the first colour"})
             .real("high_percentile", &Mapping::high_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "automatic range: this part of the pixels lies below the last colour"})
+                   .doc = "automatic range: this percentage of the pixels is below the last colour"})
             .real("exposure_stops", &Mapping::exposure_stops,
                   {.unit = "stops",
                    .min = -10,
                    .max = 10,
-                   .doc =
-                       "exposure of the picture: values are shown times 2^stops, the values themselves stay"})
-            .choice(
-                "curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
-                {.doc =
-                     "how light becomes brightness, in colour and with the colour map grey; auto: srgb for "
-                     "pictures of light, linear for a camera's counts; reinhard and filmic also show what "
-                     "is above the range. The values themselves stay"})
+                   .doc = "exposure of the display: values are multiplied by 2^stops for display only"})
+            .choice("curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
+                    {.doc = "tone curve, for colour images and the colour map grey; auto: srgb for linear "
+                            "light, linear for camera counts; reinhard and filmic also show values above the "
+                            "range. Results do not change"})
             .table();
     return table;
 }

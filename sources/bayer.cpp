@@ -79,9 +79,8 @@ Sums sums_of(ConstHostView frame, int left, int top, int side) {
 
 std::vector<std::string> bayer_names() { return {"none", "rggb", "grbg", "gbrg", "bggr"}; }
 
-const char* const kBayerDoc =
-    "mosaic of a colour sensor that was saved as grey, by the colours of its first 2×2 pixels: it becomes a "
-    "colour picture of half the sides, each 2×2 pixels one, without interpolation";
+const char* const kBayerDoc = "Bayer pattern of a mosaic saved as grey, by its first 2×2 pixels; each 2×2 "
+                              "block becomes one colour pixel, without interpolation";
 
 Shape bayer_shape(const Shape& mosaic, const std::string& name) {
     if (mosaic.channels != 1 || mosaic.width < 2 || mosaic.height < 2)

@@ -26,7 +26,7 @@ inline constexpr const char* kContrastOutputDoc =
 /// Border modes offered by the contrast stages.
 std::vector<std::pair<std::string, Border>> contrast_borders();
 inline constexpr const char* kContrastBorderDoc =
-    "what lies outside the image; zero gives false high contrast at the edge";
+    "values outside the image; zero: gives false high contrast at the edge";
 inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";
 Quantity contrast_quantity(ContrastOutput output);
 

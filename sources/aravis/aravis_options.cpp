@@ -21,16 +21,15 @@ Declare<P> picture() {
                .max = kMaxRate,
                .least = kMinRate,
                .cost = kRebuild,
-               .doc = "of a camera with triggers the most that it takes; 0: as the camera is set"})
+               .doc = "frame rate, with triggers the maximum; 0: as the camera is set"})
         .choice(
             "format", &P::format, camera_format_names(),
             {.cost = kRebuild,
-             .doc =
-                 "pixel format; auto: grey of the most bits that the camera has, else a mosaic, else colour; "
-                 "p and packed need less of the cable; bayer is made into colour of half the sides by "
-                 "binning; of yuv422 only grey is read"})
-        .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
-                {.cost = kRebuild, .doc = "of 16-bit pixels; auto: as the camera states, else little"})
+             .doc = "pixel format; auto: grey with the most bits, else a mosaic, else colour; p and packed "
+                    "need less bandwidth; bayer is binned 2×2 to colour; of yuv422 only luma is read"})
+        .choice(
+            "byteorder", &P::byte_order, {"auto", "little", "big"},
+            {.cost = kRebuild, .doc = "byte order of 16-bit pixels; auto: as the camera states, else little"})
         .integer(
             "width", &P::width,
             {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
@@ -42,7 +41,7 @@ Declare<P> picture() {
                   .min = 0,
                   .max = 65500,
                   .cost = kRebuild,
-                  .doc = "on a GigE wire; 0: negotiated"});
+                  .doc = "GigE Vision packet size; 0: negotiated"});
     return declare;
 }
 
@@ -50,38 +49,40 @@ ParamTable declare_all() {
     return picture()
         .text("trigger", &P::trigger,
               {.cost = kRebuild,
-               .doc = "what starts a frame: off (none: it runs freely), software, the name that the camera "
-                      "has for an input (Line1); keep: as the camera is set"})
+               .doc = "trigger of a frame: off (free running), software, or the name of an input of the "
+                      "camera (Line1); keep: as the camera is set"})
         .choice("activation", &P::activation, {"keep", "rising", "falling", "any", "high", "low"},
-                {.cost = kRebuild, .doc = "edge or level of the input that triggers"})
+                {.cost = kRebuild, .doc = "edge or level of the trigger input"})
         .real("trigger-rate", &P::trigger_rate,
               {.unit = "1/s",
                .min = 0,
                .max = 10000,
                .least = kMinRate,
                .cost = kRebuild,
-               .doc = "software triggers sent; 0: on request (fire)"})
+               .doc = "rate of software triggers; 0: only on request (fire)"})
         .integer(
             "triggers", &P::triggers,
             {.min = 0,
              .max = 1000000000,
              .cost = kRebuild,
              .doc = "number of software triggers; the source ends after the frame of the last; 0: no limit"})
-        .choice("trigger-start", &P::trigger_start, {"open", "record"},
-                {.cost = kRebuild,
-                 .doc = "when software triggers are sent: from the opening on, or while a recorder runs"})
+        .choice(
+            "trigger-start", &P::trigger_start, {"open", "record"},
+            {.cost = kRebuild, .doc = "when software triggers are sent: from opening, or while recording"})
         .action("fire", &P::fire, {.doc = "sends one software trigger"})
         .text("output-line", &P::output_line,
-              {.cost = kRebuild, .doc = "an output that tells others, by its name in the camera (Line2)"})
+              {.cost = kRebuild, .doc = "an output of the camera, by its name (Line2)"})
         .text("output-source", &P::output_source,
-              {.cost = kRebuild, .doc = "what it tells, by its name in the camera (ExposureActive)"})
+              {.cost = kRebuild, .doc = "signal on that output, by its name in the camera (ExposureActive)"})
         .choice("chunks", &P::chunks, {"keep", "off", "on"},
                 {.cost = kRebuild,
-                 .doc = "each frame carries its exposure, and its time where the camera has it; keep: as the "
-                        "camera is set"})
-        .choice("ptp", &P::ptp, {"keep", "off", "on"},
-                {.cost = kRebuild,
-                 .doc = "the camera's clock follows the network's (IEEE 1588); keep: as the camera is set"})
+                 .doc = "chunk data: each frame carries its exposure, and its time if the camera has it; "
+                        "keep: as the camera is set"})
+        .choice(
+            "ptp", &P::ptp, {"keep", "off", "on"},
+            {.cost = kRebuild,
+             .doc =
+                 "synchronise the camera's clock with the network (IEEE 1588); keep: as the camera is set"})
         .table();
 }
 

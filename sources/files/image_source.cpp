@@ -502,54 +502,48 @@ private:
 const ParamTable& image_table() {
     static const ParamTable table =
         Declare<ImageOptions>("source image")
-            .real(
-                "rate", &ImageOptions::rate,
-                {.unit = "1/s",
-                 .min = 0,
-                 .max = kMaxRate,
-                 .least = kMinRate,
-                 .doc =
-                     "frames a second, played; it overrides times that other programs state, and those "
-                     "of a recording stay; 0: as fast as they are taken, with the times of the file or none"})
+            .real("rate", &ImageOptions::rate,
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = kMaxRate,
+                   .least = kMinRate,
+                   .doc = "frames per second of playback; it replaces times by other programs, but not those "
+                          "of our recordings; 0: as fast as frames are processed, with the times of the "
+                          "file, if any"})
             .real("speed", &ImageOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &ImageOptions::loop,
-                     {.doc = "begin again at the end; a single image is repeated"})
-            .integer(
-                "frame_height", &ImageOptions::frame_height,
-                {.unit = "rows",
-                 .min = 0,
-                 .max = kMaxSide,
-                 .cost = Cost::rebuild,
-                 .doc =
-                     "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+                     {.doc = "start again at the end; a single image is repeated"})
+            .integer("frame_height", &ImageOptions::frame_height,
+                     {.unit = "rows",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .doc = "height of a frame, in images that stack frames vertically; 0: the whole image "
+                             "is a frame"})
             .choice("bayer", &ImageOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
             .integer("channel", &ImageOptions::channel,
                      {.min = 0,
                       .max = 1 << 24,
                       .cost = Cost::rebuild,
-                      .doc =
-                          "which channel of a TIFF with several (OME, ImageJ, tifffile) is read, from 1; 0: "
-                          "the first, or all as frames where there are more than 7 and no other axis"})
+                      .doc = "channel of a TIFF with several (OME, ImageJ, tifffile), from 1; 0: the first, "
+                             "or all as frames if there are more than 7 and no other axis"})
             .integer("slice", &ImageOptions::slice,
                      {.min = 0,
                       .max = 1 << 24,
                       .cost = Cost::rebuild,
-                      .doc = "which slice of a TIFF with several is read, from 1; 0: the first, or all as "
-                             "frames where there is one time only"})
-            .text(
-                "transfer", &ImageOptions::transfer,
-                {.cost = Cost::rebuild,
-                 .doc =
-                     "how the values are coded: auto (as the file says: sRGB, gamma, ICC profile, Exif; JPEG "
-                     "and 8-bit colour PNG without a word are sRGB), linear (taken as they are), srgb, "
-                     "gamma:G; coded values are decoded to linear light, 0…1"})
+                      .doc = "slice of a TIFF with several, from 1; 0: the first, or all as frames if there "
+                             "is only one time"})
+            .text("transfer", &ImageOptions::transfer,
+                  {.cost = Cost::rebuild,
+                   .doc = "transfer function of the values: auto (as the file states: sRGB, gamma, ICC "
+                          "profile, Exif; JPEG and 8-bit colour PNG without one are sRGB), linear "
+                          "(unchanged), srgb, gamma:G; decoded to linear light, 0…1"})
             .real("full_scale", &ImageOptions::full_scale,
                   {.min = 0,
                    .max = 1e9,
-                   .doc =
-                       "largest value a pixel can have (4095: 12 bit); 0: as the file states, or the type's, "
-                       "unless samples pile up below it"})
+                   .doc = "largest possible pixel value (4095: 12 bit); 0: as the file states, or of the "
+                          "type, unless samples saturate below it"})
             .table();
     return table;
 }

@@ -419,19 +419,18 @@ const ParamTable& raw_table() {
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "pixels in a row; required unless FILE.jsonl tells it"})
+                      .doc = "image width; required unless FILE.jsonl states it"})
             .integer("height", &RawOptions::height,
                      {.unit = "px",
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "rows in a frame; required unless FILE.jsonl tells it"})
+                      .doc = "image height; required unless FILE.jsonl states it"})
             .choice("format", &RawOptions::format, raw_format_names(),
                     {.cost = Cost::rebuild,
-                     .doc =
-                         "what a pixel is; 32-bit float is little-endian; mono10p, mono12p and mono14p are "
-                         "packed as GenICam does, mono10packed and mono12packed as GigE Vision does; of "
-                         "uyvy and yuyv (4:2:2) only grey is read"})
+                     .doc = "pixel format; 32-bit float is little-endian; mono10p, mono12p and mono14p are "
+                            "packed as in GenICam, mono10packed and mono12packed as in GigE Vision; of uyvy "
+                            "and yuyv (4:2:2) only luma is read"})
             .integer("header", &RawOptions::header,
                      {.unit = "bytes",
                       .min = 0,
@@ -443,17 +442,16 @@ const ParamTable& raw_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames a second, played; 0: as fast as they are taken, and without a recording's "
-                          "times the frames have none; capture times of a recording stay"})
+                   .doc = "frames per second of playback; 0: as fast as frames are processed; frames then "
+                          "only have times if the file is a recording, whose times do not change"})
             .real("speed", &RawOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
-            .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
+            .boolean("loop", &RawOptions::loop, {.doc = "start again at the end"})
             .real("full_scale", &RawOptions::full_scale,
                   {.min = 0,
                    .max = 1e9,
-                   .doc =
-                       "largest value a pixel can have (4095: 12 bit); 0: the format's, unless samples pile "
-                       "up below it"})
+                   .doc = "largest possible pixel value (4095: 12 bit); 0: of the format, unless samples "
+                          "saturate below it"})
             .choice("bayer", &RawOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
             .table();
     return table;

@@ -227,19 +227,17 @@ SourceType v4l2_source_type() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = 0.001,
-                   .doc = "0: the camera's choice; while it runs, where the camera takes one then"})
+                   .doc = "0: the camera's choice; can change while it runs if the camera allows that"})
             .real("exposure", &V4l2Params::exposure_ms,
                   {.unit = "ms",
                    .min = 0,
                    .max = 100000,
                    .logarithmic = true,
-                   .doc = "in steps of 0.1 ms; ends the camera's automatic; 0: that automatic"})
+                   .doc = "exposure time in steps of 0.1 ms; 0: automatic exposure"})
             .real("gain", &V4l2Params::gain,
-                  {.min = -1,
-                   .max = 1e9,
-                   .doc = "in the camera's own unit; ends its automatic gain; -1: that automatic"})
+                  {.min = -1, .max = 1e9, .doc = "gain in the camera's unit; -1: automatic gain"})
             .choice("format", &V4l2Params::format, {"auto", "gray8", "gray16le", "yuyv", "mjpeg"},
-                    {.cost = Cost::rebuild, .doc = "what the camera is asked to send"})
+                    {.cost = Cost::rebuild, .doc = "pixel format requested from the camera"})
             .table();
     return {.kind = "v4l2",
             .syntax = "v4l2:/dev/video0",

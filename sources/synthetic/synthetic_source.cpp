@@ -154,7 +154,7 @@ const ParamTable& synthetic_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames a second; 0: as fast as they are taken, never dropped"})
+                   .doc = "frames per second; 0: as fast as they are processed, none dropped"})
             .integer("bits", &O::bits,
                      {.min = 8,
                       .max = 16,
@@ -187,11 +187,13 @@ const ParamTable& synthetic_table() {
                    .cost = Cost::rebuild,
                    .doc = "camera noise: 1 is shot noise of 20 000 electrons at full scale and 6 electrons "
                           "read noise"})
-            .integer(
-                "seed", &O::seed,
-                {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
+            .integer("seed", &O::seed,
+                     {.min = 0,
+                      .max = 2147483647,
+                      .cost = Cost::rebuild,
+                      .doc = "seed of the random numbers; each gives another image"})
             .integer("frames", &O::frames,
-                     {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
+                     {.min = 0, .max = 2147483647, .doc = "number of frames; 0: no end"})
             .real("speed", &O::speed,
                   {.min = 0,
                    .max = kMaxSpeed,
@@ -199,8 +201,8 @@ const ParamTable& synthetic_table() {
                    .visible = [](const O& o) { return !o.live; },
                    .doc = kSpeedDoc})
             .boolean("live", &O::live,
-                     {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same "
-                             "frames every time"})
+                     {.doc = "true: like a camera, drops frames that find no free slot; false: like a file, "
+                             "waits and gives the same frames in every run"})
             .table();
     return table;
 }

@@ -19,11 +19,11 @@ const ParamTable& average_table() {
                       .max = 1000,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "window: how many of the last frames; exponential: the newest weighs 1/frames"})
+                      .doc = "window: number of last frames; exponential: weight of the newest is 1/frames"})
             .choice("kind", &AverageParams::kind, {"window", "exponential"},
                     {.cost = Cost::rebuild,
-                     .doc = "window: the last frames count alike; exponential: older ones fade, no frames "
-                            "are kept; undefined samples are skipped, an infinite one makes the mean "
+                     .doc = "window: equal weights; exponential: weights of older frames decay, no frames "
+                            "are stored; undefined samples are skipped, an infinite one makes the mean "
                             "infinite for that many frames"})
             .table();
     return table;

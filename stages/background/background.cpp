@@ -12,9 +12,8 @@ namespace specklescope {
 
 namespace {
 
-constexpr const char* kFileDoc = "PNG, JPEG, TIFF or NPY of the camera's size and numbers; of several pages "
-                                 "their mean, with ?page=N after "
-                                 "the name one of them";
+constexpr const char* kFileDoc = "PNG, JPEG, TIFF or NPY with the camera's size and values; the mean of its "
+                                 "pages, or page N with ?page=N after the name";
 
 const ParamTable& background_table() {
     using From = BackgroundParams::From;
@@ -22,8 +21,8 @@ const ParamTable& background_table() {
         Declare<BackgroundParams>("stage background")
             .choice("dark", &BackgroundParams::dark, {"none", "file", "capture"},
                     {.cost = Cost::rebuild,
-                     .doc = "the frame without light that is subtracted; capture: the mean of the first "
-                            "frames, and of others when the button is pressed"})
+                     .doc = "dark frame to subtract; capture: mean of the first frames, and again on each "
+                            "capture_dark"})
             .path("dark_file", &BackgroundParams::dark_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::file; },
@@ -36,11 +35,11 @@ const ParamTable& background_table() {
                    .min = 0,
                    .max = 65535,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::none; },
-                   .doc = "black level of the camera, subtracted where there is no dark frame"})
-            .choice(
-                "flat", &BackgroundParams::flat, {"none", "file", "capture"},
-                {.cost = Cost::rebuild,
-                 .doc = "the frame of an even surface that evens out light and lens; capture as for dark"})
+                   .doc = "black level of the camera, subtracted if there is no dark frame"})
+            .choice("flat", &BackgroundParams::flat, {"none", "file", "capture"},
+                    {.cost = Cost::rebuild,
+                     .doc = "flat field, an image of an even surface, corrects illumination and lens; "
+                            "capture as for dark"})
             .path("flat_file", &BackgroundParams::flat_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.flat == From::file; },
@@ -56,7 +55,7 @@ const ParamTable& background_table() {
                           [](const BackgroundParams& p) {
                               return p.dark == From::capture || p.flat == From::capture;
                           },
-                      .doc = "how many frames the next capture takes the mean of"})
+                      .doc = "number of frames averaged by a capture"})
             .table();
     return table;
 }

@@ -28,7 +28,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .logarithmic = true,
                .cost = Cost::rebuild,
                .visible = is<Kernel::gaussian>,
-               .doc = "standard deviation of the Gaussian, which is cut off at 4 sigma"})
+               .doc = "standard deviation of the Gaussian, truncated at 4 sigma"})
         .real("radius", &ConvolveParams::radius,
               {.unit = "px",
                .min = 0.5,
@@ -36,7 +36,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .logarithmic = true,
                .cost = Cost::rebuild,
                .visible = is<Kernel::disk>,
-               .doc = "radius of the disk; need not be whole"})
+               .doc = "radius of the disk, may be fractional"})
         .real("length", &ConvolveParams::length,
               {.unit = "px",
                .min = 1,
@@ -85,9 +85,9 @@ void declare_kernels(Declare<ConvolveParams>& table) {
         .path("file", &ConvolveParams::file,
               {.cost = Cost::rebuild,
                .visible = is<Kernel::file>,
-               .doc = "the kernel: PNG or TIFF of 1 or 3 channels, or NPY of any integer or float; it is "
+               .doc = "kernel: PNG or TIFF of 1 or 3 channels, or NPY of integers or floats; it is "
                       "convolved, not correlated: a weight right of its centre moves light to the right; the "
-                      "centre is pixel side/2, counted from 0, of an even side the one after its middle"});
+                      "centre is pixel side/2, counted from 0"});
 }
 
 const ParamTable& convolve_table() {
@@ -101,25 +101,23 @@ const ParamTable& convolve_table() {
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
                       .visible = [](const ConvolveParams& p) { return p.kernel != Kernel::file; },
-                      .doc = "longest side of the kernel; 0: as long as it takes, for glare twice the image"})
-            .boolean(
-                "per_channel", &ConvolveParams::per_channel,
-                {.cost = Cost::rebuild,
-                 .visible = is<Kernel::file>,
-                 .doc = "a colour kernel's channels one for each of the image's; off: their mean for all"})
-            .boolean(
-                "normalize", &ConvolveParams::normalize,
-                {.cost = Cost::rebuild, .doc = "scale the kernel to sum 1, so that the brightness stays"})
+                      .doc = "longest side of the kernel; 0: as needed, for glare twice the image"})
+            .boolean("per_channel", &ConvolveParams::per_channel,
+                     {.cost = Cost::rebuild,
+                      .visible = is<Kernel::file>,
+                      .doc = "apply each channel of a colour kernel to that channel of the image; off: the "
+                             "mean of its channels to all"})
+            .boolean("normalize", &ConvolveParams::normalize,
+                     {.cost = Cost::rebuild, .doc = "scale the kernel to sum 1, to preserve brightness"})
             .choice("border", &ConvolveParams::border, {"replicate", "reflect", "wrap", "zero"},
-                    {.cost = Cost::rebuild, .doc = "what lies outside the image"})
+                    {.cost = Cost::rebuild, .doc = "values outside the image"})
             .integer("memory", &ConvolveParams::memory,
                      {.unit = "MB",
                       .min = 0,
                       .max = 1 << 20,
                       .cost = Cost::rebuild,
-                      .doc = "for transforms and workspace at most; an image that needs more is worked on in "
-                             "tiles, whose results may differ by rounding; 0: what is free on the GPU or the "
-                             "machine, less a share for others"})
+                      .doc = "maximum memory for transforms and workspace; larger images are processed in "
+                             "tiles, whose results may differ by rounding; 0: most of the free memory"})
             .table();
     }();
     return table;

@@ -30,7 +30,7 @@ const ParamTable& equalize_table() {
                 "scaling", &EqualizeParams::scaling, {"maxabs", "minmax"},
                 {.doc = "maxabs r/r_max; minmax (r−r_min)/(r_max−r_min), the darkest value becomes black"})
             .real("strength", &EqualizeParams::strength,
-                  {.min = 0, .max = 1, .doc = "0 leaves the picture as it is, 1 equalises it fully"})
+                  {.min = 0, .max = 1, .doc = "0: unchanged, 1: fully equalised"})
             .table();
     return table;
 }

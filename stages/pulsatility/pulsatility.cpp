@@ -19,13 +19,12 @@ const ParamTable& pulsatility_table() {
                       .max = PulsatilityParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "frames of a beat: the camera's rate divided by the heart's (specklescope pulse "
-                             "tells it)"})
+                      .doc = "frames per beat: frame rate divided by heart rate (from specklescope pulse)"})
             .integer("beats", &PulsatilityParams::beats,
                      {.min = 1,
                       .max = PulsatilityParams::kMaxBeats,
                       .cost = Cost::rebuild,
-                      .doc = "how many of the last whole beats the result is the mean of"})
+                      .doc = "number of last whole beats averaged"})
             .table();
     return table;
 }

@@ -34,16 +34,15 @@ const ParamTable& speckle_table() {
                    .visible = [](const SpeckleParams& p) { return needs_exposure(p.output); },
                    .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
-            .choice_among(
-                "border", &SpeckleParams::border,
-                [] {
-                    auto borders = contrast_borders();
-                    borders.emplace_back("omit", Border::omit);
-                    return borders;
-                }(),
-                {.cost = Cost::rebuild,
-                 .doc = "what lies outside the image; omit takes the pixels that exist and counts them, "
-                        "zero gives false high contrast at the edge"})
+            .choice_among("border", &SpeckleParams::border,
+                          [] {
+                              auto borders = contrast_borders();
+                              borders.emplace_back("omit", Border::omit);
+                              return borders;
+                          }(),
+                          {.cost = Cost::rebuild,
+                           .doc = "values outside the image; omit: use only existing pixels; zero: gives "
+                                  "false high contrast at the edge"})
             .table();
     return table;
 }

@@ -32,7 +32,7 @@ const ParamTable& spatiotemporal_table() {
                       .max = SpatiotemporalParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "how many of the last frames the window reaches back over"})
+                      .doc = "number of last frames in the window"})
             .real("exposure", &SpatiotemporalParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,

@@ -19,7 +19,7 @@ const ParamTable& temporal_table() {
                       .max = TemporalParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "how many of the last frames each pixel is looked at over"})
+                      .doc = "number of last frames in the window"})
             .real("exposure", &TemporalParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
