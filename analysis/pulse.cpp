@@ -288,7 +288,7 @@ Pulse find_pulse(std::span<const double> times, std::span<const double> values) 
     double sum = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (!std::isfinite(times[i]) || !std::isfinite(values[i])) {
-            ++pulse.left_out;
+            ++pulse.undefined;
             continue;
         }
         samples.times.push_back(times[i]);

@@ -46,7 +46,7 @@ struct Beat {
 struct Pulse {
     static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     std::size_t samples = 0;                ///< with a value
-    std::size_t left_out = 0;               ///< without a value
+    std::size_t undefined = 0;              ///< without a value
     std::size_t bridged = 0;                ///< missing frames that were interpolated
     std::size_t runs = 0;                   ///< parts of the trace without longer gaps
     double seconds = 0;                     ///< of all runs

@@ -133,7 +133,7 @@ std::vector<TraceColumn> TraceHistory::columns(const Series& series, const std::
 std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns, std::int64_t to_ns,
                                                            int columns_wanted) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     std::vector<std::vector<TraceColumn>> curves(series_.size());
     if (to_ns <= from_ns || columns_wanted < 1 || moments_.end() == 0)
         return curves;
@@ -192,7 +192,7 @@ std::vector<TraceHistory::Frames> TraceHistory::made(std::uint64_t first, std::u
 std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t from_ns, std::int64_t to_ns,
                                                                  const std::optional<MadeWith>& with) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     std::vector<std::optional<TraceExtremes>> found(series_.size());
     if (to_ns < from_ns || moments_.end() == 0)
         return found;
@@ -230,7 +230,7 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
 
 std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     if (moments_.end() == 0)
         return std::nullopt;
     std::uint64_t index = std::min(index_at(time_ns), moments_.end() - 1);
@@ -252,7 +252,7 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
 
 std::optional<TraceMeans> TraceHistory::means(double seconds) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     const auto& whole = moments_.whole();
     if (whole.empty())
         return std::nullopt;

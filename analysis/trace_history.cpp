@@ -66,22 +66,22 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
                             result.repeated ? nullptr : std::exchange(opened_, nullptr)});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
-        take_in();
+        apply_pending();
 }
 
-void TraceHistory::take_in() {
+void TraceHistory::apply_pending() {
     taken_.clear();
     {
         const std::scoped_lock lock(waiting_mutex_);
         taken_.swap(waiting_);
     }
-    for (const Waiting& frame : taken_)
+    for (const PendingFrame& frame : taken_)
         add(frame);
     taken_.clear();
 }
 
 /// Position of the frame on the axis; records a restart.
-TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
+TraceHistory::Moment TraceHistory::moment_for(const PendingFrame& frame) {
     Moment moment{frame.capture_ns, 0, frame.sequence, true, frame.timed};
     if (!newest_)
         return moment;
@@ -118,7 +118,7 @@ void TraceHistory::mark_edit(std::int64_t time_ns, const std::string& what) {
 }
 
 /// Starts a new stretch if the settings changed; marks it as a restart unless it is the first.
-bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) {
+bool TraceHistory::settings_changed(const PendingFrame& frame, std::int64_t time_ns) {
     if (with_ == frame.with && !settings_.empty())
         return false;
     const std::string what = settings_.empty() ? "" : difference(settings_.back().about.with, *frame.with);
@@ -135,7 +135,7 @@ bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) 
     return !what.empty();
 }
 
-void TraceHistory::add(const Waiting& frame) {
+void TraceHistory::add(const PendingFrame& frame) {
     if (frame.repeated) {
         if (newest_ && newest_->sequence == frame.sequence)
             again_ = frame;
@@ -254,7 +254,7 @@ bool TraceOverview::comparable(const TraceColumn& column, const std::optional<Ma
 
 TraceOverview TraceHistory::overview() {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     TraceOverview about;
     if (quantity_)
         about.quantity = *quantity_;

@@ -179,7 +179,7 @@ private:
         Pyramid<double, Extremes> values;
     };
     /// A pushed result that is not yet added.
-    struct Waiting {
+    struct PendingFrame {
         std::int64_t capture_ns = 0;
         std::uint64_t sequence = 0;
         bool jump = false, warming_up = false, timed = true, repeated = false;
@@ -193,11 +193,11 @@ private:
         std::uint64_t from = 0, to = 0;
     };
 
-    void take_in();
-    void add(const Waiting& frame);
-    Moment moment_for(const Waiting& frame);
+    void apply_pending();
+    void add(const PendingFrame& frame);
+    Moment moment_for(const PendingFrame& frame);
     void match(const PlacedRegions& placed, std::int64_t time_ns);
-    bool settings_changed(const Waiting& frame, std::int64_t time_ns);
+    bool settings_changed(const PendingFrame& frame, std::int64_t time_ns);
     void mark_edit(std::int64_t time_ns, const std::string& what);
     void clear();
     void add_warmup(std::uint64_t index);
@@ -223,7 +223,7 @@ private:
     const std::size_t budget_;
 
     std::mutex waiting_mutex_; ///< held only to pass a few pointers
-    std::vector<Waiting> waiting_;
+    std::vector<PendingFrame> waiting_;
     const Sink* feed_ = nullptr; ///< the one opened last
     std::shared_ptr<const Quantity> pushed_quantity_;
     std::shared_ptr<const MadeWith> pushed_with_;
@@ -231,7 +231,7 @@ private:
     std::uint64_t lost_ = 0;
 
     std::mutex mutex_; ///< guards everything below; push() only tries to lock it
-    std::vector<Waiting> taken_;
+    std::vector<PendingFrame> taken_;
     std::vector<Series> series_;
     std::shared_ptr<const PlacedRegions> placed_;
     Pyramid<Moment, Stretch> moments_;
@@ -248,7 +248,7 @@ private:
     };
     std::deque<Settings> settings_;
     std::shared_ptr<const MadeWith> with_; ///< of the newest frame
-    std::optional<Waiting> again_;         ///< the newest frame again, after an edit
+    std::optional<PendingFrame> again_;    ///< the newest frame again, after an edit
     std::uint64_t next_settings_ = 1;
     bool gap_ = false;           ///< frames without regions were skipped
     std::deque<Frames> warmups_; ///< warm-up ranges; if there are too many, the first is extended to the next

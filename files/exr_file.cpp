@@ -83,7 +83,7 @@ private:
         return b[0] | std::uint32_t{b[1]} << 8U | std::uint32_t{b[2]} << 16U | std::uint32_t{b[3]} << 24U;
     }
     std::uint64_t place() const { return static_cast<std::uint64_t>(std::max(0L, std::ftell(file_.get()))); }
-    bool go_to(std::uint64_t place) const {
+    bool seek(std::uint64_t place) const {
         return std::fseek(file_.get(), static_cast<long>(place), SEEK_SET) == 0;
     }
 
@@ -98,7 +98,7 @@ private:
             refuse(name, "claims " + std::to_string(*size) + " bytes, and it ends before them");
         if (!fits(*type, *size, end))
             refuse(name, "has another size than its type " + *type);
-        return go_to(end);
+        return seek(end);
     }
 
     bool fits(const std::string& type, std::uint64_t size, std::uint64_t end) {
@@ -121,7 +121,7 @@ private:
             if (!name || name->empty())
                 return name && place() == end;
             constexpr std::uint64_t kChannel = 16;
-            if (!go_to(place() + kChannel))
+            if (!seek(place() + kChannel))
                 return false;
         }
         return false;
@@ -130,7 +130,7 @@ private:
     bool texts_end(std::uint64_t end) {
         while (place() < end) {
             const std::optional<std::uint32_t> length = number();
-            if (!length || place() + *length > end || !go_to(place() + *length))
+            if (!length || place() + *length > end || !seek(place() + *length))
                 return false;
         }
         return place() == end;

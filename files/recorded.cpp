@@ -41,7 +41,7 @@ template <class T> std::optional<T> integer(const Json& json, const char* key) {
 }
 
 /// True if the number exists but was not used.
-bool left_out(const Json& json, const char* key, bool taken) {
+bool is_invalid(const Json& json, const char* key, bool taken) {
     const auto at = json.find(key);
     return !taken && at != json.end() && at->is_number();
 }
@@ -65,7 +65,7 @@ std::uint64_t missing_between(std::optional<std::uint64_t> before, const Recorde
     if (!before || !frame.sequence || *frame.sequence <= *before)
         return 0;
     const std::uint64_t missing = *frame.sequence - *before - 1;
-    return missing - std::min(missing, frame.left_out);
+    return missing - std::min(missing, frame.decimated);
 }
 
 struct NamedCount {
@@ -124,7 +124,7 @@ void read_one(const Json& json, Recorded& frame) {
     }
     frame.in_warmup = json.value("complete", Json()) == false;
     const auto skipped = json.find("left_out");
-    frame.left_out = skipped != json.end() ? natural(*skipped) : 0;
+    frame.decimated = skipped != json.end() ? natural(*skipped) : 0;
 }
 } // namespace
 
@@ -162,9 +162,9 @@ void RecordedText::read_rate(const Json& json) {
 void RecordedText::read_frame(const Json& json) {
     const std::optional<std::uint64_t> before = now_.sequence;
     read_one(json, now_);
-    if (left_out(json, "capture_ns", now_.capture_ns.has_value()))
+    if (is_invalid(json, "capture_ns", now_.capture_ns.has_value()))
         doubt("a capture time that is no whole number of ns within 146 years");
-    if (left_out(json, "sequence", now_.sequence.has_value()))
+    if (is_invalid(json, "sequence", now_.sequence.has_value()))
         doubt(kNoSequence);
     if (missing_between(before, now_) > kMostFrames)
         doubt(kTooManyLost);
@@ -201,7 +201,7 @@ bool RecordedText::begin(std::string_view description) {
         for (const auto& [key, taken] : {std::pair("width", now_.shape.width),
                                          {"height", now_.shape.height},
                                          {"channels", now_.shape.channels}})
-            if (left_out(json, key, taken > 0))
+            if (is_invalid(json, key, taken > 0))
                 doubt("a width, a height or channels outside 1 to 1e9");
         for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
             if (text(json, "pixel_type") == to_string(type))
@@ -235,7 +235,7 @@ bool RecordedText::begin(std::string_view description) {
         if (at.sequence && change.index > before) {
             const std::uint64_t last = *at.sequence + (change.index - before - 1);
             at.sequence = change.sequence;
-            at.left_out = value_at(left_out_, change.index);
+            at.decimated = value_at(decimated_, change.index);
             if (missing_between(last, at) > kMostFrames)
                 doubt(kTooManyLost);
         }
@@ -286,7 +286,7 @@ void RecordedText::read_columns(const Json& columns) {
         columns_.push_back(column(named.name));
         columns_.back().count = named.count;
     }
-    left_out_ = column("left_out");
+    decimated_ = column("left_out");
 }
 
 /// Rows of [frame, changed values from there on].
@@ -309,7 +309,7 @@ void RecordedText::seek_counts(std::uint64_t index) {
     for (const Column& column : columns_)
         if (index < column.frames)
             now_.counts.*column.count = value_at(column, index);
-    now_.left_out = value_at(left_out_, index);
+    now_.decimated = value_at(decimated_, index);
 }
 
 void RecordedText::seek(std::uint64_t index) {

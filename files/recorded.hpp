@@ -32,7 +32,7 @@ struct Recorded {
     Assumptions assumed{};      ///< of the file
     std::optional<Light> light; ///< of the file; nothing if not stated
     std::optional<std::uint64_t> sequence; ///< counts the frames of that source, drops included
-    std::uint64_t left_out = 0;            ///< decimated frames among the sequence numbers before it
+    std::uint64_t decimated = 0;           ///< decimated frames among the sequence numbers before it
     PixelCounts counts{};                  ///< 0 if not stated
     bool raw = false;                      ///< of the file: its pixels are unprocessed
     bool in_warmup = false;                ///< made during a warm-up or a capture
@@ -101,7 +101,7 @@ private:
     PixelCounts first_; ///< of the first frame
     bool first_in_warmup_ = false;
     std::vector<Column> columns_;
-    Column left_out_;
+    Column decimated_;
     std::vector<std::pair<std::uint64_t, bool>>
         warmups_; ///< of a video, in order: warm-up starts or ends with this frame
     std::vector<Change> changes_;

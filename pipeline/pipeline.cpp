@@ -282,7 +282,7 @@ std::uint64_t Pipeline::seek(std::uint64_t frame, bool warm) {
     return number;
 }
 
-std::uint64_t Pipeline::landed() const { return impl_->epoch; }
+std::uint64_t Pipeline::last_seek() const { return impl_->epoch; }
 
 SeekFailure Pipeline::seek_failure() const {
     const std::scoped_lock lock(impl_->mutex);

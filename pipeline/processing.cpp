@@ -47,7 +47,7 @@ public:
     /// Counts all held frames as failed, after an exception ended the run.
     void fail_pending() {
         const auto held = std::count_if(pending_.begin(), pending_.end(), [](const Pending& frame) {
-            return !frame.purpose.repeated && !frame.purpose.unseen;
+            return !frame.purpose.repeated && !frame.purpose.preroll;
         });
         flow_.stats.failed.fetch_add(static_cast<std::uint64_t>(held) + (incoming_.discard_held() ? 1U : 0U),
                                      std::memory_order_relaxed);
@@ -163,7 +163,7 @@ private:
                     result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
-                if (!purpose.unseen)
+                if (!purpose.preroll)
                     deliver(*result);
                 seek_finished(purpose);
             }
@@ -309,7 +309,7 @@ private:
 
     /// Counts the frame as lost; repeated messages are logged once.
     void failed(const std::string& why, Purpose purpose = {}) {
-        if (!purpose.repeated && !purpose.unseen) // hidden frames are counted elsewhere
+        if (!purpose.repeated && !purpose.preroll) // hidden frames are counted elsewhere
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
         if (purpose.first_of_seek != 0)
             flow_.seek_failed(purpose.first_of_seek, why);

@@ -123,7 +123,7 @@ bool push(Flow& flow, Sink& sink, const Result& result, bool may_wait) {
     }
 }
 
-void take_out(Flow& flow, const std::shared_ptr<Sink>& sink) {
+void remove_sink(Flow& flow, const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(flow.mutex);
         if (std::erase(flow.sinks, sink) == 0)
@@ -150,7 +150,7 @@ void push_to_sinks(Flow& flow, const Result& result) {
                 broken.push_back(sink);
     }
     for (const auto& sink : broken)
-        take_out(flow, sink);
+        remove_sink(flow, sink);
 }
 
 } // namespace specklescope

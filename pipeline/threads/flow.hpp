@@ -30,7 +30,7 @@ struct SourceEdit {
 struct Queued {
     Frame frame;
     std::uint64_t epoch = 0;       ///< number of the last seek before it; 0: none
-    bool unseen = false;           ///< fills windows before the seek target
+    bool preroll = false;          ///< fills windows before the seek target
     std::uint64_t played_from = 0; ///< position of the last discontinuity (seek target or loop start)
     std::uint64_t lost = 0;        ///< frames of a file lost before it: counted when it is processed
 };

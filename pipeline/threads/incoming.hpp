@@ -12,7 +12,7 @@ namespace specklescope {
 /// Why a frame is processed.
 struct Purpose {
     bool repeated = false;           ///< the displayed image again
-    bool unseen = false;             ///< Queued::unseen
+    bool preroll = false;            ///< Queued::preroll
     std::uint64_t first_of_seek = 0; ///< number of the seek whose first frame it is; 0: none
     std::uint64_t epoch = 0;         ///< Queued::epoch
 };
@@ -46,8 +46,8 @@ public:
         FrameInfo& info = taken.frame.info();
         info.sequence -= passed_over_;
         info.discontinuity = std::exchange(gap_, false) || info.discontinuity;
-        Purpose purpose{.unseen = taken.unseen, .epoch = taken.epoch};
-        if (taken.unseen) {
+        Purpose purpose{.preroll = taken.preroll, .epoch = taken.epoch};
+        if (taken.preroll) {
             drop_hidden(taken.lost);
             return {std::move(taken.frame), purpose};
         }

@@ -60,14 +60,14 @@ public:
             flow_.stats.arrived(frame.info());
         Queued next{.frame = std::move(frame),
                     .epoch = flow_.epoch,
-                    .unseen = unseen(),
+                    .preroll = preroll(),
                     .played_from = played_from_,
                     .lost = std::exchange(lost_, 0)};
-        if (!next.unseen) {
+        if (!next.preroll) {
             target_ = 0;
             seeking_ = false;
         }
-        delivered_ += next.unseen ? 0 : 1;
+        delivered_ += next.preroll ? 0 : 1;
         if (!flow_.frames.try_enqueue(std::move(next))) { // does not move the frame when the queue is full
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
             if (!flow_.frames.enqueue(std::move(next))) { // NOLINT(bugprone-use-after-move)
@@ -81,7 +81,7 @@ public:
     }
 
     void lost(std::uint64_t frames, std::string_view why) override {
-        if (unseen()) // between two hidden frames, or before the seek target
+        if (preroll()) // between two hidden frames, or before the seek target
             return;
         if (flow_.live())
             flow_.stats.lost(frames, why);
@@ -124,7 +124,7 @@ public:
 
 private:
     /// The frame submitted last precedes the seek target.
-    bool unseen() const { return position_.value_or(target_) < target_; }
+    bool preroll() const { return position_.value_or(target_) < target_; }
     /// False if a wait for a slot must end: at stop, before a seek (which frees the frames of a paused file)
     /// and before an edit of the source.
     bool may_wait() const {

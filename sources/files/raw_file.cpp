@@ -139,7 +139,7 @@ bool RawSidecar::open(const std::string& raw_path) {
     if (std::filesystem::is_regular_file(beside, none)) // a pipe would block
         file_.open(beside, std::ios::binary);
     if (file_.is_open() && text_.begin(next_line(file_).text)) {
-        behind_ = file_.tellg();
+        next_line_ = file_.tellg();
         return true;
     }
     close();
@@ -158,28 +158,28 @@ void RawSidecar::seek(std::uint64_t frame) { next_ = frame; }
 std::string RawSidecar::line(std::uint64_t frame) {
     std::string last;
     while (lines_.size() <= frame) {
-        go_to(behind_);
+        seek_file(next_line_);
         Line next = next_line(file_);
         if (!next.whole)
             return lines_.size() == frame ? next.text : "";
-        lines_.push_back(behind_);
-        here_ = behind_ = file_.tellg();
+        lines_.push_back(next_line_);
+        here_ = next_line_ = file_.tellg();
         last = std::move(next.text);
     }
     if (frame + 1 == lines_.size() && !last.empty())
         return last;
-    go_to(lines_[static_cast<std::size_t>(frame)]);
+    seek_file(lines_[static_cast<std::size_t>(frame)]);
     last = next_line(file_).text;
     here_ = file_.tellg();
     return last;
 }
 
-void RawSidecar::go_to(std::streamoff place) {
-    if (here_ == place && file_.good())
+void RawSidecar::seek_file(std::streamoff offset) {
+    if (here_ == offset && file_.good())
         return;
     file_.clear();
-    file_.seekg(place);
-    here_ = place;
+    file_.seekg(offset);
+    here_ = offset;
 }
 
 double RawSidecar::measure_rate(const std::string& raw_path) const {

@@ -66,12 +66,12 @@ public:
 
 private:
     std::string line(std::uint64_t frame);
-    void go_to(std::streamoff place);
+    void seek_file(std::streamoff offset);
 
     std::ifstream file_;
     RecordedText text_;
     std::vector<std::streamoff> lines_; ///< offsets of the complete lines of frames
-    std::streamoff behind_ = 0;         ///< offset of the next of these lines
+    std::streamoff next_line_ = 0;      ///< offset of the next of these lines
     std::streamoff here_ = -1;          ///< current read position
     std::uint64_t next_ = 0;            ///< frame
 };

@@ -118,7 +118,7 @@ public:
         const int slots = static_cast<int>(slots_.size());
         ages_.set_window(counted_frames_);
         if (step_.take)
-            take_in(input, threshold);
+            add_newest(input, threshold);
         scale_ = spatiotemporal_scale(params_, step_.held, context.info);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
@@ -143,7 +143,7 @@ public:
     std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
 
 private:
-    void take_in(ConstHostView input, std::optional<double> threshold) {
+    void add_newest(ConstHostView input, std::optional<double> threshold) {
         const int slots = static_cast<int>(slots_.size());
         const int bands = band_count(input_.height, slots, 16);
         for_bands(input_.height, bands, slots, [&](Band rows, int) {

@@ -104,9 +104,9 @@ TEST(Pulse, HandlesAndCountsGapsUnevenTimesAndMissingNumbers) {
     const Pulse found = find_pulse(cut.times, cut.values);
     ASSERT_EQ(found.why, "");
     EXPECT_EQ(found.runs, 2U);
-    EXPECT_EQ(found.left_out, static_cast<std::size_t>(std::count_if(cut.values.begin(), cut.values.end(),
-                                                                     [](double v) { return v != v; })));
-    EXPECT_NEAR(static_cast<double>(found.bridged), static_cast<double>(missing + found.left_out), 3);
+    EXPECT_EQ(found.undefined, static_cast<std::size_t>(std::count_if(cut.values.begin(), cut.values.end(),
+                                                                      [](double v) { return v != v; })));
+    EXPECT_NEAR(static_cast<double>(found.bridged), static_cast<double>(missing + found.undefined), 3);
     EXPECT_NEAR(found.pulse_hz, 1.3, 0.01);
     EXPECT_NEAR(found.pulsatility / true_pulsatility(), 1, 0.1);
     EXPECT_NEAR(found.seconds, 39, 0.1);
