@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/window.hpp"
 
 #include <algorithm>
