@@ -52,7 +52,7 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& what) const {
-        throw RunError("'" + path_ + "' is not a readable Radiance picture: " + what + ".");
+        throw RunError("'" + path_ + "' is not a readable Radiance image: " + what + ".");
     }
     /// The start of a line, short enough to quote.
     static std::string quoted(const std::string& line) {

@@ -237,8 +237,8 @@ private:
         }
         if (!lie_together)
             throw RunError(where() + " claims " + std::to_string(planes) +
-                           " images in one directory, which are read uncompressed, in strips and with "
-                           "their channels together only; save it with one directory for each image.");
+                           " images in one directory, which are read uncompressed, in strips and with their "
+                           "channels together only. Save it with one directory for each image.");
         return planes;
     }
 
@@ -348,7 +348,7 @@ private:
         message_.clear(); // errors there do not concern the pixels
         if (TIFFSetDirectory(tiff_.get(), here) == 0)
             throw RunError(where() + " cannot be found again after its Exif directory" + reason() + ".");
-        read_layout(); // decoding settings are lost with the directory
+        read_layout(); // what was set for decoding went with the directory
         return value;
     }
 
@@ -455,7 +455,7 @@ private:
         if (layout_.samples > layout_.channels && !layout_.palette() && !transparent)
             remarks_.push_back(
                 "has " + std::to_string(layout_.samples) + " samples a pixel: only the first " +
-                (layout_.channels == 1 ? "is" : "3 are") + " read; save the others as images of their own");
+                (layout_.channels == 1 ? "is" : "3 are") + " read. Save the others as images of their own");
     }
 
     /// A band is allocated: its size must be plausible, and an uncompressed page must be in the file.

@@ -180,38 +180,36 @@ const ParamTable& mapping_table() {
         Declare<Mapping>("view")
             .choice("colormap", &Mapping::colormap,
                     {"viridis", "inferno", "magma", "turbo", "jet", "grey", "rdbu"},
-                    {.doc =
-                         "colours of the computed map, low to high; rdbu: diverging, from blue to red, for "
-                         "changes. jet and turbo mislead the colour-blind, the others do not"})
+                    {.doc = "Colour map, from low to high. rdbu: blue to red, for changes. jet and turbo "
+                            "mislead colour-blind readers"})
             .boolean("automatic", &Mapping::automatic,
-                     {.doc = "takes the range from percentiles of each picture"})
+                     {.doc = "Take the range from percentiles of each image"})
             .real("low", &Mapping::low,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "value shown in the first colour, in units of the displayed image"})
+                   .doc = "Value of the first colour, in the unit of the image"})
             .real("high", &Mapping::high,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "value shown in the last colour, in units of the displayed image"})
+                   .doc = "Value of the last colour, in the unit of the image"})
             .real("low_percentile", &Mapping::low_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "automatic range: this percentage of the pixels is below the first colour"})
+                   .doc = "Percentage of pixels below the first colour in the automatic range"})
             .real("high_percentile", &Mapping::high_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "automatic range: this percentage of the pixels is below the last colour"})
+                   .doc = "Percentage of pixels below the last colour in the automatic range"})
             .real("exposure_stops", &Mapping::exposure_stops,
                   {.unit = "stops",
                    .min = -10,
                    .max = 10,
-                   .doc = "exposure of the display: values are multiplied by 2^stops for display only"})
+                   .doc = "Exposure of the display: values are shown times 2^stops"})
             .choice("curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
-                    {.doc = "tone curve, for colour images and the colour map grey; auto: srgb for linear "
-                            "light, linear for camera counts; reinhard and filmic also show values above the "
-                            "range. Results do not change"})
+                    {.doc = "Curve from light to brightness, for colour and grey. auto: srgb for images, "
+                            "linear for camera counts. reinhard, filmic: also show values above the range"})
             .table();
     return table;
 }

@@ -97,6 +97,6 @@ private:
 inline constexpr double kMinSpeed = 1e-6; ///< unless it is 0
 inline constexpr double kMaxSpeed = 16;
 inline constexpr const char* kSpeedDoc =
-    "playback speed relative to its rate; 0: as fast as frames are processed; capture times do not change";
+    "Speed as a multiple of the rate; capture times stay. 0: as fast as possible";
 
 } // namespace specklescope

@@ -159,7 +159,7 @@ public:
             if (std::find(logged_.begin(), logged_.end(), doubt) != logged_.end())
                 continue;
             logged_.push_back(doubt);
-            run_log().warn("Invalid metadata of '{}' is ignored: {}.", file, doubt);
+            run_log().warn("'{}' has an impossible value, which is ignored: {}.", file, doubt);
         }
     }
     void clear() { logged_.clear(); }

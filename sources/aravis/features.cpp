@@ -93,7 +93,7 @@ void check_features(const NamedCamera& camera, const std::vector<FeatureSetting>
     for (const FeatureSetting& setting : settings)
         if (!camera.has(setting.feature.c_str()))
             throw UsageError("source aravis: " + setting.option + " needs the feature " + setting.feature +
-                             ", which " + camera.name + " does not have; leave " + key_of(setting.option) +
+                             ", which " + camera.name + " does not have. Leave " + key_of(setting.option) +
                              " out.");
 }
 
@@ -105,7 +105,7 @@ void set_features(const NamedCamera& camera, const std::vector<FeatureSetting>& 
         if (!is_boolean(camera.camera, setting.feature) &&
             std::find(allowed.begin(), allowed.end(), setting.value) == allowed.end())
             throw UsageError("source aravis: " + setting.option + " is not possible: " + setting.feature +
-                             " of " + camera.name + " takes " + listed(allowed) + "; choose one of them.");
+                             " of " + camera.name + " takes " + listed(allowed) + ". Choose one of them.");
         FeatureSetting before = setting;
         before.value = read(camera.camera, setting);
         if (before.value == setting.value)
@@ -178,13 +178,14 @@ void check_wiring(const AravisParams& params) {
     const bool software = wants_software_trigger(params);
     const bool line = !software && !same(params.trigger, "keep") && !same(params.trigger, "off");
     if (params.activation != AravisParams::Activation::keep && !line)
-        refuse("activation is of a line; name that line as trigger (trigger=Line1).");
+        refuse("activation needs an input as trigger. Set trigger=Line1, for example.");
     if (params.trigger_rate > 0 && !software)
-        refuse("trigger-rate is of triggers that are sent; set trigger=software.");
+        refuse("trigger-rate needs software triggers. Set trigger=software.");
     if (params.triggers > 0 && params.trigger_rate <= 0)
-        refuse("triggers counts what trigger-rate sends; set trigger=software and a trigger-rate above 0.");
+        refuse(
+            "triggers needs software triggers with a rate. Set trigger=software and a trigger-rate above 0.");
     if (params.trigger_start == AravisParams::Start::record && params.trigger_rate <= 0)
-        refuse("trigger-start=record begins what trigger-rate sends; set trigger=software and a "
+        refuse("trigger-start=record needs software triggers with a rate. Set trigger=software and a "
                "trigger-rate above 0.");
 }
 

@@ -19,12 +19,12 @@ const ParamTable& average_table() {
                       .max = 1000,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "window: number of last frames; exponential: weight of the newest is 1/frames"})
+                      .doc = "Number of averaged frames (window), or the inverse weight of the newest frame "
+                             "(exponential)"})
             .choice("kind", &AverageParams::kind, {"window", "exponential"},
                     {.cost = Cost::rebuild,
-                     .doc = "window: equal weights; exponential: weights of older frames decay, no frames "
-                            "are stored; undefined samples are skipped, an infinite one makes the mean "
-                            "infinite for that many frames"})
+                     .doc = "Weights of the mean. window: equal for the last frames. exponential: fading, "
+                            "without storing frames"})
             .table();
     return table;
 }
@@ -153,7 +153,7 @@ private:
 
 StageType average_stage() {
     return {.name = "average",
-            .doc = "running mean over the last frames, against noise",
+            .doc = "Running mean over the last frames, against noise",
             .title = "Running mean",
             .group = StageGroup::averaging,
             .table = &average_table(),
