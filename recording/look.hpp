@@ -2,7 +2,6 @@
 // gets. The window updates it with each drawing; without a window it follows the settings of the view.
 #pragma once
 
-#include "pipeline/blend/blend.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/param.hpp"
 
