@@ -12,7 +12,7 @@
 #include "config/text.hpp"
 #include "config/toml.hpp"
 #include "config/version.hpp"
-#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include <algorithm>
 #include <chrono>

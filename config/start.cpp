@@ -3,7 +3,7 @@
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
 #include "recording/recorder.hpp"

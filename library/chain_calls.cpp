@@ -2,7 +2,7 @@
 #include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
 #include "library/stage_place.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 
 #include <algorithm>
 

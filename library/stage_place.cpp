@@ -1,7 +1,7 @@
 #include "library/stage_place.hpp"
 
 #include "base/error.hpp"
-#include "base/key_values.hpp"
+#include "base/text.hpp"
 
 #include <charconv>
 #include <system_error>

@@ -1,10 +1,10 @@
 #include "library/stream.hpp"
 #include "config/start.hpp"
 
+#include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "library/behind_edits.hpp"
 #include "library/chain.hpp"
-#include "pipeline/device_error.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 
@@ -151,7 +151,7 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
 std::optional<Result> StreamObject::take(milliseconds patience) {
     if (jump_ == 0)
         return waiting_->take(patience);
-    if (pipeline_->landed() < jump_) {
+    if (pipeline_->last_seek() < jump_) {
         tell_failed_jump();
         std::this_thread::sleep_for(std::min(patience, milliseconds(1)));
         return std::nullopt;

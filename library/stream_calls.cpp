@@ -2,7 +2,7 @@
 #include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
 #include "library/stream.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 
 using namespace specklescope;
 using namespace specklescope::library;

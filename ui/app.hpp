@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/start.hpp"
-#include "pipeline/fixed_range.hpp"
+#include "pipeline/mapping.hpp"
 #include "session/requests.hpp"
 #include "ui/actions/control_walk.hpp"
 #include "ui/actions/palette.hpp"

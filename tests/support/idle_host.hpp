@@ -1,9 +1,9 @@
-// A session whose pipeline was not started: edits are kept, and there are no frames.
+// Session whose pipeline is not started: edits are stored, and there are no frames.
 #pragma once
 
 #include "base/error.hpp"
 #include "config/toml.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "session/requests.hpp"
 
 #include <memory>

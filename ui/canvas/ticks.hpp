@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/tick_scale.hpp"
-#include "pipeline/scale/scale_bar.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "ui/canvas/view.hpp"
 
 #include <cstdint>

@@ -3,7 +3,6 @@
 
 #include "config/numbers.hpp"
 #include "config/settings.hpp"
-#include "pipeline/fixed_range.hpp"
 #include "pipeline/mapping.hpp"
 #include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"

@@ -1,7 +1,7 @@
 #include "ui/presets/preset_edits.hpp"
 #include "config/presets/preset_file.hpp"
 
-#include "base/sentence.hpp"
+#include "base/error.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
