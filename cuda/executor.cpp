@@ -216,6 +216,8 @@ private:
                                                             .in_flight = kFramesInFlight,
                                                             .results = !leaving_},
                                                  plan_.get());
+        if (agree_ && plan_ && plan_->input == input)
+            agree_(next->output);
         std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
             next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
         compute_

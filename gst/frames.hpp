@@ -2,12 +2,12 @@
 #pragma once
 
 #include "gst/cuda_memory.hpp"
-#include "gst/edited_chain.hpp"
-#include "gst/edited_view.hpp"
+#include "gst/edited.hpp"
 #include "gst/formats.hpp"
-#include "gst/values.hpp"
+#include "gst/owners.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -32,7 +32,7 @@ private:
     specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
     specklescope_result write_numbers(EditedChain& chain, const specklescope_image& image,
                                       const specklescope_facts& facts, GstBuffer* to);
-    /// Exact numbers for a picture, in memory of their own.
+    /// Room for the exact numbers of a picture.
     Owned<GstBuffer> values_buffer(EditedChain& chain);
     void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
     specklescope_image levels_image(const MappedVideo& video);
@@ -46,7 +46,14 @@ private:
     Room copied_, result_;              ///< the chain's own memory
     std::vector<std::uint8_t> between_; ///< a picture that cannot be made where it goes
     bool carries_values_ = false;
-    std::optional<Values> values_; ///< once they are carried
+    struct Stop {
+        void operator()(GstBufferPool* pool) const {
+            gst_buffer_pool_set_active(pool, FALSE); // its buffers may live longer
+            gst_object_unref(pool);
+        }
+    };
+    Owned<GstCaps> values_caps_;
+    std::unique_ptr<GstBufferPool, Stop> values_pool_; ///< null until values are carried
 };
 
 } // namespace specklescope::element

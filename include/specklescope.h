@@ -214,6 +214,12 @@ typedef struct specklescope_region {
  * is alive, also when a frame of a new size or an edit makes a chain prepare anew. */
 typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
 
+/* Called on the thread of a call that is about to let an edit take effect, unless the edit prepares nothing anew:
+ * `output` has the shape of the results, without pixels; `in_place` as of specklescope_chain_in_place. Returning 0
+ * refuses the edit: the call fails with SPECKLESCOPE_USAGE_ERROR, and the chain keeps its stages and their history. It
+ * must not call the library with the same handle. */
+typedef int (*specklescope_agrees)(void* user, const specklescope_image* output, int32_t in_place);
+
 typedef struct specklescope_settings {
     size_t struct_size;
     /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
@@ -223,12 +229,14 @@ typedef struct specklescope_settings {
     const char* options;
     const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: nobody asks */
-    void* user; /* handed to goes_on */
+    void* user; /* handed to goes_on and agrees */
     int32_t trusted; /* 1: as --trust, a gst: source may write files and listen; never for texts of others */
     int32_t reserved;
     /* Since these members a struct has 64 bytes; without them, 48. */
     const char* regions_json; /* regions as specklescope_chain_set_regions takes them, in place of a file; NULL: none */
     const char* view; /* of a stream: colours of what it records as .mkv, .mp4 and .png, as --view; NULL: its defaults */
+    /* Since this member a struct has 72 bytes; without it, 64. Of a chain; NULL: every edit that fits takes effect. */
+    specklescope_agrees agrees;
 } specklescope_settings;
 
 /* --- a chain, frame by frame ------------------------------------------------------------------------------ */
@@ -247,6 +255,8 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_free(specklescope_chain*
  * its shape) makes that call fail, and the chain is as it was before. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_add(specklescope_chain* chain, const char* stage);
 SPECKLESCOPE_API specklescope_status specklescope_chain_replace(specklescope_chain* chain, const char* text);
+/* The stages of `from` with all their values, also those that a text leaves out: how often a button was pressed. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_copy(specklescope_chain* chain, specklescope_chain* from);
 /* `stage` counts from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage,
                                                             const char* name, const char* value);

@@ -1,18 +1,81 @@
 #include "library/chain.hpp"
 
 #include "analysis/regions_file.hpp"
+#include "base/key_values.hpp"
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace specklescope::library {
 
-void check_runs(const Chain& chain, const Shape& input) {
+namespace {
+
+std::size_t place_of_name(const Chain& chain, std::string_view name) {
+    std::string names;
+    std::size_t place = 0, found = 0;
+    for (std::size_t i = 0; i < chain.stages().size(); ++i) {
+        const std::string_view own = chain.stages()[i].type->name;
+        names += (names.empty() ? "" : ", ") + std::string(own);
+        if (own == name) {
+            place = i;
+            ++found;
+        }
+    }
+    if (found == 1)
+        return place;
+    throw UsageError(std::string("The chain has ") + (found > 1 ? "several stages '" : "no stage '") +
+                     std::string(name) + "'; it is made of " + (names.empty() ? "none" : names) +
+                     ": give one's place, counted from 0.");
+}
+
+} // namespace
+
+StagePlace stage_named(std::string_view text) {
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
+        return text;
+    std::size_t place = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), place).ec != std::errc())
+        return text; // too large for a place: the sentence has it as it was given
+    return place;
+}
+
+std::size_t place_of(const Chain& chain, const StagePlace& stage) {
+    if (const auto* name = std::get_if<std::string_view>(&stage))
+        return place_of_name(chain, *name);
+    const std::size_t place = std::get<std::size_t>(stage);
+    if (place >= chain.stages().size())
+        throw UsageError("There is no stage number " + std::to_string(place) + " in the chain; it has " +
+                         std::to_string(chain.stages().size()) + ", counted from 0.");
+    return place;
+}
+
+Values values_of(std::string_view text) {
+    Values values;
+    for_key_values(text, "The values", [&](std::string_view name, const std::string& value) {
+        values.emplace_back(name, value);
+    });
+    return values;
+}
+
+void set_values(ChainStage& stage, const Values& values) {
+    for (const auto& [name, value] : values)
+        stage.params.set_text(name, value);
+}
+
+Shape check_runs(const Chain& chain, const Shape& input) {
     const std::unique_ptr<Executor> trial = make_host_executor(0);
     trial->set_chain(std::make_shared<const Chain>(chain), 0);
     trial->prepare(input, true);
+    return trial->output().value();
+}
+
+bool in_place(const Chain& chain) {
+    const Chain computed = active(chain);
+    return std::none_of(computed.stages().begin(), computed.stages().end(),
+                        [](const ChainStage& stage) { return stage.type->moves_pixels; });
 }
 
 ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
@@ -57,12 +120,33 @@ void ChainObject::take(Chain next) {
     ++version_;
 }
 
+void ChainObject::copy(Chain stages) {
+    const std::scoped_lock lock(edits_);
+    take(std::move(stages));
+    if (begun_)
+        return;
+    version_ = applied_version_;
+    executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);
+    applied_ = wanted_;
+}
+
+void ChainObject::agree(const Chain& next, const Shape& output) const {
+    if (!watcher_.agrees)
+        return;
+    specklescope_image image = to_c(output);
+    image.struct_size = sizeof image;
+    if (watcher_.agrees(watcher_.user, &image, in_place(next) ? 1 : 0) == 0)
+        throw UsageError("The edit is refused: results would be " + to_string(output) +
+                         ", which the caller does not take; keep their shape.");
+}
+
 /// Edits that wait are judged on the shape that is wanted now, whatever the last one was.
 void ChainObject::fit(const Shape& input) {
     Chain next;
     std::uint64_t version = 0;
     {
         const std::scoped_lock lock(edits_);
+        begun_ = true;
         version = version_;
         if (version != applied_version_)
             next = wanted_;
@@ -74,13 +158,16 @@ void ChainObject::fit(const Shape& input) {
         return move_to(input);
     try {
         if (shape_ != input) {
-            check_runs(next, input); // what does not leaves the old plan and its histories alone
+            agree(next, check_runs(next, input)); // a refusal leaves the old plan and its histories alone
             set_anew(next, version, input);
         } else {
+            executor_->set_agreement([&](const Shape& output) { agree(next, output); });
             executor_->set_chain(std::make_shared<const Chain>(next), version);
+            executor_->set_agreement(nullptr);
             executor_->prepare(input, true);
         }
     } catch (...) {
+        executor_->set_agreement(nullptr);
         const std::scoped_lock lock(edits_);
         if (version_ == version) { // nobody has edited it since
             wanted_ = applied_;

@@ -8,8 +8,27 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace specklescope::library {
+
+/// A stage by its place from 0, or by its name if no other stage has that.
+using StagePlace = std::variant<std::size_t, std::string_view>;
+/// "0", "speckle".
+StagePlace stage_named(std::string_view text);
+/// The place from 0. Throws UsageError if the chain has no such stage, or several.
+std::size_t place_of(const Chain& chain, const StagePlace& stage);
+
+/// Names and values of parameters.
+using Values = std::vector<std::pair<std::string, std::string>>;
+/// Parses "radius=3,output=sfi". Throws UsageError.
+Values values_of(std::string_view text);
+/// Throws the UsageError of the stage's table.
+void set_values(ChainStage& stage, const Values& values);
 
 class ChainObject final : public Object {
 public:
@@ -25,6 +44,8 @@ public:
         change(next);
         take(std::move(next));
     }
+    /// The stages of another chain. Before the first frame this is no edit, but another beginning.
+    void copy(Chain stages);
     Chain wanted() const {
         const std::scoped_lock lock(edits_);
         return wanted_;
@@ -44,6 +65,8 @@ public:
 
 private:
     void take(Chain next);
+    /// Throws UsageError if the caller does not agree to results of that shape.
+    void agree(const Chain& next, const Shape& output) const;
     void fit(const Shape& input);
     void fit_regions();
     void move_to(const Shape& input);
@@ -67,9 +90,12 @@ private:
     Chain wanted_, applied_;
     std::shared_ptr<const RegionOutlines> wanted_regions_, applied_regions_; ///< null: none
     std::uint64_t version_ = 0, applied_version_ = 0;
+    bool begun_ = false; ///< the executor was prepared for a frame
 };
 
-/// Makes all that the chain needs, and lets go of it again. Throws UsageError where it cannot run on frames
-/// of that shape.
-void check_runs(const Chain& chain, const Shape& input);
+/// Output of the chain on frames of that shape, from a temporary executor. Throws UsageError where it cannot
+/// run on them.
+Shape check_runs(const Chain& chain, const Shape& input);
+/// True if no stage moves pixels.
+bool in_place(const Chain& chain);
 } // namespace specklescope::library

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "library/guard.hpp"
+#include "pipeline/param.hpp"
 #include "pipeline/result.hpp"
 
 namespace specklescope::library {
@@ -37,5 +38,8 @@ specklescope_result to_c(const Result& result);
 specklescope_region region_of(const Result& result, std::size_t index);
 
 FrameInfo info_of(const specklescope_facts& facts);
+
+/// Points to texts that are never released (describe.cpp). Throws UsageError if there is no such parameter.
+specklescope_parameter_info info_of_parameter(const ParamTable& table, std::size_t index);
 
 } // namespace specklescope::library

@@ -60,8 +60,8 @@ template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklesco
 template <> inline constexpr std::array<std::size_t, 3> kEarlierSizes<specklescope_result>{
     offsetof(specklescope_result, measure), offsetof(specklescope_result, warming_up),
     offsetof(specklescope_result, arrival_ns)};
-template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_settings>{
-    offsetof(specklescope_settings, regions_json)};
+template <> inline constexpr std::array<std::size_t, 2> kEarlierSizes<specklescope_settings>{
+    offsetof(specklescope_settings, regions_json), offsetof(specklescope_settings, agrees)};
 
 /// Throws UsageError unless the size is one that this library knows: `known`, or an `earlier` header's.
 void check_struct(std::size_t given, std::size_t known, const char* what,

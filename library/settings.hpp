@@ -32,9 +32,10 @@ std::vector<Region> regions_from_text(const char* json);
 /// Colours of results, as --view says them; null: its defaults. The rest of --view is the window's.
 Mapping mapping_from_text(const char* text);
 
-/// Whom to ask whether something long is to go on; nobody: null.
+/// Callbacks of the caller; null: none.
 struct Watcher {
     specklescope_goes_on goes_on = nullptr;
+    specklescope_agrees agrees = nullptr;
     void* user = nullptr;
 };
 Watcher watcher_of(const specklescope_settings* given);

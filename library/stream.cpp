@@ -1,8 +1,6 @@
 #include "library/stream.hpp"
 
 #include "config/atomic_file.hpp"
-#include "library/behind_edits.hpp"
-#include "library/chain.hpp"
 #include "pipeline/device_error.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
@@ -32,6 +30,34 @@ void tell_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
             throw RunError(status.error);
 }
 
+/// Starts a recording once all earlier edits are in effect. Results of the chain or the regions before them
+/// would begin a file of another quantity or size.
+class BehindEdits final : public Sink {
+public:
+    /// The pipeline outlives it.
+    BehindEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline)
+        : sink_(std::move(sink)), pipeline_(pipeline), edit_(pipeline.version()) {}
+
+    void open(const StreamInfo& stream) override { sink_->open(stream); }
+    void push(const Result& result, bool may_wait) override {
+        begun_ = begun_ || result.info.version >= pipeline_.effective(edit_);
+        if (begun_)
+            sink_->push(result, may_wait);
+    }
+    void mark(const EventMark& event) override { sink_->mark(event); }
+    void hurry() noexcept override { sink_->hurry(); }
+    void close() noexcept override { sink_->close(); }
+    bool wants_host_image() const override { return sink_->wants_host_image(); }
+    bool records() const override { return sink_->records(); }
+    SinkStatus status() const override { return sink_->status(); }
+
+private:
+    const std::shared_ptr<Sink> sink_;
+    const Pipeline& pipeline_;
+    const std::uint64_t edit_;
+    bool begun_ = false; ///< of the processing thread
+};
+
 Frame copied(const Frame& frame) {
     if (!frame)
         return {};
@@ -42,6 +68,85 @@ Frame copied(const Frame& frame) {
 }
 
 } // namespace
+
+void Waiting::push(const Result& result, bool may_wait) {
+    std::unique_lock lock(mutex_);
+    if (may_wait)
+        changed_.wait(lock,
+                      [&] { return ended_ || open_ > 0 || result.seek < from_ || results_.size() < most_; });
+    if (ended_ || result.seek < from_)
+        return;
+    if (!may_wait && results_.size() >= most_) {
+        results_.pop_front();
+        ++late_;
+    }
+    results_.push_back(result);
+    lock.unlock();
+    changed_.notify_all();
+}
+
+SinkStatus Waiting::status() const {
+    const std::scoped_lock lock(mutex_);
+    SinkStatus status;
+    status.written = given_;
+    status.dropped = late_;
+    status.queued = results_.size();
+    status.closed = ended_;
+    return status;
+}
+
+void Waiting::hold(int slots) {
+    const std::scoped_lock lock(mutex_);
+    most_ = static_cast<std::size_t>(std::clamp(slots / 2, 2, 64));
+}
+
+bool Waiting::wait(milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, timeout, [&] { return ended_ || !results_.empty(); });
+    return !results_.empty();
+}
+
+std::optional<Result> Waiting::take(milliseconds timeout) {
+    std::optional<Result> result;
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, timeout, [&] { return ended_ || !results_.empty(); });
+        if (results_.empty())
+            return result;
+        result = std::move(results_.front());
+        results_.pop_front();
+        ++given_;
+    }
+    changed_.notify_all();
+    return result;
+}
+
+void Waiting::pass_over(std::uint64_t seek) {
+    {
+        const std::scoped_lock lock(mutex_);
+        from_ = seek;
+        while (!results_.empty() && results_.front().seek < seek) // they are in order
+            results_.pop_front();
+    }
+    changed_.notify_all();
+}
+
+void Waiting::stand_open(bool open) {
+    {
+        const std::scoped_lock lock(mutex_);
+        open_ += open ? 1 : -1;
+    }
+    changed_.notify_all();
+}
+
+void Waiting::end() noexcept {
+    {
+        const std::scoped_lock lock(mutex_);
+        ended_ = true;
+        results_.clear();
+    }
+    changed_.notify_all();
+}
 
 FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
     if (on_device()) {
@@ -300,6 +405,42 @@ void StreamObject::set_source(const char* name, const char* value) {
         throw UsageError("The source " + settings_.source.shown() + " has no options; set none.");
     options.set_text(name, value);
     pipeline_->edit_source(name, options.get(name));
+}
+
+/// The stage is looked up in the newest chain, while no other thread edits it.
+void StreamObject::set(const StagePlace& stage, const Values& values) {
+    if (values.empty()) {
+        (void)place_of(*pipeline_->chain(), stage);
+        return;
+    }
+    pipeline_->edit([&](Chain& next) { set_values(next.stages()[place_of(next, stage)], values); });
+}
+
+void StreamObject::set_regions(std::vector<Region> regions) {
+    const bool medians = settings_.program.as<ProgramSettings>().medians;
+    pipeline_->set_regions(regions.empty() ? nullptr : make_outlines(std::move(regions), medians));
+}
+
+std::vector<Region> StreamObject::regions() const {
+    const auto outlines = pipeline_->regions();
+    return outlines ? regions_of(*outlines) : std::vector<Region>();
+}
+
+void StreamObject::replace(Chain chain) {
+    chain.set_input(pipeline_->status().source.quantity);
+    check_fit(chain); // under no lock: it asks the caller whether it goes on
+    pipeline_->set_chain(std::move(chain));
+}
+
+/// A chain that stays behind would go on giving the old one's numbers.
+void StreamObject::check_fit(Chain chain) const {
+    chain.set_channel(settings_.program.as<ProgramSettings>().channel);
+    (void)settled(chain);
+    const Shape frames = pipeline_->status().source.shape;
+    if (frames.width < 1 || frames.height < 1)
+        return; // not known yet
+    const Asking asking(watcher_);
+    check_runs(chain, frames);
 }
 
 void StreamObject::take_messages() {

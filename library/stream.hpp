@@ -2,13 +2,12 @@
 #pragma once
 
 #include "analysis/events.hpp"
-#include "library/convert.hpp"
-#include "library/handles.hpp"
-#include "library/settings.hpp"
-#include "library/stage_place.hpp"
-#include "library/waiting.hpp"
+#include "library/chain.hpp"
+#include "pipeline/pipeline.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <optional>
 
@@ -32,6 +31,41 @@ public:
 private:
     Result result_;
     SlotsOut out_; ///< null: a copy
+};
+
+/// Results that were computed and not fetched yet.
+class Waiting final : public Sink {
+public:
+    explicit Waiting(bool wants_host) : wants_host_(wants_host) {}
+    void open(const StreamInfo&) override {}
+    void push(const Result& result, bool may_wait) override;
+    void close() noexcept override { end(); }
+    bool wants_host_image() const override { return wants_host_; }
+    SinkStatus status() const override;
+
+    /// Sets the capacity: half of a ring of `slots`.
+    void hold(int slots);
+    /// True if there is a result, now or within that time.
+    bool wait(std::chrono::milliseconds timeout);
+    std::optional<Result> take(std::chrono::milliseconds timeout);
+    /// Discards results from before this seek, pending and later ones.
+    void pass_over(std::uint64_t seek);
+    /// While at least one call has opened it, results of a file have no limit: other sinks must not be
+    /// blocked.
+    void stand_open(bool open);
+    /// Discards everything from now on.
+    void end() noexcept;
+
+private:
+    const bool wants_host_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Result> results_;
+    std::size_t most_ = 2;
+    std::uint64_t given_ = 0, late_ = 0;
+    bool ended_ = false;
+    int open_ = 0;           ///< number of calls that opened it
+    std::uint64_t from_ = 0; ///< results from before this seek are discarded
 };
 
 class StreamObject final : public Object {

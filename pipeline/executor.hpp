@@ -58,6 +58,9 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then
     /// the old one stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
+    /// `agree` gets the output before a new chain replaces the one in effect on the same input; what it
+    /// throws keeps the old chain and its histories. Null: nothing is asked.
+    void set_agreement(std::function<void(const Shape& output)> agree) { agree_ = std::move(agree); }
     /// Takes effect for the next submit; null: no regions. Throws UsageError where they are too many
     /// (place_regions()); then the old ones stay. Those that do not fit are marked.
     virtual void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) = 0;
@@ -104,6 +107,9 @@ public:
     virtual int capacity() const = 0;
     /// Waits until a submit would find a free slot for its result; false when the time is over.
     virtual bool wait_slot(std::chrono::milliseconds timeout) = 0;
+
+protected:
+    std::function<void(const Shape& output)> agree_; ///< set_agreement()
 };
 
 /// `threads` 0: all cores.

@@ -20,6 +20,7 @@ void expect_all(specklescope_chain* chain, specklescope_status status) {
     char text[4096];
     EXPECT_EQ(specklescope_chain_add(chain, "gamma"), status);
     EXPECT_EQ(specklescope_chain_replace(chain, "speckle"), status);
+    EXPECT_EQ(specklescope_chain_copy(chain, chain), status);
     EXPECT_EQ(specklescope_chain_set(chain, 0, "radius", "2"), status);
     EXPECT_EQ(specklescope_chain_set_values(chain, "speckle", "radius=2"), status);
     EXPECT_EQ(specklescope_chain_get(chain, 0, "radius", text, sizeof text, nullptr), status);

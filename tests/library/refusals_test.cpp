@@ -134,22 +134,6 @@ TEST_F(Refusals, StructsOfALaterHeaderAndOfNone) {
     EXPECT_EQ(none, nullptr);
 }
 
-TEST_F(Refusals, ValuesWithTheSentencesOfTheCommandLine) {
-    expect_refused(specklescope_chain_set(chain, 0, "radius", "99"), kUsage,
-                   "stage speckle: radius = 99 is not possible; allowed: a whole number, ");
-    expect_refused(specklescope_chain_set(chain, 0, "radios", "3"), kUsage,
-                   "stage speckle has no key 'radios'; allowed: ");
-    expect_refused(specklescope_chain_set(chain, 1, "radius", "3"), kUsage,
-                   "There is no stage number 1 in the chain; it has 1");
-    expect_refused(specklescope_chain_add(chain, "speckel"), kUsage,
-                   "There is no stage 'speckel'; allowed: speckle, ");
-    specklescope_chain* none = nullptr;
-    expect_refused(specklescope_chain_create("speckle | | flow", nullptr, &none), kUsage,
-                   "nothing between two '|'");
-    expect_refused(specklescope_chain_create("gamma | flow", nullptr, &none), kUsage, "stage flow");
-    EXPECT_EQ(process(), SPECKLESCOPE_OK) << "an edit that was refused has changed something";
-}
-
 TEST_F(Refusals, OptionsWithTheSentencesOfTheCommandLine) {
     auto settings = sized<specklescope_settings>();
     specklescope_chain* none = nullptr;
@@ -170,20 +154,6 @@ TEST_F(Refusals, OptionsWithTheSentencesOfTheCommandLine) {
     settings.options = "slots=3";
     expect_refused(specklescope_stream_open("synthetic", "", &settings, &stream), kUsage,
                    "slots = 3 is not possible");
-}
-
-TEST_F(Refusals, NullWhereAnAddressIsNeeded) {
-    expect_refused(specklescope_chain_create("", nullptr, nullptr), kUsage,
-                   "The place for the chain is NULL");
-    expect_refused(specklescope_chain_process(chain, nullptr, nullptr, &out, nullptr), kUsage,
-                   "The input is NULL");
-    expect_refused(specklescope_chain_process(chain, &in, nullptr, nullptr, nullptr), kUsage,
-                   "The output is NULL");
-    expect_refused(specklescope_chain_set(chain, 0, nullptr, "3"), kUsage, "The parameter's name is NULL");
-    expect_refused(specklescope_stage_count(nullptr), kUsage, "The place for the count is NULL");
-    expect_refused(specklescope_parameter_describe(nullptr, 0, nullptr), kUsage, "The stage's name is NULL");
-    specklescope_stream* stream = nullptr;
-    expect_refused(specklescope_stream_open(nullptr, "", nullptr, &stream), kUsage, "The source is NULL");
 }
 
 TEST_F(Refusals, TextsWithoutRoom) {
