@@ -1,4 +1,4 @@
-// Text that has room for its beginning alone.
+// Text cut to its first bytes.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace specklescope {
 
-/// The text's first bytes, at most so many, and no part of a character of UTF-8 at their end.
+/// First bytes of `text`, at most `most`, without a partial UTF-8 character at the end.
 constexpr std::string_view beginning(std::string_view text, std::size_t most) noexcept {
     std::size_t end = std::min(text.size(), most);
     while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U)

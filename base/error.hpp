@@ -1,4 +1,5 @@
-// The two kinds of failure a user can meet. Both carry one sentence: the thing, what is allowed, what to do.
+// The two kinds of failure that a user can meet. Both hold one sentence: the thing, what is allowed, what to
+// do.
 #pragma once
 
 #include "base/one_line.hpp"
@@ -8,7 +9,7 @@
 
 namespace specklescope {
 
-/// On one line, whatever a file's name or a library put into it.
+/// The message is reduced to one line, since it may contain file names and text of libraries.
 struct Error : std::runtime_error {
     explicit Error(const std::string& sentence) : std::runtime_error(one_line(sentence)) {}
 };
@@ -18,12 +19,13 @@ struct UsageError : Error {
     using Error::Error;
 };
 
-/// The request was fine and the world was not (file, camera, disk, device): exit status 1.
+/// The request was valid but something else failed (file, camera, disk, device): exit status 1.
 struct RunError : Error {
     using Error::Error;
 };
 
-/// Results are held and none comes home: one frame is lost, and whoever computes is well.
+/// All result slots are held and none was released in time. Only this frame is lost; the executor still
+/// works.
 struct NoSlot : RunError {
     NoSlot() : NoSlot("No result slot came free within 10 s; a recorder or the viewer holds them all.") {}
     explicit NoSlot(const std::string& sentence) : RunError(sentence) {}

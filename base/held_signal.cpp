@@ -17,7 +17,7 @@ HeldSignal::HeldSignal(int signal) {
 HeldSignal::~HeldSignal() {
     const int error = errno;
     const timespec at_once{};
-    if (!foreign_) // what this thread raised, if it did
+    if (!foreign_) // the signal raised by this thread, if any
         while (sigtimedwait(&held_, nullptr, &at_once) == -1 && errno == EINTR) {
         }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);

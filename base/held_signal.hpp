@@ -1,13 +1,12 @@
-// Signals that a write raises in its own thread (SIGPIPE, SIGXFSZ), where the error that it returns is
-// enough.
+// Signals that a write raises in its own thread (SIGPIPE, SIGXFSZ), where the returned error is enough.
 #pragma once
 
 #include <csignal>
 
 namespace specklescope {
 
-/// Blocks the signal in this thread while it lives, and discards the one that was raised meanwhile. Threads
-/// that this thread starts inherit the block.
+/// Blocks the signal in this thread for its lifetime and discards a signal raised during that time. Threads
+/// started by this thread inherit the block.
 class HeldSignal {
 public:
     explicit HeldSignal(int signal);
@@ -15,7 +14,7 @@ public:
     HeldSignal& operator=(const HeldSignal&) = delete;
     ~HeldSignal();
 
-    /// For a thread that only writes, as long as it lives.
+    /// Blocks the signal for the rest of the thread; for threads that only write.
     static void hold_here(int signal) noexcept;
 
 private:

@@ -6,8 +6,7 @@
 
 namespace specklescope {
 
-/// "~" and "~/…" stand for the home folder, as in a shell, which does not see those in quotes or after a
-/// kind.
+/// Expands a leading "~" or "~/", also in quotes or after a kind, where the shell does not.
 std::string home_expanded(std::string_view path);
 
 } // namespace specklescope

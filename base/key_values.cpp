@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-/// Up to the next comma, which goes too.
+/// Takes the text up to the next comma, and removes the comma.
 std::string take_value(std::string_view& rest, const std::string& owner) {
     std::string value;
     if (rest.empty() || rest[0] != '"') {

@@ -1,4 +1,4 @@
-// "key=value,key=value", as stages and settings are written in one line.
+// Parser for "key=value,key=value", the one-line form of stages and settings.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,8 @@
 
 namespace specklescope {
 
-/// Calls `take` for each pair, in order. A value in double quotes may hold commas; \" and \\ stand for " and
-/// \. Throws UsageError, beginning with `owner`, for what is not of this form and for a key that is given
-/// twice.
+/// Calls `take` for each pair, in order. A value in double quotes may contain commas; \" and \\ stand for "
+/// and \. Throws UsageError, starting with `owner`, for malformed text and for duplicate keys.
 void for_key_values(std::string_view text, const std::string& owner,
                     const std::function<void(std::string_view key, const std::string& value)>& take);
 

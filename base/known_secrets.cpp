@@ -10,13 +10,12 @@ namespace {
 
 struct Known {
     std::mutex mutex;
-    std::vector<SourceArgument> sources; ///< they are few
+    std::vector<SourceArgument> sources; ///< only a few
 };
 
-/// Stays until the process is gone: threads of libraries (GStreamer's of its RTSP server) speak beyond
-/// main().
+/// Never destroyed: threads of libraries (GStreamer's RTSP server) still log after main().
 Known& known() {
-    static Known& all = *new Known; // NOLINT: as said
+    static Known& all = *new Known; // NOLINT: never destroyed
     return all;
 }
 

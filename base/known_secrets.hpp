@@ -1,4 +1,4 @@
-// Secrets that are in use, so that whoever passes on what a library says on its own can hide them.
+// Secrets in use, so that log messages of libraries can be redacted.
 #pragma once
 
 #include "base/source_argument.hpp"
@@ -8,10 +8,10 @@
 
 namespace specklescope {
 
-/// The secrets of `source` are known from now on, as long as the process lives. From any thread.
+/// Remembers the secrets of `source` for the lifetime of the process. Any thread.
 void remember_secrets(const SourceArgument& source);
-/// `text` of somebody who knows no source, as GLib's log: "***" in place of every secret that is known, and
-/// of what stands where an address has its secrets. From any thread.
+/// `text` of a library, such as GLib's log, with "***" in place of every remembered secret and of every
+/// password or token in an address. Any thread.
 std::string without_secrets(std::string_view text);
 
 } // namespace specklescope

@@ -25,7 +25,7 @@ bool has_thread() {
 }
 
 bool has_files() {
-    std::array<int, 8> some{}; // as a decoder takes, with its libraries
+    std::array<int, 8> some{}; // as many as a decoder and its libraries open
     bool all = true;
     for (int& fd : some) {
         fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -38,7 +38,7 @@ bool has_files() {
 }
 
 bool has_memory() {
-    constexpr std::size_t kSome = std::size_t{64} << 20; // as a decoder takes, with its threads
+    constexpr std::size_t kSome = std::size_t{64} << 20; // as much as a decoder and its threads take
     void* some = ::mmap(nullptr, kSome, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return some != MAP_FAILED && ::munmap(some, kSome) == 0;
 }

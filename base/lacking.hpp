@@ -1,14 +1,15 @@
-// What the system has no more of, where a library only reports that it failed.
+// Finds the exhausted system resource when a library only reports that it failed.
 #pragma once
 
 #include <string>
 
 namespace specklescope {
 
-/// "the system gives no more threads", or files, or memory: the first that is refused now. Empty: none is.
+/// Probes threads, files and memory: "the system gives no more threads" for the first one refused, empty if
+/// all are available.
 std::string what_lacks();
 
-/// The end of a sentence about something that is installed and did not start.
+/// Ending of an error message about an installed component that did not start.
 std::string did_not_start();
 
 } // namespace specklescope

@@ -19,13 +19,13 @@ spdlog::logger& run_log() {
 }
 
 void log_to(std::shared_ptr<spdlog::logger> logger) {
-    // Whoever has a reference to an earlier one keeps it: they are few. Not destroyed at the end, where
-    // threads of libraries still speak.
+    // Earlier loggers are kept, since callers may hold references; there are few. Never destroyed, since
+    // threads of libraries still log at exit.
     struct Kept {
         std::mutex mutex;
         std::vector<std::shared_ptr<spdlog::logger>> loggers;
     };
-    static Kept& kept = *new Kept; // NOLINT: as said
+    static Kept& kept = *new Kept; // NOLINT: never destroyed
     const std::scoped_lock lock(kept.mutex);
     named.store(logger.get(), std::memory_order_release);
     kept.loggers.push_back(std::move(logger));

@@ -1,4 +1,4 @@
-// Where rooms that know no user say what happened.
+// The log of a run, for code that does not know its user.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@ class logger;
 
 namespace specklescope {
 
-/// spdlog's default logger, which a program sets up as it likes, or the one that log_to() has named.
+/// Logger named by log_to(), by default spdlog's default logger.
 spdlog::logger& run_log();
-/// From now on, for all threads: a library has no terminal of its own.
+/// Sets the logger for all threads; a library has no terminal of its own.
 void log_to(std::shared_ptr<spdlog::logger> logger);
 
 } // namespace specklescope

@@ -1,5 +1,5 @@
-// Work that takes seconds before there is a frame (a simulated scene, the mean of dark frames) is shown, and
-// stops when the user wants an end.
+// Progress and cancellation of work that takes seconds before the first frame (a simulated scene, the mean of
+// dark frames).
 #pragma once
 
 #include "base/error.hpp"
@@ -13,17 +13,16 @@
 
 namespace specklescope {
 
-/// Told what is being done and how far it is, 0…1; negative: nobody knows. False: stop.
+/// Receives the current task and its progress, 0…1 (negative: unknown). Returns false to cancel.
 using WorkWatch = std::function<bool(std::string_view what, double part)>;
 
-/// The work was stopped by its watch: as a request that is taken back, so that no device is blamed for it.
+/// The work was cancelled by its WorkWatch. A UsageError, so that no device is blamed for it.
 struct Cancelled : UsageError {
     explicit Cancelled(std::string_view what)
         : UsageError("Interrupted: " + std::string(what) + " was not finished, and nothing is left of it.") {}
 };
 
-/// Watches the long work of the thread that makes it, as long as it lives; one within another takes its
-/// place.
+/// Watches the long work of the current thread for its lifetime. A nested one replaces it.
 class WatchWork {
 public:
     explicit WatchWork(WorkWatch watch);
@@ -36,14 +35,14 @@ private:
     const WorkWatch* outer_;
 };
 
-/// Called by long work, at least every 50 ms, on the thread that asked for it; on other threads it does
-/// nothing, so that bands may call it. Throws Cancelled.
+/// Reports progress. Call it at least every 50 ms on the thread that requested the work; on other threads it
+/// does nothing, so that bands may call it. Throws Cancelled.
 void work_goes_on(std::string_view what, double part = -1);
 
-/// Bytes between two questions where memory is filled: some milliseconds, the pages' first touch included.
+/// Bytes filled between two progress reports: a few milliseconds, first touch of the pages included.
 inline constexpr std::size_t kFilledAtOnce = std::size_t{16} << 20;
 
-/// As values.resize(count, value), with the question every kFilledAtOnce bytes.
+/// values.resize(count, value), with a progress report every kFilledAtOnce bytes.
 template <class T>
 void fill_up(std::vector<T>& values, std::size_t count, const T& value, std::string_view what) {
     constexpr std::size_t kStep = std::max<std::size_t>(kFilledAtOnce / sizeof(T), 1);

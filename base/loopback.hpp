@@ -1,12 +1,12 @@
-// Which addresses nobody on another machine reaches.
+// Addresses that only this machine can reach.
 #pragma once
 
 #include <string>
 
 namespace specklescope {
 
-/// "localhost", "[::1]", or four numbers of which the first is 127. Any other name may lead anywhere,
-/// whatever it begins with.
+/// True for "localhost", "[::1]" and IPv4 addresses in 127.0.0.0/8. Other names may resolve to any machine,
+/// also those that start with these texts.
 bool is_loopback(const std::string& host);
 
 } // namespace specklescope

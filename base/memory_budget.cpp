@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
     return error == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-/// What is left of the limit of our control group (version 2); nothing without one.
+/// Remaining memory of our control group (version 2); nothing without a limit.
 std::optional<std::uint64_t> left_in_group() {
     std::string path = text_of("/proc/self/cgroup"); // "0::/user.slice/…"
     const std::size_t at = path.find("0::");
@@ -74,7 +74,7 @@ void check_memory(std::uint64_t bytes, const std::string& what, const std::strin
         throw RunError(what + " would take " + megabytes(bytes) + " of memory, and " +
                        megabytes(limit_here->bytes_) + " are allowed here.");
     }
-    constexpr std::uint64_t kSmall = std::uint64_t{16} << 20; // not worth a look
+    constexpr std::uint64_t kSmall = std::uint64_t{16} << 20; // too small to check
     if (bytes < kSmall)
         return;
     const std::uint64_t available = available_memory();

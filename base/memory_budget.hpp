@@ -1,4 +1,4 @@
-// How much memory may be asked for: the one place that looks at the machine's.
+// Limits for memory allocation: the only place that reads the machine's free memory.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,28 @@
 
 namespace specklescope {
 
-/// Bytes that may be taken now without driving others out: what the system calls available, or what the
-/// control group of this process leaves where that is less. The largest number there is where nobody says.
+/// Bytes that can be allocated without swapping: the smaller of the system's available memory and the rest of
+/// this process's control group. The largest number if neither is known.
 std::uint64_t available_memory();
-/// The same from the text of /proc/meminfo; nothing where it does not say.
+/// The same from the text of /proc/meminfo; nothing if it contains no such line.
 std::optional<std::uint64_t> available_in(std::string_view meminfo);
 
-/// Throws RunError, before anything is allocated, if `what` ("'dark.npy'", "the simulated scene") needs more
-/// than three quarters of that, or than this thread's MemoryLimit. `remedy`: what to do, as a clause.
+/// Throws RunError, before any allocation, if `what` ("'dark.npy'", "the simulated scene") needs more than
+/// three quarters of the available memory or more than this thread's MemoryLimit. `remedy`: what to do, as a
+/// clause.
 void check_memory(std::uint64_t bytes, const std::string& what, const std::string& remedy);
 
-/// While it lives, no more at once than this on its thread: for what is made unasked, beside the work that
-/// matters. One within another takes its place.
+/// Limits single allocations on the current thread for its lifetime; for optional work next to the run. A
+/// nested limit replaces it.
 class MemoryLimit {
 public:
     explicit MemoryLimit(std::uint64_t bytes);
     MemoryLimit(const MemoryLimit&) = delete;
     MemoryLimit& operator=(const MemoryLimit&) = delete;
     ~MemoryLimit();
-    bool refused() const { return refused_; } ///< something wanted more
+    bool refused() const { return refused_; } ///< an allocation exceeded the limit
 
-    /// Of this thread; the largest number there is where none is set.
+    /// Limit of the current thread; the largest number if none is set.
     static std::uint64_t here();
 
 private:
@@ -38,7 +39,7 @@ private:
     MemoryLimit* outer_;
 };
 
-/// As if no more than this were available; nothing: as the machine says. For tests.
+/// Overrides the available memory for tests; nothing: use the machine's.
 void pretend_memory(std::optional<std::uint64_t> bytes);
 
 } // namespace specklescope

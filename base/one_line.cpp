@@ -16,7 +16,8 @@ std::uint32_t code_point(std::string_view bytes) {
     return code;
 }
 
-/// C0, DEL, C1, line and paragraph separators, embeddings, overrides and isolates of the direction.
+/// C0, DEL, C1, line and paragraph separators, and the embeddings, overrides and isolates that change the
+/// writing direction.
 bool commands(std::uint32_t code) {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);

@@ -8,7 +8,7 @@
 namespace specklescope {
 
 void allow_many_files() noexcept {
-    constexpr rlim_t kEnough = 65536; // some systems allow a thousand million, which others then loop over
+    constexpr rlim_t kEnough = 65536; // some systems allow 10⁹, and programs loop over all of them
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;

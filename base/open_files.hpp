@@ -1,17 +1,17 @@
-// How many files and connections the process may have open at once.
+// Limit on the files and connections that the process may have open.
 #pragma once
 
 #include <cstddef>
 
 namespace specklescope {
 
-/// A program's beginning: as many as the system lets it have, 65 536 at most. Those that it is given are few
-/// where connections and files come together.
+/// Raises the limit to what the system allows, at most 65 536. Call it at program start; the default is low
+/// for many connections and files.
 void allow_many_files() noexcept;
 
-/// The reason is that too many are open, here or in the whole system, not the file.
+/// True if the error is caused by too many open files, in this process or in the system.
 bool is_of_open_files(int error);
-/// What helps then.
+/// Remedy for these errors.
 inline constexpr const char* kFewerOpenFiles =
     "let fewer programs connect, or raise the limit (ulimit -n, LimitNOFILE= of a service)";
 

@@ -26,9 +26,9 @@ constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
 constexpr bool kThreadSanitizer = false;
 #endif
 
-/// Calls work(slot) for every slot at once and returns when all are done. The thread sanitizer cannot see
-/// into the distribution's oneTBB and would report every hand-over in it; under it plain threads take its
-/// place, so that races of our own are still found.
+/// Calls work(slot) for every slot in parallel and returns when all are done. ThreadSanitizer cannot see into
+/// the distribution's oneTBB and would report every synchronisation in it, so that builds with it use plain
+/// threads to find our own races.
 template <class F> void on_every_slot(int slots, const F& work) {
     if constexpr (kThreadSanitizer) {
         std::vector<std::thread> threads;
@@ -54,7 +54,7 @@ ThreadLimit::ThreadLimit(int threads) : outer_(threads_here) { threads_here = st
 ThreadLimit::~ThreadLimit() { threads_here = outer_; }
 
 int band_count(int rows, int slots, int min_rows) {
-    constexpr int kPerSlot = 4; // so that threads end together; a guess
+    constexpr int kPerSlot = 4; // so that threads end together; an estimate
     if (slots == 1)
         return 1;
     return std::clamp(rows / std::max(1, min_rows), 1, kPerSlot * slots);
@@ -74,7 +74,7 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
             call(f, band, 0);
         return;
     }
-    // Slots take bands as they come: whoever starts late takes fewer.
+    // Slots take the next band when they are free: a slot that starts late takes fewer.
     std::atomic<int> next{0};
     std::mutex mutex;
     std::exception_ptr failure;
@@ -86,7 +86,7 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
                 const std::scoped_lock lock(mutex);
                 if (!failure)
                     failure = std::current_exception();
-                next = bands; // nobody begins another
+                next = bands; // no slot starts another band
             }
         }
     });

@@ -1,4 +1,4 @@
-// Bands of rows over oneTBB, for every host stage.
+// Bands of rows in parallel (oneTBB), for all host stages.
 #pragma once
 
 #include <memory>
@@ -6,11 +6,11 @@
 
 namespace specklescope {
 
-/// Threads that a stage on this thread may use now: the innermost ThreadLimit, within what oneTBB allows (its
-/// global_control). At least 1.
+/// Number of threads that a stage on this thread may use: the innermost ThreadLimit, limited by oneTBB's
+/// global_control. At least 1.
 int parallel_threads();
 
-/// Limits the stages that the calling thread runs while it lives; 0: no limit of its own.
+/// Limits the stages run by the calling thread for its lifetime; 0: no own limit.
 class ThreadLimit {
 public:
     explicit ThreadLimit(int threads);
@@ -22,14 +22,14 @@ private:
     int outer_;
 };
 
-/// Bands that share `rows` evenly: a few for each slot, so that a thread that wakes late or is preempted
-/// costs little, but none under `min_rows`, which is what a band's own overhead is worth.
+/// Number of bands to split `rows` into: a few for each slot, so that a late or preempted thread costs
+/// little, but none smaller than `min_rows`, where the overhead of a band would dominate.
 int band_count(int rows, int slots, int min_rows);
 
 struct Band {
     int begin = 0, end = 0; ///< rows [begin, end)
 };
-/// Band `index` of `bands` nearly equal ones.
+/// Band `index` of `bands` nearly equal bands.
 Band band_rows(int rows, int bands, int index);
 
 namespace detail {
@@ -37,8 +37,8 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f);
 }
 
 /// Calls f(band, slot) once for every band in [0, bands) and returns when all are done. Calls with the same
-/// slot, in [0, slots), never overlap, so that a slot owns scratch memory. A band that throws stops nothing
-/// else; the first exception comes out here.
+/// slot, in [0, slots), never overlap, so that a slot can own scratch memory. If a band throws, the others
+/// still run; the first exception is rethrown here.
 template <class F> void run_bands(int bands, int slots, F&& f) {
     using Function = std::remove_reference_t<F>;
     detail::run_bands(
@@ -46,7 +46,7 @@ template <class F> void run_bands(int bands, int slots, F&& f) {
         const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
-/// The same over `rows` rows, shared evenly by `bands` of them: f(Band, slot).
+/// The same over `rows` rows, split evenly into `bands` bands: f(Band, slot).
 template <class F> void for_bands(int rows, int bands, int slots, F&& f) {
     run_bands(bands, slots, [&](int band, int slot) { f(band_rows(rows, bands, band), slot); });
 }

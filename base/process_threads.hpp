@@ -1,4 +1,4 @@
-// Threads of oneTBB, which the whole process shares.
+// oneTBB's threads, shared by the whole process.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a user is told of an exception, whoever threw it.
+// Text of an exception for the user.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,7 @@
 
 namespace specklescope {
 
-/// An Error's own sentence; for what the system or a library threw, one that says what to do.
+/// Message of an Error; for exceptions of the system or a library, a message that includes what to do.
 std::string sentence_of(const std::exception& error);
 
 } // namespace specklescope

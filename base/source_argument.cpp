@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kTokenEnd = " \t\r\n\"'";
-constexpr std::string_view kValueEnd = "&# \t\r\n\"'"; ///< and kTokenEnd behind it
+constexpr std::string_view kValueEnd = "&# \t\r\n\"'"; ///< followed by kTokenEnd
 constexpr std::string_view kReference = "${env:";
 constexpr std::array<std::string_view, 6> kSchemes = {"rtsp:", "rtsps:", "http:", "https:", "rtmp:", "srt:"};
 constexpr auto npos = std::string_view::npos;
 
-/// Where a secret stands in the text, and what it is called.
+/// Position of a secret in the text, and its name.
 struct Place {
     std::size_t begin = 0, end = 0;
     std::string key;
@@ -51,7 +51,7 @@ bool is_port(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// As long as before, and no sign in it that parts an address.
+/// Blanks out ${env:NAME} references: same length, without characters that separate the parts of an address.
 std::string without_references(std::string_view text) {
     std::string plain(text);
     for (std::size_t at = plain.find(kReference); at != std::string::npos; at = plain.find(kReference, at))
@@ -62,8 +62,8 @@ std::string without_references(std::string_view text) {
     return plain;
 }
 
-/// What ends an address or a value in it: a blank or a quote among other words. An address that is all of the
-/// text has an end only there.
+/// Characters that end an address or a value in it: a blank or a quote between other words. If the address is
+/// the whole text, only its own end counts.
 std::string_view ends_in(std::string_view text, std::string_view among_words) {
     const bool alone = !text.starts_with("gst:") &&
                        (text.find_first_of(kTokenEnd) > text.find("://") ||
@@ -72,8 +72,8 @@ std::string_view ends_in(std::string_view text, std::string_view among_words) {
     return alone ? among_words.substr(0, among_words.size() - kTokenEnd.size()) : among_words;
 }
 
-/// Where user:SECRET@ may begin: after "://", after the colon of an address whose slashes were forgotten, and
-/// in the proxy of a gst: text, which needs no "http://".
+/// Positions where user:SECRET@ may begin: after "://", after the colon of an address without slashes, and in
+/// the proxy of a gst: text, which needs no "http://".
 std::vector<std::size_t> authorities(std::string_view text) {
     std::vector<std::size_t> found;
     const auto begins_word = [&](std::size_t at) { return at == 0 || !is_word(text[at - 1]); };
@@ -92,13 +92,13 @@ std::vector<std::size_t> authorities(std::string_view text) {
     return found;
 }
 
-/// A password that should have been percent-encoded, with '@', '/' or a blank in it, is one all the same.
+/// Also finds passwords with '@', '/' or a blank that should have been percent-encoded.
 void find_passwords(std::string_view text, std::vector<Place>& places) {
     const std::string_view ends = ends_in(text, kTokenEnd);
     for (const std::size_t begin : authorities(text)) {
         const std::string token = without_references(text.substr(begin, first_of(text, ends, begin) - begin));
         const std::size_t colon = token.find(':');
-        const std::size_t path = first_of(token, "/?", 0); // no fragment goes to a camera
+        const std::size_t path = first_of(token, "/?", 0); // a camera address has no fragment
         std::size_t at = token.substr(0, path).rfind('@');
         if (at == npos && colon < path &&
             !is_port(std::string_view(token).substr(colon + 1, path - colon - 1)))
@@ -108,7 +108,7 @@ void find_passwords(std::string_view text, std::vector<Place>& places) {
     }
 }
 
-/// The end of a property's value in gst-launch text: that of its quotes, or the next space.
+/// Value of a property in gst-launch text: up to the closing quote or the next space.
 Place value_of_property(std::string_view text, std::size_t at) {
     at = std::min(text.find_first_not_of(kSpace, at), text.size());
     if (at < text.size() && text[at] == '(') // a type
@@ -130,7 +130,7 @@ Place value_of_property(std::string_view text, std::size_t at) {
     return {at, std::min(end, text.size()), ""};
 }
 
-/// key=SECRET in queries, and as a property of a gst: text.
+/// Finds key=SECRET in queries and in properties of a gst: text.
 void find_values(std::string_view text, std::vector<Place>& places) {
     const bool gst = text.starts_with("gst:");
     for (std::size_t equal = text.find('='); equal != npos; equal = text.find('=', equal + 1)) {
@@ -156,7 +156,7 @@ bool is_reference(std::string_view text) {
     return text.starts_with(kReference) && text.find('}') == text.size() - 1;
 }
 
-/// In order, none within another, references left out.
+/// Sorted places, without nested ones and without references.
 std::vector<Place> secret_places(std::string_view text) {
     std::vector<Place> places;
     find_passwords(text, places);
@@ -230,7 +230,7 @@ std::string slashed(std::string_view text, bool in_quotes) {
     return out;
 }
 
-/// As the place before which it stands asks: within an address, a property, or as it is.
+/// Escapes `value` as its position (after `before`) requires: in an address, in a property, or not at all.
 std::string escaped(std::string_view before, const std::string& value) {
     const std::size_t token = before.find_last_of(kTokenEnd);
     if (before.substr(token == npos ? 0 : token + 1).find("://") != npos)
@@ -254,7 +254,7 @@ SourceArgument::SourceArgument(std::string text) : text_(std::move(text)) {
 }
 
 SourceArgument SourceArgument::referring() const {
-    std::vector<std::pair<std::string, std::string>> named; // a name stands for one value
+    std::vector<std::pair<std::string, std::string>> named; // each name has one value
     return {with(text_, secret_places(text_), [&](const Place& place) {
         std::string base = "SPECKLESCOPE_";
         for (const char c : place.key)
@@ -305,7 +305,7 @@ SourceArgument SourceArgument::resolved(
 }
 
 std::string SourceArgument::hide(std::string_view text) const {
-    constexpr std::size_t kShort = 4; // a shorter one is hidden only where it can be nothing else
+    constexpr std::size_t kShort = 4; // shorter secrets are hidden only at their known places
     std::string out(text);
     if (secrets_.empty())
         return out;
@@ -322,7 +322,7 @@ std::string SourceArgument::hide(std::string_view text) const {
 }
 
 std::optional<std::string> from_environment(const std::string& name) {
-    const char* value = std::getenv(name.c_str()); // NOLINT(concurrency-mt-unsafe): set before threads begin
+    const char* value = std::getenv(name.c_str()); // NOLINT(concurrency-mt-unsafe): set before threads start
     return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 

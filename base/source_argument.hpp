@@ -1,5 +1,4 @@
-// The text that names a source, which may hold a password: what is printed, recorded and saved of it does
-// not.
+// Text that names a source and may contain a password, which must not be printed, recorded or saved.
 #pragma once
 
 #include <functional>
@@ -10,47 +9,46 @@
 
 namespace specklescope {
 
-/// Any text becomes one, and none becomes text again but by a name that says what for. Secrets are: the
-/// password of an address (rtsp://user:SECRET@host), values of a query whose key says so
-/// (?password=…&token=…), and in gst: texts properties such as user-pw=…; what stands there as ${env:NAME} is
-/// no secret but the name of one, and is read from the environment when the source is opened.
+/// Converts implicitly from text, but back only through a named function. Secrets are the password of an
+/// address (rtsp://user:SECRET@host), the values of query keys such as ?password=…&token=…, and properties of
+/// gst: texts such as user-pw=…. A ${env:NAME} in such a place is a reference, not a secret; it is read from
+/// the environment when the source is opened.
 class SourceArgument {
 public:
     SourceArgument() = default;
-    SourceArgument(
-        std::string text); // NOLINT(google-explicit-constructor): the way in is wide, the way out not
+    SourceArgument(std::string text); // NOLINT(google-explicit-constructor): implicit in, explicit out
     SourceArgument(const char* text)
         : SourceArgument(std::string(text)) {} // NOLINT(google-explicit-constructor)
 
     bool empty() const { return text_.empty(); }
-    /// Each secret is "***".
+    /// The text with "***" in place of each secret.
     const std::string& shown() const { return shown_; }
-    /// The whole of it: to open the source, and for nothing else.
+    /// The full text; only for opening the source.
     const std::string& revealed() const { return text_; }
     bool holds_secret() const { return !secrets_.empty(); }
 
-    /// The same source with ${env:NAME} in place of each secret: for files. SPECKLESCOPE_PASSWORD stands for
+    /// The same source with ${env:NAME} in place of each secret, for files. SPECKLESCOPE_PASSWORD is used for
     /// the password of an address, SPECKLESCOPE_TOKEN for the value of token, and so on.
     SourceArgument referring() const;
-    /// Names of the variables that it refers to, in order.
+    /// Names of the referenced variables, in order.
     std::vector<std::string> references() const;
-    /// With the values in place of the references, escaped as their place asks (percent in an address,
-    /// backslash in a gst: text). It is shown as before. Throws UsageError naming a variable that `value_of`
-    /// does not know.
+    /// Replaces the references with their values, escaped for their position (percent in an address,
+    /// backslash in a gst: text). shown() stays the same. Throws UsageError naming a variable that `value_of`
+    /// does not find.
     SourceArgument
     resolved(const std::function<std::optional<std::string>(const std::string& name)>& value_of) const;
 
-    /// `text`, a library's message for example, with "***" in place of every secret of this.
+    /// `text`, such as a library's message, with "***" in place of every secret of this source.
     std::string hide(std::string_view text) const;
 
     friend bool operator==(const SourceArgument& a, const SourceArgument& b) { return a.text_ == b.text_; }
 
 private:
     std::string text_, shown_;
-    std::vector<std::string> secrets_; ///< as they stand in the text, and as they are meant
+    std::vector<std::string> secrets_; ///< as written in the text, and decoded
 };
 
-/// The value of an environment variable that is set and not empty.
+/// Value of an environment variable; nothing if it is unset or empty.
 std::optional<std::string> from_environment(const std::string& name);
 
 } // namespace specklescope

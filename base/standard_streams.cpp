@@ -14,7 +14,7 @@ void hold_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF)
             continue;
-        const int nowhere = ::open("/dev/null", O_RDWR); // children get it, too
+        const int nowhere = ::open("/dev/null", O_RDWR); // children inherit it
         if (nowhere == stream)
             continue;
         const bool held = nowhere >= 0 && ::dup2(nowhere, stream) == stream;

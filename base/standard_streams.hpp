@@ -1,11 +1,11 @@
-// Standard input and standard error, where whoever started the program closed them.
+// Replaces standard input and standard error if the program was started with them closed.
 #pragma once
 
 namespace specklescope {
 
-/// Those that are closed become /dev/null: the next file to be opened would take their number, and get the
-/// words. Standard output stays closed, so that a stream into it is refused. Before anything else opens a
-/// file; throws RunError.
+/// Opens /dev/null for closed streams; otherwise the next opened file would get their number and their
+/// output. Standard output stays closed, so that streaming to it is refused. Call it before any file is
+/// opened; throws RunError.
 void hold_standard_streams();
 
 } // namespace specklescope

@@ -24,7 +24,7 @@ TickScale tick_scale(double low, double high, int parts) {
     const double size = std::max({std::abs(low), std::abs(high), 1e-300});
     const int exponent = static_cast<int>(std::floor(std::log10(size)));
     if (exponent >= 4 || exponent < -3) {
-        scale.exponent = exponent - ((exponent % 3) + 3) % 3; // thousands: the prefixes people know
+        scale.exponent = exponent - ((exponent % 3) + 3) % 3; // multiples of three: common prefixes
         scale.factor = std::pow(10, -scale.exponent);
     }
     scale.decimals = decimals_of(scale.step * scale.factor);

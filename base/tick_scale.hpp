@@ -1,17 +1,17 @@
-// Where the ticks of an axis lie, and how they are written.
+// Positions and formatting of axis ticks.
 #pragma once
 
 namespace specklescope {
 
-/// A step of 1, 2 or 5 times a power of ten that divides `span` into about `parts`.
+/// A step of 1, 2 or 5 times a power of ten that divides `span` into about `parts` parts.
 double nice_step(double span, int parts);
-/// Digits behind the point that tell multiples of `step` apart.
+/// Number of decimals needed to distinguish multiples of `step`.
 int decimals_of(double step);
 
-/// How the ticks of a scale from `low` to `high` are written. They share one power of ten, a multiple of
-/// three, where plain figures would be long: 0 … 6 "·10⁶".
+/// Formatting of the ticks from `low` to `high`. Long numbers share one power of ten, a multiple of three: 0
+/// … 6 "·10⁶".
 struct TickScale {
-    double step = 1, factor = 1; ///< between ticks; what is written is the value times the factor
+    double step = 1, factor = 1; ///< between ticks; the label is the value times the factor
     int decimals = 0;
     int exponent = 0; ///< of that power of ten
 };

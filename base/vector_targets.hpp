@@ -1,4 +1,4 @@
-// Instruction sets that the vector loops are compiled for; comes before <hwy/foreach_target.h>.
+// Instruction sets that the vector loops are compiled for; include before <hwy/foreach_target.h>.
 #pragma once
 
 #define HWY_DISABLED_TARGETS                                                                                 \

@@ -115,7 +115,8 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"libraries", libraries()},
             {"C library", place_of(library_file())},
             {"element", place_of(element_file())},
-            {"data", data.empty() ? "compiled in; not installed" : data}};
+            {"data", data.empty() ? "compiled in; not installed" : data},
+            {"use", "for research; not a medical device"}};
 }
 
 std::string version_text() {

@@ -31,7 +31,7 @@ template <Space S> const std::byte* last_byte(const ConstImageView<S>& pixels) {
     return pixels.row(pixels.shape.height - 1) + pixels.shape.row_bytes() - 1;
 }
 
-/// Elsewhere CUDA copies through memory of its own, and the calling thread waits for that.
+/// Otherwise CUDA copies through its own memory while the calling thread waits.
 bool page_locked(const ConstHostView& pixels) {
     for (const std::byte* place : {pixels.data, last_byte(pixels)}) {
         cudaPointerAttributes found{};
@@ -45,7 +45,7 @@ bool page_locked(const ConstHostView& pixels) {
     return true;
 }
 
-/// Page-locked, for threads whose current device is their own affair. Made on its device.
+/// Page-locked memory for threads whose current device must not change. Allocated with its device current.
 class GuestsMemory final : public SlotMemory {
 public:
     explicit GuestsMemory(int device) : device_(device) {}
@@ -57,7 +57,7 @@ public:
         try {
             const DeviceScope scope(device_, true);
             memory_->release(memory);
-        } catch (const std::exception&) { // the device is lost, and what it had locked with it
+        } catch (const std::exception&) { // the device is lost, including its locked memory
         }
     }
     Space space() const override { return Space::host; }
@@ -75,7 +75,7 @@ void check_place(const std::byte* place, int device, const std::string& which, c
         found.type = cudaMemoryTypeUnregistered;
     }
     switch (found.type) {
-    case cudaMemoryTypeManaged: // is where it is wanted
+    case cudaMemoryTypeManaged: // accessible from both sides
         return;
     case cudaMemoryTypeDevice:
         if (found.device == device)
@@ -99,7 +99,7 @@ void check_place(const std::byte* place, int device, const std::string& which, c
 
 GivenBack::GivenBack(bool guest) {
     if (guest && cudaGetDevice(&before_) != cudaSuccess) {
-        static_cast<void>(cudaGetLastError()); // there is none: who needs one says so
+        static_cast<void>(cudaGetLastError()); // no device: reported where it is needed
         before_ = -1;
     }
 }
@@ -197,7 +197,7 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
     check_stream(order);
     if (const cudaError_t status = cudaMallocAsync(&memory, bytes, order); status != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
-        if (status != cudaErrorMemoryAllocation) // a stream that is none, a device that is lost
+        if (status != cudaErrorMemoryAllocation) // an invalid stream or a lost device
             check(status, "cudaMallocAsync");
         throw DeviceError("No room for " + size_text(bytes) +
                           " in the GPU's memory; free what is no longer needed, or give an output.");
@@ -212,7 +212,7 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
             }
             log_failure(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
             log_failure(cudaFree(given), "cudaFree");
-        } catch (const std::exception&) { // the device is lost, and its memory with it
+        } catch (const std::exception&) { // the device is lost, including its memory
         }
     };
     return {.data = std::shared_ptr<void>(memory, give_back),

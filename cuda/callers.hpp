@@ -1,4 +1,4 @@
-// Memory of a device and streams that belong to somebody else: a caller of the library.
+// Device memory and streams of a caller of the library.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::cuda {
 
-/// For a guest: the thread's current device, which is that again at the end.
+/// For guests: restores the thread's current device on destruction.
 class GivenBack {
 public:
     explicit GivenBack(bool guest);
@@ -17,10 +17,10 @@ public:
     GivenBack& operator=(const GivenBack&) = delete;
 
 private:
-    int before_ = -1; ///< −1: nothing is given back
+    int before_ = -1; ///< −1: nothing to restore
 };
 
-/// Makes `device` the thread's, as long as a guest's call lasts.
+/// Makes `device` the thread's current device for its lifetime, for calls of guests.
 class DeviceScope {
 public:
     DeviceScope(int device, bool guest) : before_(guest) { check(cudaSetDevice(device), "cudaSetDevice"); }
@@ -29,12 +29,12 @@ private:
     GivenBack before_;
 };
 
-/// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike. Of a
-/// caller's memory, `ours` false, what lies between rows is not to be written.
+/// Copies long rows one by one, so that padding is not transferred; the copy engines handle both forms. For a
+/// caller's memory (`ours` false) the space between rows is not written.
 template <Space To, Space From, class Byte>
 void copy_rows(const BasicImageView<To, std::byte>& to, const BasicImageView<From, Byte>& from,
                cudaMemcpyKind kind, const Stream& stream, bool ours = To != From) {
-    constexpr std::size_t kLongRow = 2048; // bytes, a guess
+    constexpr std::size_t kLongRow = 2048; // bytes, an estimate
     const Shape& shape = from.shape;
     const auto rows = static_cast<std::size_t>(shape.height);
     const bool padded = to.pitch != shape.row_bytes();
@@ -48,26 +48,25 @@ void copy_rows(const BasicImageView<To, std::byte>& to, const BasicImageView<Fro
               "cudaMemcpy2DAsync");
 }
 
-/// Kernels can read and write it as it lies. What they read or write of a row at once is up to 32 bytes,
-/// aligned to 16: beyond its end lies memory of somebody else here, where our own images have padding.
+/// True if kernels can access it directly. They read and write up to 32 bytes of a row at once, aligned to
+/// 16: our images have padding there, a caller's memory may not.
 bool fits_kernels(const ConstDeviceView& pixels);
 
-/// Throws UsageError where a caller's stream cannot be waited for: it is none, or is being captured into a
-/// graph.
+/// Throws UsageError for streams of callers that are invalid or being captured into a graph.
 void check_stream(cudaStream_t stream);
-/// What it holds now. Throws UsageError where it is of another device than the event.
+/// Records the event on the stream. Throws UsageError if they belong to different devices.
 void record_on(const Event& event, cudaStream_t stream);
 
-/// The order of one frame among what its caller has on the device.
+/// Orders one frame with the work of its caller on the device.
 class CallersOrder {
 public:
-    /// Throws UsageError where a stream cannot be waited for.
+    /// Throws UsageError if a stream cannot be waited for.
     void set(const CallersStreams& streams);
     void forget() noexcept { count_ = 0; }
     bool any() const { return count_ > 0; }
-    /// `stream` waits for what the caller's hold now.
+    /// `stream` waits for the work queued on the caller's streams.
     void hold(const Stream& stream) const;
-    /// The caller's streams wait for `done`; each frame sets them anew.
+    /// The caller's streams wait for `done`; call set() again for each frame.
     void release(const Event& done);
 
 private:
@@ -76,8 +75,8 @@ private:
     std::size_t count_ = 0;
 };
 
-/// What an executor of a device owes to callers with memory there. It is made on its device, which it chooses
-/// first.
+/// Base of device executors for callers with device memory. Must be constructed with its device current,
+/// which it selects first.
 class CallersExecutor : public Executor {
 public:
     CallersExecutor(int device, bool guest);
@@ -97,9 +96,9 @@ protected:
     const int device_;
     const bool guest_;
     const std::string name_;
-    Frame lent_;           ///< where the result of the next submit goes; none: a slot
-    Frame lent_on_host_;   ///< where it is downloaded to, page-locked; none: a slot
-    CallersOrder callers_; ///< of the next submit
+    Frame lent_;           ///< destination of the next result; empty: a slot
+    Frame lent_on_host_;   ///< its download destination, page-locked; empty: a slot
+    CallersOrder callers_; ///< for the next submit
 };
 
 } // namespace specklescope::cuda

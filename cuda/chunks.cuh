@@ -1,5 +1,5 @@
-// Rows in chunks of 16 bytes a channel, inside kernels: a thread loads and stores whole vectors, and takes
-// samples out of their words at places known when it is compiled.
+// Rows in chunks of 16 bytes per channel, inside kernels: a thread loads and stores whole vectors and
+// extracts samples at positions known at compile time.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace specklescope::cuda {
 
-/// Pixels of a chunk.
+/// Pixels per chunk.
 template <class T> inline constexpr int kChunkPixels = 16 / static_cast<int>(sizeof(T));
 
 template <class T, int kChannels> struct Chunk {
@@ -21,7 +21,7 @@ template <class T, int kChannels> struct Chunk {
         else
             return static_cast<T>(words[i / kPerWord] >> (i % kPerWord * 8 * static_cast<int>(sizeof(T))));
     }
-    /// Where a sample was set before, clear() comes first.
+    /// Call clear() first if a sample was set before.
     __device__ void set(int i, T value) {
         if constexpr (sizeof(T) == 4)
             words[i] = __float_as_uint(value);
@@ -30,8 +30,8 @@ template <class T, int kChannels> struct Chunk {
                                    << (i % kPerWord * 8 * static_cast<int>(sizeof(T)));
     }
 
-    /// Vectors that begin in [0, row_bytes); of one that begins there the rest may be padding, which every
-    /// row of a device image has up to a multiple of 16 bytes.
+    /// Loads vectors that start in [0, row_bytes); the end of the last one may be padding, which every row of
+    /// a device image has up to a multiple of 16 bytes.
     __device__ void load(const std::byte* row, int offset, int row_bytes) {
 #pragma unroll
         for (int k = 0; k < kChannels; ++k)
@@ -43,7 +43,7 @@ template <class T, int kChannels> struct Chunk {
                 words[4 * k + 3] = v.w;
             }
     }
-    /// The last vector of a row fills up its padding.
+    /// The last vector of a row overwrites its padding.
     __device__ void store(std::byte* row, int offset, int row_bytes) const {
 #pragma unroll
         for (int k = 0; k < kChannels; ++k)
@@ -52,8 +52,8 @@ template <class T, int kChannels> struct Chunk {
                     make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
     }
 
-    /// Of bytes from any place of the row, also before its begin (zeros). `offset` & 15 should be the same
-    /// for all threads.
+    /// Loads bytes from any position, also before the row (zeros). `offset` & 15 should be the same for all
+    /// threads.
     __device__ void load_anywhere(const std::byte* row, int offset, int row_bytes) {
         const int aligned = offset & ~15;
         std::uint32_t around[kWords + 4] = {};

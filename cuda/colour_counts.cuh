@@ -1,6 +1,6 @@
-// PixelCounts of colour images on the device. Kernels in tiles see samples, and a pixel's three may lie in
-// two warps: they count samples aside, and where they found any, a second look at the image counts pixels.
-// For .cu files only.
+// PixelCounts of colour images on the device. Kernels in tiles see samples, and a pixel's three samples may
+// be in two warps. They count samples separately; if there are any, a second pass over the image counts
+// pixels. For .cu files only.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -10,13 +10,13 @@
 namespace specklescope::cuda {
 
 struct ColourArgs {
-    const PixelCounts* samples; ///< all zero: there is nothing to count
+    const PixelCounts* samples; ///< all zero: nothing to count
     const std::byte* input;
     std::size_t input_pitch;
     const std::byte* output; ///< f32
     std::size_t output_pitch;
     int width, height;
-    float threshold; ///< of the input, at and above which a sample is saturated; +∞: none is
+    float threshold; ///< saturation threshold of the input; +∞: none
     PixelCounts* counts;
 };
 
@@ -47,7 +47,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
     count_in_warp(args.counts->saturated, saturated);
 }
 
-/// Grey images are counted by the tiles' kernel itself.
+/// For grey images the tiles' kernel counts directly.
 class ColourCounts {
 public:
     ColourCounts() = default;
@@ -55,7 +55,7 @@ public:
         : samples_(input.channels == 3 ? Buffer(sizeof(PixelCounts), device_memory()) : Buffer()),
           colour_(input.channels == 3) {}
 
-    /// Where the tiles' kernel shall count samples, for a result's `counts`.
+    /// Counters for the tiles' kernel, for a result with `counts`.
     PixelCounts* begin(PixelCounts* counts, cudaStream_t stream) const {
         if (!colour_)
             return counts;
@@ -63,7 +63,7 @@ public:
         return samples_.as<PixelCounts>();
     }
 
-    /// After that kernel.
+    /// Call after that kernel.
     void finish(ConstDeviceView input, DeviceView output, float threshold, PixelCounts* counts,
                 cudaStream_t stream) const {
         if (!colour_)

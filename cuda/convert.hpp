@@ -1,4 +1,4 @@
-// The conversion that the device executor inserts where a stage does not accept what it is given.
+// Conversion on the device for stages that do not accept their input.
 #pragma once
 
 #include "pipeline/chain.hpp"
@@ -7,8 +7,8 @@
 
 namespace specklescope::cuda {
 
-/// from → to of the same size, as pipeline/convert.hpp's convert() does on the host, bit for bit for
-/// integers.
+/// Converts between images of the same size, like convert() in pipeline/convert.hpp on the host;
+/// bit-identical for integers.
 void convert(ConstDeviceView from, DeviceView to, GreyChannel channel, cudaStream_t stream);
 
 } // namespace specklescope::cuda

@@ -10,8 +10,8 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kCountThreads = 256; ///< a guess
-/// Enough blocks to keep any GPU busy; each walks over its part of the image.
+constexpr int kCountThreads = 256; ///< an estimate
+/// Enough blocks to fill any GPU; each processes a part of the image.
 constexpr std::size_t kMostBlocks = 2048;
 
 unsigned blocks_for(std::size_t threads) {

@@ -9,7 +9,7 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kFilterThreads = 256; ///< a guess
+constexpr int kFilterThreads = 256; ///< an estimate
 
 /// One warp.
 __global__ void look_kernel(View<const float, Space::device> input, bool with_offset, FilterGuard* guard) {
@@ -32,10 +32,10 @@ __global__ void look_kernel(View<const float, Space::device> input, bool with_of
     const float offset = with_offset ? common_offset(low, high) : 0;
     *guard = {};
     guard->offset = offset;
-    guard->found.undefined = offset != 0 ? 1 : 0; // then the plain filter is not good enough
+    guard->found.undefined = offset != 0 ? 1 : 0; // the plain filter is then not precise enough
 }
 
-/// f(x, y) for each sample, over the grid of blocks_of().
+/// Calls f(x, y) for each sample, over the grid of blocks_of().
 template <class F> __device__ void each_sample(int samples, int rows, F&& f) {
     const int x = static_cast<int>(blockIdx.x * kFilterThreads + threadIdx.x);
     if (x < samples)
@@ -44,7 +44,7 @@ template <class F> __device__ void each_sample(int samples, int rows, F&& f) {
 }
 
 dim3 blocks_of(const Shape& shape) {
-    constexpr int kMostRows = 64; // few blocks, since most launches do nothing; a guess
+    constexpr int kMostRows = 64; // few blocks, since most launches do nothing; an estimate
     return {static_cast<unsigned>((shape.width * shape.channels + kFilterThreads - 1) / kFilterThreads),
             static_cast<unsigned>(std::min(shape.height, kMostRows))};
 }

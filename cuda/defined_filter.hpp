@@ -1,4 +1,4 @@
-// Linear filters over samples of which some are undefined or infinite, on the device. Inside cuda/ only.
+// Linear filters on the device for images with undefined or infinite samples. Inside cuda/ only.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -7,14 +7,14 @@
 
 namespace specklescope::cuda {
 
-/// Runs a filter as FilterNorm says. Whether a frame needs more than the plain filter is known on the device
-/// only: the kernels for that are launched for each frame of f32, and return at once while all samples are
-/// numbers.
+/// Runs a filter according to FilterNorm. Only the device knows whether a frame needs more than the plain
+/// filter, so that the kernels for it are launched for each f32 frame and return immediately while all
+/// samples are finite.
 class DefinedFilter {
 public:
     void prepare(const Shape& input, const Shape& output, const FilterNorm& norm);
 
-    /// Calls filter(input, output, guard): its kernels return at once where skipped(guard).
+    /// Calls filter(input, output, guard): its kernels return immediately if skipped(guard).
     template <class F>
     void run(ConstDeviceView input, DeviceView output, cudaStream_t stream, F&& filter) const {
         if (input.shape.type != PixelType::f32)

@@ -8,7 +8,7 @@ namespace specklescope {
 
 namespace {
 
-/// Why there is no device: cudaGetDeviceCount's answer in words that say what to do.
+/// Reason for a missing device: cudaGetDeviceCount's status as a message with a remedy.
 std::string no_device_reason(cudaError_t status) {
     int driver = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess)
@@ -42,7 +42,7 @@ std::vector<GpuInfo> list_gpus(std::string* reason) {
         if (status == cudaSuccess)
             gpus.push_back({i, found.name, found.totalGlobalMem, found.major, found.minor});
     }
-    static_cast<void>(cudaGetLastError()); // a failed question is no reason for the next call to fail
+    static_cast<void>(cudaGetLastError()); // clear the error: a failed query must not affect the next call
     if (gpus.empty() && reason)
         *reason = no_device_reason(status);
     return gpus;
@@ -53,19 +53,19 @@ namespace cuda {
 void check(cudaError_t status, const char* call) {
     if (status == cudaSuccess)
         return;
-    static_cast<void>(cudaGetLastError()); // it is told here; sticky errors come back by themselves
+    static_cast<void>(cudaGetLastError()); // reported here; sticky errors appear again
     throw DeviceError(std::string("The GPU failed in ") + call + ": " + cudaGetErrorString(status) + " (" +
                       cudaGetErrorName(status) + ").");
 }
 
 void log_failure(cudaError_t status, const char* call) noexcept {
-    // At the end of the process static objects may go after CUDA itself: nothing is lost then.
+    // At process exit static objects may be destroyed after CUDA: nothing is lost then.
     if (status == cudaSuccess || status == cudaErrorCudartUnloading)
         return;
     static_cast<void>(cudaGetLastError());
     try {
         run_log().error("The GPU failed in {}: {}", call, cudaGetErrorString(status));
-    } catch (...) { // a destructor has nowhere to throw to
+    } catch (...) { // destructors must not throw
     }
 }
 
@@ -129,7 +129,7 @@ int current_device() {
     return device;
 }
 
-/// Remembers its device: slots are allocated and released on whatever thread asks.
+/// Stores its device, since any thread may allocate and release slots.
 class DeviceMemory final : public SlotMemory {
 public:
     void* allocate(std::size_t bytes) override {
@@ -182,7 +182,7 @@ cudaDeviceProp use_device(int index) {
     cudaDeviceProp properties{};
     cudaError_t status = cudaSetDevice(index);
     if (status == cudaSuccess)
-        status = cudaFree(nullptr); // makes the context: a device that is lost or taken says so here
+        status = cudaFree(nullptr); // creates the context: a lost or busy device fails here
     if (status == cudaSuccess)
         status = cudaGetDeviceProperties(&properties, index);
     if (status != cudaSuccess) {

@@ -1,4 +1,4 @@
-// Owners of what CUDA hands out, and the one check. For .cu files only; the rest of the program sees
+// Owners of CUDA objects, and error checks. For .cu files and cuda/ only; the rest of the program uses
 // devices.hpp.
 #pragma once
 
@@ -16,20 +16,20 @@
 
 namespace specklescope::cuda {
 
-/// Throws RunError naming the call and CUDA's words. In every build.
+/// Throws RunError naming the call and CUDA's error text. Active in every build.
 void check(cudaError_t status, const char* call);
-/// The same for destructors: writes to the log instead.
+/// The same for destructors: logs the error instead.
 void log_failure(cudaError_t status, const char* call) noexcept;
 
-/// After a kernel launch.
+/// Call after a kernel launch.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
 
-/// Rows of device images start on this many bytes (FrameRing and image() keep to it): kernels load 16 bytes
-/// at once.
+/// Alignment of rows in device images in bytes (also used by FrameRing and image()): kernels load 16 bytes at
+/// once.
 inline constexpr std::size_t kRowAlignment = 256;
 
-/// Blocks that __launch_bounds__ may ask for, `wanted` at most: a multiprocessor of compute capability 7.5
-/// holds 1024 threads.
+/// Value for __launch_bounds__, at most `wanted`: a multiprocessor of compute capability 7.5 holds 1024
+/// threads.
 constexpr int blocks_held(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
     constexpr int kMost = 1024;
@@ -58,9 +58,9 @@ private:
 class Event {
 public:
     enum class Use : std::uint8_t {
-        timing,   ///< takes the time. Costs the copy engine 1.4 µs between two copies
-        ordering, ///< holds another stream; costs next to nothing
-        waiting,  ///< as ordering, and synchronize() puts the thread to sleep instead of spinning
+        timing,   ///< records the time. Costs the copy engine 1.4 µs between two copies
+        ordering, ///< makes another stream wait; almost free
+        waiting,  ///< like ordering; synchronize() puts the thread to sleep instead of spinning
     };
     explicit Event(Use use = Use::timing);
     ~Event();
@@ -71,18 +71,18 @@ public:
     }
     cudaEvent_t get() const { return event_; }
     void record(const Stream& stream) const;
-    /// Work put on `stream` from now on waits for this event.
+    /// Later work on `stream` waits for this event.
     void hold(const Stream& stream) const;
     bool done() const;
     void synchronize() const;
-    /// Milliseconds from `start`; both must be for timing, and done.
+    /// Milliseconds since `start`; both must be timing events and complete.
     double ms_since(const Event& start) const;
 
 private:
     cudaEvent_t event_ = nullptr;
 };
 
-/// Bytes from one SlotMemory, given back on destruction.
+/// Bytes from a SlotMemory, released on destruction.
 class Buffer {
 public:
     Buffer() = default;
@@ -102,8 +102,8 @@ private:
     void* data_ = nullptr;
 };
 
-/// Memory of the current device, and host memory that its copy engines reach. Both may be released from any
-/// thread.
+/// Memory of the current device, and page-locked host memory for its copy engines. Any thread may release
+/// both.
 std::shared_ptr<SlotMemory> device_memory();
 std::shared_ptr<SlotMemory> page_locked_memory();
 

@@ -1,5 +1,5 @@
-// The chain on the device: an upload, a compute and a download stream joined by events, several frames in
-// flight. Frames stay in order because each stream keeps its own order.
+// The chain on the device: an upload, a compute and a download stream joined by events, with several frames
+// in flight. Frames stay in order because each stream keeps its own order.
 #include "pipeline/executor.hpp"
 #include "base/log.hpp"
 #include "cuda/callers.hpp"
@@ -23,12 +23,12 @@ namespace {
 
 using namespace cuda;
 
-/// Eight gave the same rate with twice the latency: docs/performance.md, Frames through the executor.
+/// Eight had the same rate and twice the latency: docs/performance.md, Frames through the executor.
 constexpr int kFramesInFlight = 4;
 using DevicePlan = Plan<Space::device>;
 
-/// Timing events stand between two copies on the bus, 1.35 µs each (docs/performance.md, Frames through the
-/// executor); of faster frames only some are timed.
+/// Timing events delay copies by 1.35 µs each (docs/performance.md, Frames through the executor); at high
+/// frame rates only some frames are timed.
 constexpr std::chrono::milliseconds kTimedEvery(10);
 
 class CudaExecutor final : public CallersExecutor {
@@ -39,7 +39,8 @@ public:
           host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
         check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kCounts),
               "cudaMemset");
-        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // the streams here do not wait for it
+        // the streams here do not wait for it
+        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
         if (results_leave)
             leaving_.emplace(device);
         for (std::size_t i = 0; i < flights_.size(); ++i) {
@@ -91,7 +92,7 @@ public:
     }
 
     void submit(Frame frame, bool want_host, bool again) override {
-        // A frame that fails here is missing to every history: the next one does not follow.
+        // A frame that fails here is missing in every window: the next frame does not follow it.
         if (!again)
             gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
@@ -109,7 +110,7 @@ public:
             timed_ = now;
         try {
             take_slots(flight, want_host);
-        } catch (...) { // nothing was begun
+        } catch (...) { // nothing was started
             flight.clear();
             throw;
         }
@@ -120,7 +121,7 @@ public:
             compute(flight, again);
             download(flight);
             callers_.release(flight.done);
-        } catch (...) { // nothing may be given back while a stream still works on it
+        } catch (...) { // release nothing that a stream still uses
             finish_quietly();
             log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kCounts), "cudaMemset");
             log_failure(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
@@ -170,8 +171,8 @@ public:
     }
 
 private:
-    /// Sends a dark frame through the chain: kernels are loaded and memory is there before the first frame. A
-    /// device that fails here fails again at that one, where the run can go on on the host.
+    /// Runs a dark frame through the chain: loads kernels and allocates memory before the first frame. If the
+    /// device fails here, it fails again at the first frame, where the run can continue on the host.
     void warm_up(bool want_host) {
         try {
             run_dark_frame(want_host);
@@ -191,24 +192,24 @@ private:
             submit(std::move(dark), want_host, true);
             collect(true);
         } catch (...) {
-            forget_flights(); // they hold the dark frame, whose ring ends here
+            forget_flights(); // they hold the dark frame, whose ring is destroyed here
             throw;
         }
     }
 
-    /// After a failure: waits for what still runs, whatever it says, and nothing is in flight any more.
+    /// After a failure: waits for running work, ignoring errors, and clears all flights.
     void forget_flights() noexcept {
         (void)cudaDeviceSynchronize();
         for (Flight& flight : flights_) {
             flight.clear();
-            if (flight.device_counts) // what was counted of the dark frame
+            if (flight.device_counts) // counts of the dark frame
                 (void)cudaMemset(flight.device_counts, 0, kCounts * sizeof(PixelCounts));
         }
         (void)cudaStreamSynchronize(nullptr); // the streams here do not wait for it
         in_flight_ = first_ = 0;
     }
 
-    /// The old plan stays if the new one cannot be made.
+    /// Keeps the old plan if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<DevicePlan>(chain, input,
                                                  PlanMemory{.stages = device_memory_,
@@ -220,8 +221,7 @@ private:
             agree_(next->output);
         std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
             next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
-        compute_
-            .synchronize(); // memory of stages that go, and of images between them, goes with the old plan
+        compute_.synchronize(); // memory of replaced stages and images is freed with the old plan
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
         regions_ = std::move(regions);
@@ -230,7 +230,8 @@ private:
         timed_ = {}; // the first frame of a plan is always timed
     }
 
-    /// The present ones where they are placed so already. Flights hold those that they were submitted with.
+    /// Returns the current regions if they have this placement. Flights keep the regions they were submitted
+    /// with.
     std::shared_ptr<DeviceRegions> on_device(const std::shared_ptr<const PlacedRegions>& placed) const {
         if (!placed)
             return nullptr;
@@ -243,7 +244,8 @@ private:
         const bool empty = plan_->steps.empty();
         const Frame& raw = flight.result.raw;
         const bool on_device = raw.space() == Space::device;
-        // Without stages the upload is the result; else one is always free: in_flight() < capacity().
+        // Without stages the upload is the result; otherwise an upload slot is always free: in_flight() <
+        // capacity().
         flight.uploaded = on_device && fits_kernels(raw.device()) ? raw
                           : empty                                 ? take_result(flight.result, plan_->uploads)
                                                                   : plan_->uploads->try_acquire();
@@ -304,7 +306,7 @@ private:
             flight.mark(compute_, "saturation");
         }
         CountSources sources;
-        bool complete = !info.recorded_in_warmup; // every history so far
+        bool complete = !info.recorded_in_warmup; // every window so far is complete
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
             DevicePlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             if (step.conversion) {
@@ -388,12 +390,12 @@ private:
     std::uint64_t version_ = 0;
     std::unique_ptr<DevicePlan> plan_;
     RegionsInEffect in_effect_;
-    std::shared_ptr<DeviceRegions> regions_; ///< on the plan's output; null: none
+    std::shared_ptr<DeviceRegions> regions_; ///< placed on the plan's output; null: none
     FrameBasis basis_;
-    bool gap_ = false;                      ///< since the last frame that was run
-    SteadyClock::time_point timed_{};       ///< when a frame was last submitted that is timed
+    bool gap_ = false;                      ///< since the last processed frame
+    SteadyClock::time_point timed_{};       ///< submission of the last timed frame
     Frame spare_result_, spare_download_;   ///< found by wait_slot() for the next submit
-    std::optional<LeavingResults> leaving_; ///< where results are made that nobody gives back; none: in slots
+    std::optional<LeavingResults> leaving_; ///< memory of results that callers keep; none: results use slots
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;
 };

@@ -1,12 +1,11 @@
-// Work of a filter that is done only where a frame needs it, without the host having to wait. Inside cuda/
-// only.
+// Filter work that is done only for frames that need it, without the host waiting. Inside cuda/ only.
 #pragma once
 
 #include "pipeline/frame.hpp"
 
 namespace specklescope::cuda {
 
-/// In device memory, written before the kernels that have it.
+/// In device memory, written before the kernels that read it.
 struct FilterGuard {
     PixelCounts found; ///< undefined and infinite results of the plain filter
     float offset;      ///< common_offset()

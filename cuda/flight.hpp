@@ -1,4 +1,4 @@
-// One frame on its way through the device. For cuda/executor.cpp alone.
+// One frame in flight on the device. Used only by cuda/executor.cpp.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -12,28 +12,29 @@
 
 namespace specklescope::cuda {
 
-/// Counts of a frame on the device: each stage's, the raw frame's and the final image's.
+/// Indices of a frame's counts on the device: each stage's, the raw frame's and the final image's.
 inline constexpr int kRawCounts = kMaxStages, kFinalCounts = kMaxStages + 1, kCounts = kMaxStages + 2;
 
-/// One frame on its way. Everything a stream still works on is held here.
+/// One frame in flight. Holds everything that a stream still uses.
 struct Flight {
     Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
     Event done{Event::Use::waiting}; ///< the last event of a frame
     // Recorded only if `timed`.
     Event upload_begin, upload_end, download_begin, download_end;
-    std::array<Event, 2 * kMaxStages + 4> marks; ///< on the compute stream: begin, then the end of every step
+    /// on the compute stream: start, then the end of every step
+    std::array<Event, 2 * kMaxStages + 4> marks;
     std::array<StageTiming, 2 * kMaxStages + 3> steps;
     std::size_t step_count = 0;
     bool timed = false;
     bool downloads = false;
     Frame uploaded;
-    Frame lent; ///< memory of the caller's that the result goes to; empty: none
+    Frame lent; ///< the caller's memory for the result; empty: none
     Result result;
-    std::shared_ptr<DeviceRegions> regions; ///< those in effect when it was submitted; null: none
+    std::shared_ptr<DeviceRegions> regions; ///< regions in effect at submission; null: none
     SaturationLook::In looked = SaturationLook::In::nowhere;
-    int index = 0; ///< among the flights
+    int index = 0; ///< index of this flight
     PixelCounts* host_counts = nullptr;
-    PixelCounts* device_counts = nullptr; ///< kCounts of them, zero between frames
+    PixelCounts* device_counts = nullptr; ///< array of kCounts, zero between frames
 
     void describe(Frame frame, const std::shared_ptr<const Chain>& chain, std::uint64_t version,
                   bool to_grey) {
@@ -54,7 +55,7 @@ struct Flight {
         steps[step_count++] = {name, 0, stage};
         time(marks[step_count], stream);
     }
-    /// Once it is done.
+    /// Call when the frame is done.
     void read_timings() {
         if (!timed)
             return;
@@ -65,7 +66,7 @@ struct Flight {
         if (downloads)
             timings.add("download", download_end.ms_since(download_begin));
     }
-    /// Once it is done. Windows and samples are known before.
+    /// Call when the frame is done. Windows and samples are set before.
     void read_counts() {
         PixelCounts& counts = result.counts;
         const PixelCounts known = std::exchange(counts, *host_counts);

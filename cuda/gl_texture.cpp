@@ -15,7 +15,7 @@ namespace {
 
 using namespace cuda;
 
-/// Throws unless OpenGL draws on the GPU that computes.
+/// Throws unless OpenGL uses the GPU that computes.
 void require_same_gpu() {
     int computing = 0;
     check(cudaGetDevice(&computing), "cudaGetDevice");
@@ -31,7 +31,7 @@ void require_same_gpu() {
         throw RunError("CUDA-GL interop is refused: OpenGL draws on another GPU than the one that computes.");
 }
 
-/// Mapped for as long as it lives.
+/// Maps the texture for its lifetime.
 class Mapping {
 public:
     Mapping(cudaGraphicsResource_t resource, const Stream& stream) : resource_(resource), stream_(stream) {
@@ -56,7 +56,7 @@ private:
     const Stream& stream_;
 };
 
-/// An array to write to from a kernel.
+/// A surface that a kernel can write.
 class Surface {
 public:
     explicit Surface(cudaArray_t array) {
@@ -81,7 +81,7 @@ struct GlTexture::Registration {
     Stream stream;
 
     Registration(unsigned texture, bool colour) {
-        const unsigned flags = colour ? cudaGraphicsRegisterFlagsSurfaceLoadStore // a kernel writes it
+        const unsigned flags = colour ? cudaGraphicsRegisterFlagsSurfaceLoadStore // written by a kernel
                                       : cudaGraphicsRegisterFlagsWriteDiscard;
         const cudaError_t status = cudaGraphicsGLRegisterImage(&resource, texture, GL_TEXTURE_2D, flags);
         if (status != cudaSuccess) {
@@ -116,7 +116,7 @@ void GlTexture::copy(const Frame& device_image) {
         if (shape_.channels == 3) {
             const Surface surface(mapping.array());
             expand_to_rgba(pixels, surface.get(), stream.get());
-            stream.synchronize(); // before the surface goes
+            stream.synchronize(); // before the surface is destroyed
             return;
         }
         check(cudaMemcpy2DToArrayAsync(mapping.array(), 0, 0, pixels.data, pixels.pitch, shape_.row_bytes(),
@@ -124,7 +124,7 @@ void GlTexture::copy(const Frame& device_image) {
                                        stream.get()),
               "cudaMemcpy2DToArrayAsync");
     }
-    stream.synchronize(); // the caller may give the frame back now
+    stream.synchronize(); // the caller may release the frame now
 }
 
 } // namespace specklescope

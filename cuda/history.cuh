@@ -1,5 +1,5 @@
-// How kernels of stages with history lay out what they keep: in tiles of 128 samples of one row, a warp each,
-// four samples a lane, so that every access is 16 bytes beside the neighbour's. Inside .cu files only.
+// Memory layout of stages with a window: tiles of 128 samples of one row, one warp each, four samples per
+// lane, so that every access is 16 bytes and adjacent to the neighbour's. Inside .cu files only.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -11,12 +11,13 @@
 
 namespace specklescope::cuda {
 
-// A lane's samples are one word of 16 bytes at most, a tile is a warp's. Threads of a block: a guess.
+// A lane's samples are at most one word of 16 bytes, a tile belongs to a warp. Threads per block: an
+// estimate.
 inline constexpr int kTileSamples = 128;
 inline constexpr int kLaneSamples = 4;
 inline constexpr int kTileThreads = 256;
 
-/// Samples of an image (channels side by side) in tiles.
+/// Samples of an image (interleaved channels) in tiles.
 struct Tiles {
     int width = 0;  ///< samples in a row
     int across = 0; ///< tiles in a row
@@ -57,15 +58,15 @@ template <class T> struct Samples {
     }
 };
 
-/// The tile and the samples of this lane.
+/// Tile and samples of this lane.
 struct Place {
     int tile, row, x, lane;
-    int inside; ///< how many of the lane's samples lie in the image: 0 … 4
+    int inside; ///< number of the lane's samples inside the image: 0 … 4
     __device__ std::size_t sample() const {
         return static_cast<std::size_t>(tile) * kTileSamples + static_cast<std::size_t>(lane) * kLaneSamples;
     }
 };
-/// Whole warps are beyond the last tile or not.
+/// Either all or none of a warp's lanes are beyond the last tile.
 __device__ inline Place place_of(const Tiles& tiles) {
     Place place{};
     place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U);
@@ -76,7 +77,7 @@ __device__ inline Place place_of(const Tiles& tiles) {
     return place;
 }
 
-/// What lies beyond the row's end is not looked at: zeros stand there.
+/// Samples beyond the row's end are not read: they become zeros.
 template <class T>
 __device__ inline Samples<T> load_samples(const std::byte* image, std::size_t pitch, const Place& place) {
     Samples<T> samples{};
@@ -106,12 +107,12 @@ template <class T> __device__ inline void store_results(std::byte* image, std::s
             to[j] = results.v[j];
 }
 
-/// Word `index` of the lane's state: 16 bytes. A tile's words of one index lie side by side.
+/// Word `index` of the lane's state: 16 bytes. A tile's words with one index are contiguous.
 __device__ inline uint4* state_word(uint4* state, const Place& place, int words, int index) {
     return state + (static_cast<std::size_t>(place.tile) * words + index) * 32 + place.lane;
 }
 
-/// Adds the warp's sum to `counter`; every lane must take part.
+/// Adds the warp's sum to `counter`; all lanes must call it.
 __device__ inline void count_in_warp(std::uint64_t& counter, unsigned mine) {
     if (__any_sync(kWholeWarp, mine != 0) == 0)
         return;
@@ -138,8 +139,8 @@ __device__ inline void count_undefined(PixelCounts& counts, const Place& place,
 
 // --- saturation ---
 
-/// For each sample in how many runs more, this one included, its window still holds a sample at full scale.
-/// The largest of a tile stands beside it, so that tiles without any cost one number.
+/// Per sample, the number of further runs (including this one) in which its window contains a sample at full
+/// scale. The maximum of each tile is stored too, so that tiles without any cost only one number.
 struct AgesOnDevice {
     std::uint16_t* ages;
     std::uint32_t* of_tiles;
@@ -147,7 +148,7 @@ struct AgesOnDevice {
     float full_scale; ///< 0: none
 };
 
-/// Takes the samples in (`take`) and returns the lane's ages.
+/// Adds the samples (`take`) and returns the lane's ages.
 template <class T>
 __device__ inline Samples<std::uint16_t> advance_ages(const AgesOnDevice& saturation, const Place& place,
                                                       const Samples<T>& newest, bool take, bool first) {

@@ -1,4 +1,4 @@
-// Device memory of stages with history. For .cu files only.
+// Device memory of stages with a window. For .cu files only.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -8,11 +8,11 @@
 
 namespace specklescope::cuda {
 
-/// check_history against what the current device has left.
+/// check_history() with the free memory of the current device.
 void check_device_history(std::string_view stage, int frames, const HistoryBytes& bytes);
 
 #ifdef __CUDACC__
-/// Owns what AgesOnDevice points to.
+/// Owner of the memory of AgesOnDevice.
 class AgesMemory {
 public:
     AgesMemory() = default;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(10);
 
-/// Without gaps where kernels can take rows so: then it is what every library takes.
+/// Without padding if kernels can use such rows: every library accepts that.
 std::size_t pitch_of(const Shape& shape) {
     const ConstDeviceView tight{nullptr, shape, shape.row_bytes()};
     return fits_kernels(tight) ? tight.pitch : slot_pitch(shape, Space::device);
@@ -28,12 +28,12 @@ std::size_t bytes_of(const Shape& shape) { return pitch_of(shape) * static_cast<
 
 struct Room {
     std::byte* data = nullptr;
-    std::vector<Event> uses; ///< behind which it may be written again
-    /// It was somebody's who has named no stream: one of the uses is still to come, of the default stream.
+    std::vector<Event> uses; ///< work to wait for before the memory is reused
+    /// The caller named no stream: the default stream is still to be added to the uses.
     bool unsaid = false;
 };
 
-/// Rooms of one size. What is free is kept, `spare` of them at most. Ends with the last room that is out.
+/// Pool of buffers of one size. Keeps at most `spare` free ones. Destroyed with the last buffer in use.
 class Rooms : public std::enable_shared_from_this<Rooms> {
 public:
     Rooms(int device, std::size_t size, std::size_t spare) : bytes(size), device_(device), spare_(spare) {
@@ -45,7 +45,7 @@ public:
         properties.location.type = cudaMemLocationTypeDevice;
         properties.location.id = device_;
         check(cudaMemPoolCreate(&pool_, &properties), "cudaMemPoolCreate");
-        // Else room that a slow caller has given back would be waited for, where there is more.
+        // Otherwise a buffer that a slow caller still uses would be waited for, although memory is available.
         int no = 0;
         const cudaError_t status =
             cudaMemPoolSetAttribute(pool_, cudaMemPoolReuseAllowInternalDependencies, &no);
@@ -55,23 +55,23 @@ public:
     }
     Rooms(const Rooms&) = delete;
     Rooms& operator=(const Rooms&) = delete;
-    /// Waits for nobody: what callers still do there comes first on the GPU.
+    /// Does not block: the GPU finishes the callers' work first.
     ~Rooms() {
         try {
             const DeviceScope scope(device_, true);
             for (Room& room : idle_)
                 if (settle(room))
                     free(room);
-            log_failure(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // behind the last cudaFreeAsync
+            log_failure(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // after the last cudaFreeAsync
             allocates_.reset();
             frees_.reset();
-        } catch (const std::exception&) { // the device is lost, and its memory with it
+        } catch (const std::exception&) { // the device is lost, including its memory
         }
     }
 
-    /// Nothing where the time is over and all of the device's memory is in use.
+    /// Returns nothing at the timeout if all device memory is in use.
     std::shared_ptr<LeavingRoom> take(milliseconds timeout);
-    /// From any thread.
+    /// Any thread.
     void put(Room room) noexcept {
         try {
             const DeviceScope scope(device_, true);
@@ -81,12 +81,12 @@ public:
                 idle_.push_back(std::move(room));
             else
                 free(room);
-        } catch (const std::exception&) { // the same
+        } catch (const std::exception&) { // as above
         }
         came_home_.notify_all();
     }
     int device() const { return device_; }
-    /// What `stream` holds now. Throws UsageError where it cannot be waited for.
+    /// Adds the work queued on `stream`. Throws UsageError if it cannot be waited for.
     void use(Room& room, cudaStream_t stream) const {
         const DeviceScope scope(device_, true);
         check_stream(stream);
@@ -103,7 +103,7 @@ private:
             past = room.uses.insert(past, Event(Event::Use::ordering));
         record_on(*past, stream);
     }
-    /// False where the default stream cannot be asked now, since somebody captures a graph: later it can.
+    /// False while the default stream cannot be queried because a graph is being captured; retried later.
     static bool settle(Room& room) noexcept {
         if (!room.unsaid)
             return true;
@@ -115,7 +115,7 @@ private:
         }
         return !room.unsaid;
     }
-    /// Under mutex_. The one that came home first is the likeliest.
+    /// Requires mutex_. The buffer released first is most likely idle.
     std::optional<Room> take_idle() {
         const auto found = std::find_if(idle_.begin(), idle_.end(), [](Room& room) {
             return settle(room) && std::all_of(room.uses.begin(), room.uses.end(),
@@ -127,7 +127,8 @@ private:
         idle_.erase(found);
         return room;
     }
-    /// The pool's order is that of a stream on which nothing else is: it is there at once, for every stream.
+    /// The pool is ordered by a stream without other work: the memory is available immediately, for every
+    /// stream.
     std::optional<Room> make() const {
         void* memory = nullptr;
         const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool_, allocates_->get());
@@ -139,7 +140,7 @@ private:
         allocates_->synchronize();
         return Room{static_cast<std::byte*>(memory), {}, false};
     }
-    /// Behind its uses.
+    /// Frees after its uses.
     void free(const Room& room) const {
         for (const Event& use : room.uses)
             use.hold(*frees_);
@@ -152,10 +153,10 @@ private:
     std::optional<Stream> allocates_, frees_;
     std::mutex mutex_;
     std::condition_variable came_home_;
-    std::vector<Room> idle_; ///< in the order in which they came home; some may still be in use
+    std::vector<Room> idle_; ///< in the order of release; some may still be in use
 };
 
-/// One of them, out.
+/// A buffer in use by a result.
 class LeavingRoom final : public ResultMemory {
 public:
     LeavingRoom(std::shared_ptr<Rooms> rooms, Room room) : rooms_(std::move(rooms)), room_(std::move(room)) {}
@@ -185,7 +186,7 @@ private:
 };
 
 std::shared_ptr<LeavingRoom> Rooms::take(milliseconds timeout) {
-    constexpr milliseconds kLook(2); // streams of others end without a word
+    constexpr milliseconds kLook(2); // poll interval: callers' streams do not notify
     const DeviceScope scope(device_, true);
     const auto end = SteadyClock::now() + timeout;
     std::unique_lock lock(mutex_);

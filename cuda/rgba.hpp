@@ -1,4 +1,4 @@
-// Colour for a texture: OpenGL textures that CUDA can write have one, two or four channels.
+// Colour for textures: OpenGL textures that CUDA can write have one, two or four channels.
 #pragma once
 
 #include "pipeline/image.hpp"
@@ -7,7 +7,7 @@
 
 namespace specklescope::cuda {
 
-/// Three channels to the four of a surface of the same size and sample type; the fourth is full scale.
+/// Copies three channels to a surface with four, of the same size and sample type; the fourth is full scale.
 void expand_to_rgba(ConstDeviceView rgb, cudaSurfaceObject_t to, cudaStream_t stream);
 
 } // namespace specklescope::cuda

@@ -1,4 +1,4 @@
-// Rows of views, inside kernels.
+// Rows of views in kernels.
 #pragma once
 
 #include "pipeline/image.hpp"

@@ -1,18 +1,18 @@
-// Kernels one after the other, each of which begins while the one before it still runs (compute capability
-// 9.0 and later; elsewhere it waits).
+// Sequence of kernels, each of which starts while the previous one still runs (compute capability 9.0 and
+// later; on older devices it waits).
 #pragma once
 
 #include "cuda/device.hpp"
 
 namespace specklescope::cuda {
 
-/// In a kernel: the next of the sequence may begin once all blocks of this one have come here.
+/// In a kernel: allows the next of the sequence to start once all blocks have called it.
 __device__ inline void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
-/// In a kernel: until the one before it in the sequence is done and what it has written is there.
+/// In a kernel: waits until the previous one of the sequence is done and its writes are visible.
 __device__ inline void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -22,14 +22,14 @@ __device__ inline void wait_for_previous() {
 struct Sequence {
     cudaStream_t stream = nullptr;
     bool overlaps =
-        false; ///< the kernels' code has the two functions above (cudaFuncAttributes::ptxVersion ≥ 90)
+        false; ///< the kernels' code includes the two functions above (cudaFuncAttributes::ptxVersion ≥ 90)
 
     struct Grid {
         dim3 blocks;
         unsigned threads;
     };
 
-    /// The first one waits for everything before it on the stream.
+    /// The first kernel waits for all earlier work on the stream.
     template <class... Args, class... Given>
     void first(const char* name, const Grid& grid, void (*kernel)(Args...), const Given&... args) const {
         launch(name, grid, 0, kernel, args...);

@@ -1,4 +1,4 @@
-// Tables on their way to the device. Inside cuda/ only.
+// Upload of tables to the device. Inside cuda/ only.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -7,8 +7,9 @@
 
 namespace specklescope::cuda {
 
-/// Device memory with a copy of these values (none of none), there for every stream: a plain cudaMemcpy may
-/// return while pageable memory is still on its way, and the frames' streams do not wait for the default one.
+/// Device memory with a copy of these values (empty for none), valid for all streams: a plain cudaMemcpy may
+/// return while pageable memory is still being transferred, and the frames' streams do not wait for the
+/// default stream.
 Buffer uploaded(const void* values, std::size_t bytes);
 template <class T> Buffer uploaded(const std::vector<T>& values) {
     return uploaded(values.data(), values.size() * sizeof(T));

@@ -15,8 +15,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A fast camera needs more than others: a recorder's disk, or the window's first picture, may take this
-/// long.
+/// Number of slots that covers a stall of a fast camera: a recorder's disk or the window's first image can
+/// take this long.
 int usual_slots(const SourceInfo& source, const Shape& shape) {
     constexpr double kHiccup = 0.08; // s
     constexpr std::size_t kBudget = std::size_t{512} << 20;
@@ -35,7 +35,7 @@ void apply_source_edits(Flow& flow) {
             flow.say(Message::Level::error, sentence_of(error));
         }
         const std::scoped_lock lock(flow.mutex);
-        if (flow.source_edits.size_approx() == 0) // else it has those already
+        if (flow.source_edits.size_approx() == 0) // otherwise it has the newer values already
             flow.source_params = flow.source->params();
     }
 }
@@ -43,8 +43,7 @@ void apply_source_edits(Flow& flow) {
 constexpr milliseconds kFirstPause(500);
 constexpr milliseconds kLongestPause(10000);
 
-/// Closes and opens a dead live source, pausing before each try, twice as long as before the last. False when
-/// stopped.
+/// Reopens a dead live source. The pause before each try is twice as long as the last. False when stopped.
 bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
     std::string why = reason;
     flow.source->close();
@@ -89,7 +88,7 @@ class Acquisition {
 public:
     explicit Acquisition(Flow& flow) : flow_(flow), port_(flow), silence_(flow.options.silence_s) {}
 
-    /// Until the source ends or `stop`.
+    /// Runs until the source ends or `stop` is set.
     void run() {
         at_end_ = false;
         last_sign_ = SteadyClock::now();
@@ -108,10 +107,10 @@ public:
                     return;
                 if (flow_.live() && now - last_sign_ > silence_ && !flow_.patient())
                     dead = "The source " + flow_.status.source.name + " is silent.";
-            } catch (const Cancelled&) { // the end was wanted
+            } catch (const Cancelled&) { // cancelled by the user
                 return;
             } catch (const Error& error) {
-                if (port_.landing() && !flow_.live()) { // the run has not failed: there is no such frame
+                if (port_.landing() && !flow_.live()) { // the run continues: only this frame is missing
                     flow_.say(Message::Level::error, error.what());
                     flow_.seek_failed(flow_.epoch, error.what());
                     return ends();
@@ -132,8 +131,8 @@ public:
         }
     }
 
-    /// At the end: waits for a seek, or for a loop that begins again. False at the stop, and where there is
-    /// nothing to wait for.
+    /// After the end of the source: waits for a seek or the next round of a loop. False at stop, and if the
+    /// source cannot seek.
     bool goes_on() {
         while (true) {
             {
@@ -152,7 +151,7 @@ public:
             try {
                 if (asked ? seek_if_asked() : at_end_ && begin_again())
                     return true;
-            } catch (const std::exception& error) { // nothing may leave a thread
+            } catch (const std::exception& error) { // no exception may leave a thread
                 flow_.say(Message::Level::error, sentence_of(error));
                 const std::scoped_lock lock(flow_.mutex);
                 if (!asked)
@@ -187,7 +186,7 @@ private:
             flow_.say(Message::Level::error, why);
             flow_.seek_failed(flow_.epoch, why);
         } else if (begin_again()) {
-            tell_length(); // whoever did not know it does now
+            tell_length(); // the length is known at the end
             return true;
         }
         ends();
@@ -199,7 +198,7 @@ private:
         at_end_ = true;
     }
 
-    /// The next round of the loop; false if there is none.
+    /// Starts the next round of the loop; false if there is none.
     bool begin_again() {
         const std::optional<LoopRange> loop = flow_.looped();
         if (!loop || flow_.stop || !flow_.status.source.seekable)
@@ -210,9 +209,9 @@ private:
             const std::scoped_lock lock(flow_.mutex);
             runs_again();
             return true;
-        } catch (const Cancelled&) { // the end was wanted
+        } catch (const Cancelled&) { // cancelled by the user
             return false;
-        } catch (const UsageError& error) { // the marks are of another file, or it is shorter now
+        } catch (const UsageError& error) { // the marks belong to another file, or the file is shorter now
             flow_.say(Message::Level::error, error.what());
             const std::scoped_lock lock(flow_.mutex);
             flow_.loop.reset();
@@ -220,11 +219,11 @@ private:
         }
     }
 
-    /// True if the next frame is another than it would have been. Until that is known seek_waits stays on:
-    /// nobody takes a file for ended in between.
+    /// Runs a pending seek; true if it changed the next frame. seek_waits stays set until then, so that no
+    /// thread takes the file for ended.
     bool seek_if_asked() {
         std::optional<SeekRequest> asked;
-        std::uint64_t before = 0; ///< frames for histories
+        std::uint64_t before = 0; ///< frames that fill the stages' windows
         {
             const std::scoped_lock lock(flow_.mutex);
             asked = std::exchange(flow_.seek, std::nullopt);
@@ -248,15 +247,15 @@ private:
     bool seek(const SeekRequest& asked, std::uint64_t before) {
         const std::uint64_t frame = asked.frame;
         try {
-            if (before > 0 && frame >= flow_.status.source.length) // whether there is such a frame
+            if (before > 0 && frame >= flow_.status.source.length) // check that the frame exists
                 flow_.source->seek(frame, 0);
             flow_.source->seek(frame - before, before);
-        } catch (const Cancelled&) { // the end was wanted
+        } catch (const Cancelled&) { // cancelled by the user
             return false;
         } catch (const UsageError& error) {
             flow_.say(Message::Level::error, error.what());
             flow_.seek_failed(asked.number, error.what());
-            tell_length(); // it may have looked for the frame
+            tell_length(); // the seek may have extended the known length
             return false;
         }
         port_.landed(frame, asked.number);
@@ -273,7 +272,7 @@ private:
             flow_.sought.reset();
     }
 
-    /// Under the mutex: an end that was reached is none.
+    /// Requires the mutex. Clears the end that was reached.
     void runs_again() {
         if (!flow_.source_done)
             return;
@@ -293,9 +292,9 @@ private:
     Absence absence_;
     const std::chrono::duration<double> silence_;
     SteadyClock::time_point last_sign_{};
-    milliseconds pause_ = kFirstPause; // grows until frames come again
+    milliseconds pause_ = kFirstPause; // grows until frames arrive again
     bool records_ = false;
-    bool at_end_ = false; ///< of the file, and not of what was asked for, nor by an error
+    bool at_end_ = false; ///< end of the file, not an error or a missing seek target
 };
 
 } // namespace
@@ -306,7 +305,7 @@ std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more) {
     {
         const std::scoped_lock lock(flow.mutex);
         memory = flow.slot_memory;
-        flow.ring.reset(); // before the new one: there may not be room for both
+        flow.ring.reset(); // free it first: memory may not hold both
         if (flow.options.slots <= 0)
             slots = usual_slots(flow.status.source, shape);
     }

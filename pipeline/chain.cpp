@@ -143,8 +143,8 @@ Chain settled(Chain chain) {
 
 namespace {
 
-/// Means of what goes in are not what comes out of means: 1/K² is convex in K², and K² falls with every
-/// smoothing of the picture that it is taken of.
+/// Finds misleading orders of stages. The mean of 1/K² is not 1/K² of the mean, since it is convex in K²; and
+/// any smoothing of the image before the contrast lowers K².
 class Advice {
 public:
     explicit Advice(Quantity input) : quantity_(std::move(input)) {}
@@ -153,7 +153,7 @@ public:
         const std::string name(stage.type->name);
         quantity_ = stage.type->quantity(stage.params, quantity_);
         const bool mixes = stage.type->mixes && stage.type->mixes(stage.params);
-        if (in == quantity_.measure) { // a filter of what it gets
+        if (in == quantity_.measure) { // a filter: the quantity stays
             if (mixes && smoothed_by_.empty())
                 smoothed_by_ = name;
             return mixes && in == Measure::flow ? "the mean of a flow index is too high: let " + made_by_ +
@@ -163,7 +163,7 @@ public:
         }
         const std::string before = std::exchange(smoothed_by_, "");
         const bool of_contrast = in == Measure::contrast || in == Measure::contrast2;
-        if (!of_contrast) // a conversion leaves the name of the stage that measured
+        if (!of_contrast) // a conversion keeps the name of the measuring stage
             made_by_ = name;
         if (before.empty())
             return "";
@@ -178,8 +178,8 @@ public:
 
 private:
     Quantity quantity_;
-    std::string smoothed_by_; ///< since quantity_ was made
-    std::string made_by_;     ///< the stage that took the contrast
+    std::string smoothed_by_; ///< since quantity_ was measured
+    std::string made_by_;     ///< the stage that measured the contrast
 };
 
 } // namespace
@@ -220,8 +220,8 @@ bool differs_in_free_only(const Chain& a, const Chain& b) {
 
 namespace {
 
-/// What takes effect is told without `exposure`: a source may report another, and exposure_used() is the one
-/// place that knows.
+/// Effective parameters are listed without `exposure`: the source may report another value, which
+/// exposure_used() knows.
 bool takes_effect(const ChainStage& stage, const ParamDecl& decl) {
     return stage.params.visible(decl) && decl.name != "exposure";
 }

@@ -13,7 +13,7 @@ std::string_view trimmed(std::string_view text) {
                                            : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-/// Where the first stage of `text` ends: at a '|' outside quotes, or at the end.
+/// End of the first stage of `text`: a '|' outside quotes, or the end.
 std::size_t end_of_stage(std::string_view text) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// A chain from one text, as to_string(Chain) writes it.
+// Parses a chain from one text, as written by to_string(Chain).
 #pragma once
 
 #include "pipeline/chain.hpp"
@@ -8,10 +8,10 @@
 
 namespace specklescope {
 
-/// The texts of the stages of "background:black=64 | speckle:radius=3"; "" and "none": no stage. A value in
-/// double quotes may hold '|'. Throws UsageError where nothing stands between two '|' or at an end.
+/// Texts of the stages of "background:black=64 | speckle:radius=3"; "" and "none": no stage. A value in
+/// double quotes may contain '|'. Throws UsageError for an empty stage.
 std::vector<std::string_view> stage_texts(std::string_view text);
-/// The chain of them. Throws UsageError.
+/// Parses the whole chain. Throws UsageError.
 Chain chain_from_text(std::string_view text);
 
 } // namespace specklescope

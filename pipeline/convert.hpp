@@ -1,5 +1,5 @@
-// Pixel conversions that the executors insert where a stage does not accept what it is given. One rule for
-// host and device: one channel as it is, or a mean of three in f32, which is not rounded; integers become the
+// Pixel conversions that the executors insert where a stage does not accept its input. The rule is the same
+// on host and device: one unchanged channel, or a mean of three in f32 without rounding; integers become the
 // same number in f32.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace specklescope {
 
-/// Of an integer type exact until the sum becomes an f32: the same bits on host and device.
+/// Integer types are summed exactly and converted to f32 last: the same bits on host and device.
 template <class T> SPECKLESCOPE_BOTH inline float luma(T r, T g, T b) {
-    // 16-bit fixed point; the weights add up to 65536, so grey stays grey.
+    // 16-bit fixed point; the weights add up to 65536, so that grey stays grey.
     return static_cast<float>(19595U * r + 38470U * g + 7471U * b) * (1.0F / 65536);
 }
 template <> SPECKLESCOPE_BOTH inline float luma(float r, float g, float b) {
@@ -25,7 +25,7 @@ template <> SPECKLESCOPE_BOTH inline float mean_of(float r, float g, float b) {
     return g + ((r - g) + (b - g)) * (1.0F / 3); // exact where r = g = b
 }
 
-/// Index of a channel that is taken as it is; −1 for a mean.
+/// Index of the channel that is used unchanged; −1 for a mean.
 SPECKLESCOPE_BOTH inline int channel_index(GreyChannel channel) {
     return channel == GreyChannel::red     ? 0
            : channel == GreyChannel::green ? 1
@@ -41,11 +41,11 @@ template <class To, class From> SPECKLESCOPE_BOTH inline To grey_of(const From* 
                                                         : luma<From>(rgb[0], rgb[1], rgb[2]));
 }
 
-/// The shape a stage gets for this input: the input's own where accepted, else grey and/or f32. A mean of
-/// three channels is f32. Throws UsageError if no conversion leads there.
+/// Shape that a stage gets for this input: the input's own if accepted, else grey and/or f32. A mean of three
+/// channels is f32. Throws UsageError if no conversion fits.
 Shape accepted_shape(const StageType& stage, const Shape& input, GreyChannel channel = GreyChannel::luma);
 
-/// from → to of the same size, types and channels as accepted_shape gives them. Over the threads.
+/// Converts between images of the same size, with types and channels from accepted_shape. Multithreaded.
 void convert(ConstHostView from, HostView to, GreyChannel channel);
 
 } // namespace specklescope

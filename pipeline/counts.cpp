@@ -15,9 +15,9 @@ std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info
 
 namespace {
 
-/// f(y, counts) for every row, over the threads; the sum of the counts.
+/// Sum of f(y, counts) over all rows, multithreaded.
 template <class F> PixelCounts over_rows(int rows, F&& f) {
-    constexpr int kLeast = 32; // rows of a band, a guess
+    constexpr int kLeast = 32; // rows of a band, an estimate
     std::vector<SlotCounts> slots(static_cast<std::size_t>(parallel_threads()));
     const int bands = band_count(rows, static_cast<int>(slots.size()), kLeast);
     run_bands(bands, static_cast<int>(slots.size()), [&](int band, int slot) {

@@ -1,5 +1,5 @@
-// What is counted beside a picture: samples at full scale in the raw frame, windows that saw one, undefined
-// and infinite pixels of the final image. The same rules for host and device.
+// Pixel counts of a result: samples at full scale in the raw frame, windows that contain one, undefined and
+// infinite pixels of the final image. The rules are the same on host and device.
 #pragma once
 
 #include "pipeline/stage.hpp"
@@ -14,16 +14,16 @@
 
 namespace specklescope {
 
-/// Smallest value that counts as saturated, or none: info.full_scale, the type's own where that is 0.
+/// Smallest value that counts as saturated: info.full_scale, or the type's own if that is 0; nothing for f32.
 std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info);
 
-/// Where the counts of a result come from: told of every step as a frame goes through the chain.
+/// Steps of a chain that provide the counts of a result; updated with every step of a frame.
 struct CountSources {
-    int saturated = -1;        ///< the last step that looked for samples at full scale; −1: none did
+    int saturated = -1;        ///< last step that looked for samples at full scale; −1: none
     std::uint64_t windows = 0; ///< in its output
-    int undefined = -1; ///< the last step, if it counts what is undefined in its output; −1: it does not
+    int undefined = -1;        ///< last step, if it counts undefined pixels of its output; −1: it does not
 
-    /// Step number `step`, whose stage counts so, has made `output` of samples of `type`, described by
+    /// Call after step number `step`, which counts `counted`. `output` has samples of `type`, described by
     /// `info`.
     void after(int step, Counted counted, PixelType type, const FrameInfo& info, const Shape& output) {
         undefined = counted.undefined ? step : -1;
@@ -34,16 +34,14 @@ struct CountSources {
     }
 };
 
-/// What `info` says of a frame whose samples of `from` were converted: a full scale that was the type's
-/// stays.
+/// Updates `info` of a frame whose samples of type `from` were converted: the type's full scale stays.
 inline void describe_conversion(PixelType from, FrameInfo& info) {
     if (!(info.full_scale > 0))
         info.full_scale = type_full_scale(from);
 }
 
-/// The counts of a result, `made` of a frame that `info` describes: where a recorded result is played, which
-/// was looked at when it was made, what was counted then stays true. Its own samples tell nothing of the raw
-/// ones, whatever their type's largest value is.
+/// Final counts of a result, `made` from a frame with `info`. For a recorded result that is played back, the
+/// counts stored with it are used, since its own samples are not raw samples.
 inline PixelCounts counts_of(const FrameInfo& info, PixelCounts made) {
     if (info.recorded.raw_samples > 0) {
         made.raw_saturated = info.recorded.raw_saturated;
@@ -56,17 +54,17 @@ inline PixelCounts counts_of(const FrameInfo& info, PixelCounts made) {
     return made;
 }
 
-/// Samples at `threshold` or above, over the threads.
+/// Number of samples at `threshold` or above, multithreaded.
 std::uint64_t count_saturated(ConstHostView image, double threshold);
-/// Adds the undefined and the infinite pixels of an image of any type to `counts`, over the threads.
+/// Adds the undefined and infinite pixels of an image of any type to `counts`, multithreaded.
 void count_undefined(ConstHostView image, PixelCounts& counts);
 
-/// Samples at `threshold` or above. Counted in a type as wide as the samples, so that a vector counts as many
-/// at once as it holds.
+/// Number of samples at `threshold` or above. The counter is as wide as the samples, so that vectors are
+/// filled.
 template <class T> std::uint64_t count_at_least(const T* samples, int count, T threshold) {
     using Narrow = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                       std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
-    constexpr int kBlock = sizeof(T) == 1 ? 240 : 32752; // whole vectors, below what Narrow holds
+    constexpr int kBlock = sizeof(T) == 1 ? 240 : 32752; // whole vectors, below the maximum of Narrow
     std::uint64_t sum = 0;
     for (int x = 0; x < count; x += kBlock) {
         const int end = std::min(count, x + kBlock);
@@ -78,7 +76,7 @@ template <class T> std::uint64_t count_at_least(const T* samples, int count, T t
     return sum;
 }
 
-/// How many of a row's pixels have a sample for which is(sample), 0 or 1, is 1.
+/// Number of pixels in a row with a sample for which is(sample) is 1, not 0.
 template <class T, class F> std::uint64_t count_pixels(const T* samples, int width, int channels, F&& is) {
     int count = 0;
     if (channels == 3)
@@ -98,7 +96,7 @@ inline void count_undefined(const float* values, int width, int channels, PixelC
     });
 }
 
-/// Counts of one slot of run_bands, apart from every other's cache lines.
+/// Counts of one run_bands slot, on its own cache lines.
 struct alignas(64) SlotCounts {
     PixelCounts counts;
 };

@@ -1,16 +1,16 @@
-// What tells that a GPU, and not what was asked of it, has failed.
+// Error that is caused by the GPU, not by the request.
 #pragma once
 
 #include "base/error.hpp"
 
 namespace specklescope {
 
-/// The run goes on on the host. Whatever else an executor throws is the fault of a request or of a frame.
+/// The run continues on the host. All other exceptions of an executor are caused by a request or a frame.
 struct DeviceError : RunError {
     using RunError::RunError;
 };
 
-/// Of a frame whose result found no room: whoever holds results there makes some.
+/// Message for a frame whose result found no free memory on the device.
 inline constexpr const char* kNoRoomOnDevice = "No room for a result came free in the GPU's memory within 10 "
                                                "s; free frames that are held, or other memory there.";
 

@@ -1,4 +1,4 @@
-// Marks that somebody sets while a run goes on: "stimulus", "event 1".
+// Marks that the user sets during a run: "stimulus", "event 1".
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,15 @@
 
 namespace specklescope {
 
-/// Of a frame, which it names as FrameInfo does.
+/// Mark on a frame, identified as in FrameInfo.
 struct EventMark {
-    std::uint64_t number = 0; ///< counts the events of a session from 1; the last word on a number counts
+    /// counts the events of a session from 1; a later mark with the same number replaces it
+    std::uint64_t number = 0;
     std::uint64_t sequence = 0;
     std::int64_t capture_ns = 0;
     std::string label;
     bool removed = false;
-    bool timed = true; ///< false: nobody states when the frame was taken, FrameInfo::time_origin
+    bool timed = true; ///< false: the capture time is unknown (FrameInfo::time_origin)
 };
 
 } // namespace specklescope

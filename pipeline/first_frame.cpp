@@ -21,7 +21,7 @@ std::uint64_t begin_at(Source& source, std::uint64_t from, double seconds, Sourc
     if (from == 0 && seconds == 0)
         return 0;
     if (!info.seekable)
-        source.seek(1, 0); // says why not
+        source.seek(1, 0); // throws the reason
     std::uint64_t first = from;
     if (seconds > 0) {
         const std::optional<std::uint64_t> found = TimedFrames::find(source, seconds);
@@ -39,7 +39,7 @@ std::uint64_t begin_at(Source& source, std::uint64_t from, double seconds, Sourc
         throw UsageError(to_string(seconds) + " s is frame " + std::to_string(first) + ", and " +
                          error.what());
     }
-    info.length = source.length(); // it may have been counted
+    info.length = source.length(); // may have been counted now
     return first;
 }
 

@@ -111,20 +111,19 @@ struct Slot {
     std::byte* data = nullptr;
     FrameInfo info;
     RingState* ring = nullptr;
-    std::shared_ptr<RingState> keep; ///< set while anyone holds the slot: the memory outlives the ring object
-    std::shared_ptr<void> owner;     ///< of the LentSlot that this frame stands on; null: none
+    std::shared_ptr<RingState> keep; ///< set while the slot is held: the memory outlives the ring object
+    std::shared_ptr<void> owner;     ///< of the LentSlot behind this frame; null: none
     int index = 0;
 };
 
-/// The slots that nobody holds. The one that came home last goes out first: its memory is still in the
-/// caches.
+/// Free slots. The slot released last is reused first, since its memory is still cached.
 class FreeSlots {
 public:
     explicit FreeSlots(int count) { indices_.reserve(static_cast<std::size_t>(count)); }
     void put(int index) noexcept {
         {
             const std::scoped_lock lock(mutex_);
-            indices_.push_back(index); // there is room for all
+            indices_.push_back(index); // capacity was reserved for all
         }
         came_home_.notify_one();
     }
@@ -170,7 +169,7 @@ struct RingState {
             free.put(i);
         }
     }
-    /// One slot, taken from the beginning, on pixels that somebody else has.
+    /// One slot, in use from the start, on pixels of a caller.
     template <Space S> RingState(const ImageView<S>& pixels, std::shared_ptr<SlotMemory> where)
         : shape(pixels.shape), pitch(pixels.pitch), memory(std::move(where)), block(pixels.data), slots(1),
           free(1) {
@@ -186,7 +185,7 @@ struct RingState {
 
 namespace {
 void send_home(detail::Slot& slot) {
-    // The index goes home before the ring may go: `keep` can be the last owner.
+    // Release the index before the ring: `keep` can be the last owner.
     const std::shared_ptr<detail::RingState> keep = std::move(slot.keep);
     keep->free.put(slot.index);
 }
@@ -202,7 +201,7 @@ void Frame::reset() noexcept {
     if (!slot || slot->holders.fetch_sub(1, std::memory_order_acq_rel) != 1)
         return;
     if (slot->owner) {
-        // The slot goes home with the LentSlot, which may be now, in this destructor.
+        // The slot is released with its LentSlot, possibly here.
         const std::shared_ptr<void> owner = std::move(slot->owner);
         return;
     }
@@ -262,7 +261,7 @@ detail::Slot* claim(const std::shared_ptr<detail::RingState>& state, int index) 
 } // namespace
 
 namespace {
-/// What borrowed frames lie in: it only lets go of the owner.
+/// Memory of borrowed frames: only releases the owner.
 class BorrowedMemory final : public SlotMemory {
 public:
     BorrowedMemory(Space space, std::shared_ptr<void> owner) : space_(space), owner_(std::move(owner)) {}

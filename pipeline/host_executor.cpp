@@ -1,4 +1,4 @@
-// The chain on the host: stages run one after the other on the processing thread, each over oneTBB bands.
+// The chain on the host: stages run in order on the processing thread, each multithreaded (oneTBB).
 #include "base/error.hpp"
 #include "base/process_threads.hpp"
 #include "pipeline/convert.hpp"
@@ -21,7 +21,8 @@ double ms_between(SteadyClock::time_point from, SteadyClock::time_point to) {
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-/// Chunk data of a camera may vary by its clock's steps; results of these are the same within this part.
+/// Exposure in chunk data may vary by steps of the camera's clock; relative differences below this are
+/// ignored.
 constexpr double kSameExposure = 1e-3;
 
 bool same(double a, double b, double part = 0) {
@@ -37,7 +38,7 @@ public:
 
     std::string backend() const override { return "cpu"; }
     std::string device_name() const override {
-        std::int64_t best = 0; // bits of the best targets are the lowest
+        std::int64_t best = 0; // the best targets have the lowest bits
         for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
             best = best == 0 ? target : std::min(best, target);
         return std::string(hwy::TargetName(best)) + ", " + std::to_string(limit_.threads()) +
@@ -46,7 +47,7 @@ public:
     std::shared_ptr<SlotMemory> slot_memory() const override { return host_memory(); }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        if (input_) { // the newest frame's shape; the plan is an older one's if the chain could not run on it
+        if (input_) { // the newest frame's shape; the plan is older if the chain could not run on it
             if (plan_ && plan_->input == *input_ && differs_in_free_only(*chain_, *chain))
                 plan_->set_params(*chain);
             else
@@ -77,13 +78,13 @@ public:
     void forget_caller() noexcept override { next_slot_.reset(); }
 
     void submit(Frame frame, bool, bool again) override {
-        // A frame that fails here is missing to every history: the next one does not follow.
+        // A frame that fails here is missing in every window: the next frame does not follow it.
         if (!again)
             gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         prepare(frame.shape(), true);
-        Frame slot = plan_->steps.empty() ? Frame() : take_slot(); // before anything else is changed
+        Frame slot = plan_->steps.empty() ? Frame() : take_slot(); // before any other change
         if (std::exchange(gap_, false))
             plan_->reset();
         Result result;
@@ -127,7 +128,7 @@ public:
     }
 
 private:
-    /// The old plan and its results stay if the new one cannot be made.
+    /// Keeps the old plan and its results if the new plan cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<HostPlan>(
             chain, input, PlanMemory{.stages = host_memory(), .downloads = nullptr}, plan_.get());
@@ -152,7 +153,7 @@ private:
         ConstHostView image = frame.host();
         FrameInfo info = result.info;
         CountSources sources;
-        bool complete = !info.recorded_in_warmup; // every history so far
+        bool complete = !info.recorded_in_warmup; // every window so far is complete
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
             HostPlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             auto begin = SteadyClock::now();
@@ -198,7 +199,7 @@ private:
         result.timings.add("saturation", ms_between(begin, SteadyClock::now()));
     }
 
-    /// Where the last stage does not.
+    /// For chains whose last stage does not count.
     static void count_result(ConstHostView image, Result& result) {
         result.counts.undefined = result.counts.infinite = 0;
         if (image.shape.type != PixelType::f32)
@@ -228,9 +229,9 @@ private:
     std::optional<Shape> input_;
     std::unique_ptr<HostPlan> plan_;
     RegionsInEffect in_effect_;
-    HostRegions regions_; ///< on the plan's output
+    HostRegions regions_; ///< placed on the plan's output
     FrameBasis basis_;
-    bool gap_ = false; ///< since the last frame that was run
+    bool gap_ = false; ///< since the last processed frame
     Frame next_slot_;
     std::deque<Result> done_;
 };

@@ -1,5 +1,4 @@
-// Pixels and views of them. The space a view points into is part of its type: a host pointer cannot reach a
-// kernel.
+// Pixels and views of them. The memory space is part of a view's type: a host pointer cannot reach a kernel.
 #pragma once
 
 #include <cassert>
@@ -17,7 +16,7 @@ constexpr std::size_t pixel_bytes(PixelType type) {
     return type == PixelType::u8 ? 1 : type == PixelType::u16 ? 2 : 4;
 }
 
-/// 255, 65535, or 0 for f32, which has no full scale of its own.
+/// 255, 65535, or 0 for f32, which has no full scale.
 constexpr double type_full_scale(PixelType type) {
     return type == PixelType::u8 ? 255.0 : type == PixelType::u16 ? 65535.0 : 0.0;
 }
@@ -54,8 +53,7 @@ struct Shape {
 /// "1392x1040 u16" or "640x480 u8 RGB".
 std::string to_string(const Shape& shape);
 
-/// Largest width and height accepted anywhere; a header that claims more is refused before anything is
-/// allocated.
+/// Largest width and height; a header with a larger size is refused before any allocation.
 inline constexpr int kMaxSide = 65536;
 inline constexpr std::size_t kMaxImageBytes = std::size_t{4} << 30;
 

@@ -32,7 +32,7 @@ constexpr std::array<std::array<Rgb, 256>, 7> kTables{decode(kViridis), decode(k
                                                       decode(kTurbo),   decode(kJet),     grey_ramp(),
                                                       decode(kRdbu)};
 
-/// The rule of map_colors in single precision, one subtraction and one product, as a shader computes it.
+/// The rule of map_colors in single precision, one subtraction and one multiplication, as in the shader.
 struct Scale {
     float low;
     float factor;
@@ -43,7 +43,7 @@ struct Scale {
           steps(curve == ToneCurve::linear ? nullptr : &tone_steps(curve)) {
         const double width = range.high - range.low;
         constexpr double kMost = std::numeric_limits<float>::max();
-        // An empty or reversed range: everything above `low` gets the last colour.
+        // For an empty or reversed range, everything above `low` gets the last colour.
         factor = static_cast<float>(width > 0 ? std::min(256.0 / width, kMost) : kMost);
     }
     /// 0…255; NaN gives 0.
@@ -168,14 +168,14 @@ std::size_t sample_values(ConstHostView image, std::vector<float>& finite) {
 }
 
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile) {
-    thread_local std::vector<float> samples; // kept between calls: this runs for every picture
+    thread_local std::vector<float> samples; // reused between calls: this runs for every image
     samples.clear();
     sample_values(image, samples);
     if (samples.empty())
         return {};
     const auto [first, second] = std::minmax(low_percentile, high_percentile);
     ValueRange range{percentile(samples, first), percentile(samples, second)};
-    if (!(range.high > range.low)) { // a flat picture gets the middle colour
+    if (!(range.high > range.low)) { // a flat image gets the middle colour
         const double half = std::max(std::abs(range.low) * 0.005, 1e-6);
         range = {range.low - half, range.high + half};
     }

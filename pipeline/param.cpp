@@ -8,7 +8,7 @@ namespace specklescope {
 
 namespace {
 
-/// The shortest text that reads back as the same value; 100000 rather than 1e+05.
+/// Shortest text that reads back as the same value; 100000 rather than 1e+05.
 std::string number(double value) {
     const double size = std::abs(value);
     const bool plain = value == 0 || (size >= 1e-4 && size < 1e15);

@@ -1,6 +1,6 @@
-// One declaration of a parameter: default in the plain struct, everything else in a table. From the table
-// come the control in the viewer, the command-line key, the TOML key, the manual. File, flag and slider all
-// go through Params::set.
+// Declarations of parameters: the default is in the plain struct, everything else in a table. The viewer's
+// controls, command-line keys, TOML keys and the manual are generated from it. Files, flags and sliders all
+// use Params::set.
 #pragma once
 
 #include "base/error.hpp"
@@ -18,14 +18,14 @@
 
 namespace specklescope {
 
-/// boolean · integer · real · text; a choice is its name as text.
+/// Boolean, integer, real or text; a choice is stored as the text of its name.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
 std::string to_string(const ParamValue& value);
 
-/// What an edit costs: `free` takes effect on the next frame, `rebuild` prepares the owner anew.
+/// Cost of an edit: `free` takes effect on the next frame, `rebuild` makes the owner prepare again.
 enum class Cost : std::uint8_t { free, rebuild };
-/// `action` is a button: its value counts how often it was pressed. It belongs to the moment, so it is not
-/// written into chain text, settings or recordings. `path` is a text that names a file.
+/// `action` is a button: its value counts the presses. It is not written into chain texts, settings or
+/// recordings. `path` is a text that names a file.
 enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text, path, action };
 constexpr bool is_text(ParamKind kind) { return kind == ParamKind::text || kind == ParamKind::path; }
 
@@ -36,7 +36,7 @@ struct ParamDecl {
     std::string doc;  ///< one line
     double min = 0;   ///< integer and real: the closed range
     double max = 0;
-    double least = 0; ///< real, where 0 has a meaning of its own: the smallest of the others; 0: any
+    double least = 0; ///< for real values where 0 has its own meaning: the smallest other value; 0: no limit
     bool logarithmic = false;
     Cost cost = Cost::free;
     std::vector<std::string> choices; ///< choice: the names, in the order of the enumeration
@@ -45,7 +45,7 @@ struct ParamDecl {
     std::function<bool(const std::any&)> visible; ///< empty: always
 };
 
-/// The declarations of one owner ("stage speckle", "source synthetic", "view") and its default values.
+/// Declarations of one owner ("stage speckle", "source synthetic", "view") with its default values.
 class ParamTable {
 public:
     ParamTable(std::string owner, std::any defaults)
@@ -54,7 +54,7 @@ public:
     const std::vector<ParamDecl>& decls() const { return decls_; }
     const std::any& defaults() const { return defaults_; }
     const ParamDecl* find(std::string_view name) const;
-    /// Throws UsageError listing the keys that exist.
+    /// Throws UsageError with the list of keys.
     const ParamDecl& at(std::string_view name) const;
     void add(ParamDecl decl) { decls_.push_back(std::move(decl)); }
 
@@ -64,22 +64,20 @@ private:
     std::vector<ParamDecl> decls_;
 };
 
-/// A parameter struct with its table: copyable, so that an edit can be tried on a copy.
+/// A parameter struct with its table: copyable, so that an edit can be tested on a copy.
 class Params {
 public:
     Params() = default;
     explicit Params(const ParamTable& table) : table_(&table), values_(table.defaults()) {}
 
-    bool has_table() const {
-        return table_ != nullptr;
-    } ///< false: default-constructed, without any declaration
+    bool has_table() const { return table_ != nullptr; } ///< false: default-constructed, without declarations
     const ParamTable& table() const { return *table_; }
     ParamValue get(std::string_view name) const;
-    /// Checks kind, range and choice; on UsageError the old value stands. NaN is refused.
+    /// Checks kind, range and choice; throws UsageError and keeps the old value. NaN is refused.
     void set(std::string_view name, const ParamValue& value);
     /// The same from text: "3", "2.5", "true", "on", a choice's name.
     void set_text(std::string_view name, std::string_view text);
-    /// True once set() has set it, to its default or another value.
+    /// True once set() was called for it, also with the default value.
     bool given(std::string_view name) const;
     bool visible(const ParamDecl& decl) const { return !decl.visible || decl.visible(values_); }
     template <class T> const T& as() const { return *std::any_cast<T>(&values_); }
@@ -90,10 +88,10 @@ private:
 
     const ParamTable* table_ = nullptr;
     std::any values_;
-    std::vector<bool> given_; ///< of the declarations, those before the last that was set
+    std::vector<bool> given_; ///< per declaration, up to the last one set
 };
 
-/// "allowed: 1…15 px" / "allowed: sfi, contrast": shared by errors, help and the manual.
+/// "allowed: 1…15 px" / "allowed: sfi, contrast": used by errors, help and the manual.
 std::string allowed_text(const ParamDecl& decl);
 
 /// Declares the members of a plain struct P:
@@ -106,7 +104,7 @@ public:
         const char* unit = "";
         double min = -std::numeric_limits<double>::max();
         double max = std::numeric_limits<double>::max();
-        double least = 0; ///< with min = 0: of the values that are not 0
+        double least = 0; ///< with min = 0: limit for values other than 0
         bool logarithmic = false;
         Cost cost = Cost::free;
         bool (*visible)(const P&) = nullptr;
@@ -130,11 +128,11 @@ public:
     Declare& path(const char* name, std::string P::*member, const Options& options) {
         return add(name, ParamKind::path, member, options);
     }
-    /// A button; the owner acts when the count is larger than the one it saw last. Free.
+    /// A button; its owner acts when the count has increased. Cost::free.
     Declare& action(const char* name, int P::*member, const Options& options) {
         return add(name, ParamKind::action, member, options);
     }
-    /// `names` in the order of the enumeration's values, which count from 0.
+    /// `names` in the order of the enumeration's values, starting at 0.
     template <class E>
     Declare& choice(const char* name, E P::*member, std::vector<std::string> names, const Options& options) {
         std::vector<std::pair<std::string, E>> all;
@@ -143,7 +141,7 @@ public:
             all.emplace_back(std::move(text), static_cast<E>(all.size()));
         return choice_among(name, member, all, options);
     }
-    /// Some of an enumeration's values, in the order in which they are offered; the default is one of them.
+    /// Some values of an enumeration, in display order; the default must be one of them.
     template <class E> Declare& choice_among(const char* name, E P::*member,
                                              const std::vector<std::pair<std::string, E>>& offered,
                                              const Options& options) {

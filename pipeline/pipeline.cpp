@@ -45,7 +45,7 @@ struct Pipeline::Impl : Flow {
         return life == what;
     }
 
-    /// What its frames are; throws UsageError where the chain can do nothing with it.
+    /// Sets the quantity of the frames; throws UsageError if the chain cannot use it.
     void takes(const Quantity& quantity) {
         publish([&](Wanted& next) {
             Chain on = *next.chain;
@@ -58,9 +58,9 @@ struct Pipeline::Impl : Flow {
         pending.clear();
     }
 
-    std::mutex turns; ///< of those who start and stop: it guards the threads
+    std::mutex turns; ///< serialises start() and stop(); guards the threads
     std::thread acquisition, processing;
-    Life life = Life::stopped; ///< under the flow's mutex
+    Life life = Life::stopped; ///< requires the flow's mutex
 };
 
 Pipeline::Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options)
@@ -76,7 +76,7 @@ void Pipeline::start() {
     if (flow.is(Impl::Life::started))
         return;
     if (!flow.source->may_hold_results())
-        flow.takes({}); // what the chain cannot do is said before a camera is opened
+        flow.takes({}); // report a useless chain before a camera is opened
     flow.change(Impl::Life::changing);
     flow.stats.start();
     flow.mailbox.clear();
@@ -93,7 +93,7 @@ void Pipeline::start() {
         const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
         if (flow.options.loop) {
             flow.loop = LoopRange{.first = first};
-            info.frames = 0; // it has no end
+            info.frames = 0; // a live source has no end
         }
         std::string note;
         std::unique_ptr<Executor> executor =
@@ -102,8 +102,8 @@ void Pipeline::start() {
         executor->set_chain(wanted->chain, wanted->version());
         if (wanted->regions)
             executor->set_regions(wanted->regions, wanted->version());
-        // Whatever is slow the first time, before the source's clock starts.
-        const bool shape_known = info.shape.width > 0; // else with the first frame
+        // Do slow first-time work before the source's clock starts.
+        const bool shape_known = info.shape.width > 0; // otherwise known with the first frame
         if (shape_known)
             executor->prepare(info.shape, wants_host(flow));
         if (const auto picture = executor->output(); picture && wanted->regions)
@@ -132,7 +132,7 @@ void Pipeline::start() {
             flow.processing.join();
         close_sinks(flow);
         const std::scoped_lock lock(flow.mutex);
-        flow.sinks_to_open.clear(); // whoever tries again adds its own
+        flow.sinks_to_open.clear(); // a retry adds its own sinks
         flow.ring.reset();
         flow.life = Impl::Life::stopped;
         throw;
@@ -147,7 +147,7 @@ void Pipeline::stop() {
         const std::scoped_lock lock(flow.mutex);
         if (flow.life == Impl::Life::stopped)
             return;
-        flow.life = Impl::Life::changing; // whoever adds a sink from here on is told so
+        flow.life = Impl::Life::changing; // from here on add_sink() throws
         flow.stop = true;
         for (const auto& sink : flow.sinks)
             sink->hurry();
@@ -155,10 +155,10 @@ void Pipeline::stop() {
     flow.wake.notify_all();
     flow.acquisition.join();
     flow.source->close();
-    flow.processing.join(); // processes what is queued
+    flow.processing.join(); // processes the queued frames
     close_sinks(flow);
     Queued rest;
-    std::uint64_t left = 0; // by a paused file, or by processing that failed
+    std::uint64_t left = 0; // by a paused file, or after processing failed
     for (; flow.frames.try_dequeue(rest); ++left)
         rest.frame.reset();
     const std::scoped_lock lock(flow.mutex);
@@ -214,7 +214,7 @@ std::uint64_t Pipeline::effective(std::uint64_t version) const {
             --version;
     });
     if (impl_->refused.size() == kRefused && version < impl_->refused.front().version)
-        return 0; // earlier refusals are not known
+        return 0; // earlier refusals are unknown
     return version;
 }
 
@@ -261,7 +261,7 @@ bool Pipeline::paused() const { return impl_->paused; }
 
 std::uint64_t Pipeline::seek(std::uint64_t frame, bool warm) {
     impl_->steps = 0;
-    const bool over = impl_->finished && !status().source.seekable; // nobody is there who would look for it
+    const bool over = impl_->finished && !status().source.seekable; // the threads no longer handle seeks
     std::uint64_t number = 0;
     {
         const std::scoped_lock lock(impl_->mutex);
@@ -305,7 +305,7 @@ void Pipeline::set_loop(std::optional<LoopRange> range) {
     }
     impl_->wake.notify_all();
     if (source_params().has_table() && source_params().table().find("loop"))
-        edit_source("loop", false); // two would count the rounds
+        edit_source("loop", false); // two loops would count rounds twice
 }
 
 std::optional<LoopRange> Pipeline::loop() const {
@@ -321,7 +321,7 @@ void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
         if (impl_->life == Impl::Life::changing)
             Impl::refuse_sink();
     }
-    sink->open(stream()); // not under the mutex: a disk may take its time
+    sink->open(stream()); // without the mutex: a disk may be slow
     {
         const std::scoped_lock lock(impl_->mutex);
         if (impl_->life == Impl::Life::started)
@@ -339,7 +339,7 @@ void Pipeline::remove_sink(const std::shared_ptr<Sink>& sink) {
             return;
     }
     sink->hurry();
-    { const std::scoped_lock delivered(impl_->delivery); } // a push that had begun is over
+    { const std::scoped_lock delivered(impl_->delivery); } // wait for a push in progress
     impl_->close_sink(*sink);
 }
 

@@ -21,7 +21,7 @@ template <Space S> std::unique_ptr<Stage<S>> make_stage(const ChainStage& link) 
 
 constexpr std::string_view kBypassed = "bypassed";
 
-/// True if a stage may give other numbers after this edit of free parameters.
+/// True if this edit of free parameters can change the results of a stage.
 bool changes_numbers(const Params& before, const Params& after) {
     const auto& decls = after.table().decls();
     return std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
@@ -30,7 +30,7 @@ bool changes_numbers(const Params& before, const Params& after) {
     });
 }
 
-/// How many frames' results of stage `index` enter a result of the chain.
+/// Number of frames of stage `index` that contribute to one result of the chain.
 int averaged_after(const std::vector<ChainStage>& links, std::size_t index) {
     int frames = 1;
     for (std::size_t i = index + 1; i < links.size(); ++i)
@@ -42,7 +42,7 @@ Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
     return FrameRing(shape, 1, memory).try_acquire();
 }
 
-/// A fraction of a gigabyte beyond what is in flight: the viewer, the mailbox and recorders hold results too.
+/// A ring of default size plus the results in flight: the viewer, the mailbox and recorders hold results too.
 int result_slots(const Shape& shape, int in_flight) { return default_slots(shape) + in_flight; }
 
 std::shared_ptr<FrameRing> ring(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory,
@@ -112,7 +112,7 @@ template <Space S> void Plan<S>::make_downloads() {
 template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
     for (std::size_t i = 0; i < kept_; ++i) {
         typename Plan::Step& from = old->steps[i];
-        steps[i].link = from.link; // set_params() looks for what changed
+        steps[i].link = from.link; // set_params() compares with it
         steps[i].incomplete = from.incomplete;
         steps[i].stage = std::move(from.stage);
         if (steps[i].counted_over != from.counted_over)
@@ -178,7 +178,7 @@ template <Space S> void Plan<S>::take_notes() {
             text = advice_[i] + (text.empty() ? "" : "; " + text);
         texts->push_back(std::move(text));
     }
-    for (std::size_t i = 0; i < places_.size(); ++i) // a note for each stage of the chain
+    for (std::size_t i = 0; i < places_.size(); ++i) // one note per stage of the chain
         if (!places_[i])
             texts->insert(texts->begin() + static_cast<std::ptrdiff_t>(i), std::string(kBypassed));
     notes = std::move(texts);

@@ -1,5 +1,5 @@
-// What an executor prepares for one chain and one input shape: the stages, and memory for every image between
-// them. The same for the host and the device.
+// Everything that an executor prepares for one chain and one input shape: the stages and the images between
+// them. The same for host and device.
 #pragma once
 
 #include "pipeline/chain.hpp"
@@ -11,31 +11,32 @@
 
 namespace specklescope {
 
-/// Where a plan's images lie.
+/// Memory for a plan's images.
 struct PlanMemory {
-    std::shared_ptr<SlotMemory> stages;    ///< what stages read and write
-    std::shared_ptr<SlotMemory> downloads; ///< where results are copied to for the host; null: they are there
-    int in_flight = 0;                     ///< frames on their way at once, beyond the one in work
-    bool results = true; ///< false: whoever runs the plan has room for results, and the plan has none
+    std::shared_ptr<SlotMemory> stages; ///< input and output of stages
+    /// destination of results for the host; null: they are there already
+    std::shared_ptr<SlotMemory> downloads;
+    int in_flight = 0;   ///< frames in flight besides the one being processed
+    bool results = true; ///< false: the plan has no ring for results, the caller provides memory
 };
 
-/// Built whole or not at all; the constructor throws UsageError if the chain cannot run on the shape. Images
-/// between stages exist once: frames go through the chain one after the other.
+/// The constructor throws UsageError if the chain cannot run on the shape. Images between stages exist once:
+/// frames run through the chain one after the other.
 template <Space S> struct Plan {
     struct Step {
-        ChainStage link; ///< as it was when the stage was made
+        ChainStage link; ///< as of the creation of the stage
         std::unique_ptr<Stage<S>> stage;
-        Shape converted;  ///< what the stage reads
-        Frame conversion; ///< holds it, if it differs from what comes in
+        Shape converted;  ///< input of the stage
+        Frame conversion; ///< its memory, if it differs from the incoming image
         Shape output;
-        Frame between; ///< holds the output; empty for the last step, which writes into a result slot
-        /// The stage passes, and others follow: it is not run, what it would read goes on.
+        Frame between; ///< output; empty for the last step, which writes into a result slot
+        /// The stage passes and is not the last: it is skipped, and its input is used instead.
         bool left_out = false;
         int counted_over = 1;    ///< Stage::count_over()
-        bool incomplete = false; ///< a stage before this one filled its history at the last run
+        bool incomplete = false; ///< at the last run, a stage before this one was warming up
 
-        /// Call before each run. `complete`: no stage before this one still fills its history. A stage
-        /// forgets what it took in before its input was complete: its own warm-up begins then.
+        /// Call before each run. `complete`: all earlier stages have finished their warm-up. When they have,
+        /// this stage forgets its earlier input and starts its own warm-up.
         void begin(bool complete) {
             if (complete && incomplete)
                 stage->reset();
@@ -44,33 +45,33 @@ template <Space S> struct Plan {
     };
     Shape input;
     Shape output;
-    GreyChannel channel = GreyChannel::luma; ///< of conversions of colour to grey
-    bool to_grey = false;                    ///< there is one
+    GreyChannel channel = GreyChannel::luma; ///< for conversions from colour to grey
+    bool to_grey = false;                    ///< such a conversion exists
     std::vector<Step> steps;                 ///< of the stages that are not bypassed
     std::shared_ptr<const StageNotes> notes;
-    std::shared_ptr<FrameRing> uploads; ///< device: what comes in; with an empty chain these are the results
-    std::shared_ptr<FrameRing> results; ///< null with an empty chain, and where they lie elsewhere
-    std::shared_ptr<FrameRing> downloads; ///< device: null until a sink asks for host pixels
+    /// device: incoming frames; with an empty chain these are the results
+    std::shared_ptr<FrameRing> uploads;
+    std::shared_ptr<FrameRing> results;   ///< null with an empty chain or external result memory
+    std::shared_ptr<FrameRing> downloads; ///< device: null until a sink requests host pixels
 
-    /// Rings of `old` (may be null) that fit are taken over: an edit of a radius allocates nothing anew. Its
-    /// stages before the first one that differs in more than free parameters are not
-    /// made again: take_over() fetches them. They keep their history, the one that differs may inherit() from
-    /// the one in its place, everything behind starts afresh.
+    /// Reuses the rings of `old` (may be null) that fit, so that an edit of a radius allocates nothing.
+    /// Stages before the first non-free difference are kept with their windows; take_over() moves them. The
+    /// stage that differs may inherit() from its predecessor; all later stages start again.
     Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, const Plan* old);
-    /// Second and last step of making a plan, once nothing can fail any more; `old` is of no use afterwards.
+    /// Second and last step of making a plan, when nothing can fail any more. Do not use `old` afterwards.
     void take_over(const Chain& chain, Plan* old);
 
-    /// Makes `downloads` if it is missing, the chain is not empty and stages run elsewhere than on the host.
+    /// Makes `downloads` if it is missing, the chain is not empty and the stages do not run on the host.
     void make_downloads();
 
-    /// Free parameters, to every stage; histories after a stage that they change begin again. Throws
-    /// UsageError, before any stage has them, if the chain cannot be settled().
+    /// Sets free parameters on every stage; resets the windows of later stages whose input changes. Throws
+    /// UsageError, before any change, if the chain cannot be settled().
     void set_params(const Chain& chain);
-    /// Every stage forgets its history.
+    /// Resets the windows of all stages.
     void reset();
-    /// Of the first stage that still fills its history.
+    /// Warm-up of the first stage that is not complete.
     Warmup warmup() const;
-    /// To be called after each run: what a stage says of itself may change while it fills its history.
+    /// Call after each run: notes of stages may change during the warm-up.
     void refresh_notes();
 
 private:
@@ -78,10 +79,10 @@ private:
     void take_notes();
 
     PlanMemory memory_;
-    std::vector<std::string> advice_; ///< of each step: its place in the chain
-    std::vector<bool> places_;        ///< of each stage of the chain: it has a step, and is not bypassed
-    std::size_t kept_ = 0;            ///< steps that come from the old plan
-    bool notes_settled_ = false;      ///< no stage was filling its history when they were taken
+    std::vector<std::string> advice_; ///< per step: place in the chain
+    std::vector<bool> places_;        ///< per stage of the chain: it has a step, so it is not bypassed
+    std::size_t kept_ = 0;            ///< steps taken over from the old plan
+    bool notes_settled_ = false;      ///< no stage was warming up when the notes were taken
 };
 
 extern template struct Plan<Space::host>;

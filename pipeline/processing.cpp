@@ -20,20 +20,21 @@ class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
         : flow_(flow), executor_(std::move(executor)), incoming_(flow),
-          regions_checked_(executor_->output().has_value()), remarks_(flow) {} // by Pipeline::start()
+          // checked by Pipeline::start()
+          regions_checked_(executor_->output().has_value()), remarks_(flow) {}
 
     void run() {
         remarks_.chain(applied()->chain);
         while (true) {
             edited_ = apply_edits() || edited_;
             repeat_last();
-            const bool source_done = flow_.source_done; // before the look at the queue
+            const bool source_done = flow_.source_done; // read before the queue
             const bool submitted = submit_next();
             collect(submitted ? executor_->in_flight() == executor_->capacity() : executor_->in_flight() > 0);
             if (submitted || executor_->in_flight() > 0)
                 continue;
             if (!source_done) {
-                if (flow_.stop && held()) // no wait above waits any more
+                if (flow_.stop && held()) // no wait above blocks any more
                     std::this_thread::sleep_for(milliseconds(5));
                 continue;
             }
@@ -45,7 +46,7 @@ public:
         }
     }
 
-    /// Where an exception ended the run: what was still held failed with it.
+    /// Counts all held frames as failed, after an exception ended the run.
     void give_up() {
         const auto held = std::count_if(pending_.begin(), pending_.end(), [](const Pending& frame) {
             return !frame.purpose.repeated && !frame.purpose.unseen;
@@ -57,14 +58,14 @@ public:
 
 private:
     struct Pending {
-        Frame raw; ///< to run it again on the host if the device fails
+        Frame raw; ///< for the host, if the device fails
         Purpose purpose{};
     };
 
-    /// Everything the source gave is processed. The thread stays for edits of the last picture, until stop.
+    /// All frames of the source are processed. The thread stays for edits of the last image, until stop.
     void ended() {
         {
-            const std::scoped_lock lock(flow_.mutex); // a seek may have begun what comes next
+            const std::scoped_lock lock(flow_.mutex); // a seek may have started already
             const bool over = flow_.source_done && flow_.frames.size_approx() == 0;
             if (over && !flow_.seek_waits)
                 flow_.sought.reset();
@@ -74,9 +75,9 @@ private:
         flow_.sleep(milliseconds(10));
     }
 
-    /// A paused file waits; a paused live source goes on, only its picture stands still.
+    /// A paused file waits; a paused live source continues, only the displayed image stays.
     bool held() const { return flow_.paused && flow_.steps <= 0 && !flow_.live() && !incoming_.landing(); }
-    /// A live source's results while paused are for the recorders alone.
+    /// While a live source is paused, its results go only to recorders.
     bool standing_still() const { return flow_.paused && flow_.live(); }
 
     bool submit_next() {
@@ -94,16 +95,16 @@ private:
         stuck_since_.reset();
         if (!incoming_.look(idle ? milliseconds(20) : milliseconds(0)))
             return false;
-        if (held()) // the pause came during the wait: the frame stays for later
+        if (held()) // paused during the wait: keep the frame
             return false;
-        edited_ = apply_edits() || edited_; // those that came during the wait
+        edited_ = apply_edits() || edited_; // edits made during the wait
         auto [frame, purpose] = incoming_.begin();
         submit(frame, purpose);
-        edited_ = edited_ && standing_still(); // its picture shows them
+        edited_ = edited_ && standing_still(); // the displayed image includes the edits
         return true;
     }
 
-    /// At the stop a recorder has time to let go of results; one who never does must not hold up the stop.
+    /// At stop, gives recorders 10 s to release results, then discards the remaining frames.
     void give_up_when_stuck() {
         const auto now = SteadyClock::now();
         stuck_since_ = stuck_since_.value_or(now);
@@ -113,8 +114,8 @@ private:
             failed(NoSlot().what());
     }
 
-    /// After an edit, the picture on show is made again if no new frame will do it. While one may come, and
-    /// at the end of a file until that is known, the edit is remembered.
+    /// After an edit, computes the displayed image again if no new frame will. Until that is known, the edit
+    /// is remembered.
     void repeat_last() {
         if (!edited_ || executor_->in_flight() > 0 || !(flow_.paused || flow_.finished))
             return;
@@ -127,8 +128,7 @@ private:
         }
     }
 
-    /// Takes the frame. From the first line it is pending: what throws behind that does not lose it
-    /// uncounted.
+    /// Takes the frame. It is pending first, so that a later exception does not lose it uncounted.
     void submit(Frame& from, Purpose purpose) {
         pending_.push_back({from, purpose});
         Frame frame = std::move(from);
@@ -139,12 +139,12 @@ private:
             complained_.clear();
             submitted = true;
         } catch (const UsageError& error) {
-            last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
+            last_raw_ = pending_.back().raw; // a later edit may make it work
             pending_.pop_back();
             failed(error.what(), purpose);
         } catch (const DeviceError& error) {
             device_failed(error.what());
-        } catch (const std::exception& error) { // whoever computes is well
+        } catch (const std::exception& error) { // the executor still works
             pending_.pop_back();
             failed(sentence_of(error), purpose);
         }
@@ -159,7 +159,7 @@ private:
                 const Purpose purpose = pending_.front().purpose;
                 result->repeated = purpose.repeated;
                 result->seek = purpose.epoch;
-                if (purpose.lands != 0) // also behind frames that only filled histories
+                if (purpose.lands != 0) // also after frames that only filled windows
                     result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
@@ -174,7 +174,7 @@ private:
         } catch (const DeviceError& error) {
             device_failed(error.what());
         } catch (const std::exception& error) {
-            if (executor_->in_flight() > 0) // which of them it was nobody knows
+            if (executor_->in_flight() > 0) // the failed frame is unknown
                 throw;
             if (pending_.empty())
                 flow_.say(Message::Level::error, sentence_of(error));
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    /// The frame that was sought last is there, or will not come.
+    /// The frame sought last is complete or will not come.
     void arrived(const Purpose& purpose) {
         if (purpose.lands == 0)
             return;
@@ -229,7 +229,7 @@ private:
             const std::uint64_t edit = (*next).*part;
             try {
                 apply(std::max(good.version(), edit));
-            } catch (const std::exception& error) { // nothing has changed
+            } catch (const std::exception& error) { // nothing was changed
                 refusals_.push_back({edit, sentence_of(error), of_regions});
                 return false;
             }
@@ -259,10 +259,10 @@ private:
     void apply_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
         check_regions(regions);
         if (!set_regions(regions, version))
-            set_regions(regions, version); // the host
+            set_regions(regions, version); // on the host
     }
 
-    /// False if the device failed at it, and the host has taken over.
+    /// False if the device failed and the host has taken over.
     bool set_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
         try {
             executor_->set_regions(regions, version);
@@ -273,8 +273,8 @@ private:
         }
     }
 
-    /// Refused when they are set; before a size is known, with the first picture: nothing is measured that is
-    /// not there.
+    /// Refuses regions outside the image: when they are set or, before the size is known, with the first
+    /// image.
     void check_regions(const std::shared_ptr<const RegionOutlines>& regions) {
         const auto picture = regions ? output() : std::nullopt;
         if (picture)
@@ -282,7 +282,7 @@ private:
         regions_checked_ = picture || !regions;
     }
 
-    /// Of the results. One of several GPUs is waited for, and may tell how it failed.
+    /// Shape of the results. With several GPUs this waits for one, which may report its failure.
     std::optional<Shape> output() {
         try {
             return executor_->output();
@@ -292,7 +292,7 @@ private:
         }
     }
 
-    /// If the device fails at it, the host takes the chain; what was in flight is still of the old one.
+    /// On a device error the host takes over the chain; frames in flight still use the old chain.
     void set_chain(const std::shared_ptr<const Chain>& chain, std::uint64_t version) {
         try {
             executor_->set_chain(chain, version);
@@ -307,9 +307,9 @@ private:
         return flow_.applied;
     }
 
-    /// The chain cannot run on this frame: it is lost, counted, and said once.
+    /// Counts the frame as lost; repeated messages are logged once.
     void failed(const std::string& why, Purpose purpose = {}) {
-        if (!purpose.repeated && !purpose.unseen) // what nobody sees is counted as such
+        if (!purpose.repeated && !purpose.unseen) // hidden frames are counted elsewhere
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
         if (purpose.lands != 0)
             flow_.seek_failed(purpose.lands, why);
@@ -319,7 +319,7 @@ private:
         complained_ = why;
     }
 
-    /// A device error moves the run to the host, once; what was in flight runs again there.
+    /// Moves the run to the host after a device error; frames in flight are computed again there.
     void device_failed(const std::string& why) {
         flow_.say(Message::Level::error,
                   "The GPU failed (" + why + "). The run continues on the CPU" +
@@ -345,12 +345,12 @@ private:
     std::unique_ptr<Executor> executor_;
     std::deque<Pending> pending_;
     Incoming incoming_;
-    Frame last_raw_; ///< of the picture on show
+    Frame last_raw_; ///< of the displayed image
     bool edited_ = false;
     std::optional<SteadyClock::time_point> stuck_since_;
     std::vector<RefusedEdit> refusals_; ///< of apply_edits()
     std::string complained_;
-    bool regions_checked_; ///< whether those that were set before a size was known fit
+    bool regions_checked_; ///< false: regions set before the size was known are not checked yet
     Remarks remarks_;
 };
 
@@ -361,11 +361,11 @@ void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
     std::optional<Processor> processor;
     try {
         processor.emplace(flow, std::move(executor)).run();
-    } catch (const std::exception& error) { // nothing may leave a thread
+    } catch (const std::exception& error) { // no exception may leave a thread
         {
             const std::scoped_lock lock(flow.mutex);
             flow.computes_no_more = true;
-            flow.status.source.seekable = false; // what would be found, nobody computes
+            flow.status.source.seekable = false; // no frame would be computed after a seek
             flow.sought.reset();
         }
         if (processor)

@@ -1,4 +1,4 @@
-// What the numbers of a picture mean.
+// Meaning of an image's values.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace specklescope {
 
-/// What a stage behind may do with the numbers.
+/// Kind of quantity, for the stages that follow.
 enum class Measure : std::uint8_t {
-    intensity, ///< of the source, filtered or not
+    intensity, ///< of the source, also filtered
     contrast,  ///< K
     contrast2, ///< K²
     time,      ///< proportional to K²: a correlation time
     flow,      ///< proportional to 1/K²: a flow index
     other      ///< none of these
 };
-/// "contrast2"; recordings say it so.
+/// "contrast2"; used in recordings.
 std::string_view to_string(Measure measure);
-/// `other` for what is no name of one.
+/// `other` for an unknown name.
 Measure measure_named(std::string_view name);
 
-/// For axes, colour bars, file metadata.
+/// For axes, colour bars and file metadata.
 struct Quantity {
     std::string name = "intensity"; ///< "speckle flow index"
     std::string symbol = "I";       ///< "SFI"

@@ -1,4 +1,4 @@
-// What the executor makes of a frame, and the mailbox that holds the newest.
+// Result of the chain for one frame, and the mailbox that holds the newest one.
 #pragma once
 
 #include "pipeline/chain.hpp"
@@ -13,9 +13,9 @@ namespace specklescope {
 
 struct StageTiming {
     std::string_view
-        name; ///< static: a stage's registered name, "upload", "convert", "saturation", "regions" …
+        name; ///< static: a registered stage name, "upload", "convert", "saturation", "regions" …
     double ms = 0;
-    int stage = -1; ///< place in the chain; −1: no stage of it
+    int stage = -1; ///< place in the chain; −1: not a stage
 };
 
 struct Timings {
@@ -28,66 +28,64 @@ struct Timings {
     }
 };
 
-/// What the stages chose, one text a stage of the chain; empty where there is nothing to say.
+/// Choices made by the stages, one text per stage of the chain, empty without one.
 using StageNotes = std::vector<std::string>;
 
-/// Memory of a device that a result leaves the executor in: the holder's as long as a handle is held, also
-/// when the executor has ended. Any thread.
+/// Device memory of a result that is passed to a caller. Valid while a handle exists, also after the executor
+/// has ended. Any thread.
 class ResultMemory {
 public:
     virtual ~ResultMemory() = default;
-    virtual int device() const = 0; ///< in CUDA's order
-    /// It goes to somebody with streams of his own: unless used_on() names them, it is written again behind
-    /// what the default stream holds at its end.
+    virtual int device() const = 0; ///< CUDA device index
+    /// Passes the memory to a caller with own streams. Unless used_on() names them, it is reused after the
+    /// work that the default stream holds at release.
     virtual void give() = 0;
-    /// It is written again behind what this stream (cudaStream_t) holds now, and behind any named before.
-    /// Throws UsageError where it is none of that device.
+    /// Reuse waits for the work that this stream (cudaStream_t) holds now, besides that of earlier calls.
+    /// Throws UsageError if the stream belongs to another device.
     virtual void used_on(void* stream) = 0;
 };
 
 /// Cheap to copy: pixels are shared.
 struct Result {
-    Frame raw;                            ///< what the source gave, on the host
-    Frame image;                          ///< the result on the host; empty if no one asked for host pixels
+    Frame raw;                            ///< the source's frame, on the host
+    Frame image;                          ///< the result on the host; empty unless host pixels were requested
     Frame device_image;                   ///< the result on the device; empty on the host backend
-    std::shared_ptr<ResultMemory> memory; ///< of device_image; null: a slot of the executor's
-    FrameInfo info;                       ///< raw's, with the parameter version that made the result
+    std::shared_ptr<ResultMemory> memory; ///< of device_image; null: a slot of the executor
+    FrameInfo info;                       ///< of raw, with the parameter version of the result
     std::shared_ptr<const Chain> chain;   ///< the parameters that made it
     Quantity quantity;
-    Exposure exposure; ///< that the numbers rest on: exposure_used()
+    Exposure exposure; ///< from exposure_used()
     PixelCounts counts;
     std::shared_ptr<const RegionValues> regions; ///< null: none are set
-    bool to_grey = false;                        ///< a stage got of colour what the chain's channel() says
-    Warmup warmup;          ///< of the first stage that still fills its history; done() when none does
-    std::uint64_t seek = 0; ///< the number of the seek that it came behind (Pipeline::seek); 0: of none
+    bool to_grey = false;                        ///< a stage got the grey channel() of a colour image
+    Warmup warmup;                           ///< of the first stage that is not complete; done() if all are
+    std::uint64_t seek = 0;                  ///< number of the last seek before it (Pipeline::seek); 0: none
     std::shared_ptr<const StageNotes> notes; ///< may be null
-    Timings timings; ///< empty where the frame was not timed: with CUDA about 100 a second are
-    SteadyClock::time_point ready{}; ///< when it could have been shown
-    bool repeated =
-        false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders
+    Timings timings; ///< empty if the frame was not timed: with CUDA about 100 frames per second are
+    SteadyClock::time_point ready{}; ///< when the result was ready for display
+    bool repeated = false; ///< computed again after an edit while paused: for display, not for recorders
 
-    /// Made while a stage filled its history or took a capture: now, or when what is played back was
-    /// recorded.
+    /// Made during a warm-up or a capture, now or when the played-back frame was recorded.
     bool warming_up() const { return !warmup.done() || info.recorded_in_warmup; }
     const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
 };
 
-/// All that is not pixels, timings and notes: for a sink that writes lines of it later.
+/// The result without pixels, timings and notes, for a sink that writes text later.
 Result without_pixels(const Result& result);
 
-/// "red": what grey stages got of colour; empty where none got any.
+/// "red": grey channel used by a stage; empty if none was.
 std::string grey_channel_of(const Result& result);
 
-/// Newest wins; never blocks the one who posts for longer than a copy of handles.
+/// Holds the newest result. post() only blocks for a copy of handles.
 class Mailbox {
 public:
     void post(Result result);
-    /// The newest result not yet taken; false if there is none.
+    /// Takes the newest result; false if it was taken already.
     bool take(Result& out);
     void clear();
-    /// Called (from the posting thread) after each post; used to wake an event loop. Set before start.
+    /// Called on the posting thread after each post, to wake an event loop. Set before start.
     void on_post(void (*notify)()) { notify_ = notify; }
-    std::uint64_t replaced() const; ///< results overwritten before anyone took them
+    std::uint64_t replaced() const; ///< results overwritten before they were taken
 
 private:
     mutable std::mutex mutex_;

@@ -14,8 +14,8 @@ namespace specklescope {
 
 namespace {
 
-/// An executor and the thread that gives it its work. To start the kernels of a long chain takes the host
-/// about as long as a GPU works on a small frame: one thread could not do it for several GPUs.
+/// An executor with its own thread. Launching the kernels of a long chain takes the host about as long as a
+/// GPU needs for a small frame: one thread could not feed several GPUs.
 class Member {
 public:
     using Task = std::function<void(Executor&)>;
@@ -30,34 +30,34 @@ public:
         thread_.join();
     }
 
-    /// What never changes.
+    /// Only for constant properties.
     const Executor& description() const { return *executor_; }
 
-    /// Begins `task` on the member's thread as soon as the one before is done. Throws what that one threw.
+    /// Starts `task` on the member's thread after the previous one. Throws the previous task's exception.
     void begin(Task task) {
         executor();
         task_ = std::move(task);
         change(State::busy);
     }
     bool busy() const { return state_ == State::busy; }
-    /// Waits for the last task. True if it threw.
+    /// Waits for the last task; true if it threw.
     bool failed() const {
         wait();
         return error_ != nullptr;
     }
-    /// What it threw, told once; null if all went well.
+    /// Takes the exception of the last task; null if there is none.
     std::exception_ptr take_error() {
         wait();
         return std::exchange(error_, nullptr);
     }
-    /// For calls from the owner's thread, between two tasks. Throws what the last one threw.
+    /// For calls from the owner's thread between tasks. Throws the last task's exception.
     Executor& executor() const {
         if (failed())
             std::rethrow_exception(error_);
         return *executor_;
     }
-    /// Calls it; errors of the device say whose they are. Whatever else a member throws leaves it with work
-    /// half begun, and is taken for one.
+    /// Calls it and names the member in device errors. Other exceptions leave the member in an undefined
+    /// state and become device errors.
     template <class F> auto named(F&& call) const {
         try {
             return call(*executor_);
@@ -94,9 +94,9 @@ private:
     std::unique_ptr<Executor> executor_;
     std::string name_;
     std::atomic<State> state_{State::idle};
-    Task task_;                ///< the thread's while busy, as the executor and the error
+    Task task_;                ///< owned by the thread while busy, like the executor and the error
     std::exception_ptr error_; ///< of the last task
-    std::thread thread_;       ///< last: it begins when the others are there
+    std::thread thread_;       ///< last: starts when the other members exist
 };
 
 class RoundRobinExecutor final : public Executor {
@@ -157,10 +157,10 @@ public:
     }
 
     void submit(Frame frame, bool want_host, bool again) override {
-        if (shape_ != frame.shape()) // here, since a chain that cannot run on it has to say so now
+        if (shape_ != frame.shape()) // here, since a chain that cannot run on this shape must be refused now
             prepare(frame.shape(), want_host);
         const Member& member = *members_[next_];
-        (void)member.executor(); // what it threw before, while nothing is written down of this frame
+        (void)member.executor(); // rethrow an earlier exception before recording this frame
         std::optional<NoSlot>& lost = order_.emplace_back(next_).lost;
         members_[next_]->begin([frame = std::move(frame), want_host, again, &lost](Executor& executor) {
             try {
@@ -190,28 +190,28 @@ public:
         }
         if (result) {
             order_.pop_front();
-            if (result->image && !result->memory) // else no one asks for pixels, or for those on the device
+            if (result->image && !result->memory) // otherwise pixels are not requested, or on the device
                 result->device_image.reset();
         }
         return result;
     }
 
     int in_flight() const override { return static_cast<int>(order_.size()); }
-    /// Given out in turn and collected in order, members differ by one at most: the next one has room while
-    /// this has.
+    /// Frames are assigned in rotation and collected in order, so that the members' loads differ by one at
+    /// most.
     int capacity() const override {
         return members_[0]->description().capacity() * static_cast<int>(members_.size());
     }
     bool wait_slot(std::chrono::milliseconds timeout) override {
         const Member& member = *members_[next_];
-        return member.failed() || member.executor().wait_slot(timeout); // the next submit tells of the error
+        return member.failed() || member.executor().wait_slot(timeout); // the next submit throws the error
     }
 
 private:
-    /// At once on every member; throws the first one's error, after all are done.
+    /// Runs the task on every member in parallel; throws the first error after all are done.
     void on_all(const Member::Task& task) {
         for (const auto& member : members_)
-            member->executor(); // none begins if one has failed before
+            member->executor(); // none starts if one has failed before
         for (const auto& member : members_)
             member->begin(task);
         std::exception_ptr error;
@@ -225,12 +225,12 @@ private:
     struct Assigned {
         explicit Assigned(std::size_t to) : member(to) {}
         std::size_t member;
-        std::optional<NoSlot> lost; ///< the member's while it is busy
+        std::optional<NoSlot> lost; ///< owned by the member's thread while it is busy
     };
-    std::deque<Assigned> order_; ///< who works on each frame in flight, oldest first; outlives the members
+    std::deque<Assigned> order_; ///< member of each frame in flight, oldest first; outlives the members
     std::vector<std::unique_ptr<Member>> members_;
     std::size_t next_ = 0;
-    std::optional<Shape> shape_; ///< that all are prepared for
+    std::optional<Shape> shape_; ///< that all members are prepared for
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::shared_ptr<const RegionOutlines> regions_;
     std::uint64_t version_ = 0;

@@ -1,4 +1,4 @@
-// Where results go, besides the eye. All sinks share this small trait.
+// Outputs for results besides the display.
 #pragma once
 
 #include "pipeline/event.hpp"
@@ -11,12 +11,12 @@
 
 namespace specklescope {
 
-/// What a sink may want to know about the whole stream, for its metadata.
+/// Stream properties for a sink's metadata.
 struct StreamInfo {
     SourceInfo source;
     std::string source_text; ///< the SOURCE argument
     std::string backend;     ///< "cpu", "cuda: NVIDIA H200"
-    /// µm a side of a pixel of its raw frames; 0: unknown. Of results: um_per_px() (pipeline/scale).
+    /// Side of a raw pixel in µm; 0: unknown. For results: um_per_px() (pipeline/scale).
     double um_per_source_px = 0;
 };
 
@@ -26,41 +26,40 @@ struct SinkFile {
 };
 
 struct SinkStatus {
-    std::string path;              ///< the file now being written; empty before the first frame
-    std::vector<SinkFile> before;  ///< files that were finished before it: of other sizes, or full
+    std::string path;              ///< current file; empty before the first frame
+    std::vector<SinkFile> before;  ///< earlier files, finished because of their size or a new image shape
     std::uint64_t written = 0;     ///< frames on disk or in the encoder, in all files
     std::uint64_t dropped = 0;     ///< frames offered and not written
-    std::uint64_t late = 0;        ///< of those, taken first and then not written in time
-    std::uint64_t lost_before = 0; ///< frames that the source had made and that were never offered
-    std::uint64_t left_out = 0;    ///< frames between two that were to be recorded
-    std::uint64_t bytes = 0;       ///< of the present file
+    std::uint64_t late = 0;        ///< of those, accepted but not written in time
+    std::uint64_t lost_before = 0; ///< frames of the source that were never offered
+    std::uint64_t left_out = 0;    ///< decimated: frames between two recorded ones
+    std::uint64_t bytes = 0;       ///< of the current file
     std::uint64_t queued = 0;
-    /// Until its disk is as full as it may become, at the pace so far, s; NaN: unknown, or no disk.
+    /// Estimated time until the disk limit at the current rate, s; NaN: unknown, or no disk.
     double disk_left_s = std::numeric_limits<double>::quiet_NaN();
-    std::string complete; ///< why it took all that it was to take: "10 s are recorded"; empty: it goes on
-    std::string error;    ///< why it stopped by itself; empty while well
+    std::string complete; ///< why it is complete: "10 s are recorded"; empty: it continues
+    std::string error;    ///< why it stopped; empty if all is well
     bool closed = false;
 };
 
 class Sink {
 public:
     virtual ~Sink() = default;
-    /// Checks and creates what can be created before the first frame. Throws UsageError or RunError.
+    /// Checks and creates files and connections before the first frame. Throws UsageError or RunError.
     virtual void open(const StreamInfo& stream) = 0;
-    /// Called on the processing thread for every result, in order; must not block a live stream. A file
-    /// stream
-    /// (`may_wait`) waits for room instead of dropping.
+    /// Called on the processing thread for every result, in order; must not block a live stream. With
+    /// `may_wait` (a file) it waits for capacity instead of dropping.
     virtual void push(const Result& result, bool may_wait) = 0;
-    /// An event was marked, given another label, or removed. From any thread, at any time; never waits.
+    /// An event was set, renamed or removed. Any thread, any time; never waits.
     virtual void mark(const EventMark& event) { (void)event; }
-    /// An end is wanted: whoever waits for another program waits for a second at most. From any thread.
+    /// Limits waits for other programs to one second, because the run is ending. Any thread.
     virtual void hurry() noexcept {}
-    /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
+    /// Writes the accepted results, finishes the file, joins the thread. Idempotent; never throws.
     virtual void close() noexcept = 0;
-    /// Asked when a frame is begun: those that were on their way on a GPU when this sink came may reach it
-    /// without Result::image. False: raw frames only.
+    /// Read at the start of each frame: frames that were in flight on a GPU when this sink was added may have
+    /// no Result::image. False: raw frames only.
     virtual bool wants_host_image() const = 0;
-    virtual bool records() const { return false; } ///< what it gets is kept: Source::recording
+    virtual bool records() const { return false; } ///< it stores its results: Source::recording
     virtual SinkStatus status() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where frames come from. A source fills slots that the pipeline lends it; it never owns frame memory.
+// Sources of frames. A source fills slots lent by the pipeline; it never owns frame memory.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -14,103 +14,100 @@
 
 namespace specklescope {
 
-/// Frames/s that a source may be asked for, where it is not 0: one in 32 years at least, so that the time
-/// from one to the next is a number of ns.
+/// Limits of a frame rate in frames/s, where it is not 0; the interval fits into ns.
 inline constexpr double kMinRate = 1e-9;
 inline constexpr double kMaxRate = 100000;
 
 /// Known once a source is open; the shape may still change from frame to frame.
 struct SourceInfo {
-    std::string name; ///< what the user would call it: file name, camera model and serial
+    std::string name; ///< for the user: file name, or camera model and serial
     Shape shape;
     double full_scale = 0;                       ///< 255, 4095, …; 0 for f32
     double rate = 0;                             ///< nominal frames/s; 0 if unknown
-    TimeOrigin time_origin = TimeOrigin::source; ///< of the capture times of its frames
-    std::uint64_t frames = 0;                    ///< how many there are; 0 if unknown or endless
-    int lends = 0;        ///< slots that it will ask FramePort::ring for beyond the pipeline's
-    bool live = false;    ///< live sources drop when no slot is free, files wait
-    bool patient = false; ///< live, and its silence is no failure: it waits for triggers
-    /// Whose clock capture times are of, where it is not this machine's: "camera", "camera, PTP Slave".
+    TimeOrigin time_origin = TimeOrigin::source; ///< of its frames' capture times
+    std::uint64_t frames = 0;                    ///< number of frames; 0 if unknown or endless
+    int lends = 0;        ///< slots that it requests with FramePort::ring in addition to the pipeline's
+    bool live = false;    ///< live sources drop frames when no slot is free, files wait
+    bool patient = false; ///< live, and silence is no failure: it waits for triggers
+    /// Clock of the capture times if it is not this machine's: "camera", "camera, PTP Slave".
     std::string clock{};
-    std::string lossy{};  ///< codec that has changed the pixels, "H.264"; empty: none is known
-    std::string coding{}; ///< how pictures were coded and who says so: "sRGB (its sRGB chunk)"; empty: none
-    /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
-    /// file does not say. Nothing: it is being taken now.
+    std::string lossy{};  ///< lossy codec, "H.264"; empty: none known
+    std::string coding{}; ///< coding of the images and its origin: "sRGB (its sRGB chunk)"; empty: none
+    /// For playback: start of the original recording ("2026-11-22T23:04:05Z"), empty if unknown. Nothing: a
+    /// live recording.
     std::optional<std::string> started{};
-    double um_per_px = 0; ///< µm a side of a pixel, where what is played back says it; 0: unknown
-    /// Of its pixels: intensities, unless what is played back are results that say what they are.
+    double um_per_px = 0; ///< side of a pixel in µm, if the played-back file contains it; 0: unknown
+    /// Quantity of its pixels: intensities, or the stored quantity of recorded results.
     Quantity quantity{};
     bool seekable = false;    ///< Source::seek() works
     std::uint64_t length = 0; ///< Source::length()
 };
 
-/// Lent to Source::next by the acquisition thread.
+/// Interface to the pipeline for Source::next.
 class FramePort {
 public:
     virtual ~FramePort() = default;
-    /// A slot of this shape to fill, or an empty frame: then the incoming frame is to be thrown away (a live
-    /// source found no free slot; already counted) or the pipeline is stopping.
+    /// A slot of this shape to fill. An empty frame: discard the incoming frame, since a live source found no
+    /// free slot (already counted) or the pipeline is stopping.
     virtual Frame acquire(const Shape& shape) = 0;
-    /// The ring behind acquire(), with at least `more` slots than the pipeline itself needs, for a source
-    /// whose frames are written on other threads: those take slots with FrameRing::lend, never more than
-    /// `more` at a time that are not frames yet. Null where there is no room for a ring of this shape now.
+    /// The ring of acquire() with at least `more` slots beyond the pipeline's needs, for sources whose frames
+    /// are written on other threads. They take slots with FrameRing::lend, at most `more` at a time that are
+    /// not frames yet. Null if the memory is not available now.
     virtual std::shared_ptr<FrameRing> ring(const Shape& shape, int more) = 0;
-    /// The frame submitted next had to be copied into its slot, because `why`: for the statistics.
+    /// The next submitted frame was copied into its slot because of `why`; for the statistics.
     virtual void copied(std::string_view why) = 0;
-    /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale, a file
-    /// position too; the port sets sequence and arrival.
+    /// Passes a filled frame on. The source sets info().capture_ns, exposure_ms and full_scale, and position
+    /// for files; the port sets sequence and arrival.
     virtual void submit(Frame frame) = 0;
-    /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in
-    /// the sequence numbers. `why`: for the statistics; empty where it does not know.
+    /// Frames lost before they reached us (camera or network); they leave a gap in the sequence numbers.
+    /// `why`: for the statistics; empty if unknown.
     virtual void lost(std::uint64_t frames, std::string_view why) = 0;
-    /// The next frame submitted does not follow the last one: after a seek, or at the start of a new round.
+    /// The next submitted frame does not follow the last one: after a seek, or at the start of a new round.
     virtual void discontinuity() = 0;
     virtual bool stopping() const = 0;
 };
 
 class Source {
 public:
-    /// end: all that the source was asked for is delivered; it is not opened again. One that was cut off
-    /// throws.
+    /// end: all requested frames are delivered; the source is not reopened. A source that was cut off throws.
     enum class Status : std::uint8_t { frame, idle, end };
 
     virtual ~Source() = default;
-    /// Opens; called on the acquisition thread's behalf before it starts, and again after close() when a live
-    /// source is reopened. Throws UsageError (bad option) or RunError (missing file, no such camera).
+    /// Opens the source before the acquisition thread starts, and again after close() when a live source is
+    /// reopened. Throws UsageError (bad option) or RunError (missing file, no such camera).
     virtual SourceInfo open() = 0;
-    /// Whether what open() tells may be another quantity than intensities.
+    /// True if open() may return another quantity than intensity.
     virtual bool may_hold_results() const { return false; }
-    /// Delivers at most one frame through the port, waiting no longer than about 100 ms (idle: nothing came).
-    /// Throws RunError when the source broke: a live one is then reopened, a file ends the run.
+    /// Delivers at most one frame through the port and waits at most about 100 ms (idle: none). Throws
+    /// RunError when the source broke: a live one is then reopened, a file ends the run.
     virtual Status next(FramePort& port) = 0;
-    /// Frames of one round, which seek() reaches, as far as is known now: a file may have grown since it was
-    /// opened. 0: unknown, or there is no end.
+    /// Number of frames that seek() can reach, as far as known now: a file may grow. 0: unknown or endless.
     virtual std::uint64_t length() { return 0; }
-    /// The next frame delivered will be number `frame` of the file, counted from 0; also after the end. That
-    /// one and those up to `at_once` behind it are due at once. Throws UsageError where there is no such
-    /// frame or none can be chosen, and goes on as if it had not been asked; RunError where the file cannot
-    /// be read.
+    /// The next delivered frame will be number `frame` of the file, counted from 0; also after the end. This
+    /// frame and the `at_once` frames after it are due immediately. Throws UsageError, and continues
+    /// unchanged, if the frame does not exist or the source cannot seek; RunError if the file cannot be read.
     virtual void seek(std::uint64_t frame, std::uint64_t at_once);
-    /// Must be safe to call at any time after open(), also twice; never waits long for a dead camera.
+    /// May be called at any time after open(), also twice; never waits long for a dead camera.
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
     virtual void set(std::string_view name, const ParamValue& value);
-    /// Frames come at this rate (frames/s) where neither the user nor the file says one; no capture time
-    /// rests on it.
+    /// Sets the playback rate (frames/s) when neither the user nor the file gives one; capture times stay
+    /// unknown.
     virtual void pace(double rate) { set("rate", rate); }
-    /// Called between two frames when the first recorder is there to take them, and when the last has gone.
+    /// Called between two frames when the first recorder is added and when the last is removed.
     virtual void recording(bool /*on*/) {}
-    /// Declared options with their present values; table() may be null if it has none.
+    /// Declared options with their current values; table() may be null if it has none.
     const Params& params() const { return params_; }
 
 protected:
     Params params_;
 };
 
-/// Throws UsageError where the frames of `source` have no times. `what`: needs seconds, "record_seconds".
+/// Throws UsageError if the frames of `source` have no times. `what`: the option that needs seconds,
+/// "record_seconds".
 void need_seconds(const SourceInfo& source, const std::string& what);
 
-/// For Source::seek(): the sentence for a frame that `name`, which has `length` of them, does not have.
+/// For Source::seek(): throws the error for a frame beyond the `length` frames of `name`.
 [[noreturn]] void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t length);
 
 } // namespace specklescope

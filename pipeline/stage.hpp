@@ -1,5 +1,5 @@
 // A stage turns one image into another. Parameters, validation and coefficients are shared; only the inner
-// loop is written twice, for the host and for the device.
+// loop is written for host and device separately.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -15,27 +15,27 @@
 
 namespace specklescope {
 
-/// The part of the raw frame's samples that is at full scale, 0…1.
+/// Fraction of the raw frame's samples that is at full scale, 0…1.
 constexpr double saturated_share(const PixelCounts& counts) {
     return counts.raw_samples == 0
                ? 0
                : static_cast<double>(counts.raw_saturated) / static_cast<double>(counts.raw_samples);
 }
-/// Above this share it is said, in the log and on the picture.
+/// Fraction above which a warning is logged and shown.
 inline constexpr double kSaturationWarning = 0.01;
 
-/// Which of its PixelCounts a stage adds to.
+/// The PixelCounts that a stage adds to.
 struct Counted {
     bool undefined = false; ///< undefined and infinite
-    bool saturated = false; ///< where its samples have a full scale
+    bool saturated = false; ///< if its samples have a full scale
 };
 
 template <Space S> struct RunContext;
 template <> struct RunContext<Space::host> {
-    const FrameInfo& info; ///< as the stages before have described it
+    const FrameInfo& info; ///< as described by the stages before
     PixelCounts& counts;   ///< zero on entry; see Stage::counted
-    /// The frame of the run before once more, after an edit: a stage with history shows what it holds and
-    /// takes the frame in only if it holds nothing.
+    /// The previous frame again, after an edit: a stage with a window shows its present content and adds the
+    /// frame only if the window is empty.
     bool again = false;
 };
 template <> struct RunContext<Space::device> {
@@ -45,7 +45,7 @@ template <> struct RunContext<Space::device> {
     bool again = false;
 };
 
-/// How many frames a stage with history holds of those it wants; `wanted` 0: it needs none.
+/// Number of frames in a stage's window out of those needed; `wanted` 0: it needs none.
 struct Warmup {
     std::string_view stage; ///< set by the executor
     int frames = 0, wanted = 0;
@@ -60,45 +60,44 @@ std::string to_string(const Warmup& warmup);
 template <Space S> class Stage {
 public:
     virtual ~Stage() = default;
-    /// Shape of the output for this input; called on a size change and after a rebuild edit. Throws
-    /// UsageError when the parameters and the shape cannot go together.
+    /// Shape of the output for this input; called after a size change and after a rebuild edit. Throws
+    /// UsageError if parameters and shape do not fit.
     virtual Shape prepare(const Shape& input) = 0;
     virtual void run(ConstImageView<S> input, ImageView<S> output, const RunContext<S>& context) = 0;
-    /// New values of free parameters; those of Cost::rebuild are as they were when the stage was made. Does
-    /// not throw: whatever may fail is of Cost::rebuild.
+    /// New values of free parameters; Cost::rebuild parameters are unchanged since the stage was made. Does
+    /// not throw: parameters that may fail are Cost::rebuild.
     virtual void set_params(const Params& params) = 0;
-    /// Called once after prepare(), when an edit of Cost::rebuild has made this stage in place of `old`,
-    /// which is of the same type and was prepared for the same input: takes over what still holds. Does not
-    /// throw; `old` is of no use afterwards.
+    /// Called once after prepare() when a Cost::rebuild edit has replaced `old`, a stage of the same type and
+    /// input: takes over the state that still applies. Does not throw. Do not use `old` afterwards.
     virtual void inherit(Stage& /*old*/) {}
-    /// Forgets every frame; called between two runs, before a frame that does not follow the last one.
+    /// Clears the window; called between two runs, before a frame that does not follow the last one.
     virtual void reset() {}
-    /// Results are averaged over so many frames later in the chain: a window counts as saturated as long as
-    /// its result enters a mean. Called after prepare(), where it may allocate; of a stage with history also
-    /// between two runs, where it must not throw.
+    /// Later stages average this many frames: a window counts as saturated while its result is part of a
+    /// mean. Called after prepare(), where it may allocate; for a stage with a window also between runs,
+    /// where it must not throw.
     virtual void count_over(int /*frames*/) {}
-    /// Asked after each run.
+    /// Read after each run.
     virtual Warmup warmup() const { return {}; }
-    /// What was chosen or should be known, in a few words ("recursive", "6 tiles of 2048×2048"); asked after
-    /// set_params(), and after each run until Stage::warmup() is done.
+    /// Choices and hints in a few words ("recursive", "6 tiles of 2048×2048"); read after set_params(), and
+    /// after each run until Stage::warmup() is done.
     virtual std::string note() const { return {}; }
-    /// What run() counts. What it does not, the executor counts or keeps from the stages before.
+    /// Counts made by run(). The executor adds the others, or keeps those of earlier stages.
     virtual Counted counted() const { return {}; }
-    /// Changes what later stages are told of the frame: a stage whose output has no full scale sets it to 0.
+    /// Changes the frame info for later stages: a stage whose output has no full scale sets it to 0.
     virtual void describe(FrameInfo&) const {}
 };
 using HostStage = Stage<Space::host>;
 using DeviceStage = Stage<Space::device>;
 
-/// True where the numbers are light of a picture, and a display is to show them as such.
+/// True if the values are light of a display image and should be shown as such.
 inline bool is_picture(const FrameInfo& info, const Quantity& quantity) {
     return info.light != Light::counts && quantity.measure == Measure::intensity;
 }
 
-/// For stages whose output is what their input was: filters, averages, geometry.
+/// For stages that keep the quantity of their input: filters, averages, geometry.
 Quantity same_quantity(const Params& params, const Quantity& input);
 
-/// What a stage is for: menus show stages by these, in this order.
+/// Groups of stages in menus, in this order.
 enum class StageGroup : std::uint8_t { contrast, correction, averaging, brightness, geometry };
 /// "Contrast and flow", "Dark and flat", …
 std::string_view title(StageGroup group);
@@ -106,51 +105,51 @@ inline constexpr std::array<StageGroup, 5> kStageGroups = {StageGroup::contrast,
                                                            StageGroup::averaging, StageGroup::brightness,
                                                            StageGroup::geometry};
 
-/// Everything known about a stage before one exists: the registry's row, which the stage's room exports.
+/// Description of a stage: its row in the registry, exported by its folder.
 struct StageType {
     std::string_view name;
     std::string_view doc;        ///< one line
-    std::string_view title = {}; ///< in plain words, for menus and headings: "Running mean"
+    std::string_view title = {}; ///< for menus and headings: "Running mean"
     StageGroup group = StageGroup::contrast;
     const ParamTable* table;
-    /// Accepted pixel types and channel counts, without conversion.
+    /// Pixel types and channel counts accepted without conversion.
     std::vector<PixelType> types = {PixelType::u8, PixelType::u16, PixelType::f32};
     std::vector<int> channels = {1, 3};
-    /// Largest difference allowed between host and device (tests/stages/stage_agreement_test.cpp). 0:
-    /// identical bytes. For a stage whose quantity is its input's (same_quantity), a fraction of full scale:
-    /// the camera's or the type's, for f32 the largest absolute value of the frames so far; integers may also
-    /// differ by one level, where a rounding falls the other way. For any other stage the relative difference
-    /// of two results. NaN agrees with NaN, an infinity with the same one; counts and warm-up are equal.
+    /// Largest allowed difference between host and device (tests/stages/stage_agreement_test.cpp). 0:
+    /// identical bytes. For a stage that keeps its quantity (same_quantity): a fraction of full scale (the
+    /// camera's or the type's, for f32 the largest absolute value of the frames so far); integers may also
+    /// differ by one level due to rounding. For other stages: the relative difference. NaN matches NaN, an
+    /// infinity the same infinity; counts and warm-up are equal.
     double tolerance = 0;
     Quantity (*quantity)(const Params&, const Quantity& input) = same_quantity;
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
-    bool stateful = false;                                      ///< a result depends on earlier frames
-    /// How many frames before its own a result rests on; of a mean that fades, as many as count. Null: none.
+    bool stateful = false;                                      ///< results depend on earlier frames
+    /// Number of earlier frames that a result depends on; for a fading mean, the effective number. Null:
+    /// none.
     int (*history)(const Params&) = nullptr;
-    /// Of how many frames a result is the mean; of a mean that fades, as many as count. Null: of one.
+    /// Number of frames averaged in a result; for a fading mean, the effective number. Null: one.
     int (*averages)(const Params&) = nullptr;
-    /// True: with these parameters the output is the input, so that executors may leave the stage out. Null:
+    /// True: with these parameters the output equals the input, so that executors may skip the stage. Null:
     /// never.
     bool (*passes)(const Params&) = nullptr;
-    /// Sides of input pixels that the side of an output pixel spans. Null: 1.
+    /// Input pixels per output pixel along one side. Null: 1.
     double (*pixel_side)(const Params&) = nullptr;
-    std::string_view science =
-        {};                    ///< heading of docs/science.md that defines it; empty: its parameters' say it
-    bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
-    /// True: with these parameters a sample of the output is a mean of several of the input. Null: never.
+    std::string_view science = {}; ///< heading in docs/science.md; empty: given by its parameters
+    bool moves_pixels = false;     ///< output pixels do not correspond to input pixels at the same place
+    /// True: with these parameters an output sample is a mean of several input samples. Null: never.
     bool (*mixes)(const Params&) = nullptr;
-    /// True: with these parameters light of one pixel reaches those far away, so that what a lamp lost by
-    /// being cut off at full scale is missing everywhere. Null: never.
+    /// True: with these parameters light spreads far, so that the light lost by clipping at full scale is
+    /// missing everywhere. Null: never.
     bool (*scatters)(const Params&) = nullptr;
-    /// The parameters with what depends on the quantity that comes in. Throws UsageError if the stage can do
-    /// nothing with it. Null: nothing does.
+    /// Parameters adapted to the input quantity. Throws UsageError if the stage cannot use it. Null: no
+    /// adaptation.
     Params (*settle)(const Params&, const Quantity& input) = nullptr;
 };
 
-/// Ordered; first is the default. stages/registry.cpp.
+/// Ordered; the first is the default. Defined in stages/registry.cpp.
 const std::vector<StageType>& stage_types();
-/// Throws UsageError listing the names.
+/// Throws UsageError with the list of names.
 const StageType& find_stage(std::string_view name);
 
 } // namespace specklescope

@@ -19,8 +19,7 @@ void RateMeter::tick(SteadyClock::time_point now) {
 
 double RateMeter::rate(SteadyClock::time_point now) const {
     const std::scoped_lock lock(mutex_);
-    // Intervals between the events of the last second; a slow source has too few of them: then between its
-    // last three.
+    // Rate over the intervals of the last second, or over the last three events of a slow source.
     for (const auto& [window, most] : {std::pair{1.0, kHistory}, std::pair{10.0, std::size_t{3}}}) {
         std::size_t events = 0;
         SteadyClock::time_point oldest = now;
@@ -186,11 +185,11 @@ void Stats::record(const Result& result, bool with_latency) {
     channel_ = grey_channel_of(result);
     warmup_ = result.warmup;
     notes_ = result.notes;
-    if (result.timings.count > 0 || !result.device_image) // of a device's frames only some are timed
+    if (result.timings.count > 0 || !result.device_image) // on a device only some frames are timed
         record_timings(result.timings);
 }
 
-/// Steps that the chain no longer has go; those that it still has at the same place keep their sums.
+/// Steps that are still at the same place in the chain keep their sums.
 void Stats::record_timings(const Timings& timings) {
     std::vector<Sum> next;
     for (std::size_t i = 0; i < timings.count; ++i) {
@@ -216,7 +215,7 @@ void Stats::record_timings(const Timings& timings) {
 void CountHistory::add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence) {
     last = counts;
     in_warmup += warming_up ? 1 : 0;
-    // a/b < c/d without a division: 0 of 0 is less than any share.
+    // a/b < c/d without division: 0 of 0 is less than any fraction.
     const auto larger = [](std::uint64_t part, std::uint64_t of, std::uint64_t than, std::uint64_t than_of) {
         return static_cast<double>(part) * static_cast<double>(than_of) >
                    static_cast<double>(than) * static_cast<double>(of) ||

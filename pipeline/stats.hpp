@@ -1,4 +1,4 @@
-// Counters and rates kept all the time. Written by one thread each, read by any.
+// Counters and rates of a run. Each has one writer thread; any thread reads.
 #pragma once
 
 #include "pipeline/clock/clock_report.hpp"
@@ -37,7 +37,7 @@ struct LatencySummary {
     double median_ms = 0, p95_ms = 0, p99_ms = 0, max_ms = 0;
 };
 
-/// Logarithmic buckets, 2 % wide, from 1 µs to 100 s: quantiles without keeping samples.
+/// Logarithmic buckets, 2 % wide, from 1 µs to 100 s: quantiles without stored samples.
 class LatencyHistogram {
 public:
     void add(double ms);
@@ -52,47 +52,46 @@ private:
     double max_ = 0;
 };
 
-/// One step of the newest frame that was timed, in order: a stage, or what lies between.
+/// One timed step of the newest timed frame, in order: a stage or a conversion.
 struct StageStat {
     std::string name;
     double last_ms = 0;
-    double mean_ms = 0; ///< since the step is at this place of the chain
-    int stage = -1;     ///< place in the chain; −1: no stage of it ("upload", "convert", "saturation")
-    std::string note;   ///< what the stage chose; empty where there is nothing to say
+    double mean_ms = 0; ///< since the step has this place in the chain
+    int stage = -1;     ///< place in the chain; −1: not a stage ("upload", "convert", "saturation")
+    std::string note;   ///< choice of the stage; empty: none
 };
 
-/// What was counted over a run.
+/// Pixel counts over a run.
 struct CountHistory {
     PixelCounts last;
-    /// The largest of each count; raw_samples and windows are of the frames that have the largest shares.
-    /// Undefined and infinite pixels of frames made while a stage warmed up are left out, here and in the
-    /// sum.
+    /// Maximum of each count; raw_samples and windows belong to the frames with the largest fractions.
+    /// Without the undefined and infinite pixels of warm-up frames, here and in the sum.
     PixelCounts worst;
     PixelCounts total;
     std::uint64_t worst_frame =
-        0;                       ///< sequence number of the frame with the largest share of saturated samples
-    std::uint64_t in_warmup = 0; ///< frames made while a stage filled its history or took a capture
+        0; ///< sequence number of the frame with the largest fraction of saturated samples
+    std::uint64_t in_warmup = 0; ///< frames made during a warm-up or a capture
     void add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence);
 };
 
-/// Drops, by the place where they happened.
+/// Dropped frames by place.
 struct DropCounts {
-    std::uint64_t source = 0;   ///< lost before they reached us, as the source reports
-    std::uint64_t ring = 0;     ///< a live frame found no free slot
+    std::uint64_t source = 0;   ///< lost before they reached us, as reported by the source
+    std::uint64_t ring = 0;     ///< live frames without a free slot
     std::uint64_t failed = 0;   ///< frames that processing could not handle
     std::uint64_t recorder = 0; ///< over all sinks
     std::uint64_t total() const { return source + ring + failed + recorder; }
 };
 
-/// Frames that were copied into their slot, or lost at the source, by the reason why.
+/// Number of frames copied into their slot, or lost at the source, for one reason.
 struct CopyCount {
     std::string why;
     std::uint64_t frames = 0;
 };
 
-/// How frames that others write reached their slots; all zero for a source that writes into slots itself.
+/// How frames written by others reached their slots; all zero for a source that fills slots itself.
 struct TransferCounts {
-    std::uint64_t in_place = 0; ///< written there by others
+    std::uint64_t in_place = 0; ///< written directly into the slot
     std::vector<CopyCount> copied;
     std::uint64_t copies() const;
 };
@@ -101,69 +100,68 @@ std::string to_string(const TransferCounts& transfer);
 
 struct StatsSnapshot {
     double seconds = 0;                          ///< since start
-    double um_per_px = 0;                        ///< of results, µm a side; 0: unknown
+    double um_per_px = 0;                        ///< side of a result pixel in µm; 0: unknown
     std::string scale_origin;                    ///< scale_origin() (pipeline/scale)
     TimeOrigin time_origin = TimeOrigin::source; ///< SourceInfo::time_origin
-    /// Results a second from the first one to the last, so without what was set up before; and that time.
+    /// Results per second from the first to the last, without set-up, and that duration.
     double mean_rate = 0, running_s = 0;
     double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
     std::uint64_t acquired = 0, processed = 0, displayed = 0;
-    std::uint64_t not_shown =
-        0; ///< results overtaken by a newer one before they were drawn; not lost to recorders
-    /// Read and not shown: overtaken by a seek, run unseen to fill histories, or behind a loop that was set
-    /// meanwhile. acquired = processed + drops.failed + passed_over + those on their way.
+    std::uint64_t not_shown = 0; ///< results replaced before they were drawn; recorders still got them
+    /// Frames read but not shown: discarded by a seek, hidden frames that fill windows, or beyond a new loop
+    /// end. acquired = processed + drops.failed + passed_over + frames in flight.
     std::uint64_t passed_over = 0;
     DropCounts drops;
-    std::vector<CopyCount> lost_reasons; ///< of drops.source, as far as the source gave them
-    std::optional<ClockReport> clock;    ///< nothing: no clock but ours, or frames of a few seconds only
+    std::vector<CopyCount> lost_reasons; ///< of drops.source, if the source gave reasons
+    std::optional<ClockReport> clock;    ///< nothing: no other clock, or only a few seconds of frames
     std::string clock_name;              ///< SourceInfo::clock
     TransferCounts transfer;
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
-    std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 unless it was sized wrong
+    std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 if sized correctly
     std::uint64_t reopened = 0;    ///< times a live source was opened again
-    double away_s = 0;             ///< from its last frame to its next, all times together
-    std::uint64_t missed_away =
-        0; ///< estimate: frames that it would have given in that time, at the rate before
+    double away_s = 0;             ///< time between its last and next frame, summed
+    std::uint64_t missed_away = 0; ///< estimated frames missed in that time, at the previous rate
     double first_result_clock_s = 0, first_picture_clock_s = 0; ///< on the steady clock; 0: none yet
-    LatencySummary latency;                                     ///< arrival of the pixels to result ready
+    LatencySummary latency;                                     ///< from arrival of the pixels to the result
     std::vector<StageStat> stages;
     CountHistory counts;
     Assumptions assumed; ///< of the newest result
-    Exposure exposure;   ///< of the newest result, as its unit
+    Exposure exposure;   ///< of the newest result, in its unit
     Quantity quantity;
-    std::string channel;                       ///< "red": what grey stages got of colour; empty: no colour
+    std::string channel;                       ///< "red": grey channel used by a stage; empty: none
     Warmup warmup;                             ///< of the newest result
-    StageNotes notes;                          ///< of the newest result: what its stages chose
+    StageNotes notes;                          ///< of the newest result: choices of its stages
     std::string backend, device, display_path; ///< "cuda", "NVIDIA H200", "CUDA-GL interop"
     std::string source, chain;
-    std::string note; ///< why a fallback was taken; empty if none
+    std::string note; ///< reason for a fallback; empty if none
 };
 
-/// As JSON text, two-space indented.
-/// True for what to_json() writes.
+/// True for text written by to_json().
 bool is_statistics(std::string_view text);
+/// JSON text, indented by two spaces.
 std::string to_json(const StatsSnapshot& stats);
 
-/// The mutable side; owned by the pipeline.
+/// The writable side; owned by the pipeline.
 class Stats {
 public:
     Stats();
     ~Stats();
     Stats(const Stats&) = delete;
     Stats& operator=(const Stats&) = delete;
-    void start(); ///< everything to zero
+    void start(); ///< resets everything to zero
     RateMeter acquisition, processing, display;
     LatencyHistogram latency;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
     std::atomic<std::uint64_t> in_place{0}, passed_over{0};
     std::atomic<int> queue_peak{0};
-    void record(const Result& result, bool with_latency);  ///< timings, counts, latency, processing rate
-    void drawn(std::string_view path);                     ///< a result reached the screen on this path
-    void copied(std::string_view why);                     ///< a frame was copied into its slot
-    void lost(std::uint64_t frames, std::string_view why); ///< of a live source, before they reached us
-    void arrived(const FrameInfo& info);                   ///< of a source with a clock of its own
-    StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
+    void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
+    void drawn(std::string_view path);                    ///< a result was displayed on this path
+    void copied(std::string_view why);                    ///< a frame was copied into its slot
+    /// frames of a live source, lost before they reached us
+    void lost(std::uint64_t frames, std::string_view why);
+    void arrived(const FrameInfo& info); ///< of a source with its own clock
+    StatsSnapshot snapshot() const;      ///< what is known here; the pipeline adds the rest
 
 private:
     mutable std::mutex mutex_;
@@ -171,7 +169,7 @@ private:
     struct Sum {
         std::string_view name;
         int stage = -1;
-        std::ptrdiff_t occurrence = 0; ///< of the same name and place before it
+        std::ptrdiff_t occurrence = 0; ///< count of equal names at the same place before it
         double last = 0, total = 0;
         std::uint64_t count = 0;
     };

@@ -1,4 +1,4 @@
-// What a source also is whose frames may have times of their own.
+// Extra interface of sources whose frames may have their own times.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ public:
     TimedFrames(const TimedFrames&) = delete;
     TimedFrames& operator=(const TimedFrames&) = delete;
     virtual ~TimedFrames() = default;
-    /// The frame that is shown so many seconds behind the first one of a file, by the frames' own times; the
-    /// number of frames, where all end before. Nothing where they have none. Asked between Source::open() and
-    /// the first seek; may read the whole file, as long work. Throws RunError.
+    /// Frame shown `seconds` after the first frame of a file, by the frames' own times; the number of frames
+    /// if all end earlier. Nothing if they have no times. Call between Source::open() and the first seek; may
+    /// read the whole file, with progress (WorkWatch). Throws RunError.
     virtual std::optional<std::uint64_t> frame_at(double seconds) = 0;
 
-    /// Of any source.
+    /// The same for any source.
     template <class Source> static std::optional<std::uint64_t> find(Source& source, double seconds) {
         auto* timed = dynamic_cast<TimedFrames*>(&source);
         return timed ? timed->frame_at(seconds) : std::nullopt;

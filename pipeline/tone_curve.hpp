@@ -1,5 +1,5 @@
-// How light becomes what a display is sent, and back. Never part of the data: pictures are decoded where they
-// are read (files/transfer.hpp), and encoded where they are shown (pipeline/mapping.hpp).
+// Conversion between light and display values. Never part of the data: images are decoded when read
+// (files/transfer.hpp) and encoded when shown (pipeline/mapping.hpp).
 #pragma once
 
 #include <array>
@@ -7,15 +7,15 @@
 
 namespace specklescope {
 
-/// sRGB (IEC 61966-2-1): light of a code value, and back; 0 and 1 are their own counterparts. Values below 0
-/// are those above 0 turned round, values above 1 go on with the power.
+/// sRGB (IEC 61966-2-1): light of a code value, and the inverse; 0 and 1 are fixed points. Values below 0
+/// mirror those above 0; values above 1 continue with the power.
 double srgb_decode(double code);
 double srgb_encode(double light);
 
-/// What is shown of a value that lies at t of the range: 0 its low end, 1 its high end. In the order in which
-/// the view offers them.
+/// Curve from t, the position of a value in the range (0: low end, 1: high end), to brightness. In the order
+/// of the view's menu.
 enum class ToneCurve : std::uint8_t {
-    automatic, ///< srgb for pictures of light, linear for everything else
+    automatic, ///< srgb for images of light, linear for everything else
     linear,    ///< t
     srgb,      ///< encoded for the display; above 1 white
     reinhard,  ///< t/(1 + t), encoded: Reinhard and others 2002, eq. 3; nothing becomes white
@@ -23,11 +23,11 @@ enum class ToneCurve : std::uint8_t {
            ///< film curve; dark a little darker, white from t = 7
 };
 
-/// 0…1 for any t; `curve` is not automatic. All grow with t.
+/// 0…1 for any t; `curve` is not automatic. All are increasing.
 double tone(ToneCurve curve, double t);
 
-/// The values of t from which on tone(curve, t)·256 is at least 1, 2 … 255: what map_colors counts.
-/// `curve` is neither automatic nor linear.
+/// Values of t from which on tone(curve, t)·256 is at least 1, 2 … 255, as counted by map_colors. `curve` is
+/// neither automatic nor linear.
 const std::array<float, 255>& tone_steps(ToneCurve curve);
 
 } // namespace specklescope

@@ -1,5 +1,5 @@
-// What lies outside an image, for every neighbourhood stage; on host and device alike. A stage offers those
-// that suit it.
+// Handling of pixels outside the image for all neighbourhood stages, on host and device. Each stage offers a
+// suitable subset.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -13,12 +13,12 @@ enum class Border : std::uint8_t {
     reflect,   ///< b a | a b c | c b   (scipy "reflect", numpy "symmetric")
     wrap,      ///< b c | a b c | a b
     zero,      ///< 0 0 | a b c | 0 0
-    omit,      ///< only pixels that exist count: weights are renormalised
-    crop       ///< only results with a whole neighbourhood: smaller output
+    omit,      ///< only existing pixels count: weights are renormalised
+    crop       ///< only results with a complete neighbourhood: smaller output
 };
 
-/// Where pixel `i` of a line of `size` pixels is found, for any distance outside; −1 where there is none
-/// (zero, omit, crop).
+/// Pixel that replaces pixel `i` of a line of `size` pixels, at any distance outside; −1: none (zero, omit,
+/// crop).
 SPECKLESCOPE_BOTH constexpr int border_index(int i, int size, Border border) {
     if (i >= 0 && i < size)
         return i;

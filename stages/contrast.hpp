@@ -1,5 +1,5 @@
-// What every contrast stage makes of its sums: the outputs, their names, their coefficients. Shared by
-// speckle, temporal and spatiotemporal, on host and device.
+// Outputs of the contrast stages, with names and coefficients. Shared by speckle, temporal and
+// spatiotemporal, on host and device.
 #pragma once
 
 #include "pipeline/stage.hpp"
@@ -19,18 +19,18 @@ enum class ContrastOutput : std::uint8_t {
     bfi        ///< blood flow index 1/K²
 };
 
-/// In the order of the enumeration.
+/// Names in the order of the enumeration.
 std::vector<std::string> contrast_output_names();
 inline constexpr const char* kContrastOutputDoc =
     "sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, bfi 1/K²";
-/// What windows may find outside the image, as offered.
+/// Border modes offered by the contrast stages.
 std::vector<std::pair<std::string, Border>> contrast_borders();
 inline constexpr const char* kContrastBorderDoc =
     "what lies outside the image; zero gives false high contrast at the edge";
 inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";
 Quantity contrast_quantity(ContrastOutput output);
 
-/// With S = ΣI, D = N·ΣI² − S² of N samples and c the coefficient. S ≤ 0 → NaN; D = 0 with S > 0 → K = 0,
+/// Results for S = ΣI, D = N·ΣI² − S² of N samples and coefficient c. S ≤ 0 → NaN; D = 0 with S > 0 → K = 0,
 /// SFI = +∞.
 enum class ContrastForm : int {
     inverse, ///< c·S²/D: sfi, bfi
@@ -42,18 +42,18 @@ struct ContrastScale {
     ContrastForm form = ContrastForm::inverse;
     double c = 0;
 };
-/// K² = N·D/((N−1)·S²) as `output` wants it; every result is NaN with fewer than 2 samples. The exposure is
-/// exposure_seconds().
+/// Form and coefficient of `output` for K² = N·D/((N−1)·S²); every result is NaN with fewer than 2 samples.
+/// Uses exposure_seconds().
 ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,
                              const FrameInfo& info);
 
-/// The exposure time T in s: the camera's (info.exposure_ms) where it is known, otherwise `exposure_ms`.
+/// Exposure time T in s: the camera's (info.exposure_ms) if known, otherwise `exposure_ms`.
 double exposure_seconds(double exposure_ms, const FrameInfo& info);
-/// True if the exposure enters `output`.
+/// True if `output` depends on the exposure.
 bool needs_exposure(ContrastOutput output);
 
 /// Shape of a result over square windows: f32, one channel; smaller by 2·radius with `crop`. Throws
-/// UsageError naming `stage` ("stage speckle") if the radius is larger than the image (crop: the window is).
+/// UsageError naming `stage` ("stage speckle") if the radius (crop: the window) is larger than the image.
 Shape contrast_window_shape(const std::string& stage, int radius, bool crop, const Shape& input);
 
 } // namespace specklescope

@@ -11,7 +11,7 @@ namespace specklescope {
 namespace {
 
 template <class F> void each_filter_row(int rows, F&& f) {
-    constexpr int kLeastRows = 16; // of a band, a guess
+    constexpr int kLeastRows = 16; // of a band, an estimate
     const int slots = parallel_threads();
     for_bands(rows, band_count(rows, slots, kLeastRows), slots, [&](Band band, int) {
         for (int y = band.begin; y < band.end; ++y)
@@ -27,7 +27,7 @@ void DefinedFilter::prepare(const Shape& input, const Shape& output, const Filte
     norm_ = norm;
     if (input.type != PixelType::f32)
         return;
-    // Memory that is not written takes no room.
+    // Unwritten pages use no memory.
     values_ = hwy::AllocateAligned<float>(input.samples());
     mask_ = hwy::AllocateAligned<float>(input.samples());
     weights_ = hwy::AllocateAligned<float>(output.samples());

@@ -1,4 +1,4 @@
-// Linear filters over samples of which some are undefined or infinite, on the host.
+// Linear filters on the host for images with undefined or infinite samples.
 #pragma once
 
 #include "pipeline/counts.hpp"
@@ -8,12 +8,12 @@
 
 namespace specklescope {
 
-/// Runs a filter as FilterNorm says. Costs no more than a look at the results while all samples are numbers.
+/// Runs a filter according to FilterNorm. Costs only a check of the results while all samples are finite.
 class DefinedFilter {
 public:
     void prepare(const Shape& input, const Shape& output, const FilterNorm& norm);
 
-    /// Calls filter(input, output), as often as it takes, and counts what is undefined in the output.
+    /// Calls filter(input, output) as often as needed and counts undefined results.
     template <class F> void run(ConstHostView input, HostView output, PixelCounts& counts, F&& filter) const {
         if (input.shape.type != PixelType::f32)
             return filter(input, output);
@@ -41,7 +41,7 @@ private:
     HostView weights() const { return {reinterpret_cast<std::byte*>(weights_.get()), output_}; }
 
     static float offset_of(ConstHostView input);
-    /// Fills values() and mask(); true if a sample is not a number.
+    /// Fills values() and mask(); true if a sample is not finite.
     bool split(ConstHostView input, float offset) const;
     void combine(HostView output, bool holes, float offset) const;
 

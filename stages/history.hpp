@@ -1,5 +1,4 @@
-// The last n frames of a stage with history: which slot of its ring comes next, and what memory allows.
-// Shared by host and device.
+// Ring of the last n frames of a stage, and its memory limit. Shared by host and device.
 #pragma once
 
 #include "pipeline/stage.hpp"
@@ -11,22 +10,22 @@
 
 namespace specklescope {
 
-/// Where one run of a stage stands in its history.
+/// Position of one run in the ring.
 struct HistoryStep {
-    bool take = false;      ///< the frame enters; false: it has already (RunContext::again)
-    bool first = false;     ///< nothing was held before: what the memory says means nothing
-    bool leaves = false;    ///< `slot` holds the frame that leaves
+    bool take = false;      ///< add the frame; false: it was added already (RunContext::again)
+    bool first = false;     ///< the ring was empty: memory contents are undefined
+    bool leaves = false;    ///< `slot` contains the frame that leaves
     int slot = 0;           ///< of the newest frame
-    int held = 0;           ///< frames held, this one among them
-    std::uint64_t tick = 0; ///< frames taken in before this one since the last reset
+    int held = 0;           ///< frames in the ring, including this one
+    std::uint64_t tick = 0; ///< frames added before this one since the last reset
 };
 
-/// A ring of `frames` slots, filled in turn.
+/// A ring of `frames` slots, filled in rotation.
 class History {
 public:
     explicit History(int frames) : frames_(frames) {}
 
-    /// Asked once a run.
+    /// Call once per run.
     HistoryStep next(bool again) {
         const bool take = !again || taken_ == 0;
         taken_ += take ? 1 : 0;
@@ -50,20 +49,20 @@ private:
     std::uint64_t taken_ = 0;
 };
 
-/// What a history of so many frames takes.
+/// Memory of a ring.
 struct HistoryBytes {
-    std::size_t frame = 0;                 ///< for each frame held
-    std::size_t other = 0;                 ///< besides: sums
-    std::string_view parameter = "frames"; ///< that says how many, for people; ends in s
+    std::size_t frame = 0; ///< per frame
+    std::size_t other = 0; ///< besides frames: sums
+    /// name of the parameter with the number, for messages; ends in s
+    std::string_view parameter = "frames";
 };
-/// Throws UsageError naming the bytes and how many would fit, if `frames` need more than `room` bytes.
-/// `stage` and `place` for the sentence: "stage temporal", "the GPU".
+/// Throws UsageError with the bytes needed and the number that fits, if `frames` need more than `room` bytes.
+/// `stage` and `place` for the message: "stage temporal", "the GPU".
 void check_history(std::string_view stage, std::string_view place, int frames, const HistoryBytes& bytes,
                    std::size_t room);
-/// Bytes of memory that this process may still take without swapping; the largest number where the system
-/// does not say.
+/// Bytes that this process can still allocate without swapping; the largest number if unknown.
 std::size_t available_host_memory();
-/// For Stage::note(): "25 frames, 72 MB"; the word is that of the parameter.
+/// For Stage::note(): "25 frames, 72 MB"; uses the parameter's name.
 std::string history_note(int frames, const HistoryBytes& bytes);
 
 } // namespace specklescope

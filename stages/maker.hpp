@@ -1,4 +1,4 @@
-// How a row of the registry makes its stage on each backend.
+// Factories of stages on each backend, for the registry.
 #pragma once
 
 #include "have_cuda.hpp"
@@ -11,7 +11,8 @@ template <class S> std::unique_ptr<HostStage> host_maker(const Params& params) {
     return std::make_unique<S>(params);
 }
 
-/// For StageType::make_device: `Make`, which a build without CUDA declares and does not have, or null.
+/// For StageType::make_device: `Make`, or null in a build without CUDA, which declares `Make` but does not
+/// define it.
 #ifdef SPECKLESCOPE_HAVE_CUDA
 template <std::unique_ptr<DeviceStage> (*Make)(const Params&)> constexpr auto device_maker = Make;
 #else

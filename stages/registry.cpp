@@ -1,4 +1,4 @@
-// Every stage, in the order in which help and menus show them. The first is the default.
+// All stages, in the order of help and menus. The first is the default.
 #include "stages/average/average.hpp"
 #include "stages/background/background.hpp"
 #include "stages/convolve/convolve.hpp"

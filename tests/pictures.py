@@ -1,4 +1,4 @@
-"""Every picture of the documentation is shown where something is explained, made by docs/images/make.py, and small.
+"""Every image of the documentation is shown on a page, made by docs/images/make.py, and small; every link of a page works.
 
 Usage: tests/pictures.py PROJECT
 """
@@ -13,6 +13,30 @@ project = pathlib.Path(sys.argv[1])
 images = project / "docs" / "images"
 wrong = []
 shown = set()
+pages = [*sorted(project.glob("*.md")), *sorted((project / "docs").rglob("*.md")), project / "python" / "README.md"]
+
+
+def without_code(page):
+    return re.sub(r"^```.*?^```$|`[^`\n]*`(?!\])", "", page.read_text(), flags=re.S | re.M)
+
+
+def anchors(page):
+    """The names that GitHub gives to headings."""
+    found = {}
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.S | re.M), re.M):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+        found[name] = found.get(name, -1) + 1
+    return {name + (f"-{i}" if i else "") for name, last in found.items() for i in range(last + 1)}
+
+
+for page in pages:
+    for target, anchor in re.findall(r"\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)", without_code(page)):
+        to = (page.parent / target).resolve() if target else page
+        if not to.exists():
+            wrong.append(f"{page.relative_to(project)} links to {target}, which does not exist")
+        elif anchor and to.suffix == ".md" and anchor not in anchors(to):
+            wrong.append(f"{page.relative_to(project)} links to {target}#{anchor}, which does not exist")
 for page in [project / "README.md", *sorted((project / "docs").glob("*.md"))]:
     for link in re.findall(r"\]\(((?:docs/)?images/[^)]+)\)", page.read_text()):
         target = (page.parent / link).resolve()

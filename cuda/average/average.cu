@@ -1,4 +1,4 @@
-// Running mean over time on the device: one pass over the newest frame, the one that leaves and the sums.
+// Running mean over time on the device: one pass over the newest frame, the frame that leaves and the sums.
 #include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
@@ -23,8 +23,8 @@ struct AverageArgs {
     int frames;
     HistoryStep step;
     uint4* state;
-    std::uint32_t* irregular; ///< f32, a tile each: 0 while every sample that counts is finite
-    double weight;            ///< exponential: of the newest
+    std::uint32_t* irregular;                 ///< f32, per tile: 0 while all samples in the window are finite
+    double weight;                            ///< exponential: of the newest
     double weights_before, weights_now, keep; ///< exponential, f32: for FadingMean
     PixelCounts* counts;
 };
@@ -61,7 +61,7 @@ struct IntegerMean {
     }
 };
 
-/// Whether some sample of the tile that counts is no number, now or before; every lane gets the same answer.
+/// True if the tile has a non-finite sample in the window, now or before; the same for all lanes.
 __device__ inline bool irregular_before(const AverageArgs& args, const Place& place) {
     return !args.step.first && args.irregular[place.tile] != 0;
 }
@@ -218,7 +218,7 @@ private:
         }
     }
 
-    /// True while some sample of the tile is not as if all had been finite.
+    /// True while the state of a sample in the tile is affected by non-finite samples.
     __device__ static bool take(const AverageArgs& args, const Samples<float>& newest,
                                 FadingMean (&fading)[kLaneSamples]) {
         bool regular = true;
@@ -317,18 +317,18 @@ public:
                                .counts = colour_counts_.begin(context.counts, stream)};
         form_.kernel<<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         check_launch("the kernel of stage average");
-        if (input_.type == PixelType::f32) // of integers every mean is a number
+        if (input_.type == PixelType::f32) // means of integers are always finite
             colour_counts_.finish(input, output, std::numeric_limits<float>::infinity(), context.counts,
                                   stream);
     }
 
-    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(params_.frames, bytes_); }
     Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override {
-        if (!(info.full_scale > 0)) // f32 has none of its own
+        if (!(info.full_scale > 0)) // f32 has no full scale
             info.full_scale = type_full_scale(input_.type);
     }
 

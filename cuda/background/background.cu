@@ -1,5 +1,5 @@
-// Dark frame and flat field on the device: it adds frames up and applies the planes; a capture that is
-// complete is turned into planes on the host, which holds the stream up once.
+// Dark frame and flat field on the device, which adds frames and applies the planes. A complete capture is
+// converted to planes on the host, which blocks the stream once.
 #include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"

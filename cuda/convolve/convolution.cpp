@@ -16,7 +16,7 @@ std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_
 
 std::size_t columns_of(int width) { return static_cast<std::size_t>(width / 2 + 1); }
 
-/// The kernel's pixels before they are transformed, with room for their sums behind.
+/// Size of the kernel's pixels before the transform, followed by space for their sums.
 std::size_t kernel_floats(const ConvolutionTask& task) {
     return (product(task.kernel_width, task.kernel_height) + 1) / 2 * 2;
 }
@@ -40,13 +40,13 @@ ConvolutionGeometry plan(const ConvolutionTask& task, const LineRoom& room) {
     ConvolutionLimits limits;
     limits.bytes = task.bytes;
     limits.memory = [&](int width, int height) {
-        // No more rows are held than a transform has positions or the image has rows.
+        // Stores at most as many rows as a transform has positions or the image has rows.
         return data_bytes(task, width, std::min(task.image.height, height)) +
                spectra_bytes(task, width, height);
     };
     limits.across = costs.across;
     limits.down = costs.down;
-    limits.tile = 7e5; // three launches, 12 µs where a point takes 17 ps (an H200, November 2026)
+    limits.tile = 7e5; // three launches, 12 µs at 17 ps per point (an H200, November 2026)
     return plan_convolution(task.image, task.kernel_width, task.kernel_height, task.border, limits);
 }
 
@@ -99,7 +99,7 @@ void Convolution::make_tables() {
     places_at_ = indices.size();
     for (const TileRows& tile : tiles)
         append(tile.place);
-    kernel_at_ = (indices.size() + 1) / 2 * 2; // columns are read two by two
+    kernel_at_ = (indices.size() + 1) / 2 * 2; // columns are read in pairs
     indices.resize(kernel_at_);
     for (const ConvolutionAxis* axis : {&x, &y})
         for (int p = 0; p < axis->fft; ++p)

@@ -1,6 +1,6 @@
-// Linear convolution of images on the device by real Fourier transforms (Johansson Bergström 2012): rows of
-// the image → spectra → columns forward, times the kernel's spectrum, backward → rows of results, in one
-// piece or in overlap-save tiles. Inside cuda/ only.
+// Linear convolution on the device by real Fourier transforms (Johansson Bergström 2012): rows of the image →
+// spectra → columns forward, times the kernel's spectrum, backward → rows of results, for the whole image or
+// in overlap-save tiles. Inside cuda/ only.
 #pragma once
 
 #include "cuda/convolve/convolution_launch.hpp"
@@ -16,44 +16,44 @@ struct ConvolutionTask {
     Shape image;
     int kernel_width = 1, kernel_height = 1;
     Border border = Border::replicate;
-    /// Spectra of the kernel: 1 for every channel, 3 for one each, 0 for a symmetric separable kernel.
+    /// Spectra of the kernel: 1 for all channels, 3 for one per channel, 0 for a symmetric separable kernel.
     int kernels = 1;
-    ConvolutionBudget bytes; ///< all that data, spectra and tables may take
+    ConvolutionBudget bytes; ///< limit for data, spectra and tables
 };
 
-/// Plans and memory for one task. The kernel must be given before the first run.
+/// Plans and memory for one task. The kernel must be set before the first run.
 class Convolution {
 public:
-    /// Throws as plan_convolution() if the task cannot be done in its bytes or by this device, RunError
-    /// without memory.
+    /// Throws like plan_convolution() if the task does not fit its bytes or this device, RunError without
+    /// memory.
     explicit Convolution(const ConvolutionTask& task);
 
     const ConvolutionGeometry& geometry() const { return geometry_; }
     /// "whole, 4096×2304, 250 MB".
     std::string note() const { return to_string(geometry_, bytes_); }
 
-    /// Where the caller puts a kernel's pixels, row after row, before transform_kernel(): memory that nothing
-    /// else uses before the first run.
+    /// Memory for a kernel's pixels, row by row, to fill before transform_kernel(); otherwise unused before
+    /// the first run.
     float* kernel_pixels() const { return data_.as<float>(); }
-    /// Behind them: room for a double for every 256 of each row's pixels.
+    /// Space after these pixels: one double for every 256 pixels of each row.
     double* kernel_sums() const;
-    /// kernel_pixels() → spectrum `index`, not scaled by 1/points(), which the caller does.
+    /// kernel_pixels() → spectrum `index`, without the scale 1/points(), which the caller applies.
     void transform_kernel(int index, cudaStream_t stream) const;
     float2* spectrum(int index) const;
     std::size_t spectrum_samples() const; ///< of one kernel
     double points() const { return static_cast<double>(geometry_.x.fft) * geometry_.y.fft; }
 
-    /// Weights along each axis, symmetric around the middle: their spectra, with the scale.
+    /// Weights along each axis, symmetric around the middle: computes their spectra, including the scale.
     void set_separable(const std::vector<double>& taps);
-    /// What results are divided by, column by column and row by row of the whole result.
+    /// Divisors of the results, by column and row of the whole result.
     void set_divisors(const std::vector<double>& x, const std::vector<double>& y);
 
-    /// `guard`: the kernels return at once where skipped(guard); null: they always run.
+    /// `guard`: the kernels return immediately if skipped(guard); null: they always run.
     void run(ConstDeviceView input, DeviceView output, cudaStream_t stream,
              const FilterGuard* guard = nullptr) const;
 
 private:
-    /// A line's plan and its tables.
+    /// Plan of a line and its tables.
     struct Line {
         LinePlan plan;
         Buffer roots, places;
@@ -68,18 +68,17 @@ private:
     LineRoom room_;
     ConvolutionGeometry geometry_;
     Line row_, column_;
-    std::vector<int> row_counts_; ///< rows of the image that each row of tiles needs
-    int held_ = 0;                ///< the most of them
+    std::vector<int> row_counts_; ///< image rows needed by each row of tiles
+    int held_ = 0;                ///< maximum of row_counts_
     std::size_t bytes_ = 0;
-    /// Tables of indices, and where each begins in indices_: columns of the image for each column of tiles
-    /// (x.fft), rows of the image (held_) and places (y.fft) for each row of tiles; the kernel's columns and
-    /// places.
+    /// Offsets of the index tables in indices_: image columns for each column of tiles (x.fft); image rows
+    /// (held_) and places (y.fft) for each row of tiles; the kernel's columns and places.
     std::size_t rows_at_ = 0, places_at_ = 0, kernel_at_ = 0;
     Buffer indices_, data_, spectra_, factors_, divisors_;
 };
 
-/// The same in what this device has free, `megabytes` at most (0: no bound); `task.bytes` is not looked at.
-/// Where memory goes to others between the question and the allocation, with half as much, and so on.
+/// The same within this device's free memory, at most `megabytes` (0: no limit); ignores `task.bytes`. If
+/// memory is taken by others before the allocation, retries with half as much, and so on.
 std::unique_ptr<Convolution> make_convolution(ConvolutionTask task, int megabytes);
 
 } // namespace specklescope::cuda

@@ -13,8 +13,8 @@ namespace specklescope::cuda {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// What every point costs on each axis beside the passes: loading, storing, multiplying (an H200, November
-/// 2026: columns of 2240 points take 15 ps a point, of 4096 points 11).
+/// Constant cost per point and axis besides the passes: loading, storing, multiplying (an H200, November
+/// 2026: columns of 2240 points take 15 ps per point, of 4096 points 11).
 constexpr double kPoint = 40;
 
 bool is_smooth(int n) {

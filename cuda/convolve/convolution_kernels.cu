@@ -1,4 +1,4 @@
-// A block holds a few lines in shared memory from the first load to the last store: an image goes through
+// A block keeps a few lines in shared memory from the first load to the last store: an image passes through
 // memory as pixels, twice as spectra, and as results.
 #include "cuda/convolve/convolution_launch.hpp"
 
@@ -20,7 +20,7 @@ __device__ __forceinline__ float2* own_line(const LinePlan& plan) {
     return shared_lines + threadIdx.y * static_cast<unsigned>(plan.room());
 }
 
-/// For i = first, first + step … < count: kTogether times `load`, all on their way, then their `store`s.
+/// For i = first, first + step … < count: issues kTogether `load`s, then their `store`s.
 template <int kTogether = 4, class Load, class Store>
 __device__ __forceinline__ void in_groups(int first, int step, int count, Load&& load, Store&& store) {
     int i = first;
@@ -38,14 +38,14 @@ __device__ __forceinline__ void in_groups(int first, int step, int count, Load&&
         store(i, load(i));
 }
 
-/// For points and results of a line, side by side.
+/// For points and results of a line, by neighbouring threads.
 template <int kTogether = 4, class Load, class Store>
 __device__ __forceinline__ void along(int count, Load&& load, Store&& store) {
     in_groups<kTogether>(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), count, load, store);
 }
 
-/// Threads of the block deal with rows and frequencies k = 0 … count − 1, rows fastest: a column's samples of
-/// neighbouring rows are neighbours in memory.
+/// Assigns rows and frequencies k = 0 … count − 1 to the threads of a block, rows fastest: samples of a
+/// column in neighbouring rows are adjacent in memory.
 struct RowAndFrequency {
     unsigned row;
     int k;
@@ -56,7 +56,7 @@ struct RowAndFrequency {
     }
 };
 
-/// Two frequencies that mirror each other, k and half − k, and exp(−2πi·k/width).
+/// Two mirrored frequencies, k and half − k, and exp(−2πi·k/width).
 struct MirrorPair {
     float2 a, b, root;
 };
@@ -84,7 +84,7 @@ template <class T> __global__ void __launch_bounds__(kMaxThreads)
         },
         [&](int j, float2 value) { points[line.plan.place(j)] = value; });
     forward_lines(points, line.plan, line.roots, line.root_step);
-    // Spectrum of the real line from that of its halves: X[k] = (S − i·w·D)/2, X[half − k] = conj(S +
+    // Spectrum of the real line from the spectrum of its halves: X[k] = (S − i·w·D)/2, X[half − k] = conj(S +
     // i·w·D)/2 with S, D = Z[k] ± conj Z[half − k], w = exp(−2πik/width).
     const RowAndFrequency own;
     if (first + static_cast<int>(own.row) >= in.count)
@@ -177,8 +177,8 @@ template <class T> __global__ void __launch_bounds__(kMaxThreads)
     const int channels = spectra.planes;
     const int channel = static_cast<int>(blockIdx.x) % channels;
     const int first = static_cast<int>(blockIdx.x) / channels * static_cast<int>(blockDim.y);
-    // The inverse of rows_kernel's last step, times 2: Z[k] = S + G, Z[half − k] = conj(S − G) with
-    // S, D = X[k] ± conj X[half − k], G = i·conj(w)·D.
+    // Inverse of the last step of rows_kernel, times 2: Z[k] = S + G, Z[half − k] = conj(S − G) with S, D =
+    // X[k] ± conj X[half − k], G = i·conj(w)·D.
     const RowAndFrequency own;
     const int row = min(first + static_cast<int>(own.row), out.height - 1);
     const float2* const from = spectra.data + channel * spectra.plane() + row;
@@ -228,18 +228,18 @@ struct Launch {
     std::size_t bytes = 0;
 };
 
-/// What a kernel wants of its blocks.
+/// Block size preferences of a kernel.
 struct Wish {
-    int most = 1;       ///< lines of a block, a power of two
-    int points = 0;     ///< more lines are taken until a block has as many
-    bool alone = false; ///< rather `most` lines than a second block on the same multiprocessor
+    int most = 1;       ///< maximum lines per block, a power of two
+    int points = 0;     ///< lines are added until a block has this many points
+    bool alone = false; ///< prefers `most` lines to a second block on the same multiprocessor
 };
 
-/// Lines and threads of a block: a pass in one or two goes, and two blocks a multiprocessor if they fit, so
+/// Lines and threads per block: a pass in one or two steps, and two blocks per multiprocessor if they fit, so
 /// that one computes while the other waits for memory.
 Launch launch_for(const LineRoom& room, const LinePlan& plan, int lines, int planes, const Wish& wish) {
     const std::size_t line = static_cast<std::size_t>(plan.room()) * sizeof(float2);
-    const std::size_t both = room.of_multiprocessor / 2 - 1024; // which every block takes for itself
+    const std::size_t both = room.of_multiprocessor / 2 - 1024; // reserved by every block
     int together = 1;
     while (together < wish.most && together < lines && together * plan.n < wish.points &&
            2 * static_cast<std::size_t>(together) * line <= (wish.alone ? room.of_block : both))
@@ -259,16 +259,16 @@ Launch launch_for(const LineRoom& room, const LinePlan& plan, int lines, int pla
     return launch;
 }
 
-/// More than 48 KiB must be asked for, once for each kernel and device.
+/// More than 48 KiB must be requested, once per kernel and device.
 template <class Kernel> void allow(Kernel* kernel, int bytes) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
           "cudaFuncSetAttribute");
 }
 
-/// Four rows fill the 32 bytes that memory moves at least; an H200 takes 0.047 ms for the rows of 3840×2160
-/// where it takes 0.057 with two (November 2026).
+/// Four rows fill the 32 bytes of a memory transaction; an H200 takes 0.047 ms for the rows of 3840×2160, and
+/// 0.057 with two (November 2026).
 constexpr Wish kRows{4, std::numeric_limits<int>::max(), true};
-/// Short columns need company to fill a block.
+/// Short columns are combined to fill a block.
 constexpr Wish kColumns{8, 2048, false};
 
 } // namespace

@@ -13,7 +13,7 @@ public:
     explicit ConvolveDevice(const Params& params) : params_(params.as<ConvolveParams>()) {}
 
     Shape prepare(const Shape& input) override {
-        convolution_.reset(); // its memory first
+        convolution_.reset(); // free its memory first
         ConvolutionTask task;
         task.image = input;
         task.border = params_.border;

@@ -6,9 +6,9 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kThreads = 256; ///< a guess
+constexpr int kThreads = 256; ///< an estimate
 
-/// Sum over the block, in the same order every time; for thread 0.
+/// Sum over the block in a fixed order; valid in thread 0.
 __device__ double block_sum(double value) {
     __shared__ double sums[kThreads];
     sums[threadIdx.x] = value;
@@ -21,7 +21,7 @@ __device__ double block_sum(double value) {
     return sums[0];
 }
 
-/// A block takes kThreads pixels of every gridDim.y-th row; its sum of weights goes to sums[block].
+/// A block processes kThreads pixels of every gridDim.y-th row; stores its sum of weights in sums[block].
 __global__ void __launch_bounds__(kThreads)
     formula_kernel(const __grid_constant__ KernelFormula formula, float* pixels, double* sums) {
     const int column = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
         sums[static_cast<std::size_t>(blockIdx.y) * gridDim.x + blockIdx.x] = sum;
 }
 
-/// One block; the sum of all ends in sums[0].
+/// One block; stores the total in sums[0].
 __global__ void __launch_bounds__(kThreads) total_kernel(double* sums, std::size_t count) {
     double value = 0;
     for (std::size_t i = threadIdx.x; i < count; i += kThreads)
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(kThreads) total_kernel(double* sums, std::size
         sums[0] = sum;
 }
 
-/// What the centre pixel gains is a constant in the spectrum, so that kernel_centre() and the scale are
-/// applied here, once the sum is known.
+/// The addition to the centre pixel is a constant in the spectrum, so that kernel_centre() and the scale are
+/// applied here, after the sum is known.
 __global__ void __launch_bounds__(kThreads)
     formula_scale_kernel(float2* spectrum, std::size_t samples, const __grid_constant__ KernelFormula formula,
                          bool normalize, double points, const double* sum) {

@@ -1,4 +1,4 @@
-// Kernels of stage convolve made on the device. Inside cuda/ only.
+// Kernels of stage convolve, computed on the device. Inside cuda/ only.
 #pragma once
 
 #include "cuda/convolve/convolution.hpp"
@@ -6,13 +6,13 @@
 
 namespace specklescope::cuda {
 
-/// Evaluates the formula in float64 on every pixel of the kernel and leaves the scaled spectrum in
+/// Evaluates the formula in float64 for every pixel of the kernel and stores the scaled spectrum in
 /// `convolution`. Weights are summed in a fixed order: the same bits every time. Returns the sum of the
 /// scaled weights.
 double make_formula_spectrum(const KernelFormula& formula, bool normalize, const Convolution& convolution,
                              cudaStream_t stream);
 
-/// The same for weights from a file, as make_kernel() gives them: normalised already.
+/// The same for normalised weights of a file, from make_kernel().
 void make_weight_spectra(const ConvolveKernel& kernel, const Convolution& convolution, cudaStream_t stream);
 
 } // namespace specklescope::cuda

@@ -14,7 +14,7 @@ namespace specklescope::cuda {
 namespace {
 
 constexpr std::array kRadices = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16};
-constexpr int kBanks = 16; ///< of 8 bytes: 16 threads are served at once where they want different ones
+constexpr int kBanks = 16; ///< of 8 bytes: 16 threads are served together if they use different banks
 
 using Radices = std::vector<int>;
 
@@ -22,7 +22,7 @@ LinePlan plan_of(int n, const Radices& radices, bool inner_gap, bool outer_gap) 
     LinePlan plan;
     plan.n = n;
     const int last = radices.back();
-    // Every pass's points stay equally far from each other: m is a multiple of both periods, or smaller.
+    // Keeps the points of every pass equally spaced: m is a multiple of both periods, or smaller.
     const int inner = inner_gap ? last : 0;
     const int outer = outer_gap && radices.size() > 1 ? last * radices[radices.size() - 2] : 0;
     plan.gap[0] = reciprocal_of(inner);
@@ -41,8 +41,8 @@ LinePlan plan_of(int n, const Radices& radices, bool inner_gap, bool outer_gap) 
     return plan;
 }
 
-/// Times that 16 threads are served, for the first of each pass's loads and, as rows need it, of frequencies
-/// in order: the mean over the line's first threads.
+/// Mean number of accesses needed to serve 16 threads, for the first loads of each pass and, as rows need it,
+/// for frequencies in order: averaged over the line's first threads.
 double conflicts(const LinePlan& plan) {
     constexpr int kGroups = 8;
     double total = 0;
@@ -69,7 +69,7 @@ double conflicts(const LinePlan& plan) {
 } // namespace
 
 double line_cost(const LinePlan& plan) {
-    constexpr double kPass = 12; // loads, stores, twiddles, the wait for all
+    constexpr double kPass = 12; // loads, stores, twiddles, synchronisation
     double total = 0;
     for (int p = 0; p < plan.passes; ++p) {
         const int radix = plan.pass[p].radix;
@@ -81,7 +81,7 @@ double line_cost(const LinePlan& plan) {
 
 namespace {
 
-/// The best of all ordered products of at most kMaxPasses radices that make n.
+/// Best ordered product of at most kMaxPasses radices equal to n.
 class Search {
 public:
     explicit Search(int n) : n_(n) {

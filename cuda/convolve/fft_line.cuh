@@ -1,4 +1,4 @@
-// Complex Fourier transforms of lines in shared memory, a line for each threadIdx.y. Inside kernels only.
+// Complex Fourier transforms of lines in shared memory, one line per threadIdx.y. Inside kernels only.
 #pragma once
 
 #include "cuda/convolve/fft_line.hpp"
@@ -11,18 +11,17 @@ __device__ __forceinline__ float2 operator*(float2 a, float2 b) {
     return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 __device__ __forceinline__ float2 conjugate(float2 a) { return make_float2(a.x, -a.y); }
-/// Real and imaginary part exchanged: what turns a forward transform into a backward one when it is done
-/// before and after.
+/// Swaps real and imaginary part: applied before and after, it turns a forward transform into a backward one.
 __device__ __forceinline__ float2 exchanged(float2 a) { return make_float2(a.y, a.x); }
 
-/// exp(−2πi·k/N) for k = 0 … N − 1, made by the compiler.
+/// exp(−2πi·k/N) for k = 0 … N − 1, computed at compile time.
 template <int N> struct UnitRoots {
     float x[N]{}, y[N]{};
 
     SPECKLESCOPE_BOTH constexpr UnitRoots() {
         constexpr double kPi = 3.14159265358979323846;
         for (int k = 0; k < N; ++k) {
-            // Taylor's series around 0, which all angles are brought near to: |angle| ≤ π/4.
+            // Taylor series around 0, for reduced angles: |angle| ≤ π/4.
             const int quarters = (4 * k + N / 2) / N;
             const double angle = 2 * kPi * k / N - quarters * kPi / 2;
             double cosine = 1, sine = angle, even = 1, odd = angle;
@@ -40,7 +39,7 @@ template <int N> struct UnitRoots {
     }
 };
 
-/// a·exp(−2πi·k/N); after unrolling the quarter turns cost nothing.
+/// a·exp(−2πi·k/N); after unrolling, quarter turns are free.
 template <int N> __device__ __forceinline__ float2 turned(float2 a, int k) {
     constexpr UnitRoots<N> kRoots;
     if (4 * k % N == 0)
@@ -131,7 +130,7 @@ template <int N> __device__ __forceinline__ void twiddle(float2 (&x)[N], float2 
     float2 power[N];
     power[1] = root;
 #pragma unroll
-    for (int k = 2; k < N; ++k) // few products behind each other: rounding grows with their number
+    for (int k = 2; k < N; ++k) // few products in sequence: rounding errors grow with their number
         power[k] = power[k / 2] * power[k - k / 2];
 #pragma unroll
     for (int k = 1; k < N; ++k)
@@ -146,7 +145,7 @@ line_pass(float2* line, const LinePlan& plan, int p, const float2* roots, int ro
         const int block = pass.m == 1 ? t : divided(t, pass.reciprocal);
         const int offset = t - block * pass.m;
         float2* const points = line + plan.place(block * pass.m * Radix + offset);
-        const float2 root = __ldg(roots + offset * step); // on its way first: it takes longest
+        const float2 root = __ldg(roots + offset * step); // first, since it has the longest latency
         float2 x[Radix];
 #pragma unroll
         for (int k = 0; k < Radix; ++k)
@@ -207,7 +206,8 @@ template <bool Forward> __device__ __forceinline__ void any_pass(float2* line, c
     }
 }
 
-/// Every line of the block, which has been written and not yet waited for; afterwards all threads see it.
+/// Transforms every line of the block. The caller has written the lines without synchronising; the results
+/// are visible to all threads.
 __device__ __forceinline__ void forward_lines(float2* line, const LinePlan& plan, const float2* roots,
                                               int root_step) {
     for (int p = 0; p < plan.passes; ++p) {
@@ -217,7 +217,7 @@ __device__ __forceinline__ void forward_lines(float2* line, const LinePlan& plan
     __syncthreads();
 }
 
-/// The inverse, not scaled: of frequencies in line_order(), exchanged() before; the results are exchanged()
+/// The inverse without scale, for frequencies in line_order() after exchanged(); the results need exchanged()
 /// too.
 __device__ __forceinline__ void backward_lines(float2* line, const LinePlan& plan, const float2* roots,
                                                int root_step) {

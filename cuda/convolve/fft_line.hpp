@@ -1,7 +1,7 @@
-// Plan of a complex Fourier transform of one line in shared memory: decimation in frequency, in place, by
-// radices of 2 to 16 (Cooley and Tukey 1965; Gentleman and Sande 1966). Frequencies come out in the order
-// that the radices make of them, and the inverse takes them in that order, so that nothing is ever sorted.
-// Inside cuda/ only; needs no device: host tests cover it.
+// Plan of a complex Fourier transform of one line in shared memory: decimation in frequency, in place, with
+// radices of 2 to 16 (Cooley and Tukey 1965; Gentleman and Sande 1966). Frequencies are produced in the order
+// given by the radices, and the inverse accepts that order, so that no sorting is needed. Inside cuda/ only;
+// tests need no device.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -11,14 +11,14 @@
 
 namespace specklescope::cuda {
 
-/// ⌈2³²/divisor⌉: divided() by it is exact for i·divisor < 2³². 0 for divisors 0 and 1: see there.
+/// ⌈2³²/divisor⌉: divided() with it is exact for i·divisor < 2³². 0 for divisors 0 and 1, see there.
 constexpr std::uint32_t reciprocal_of(int divisor) {
     if (divisor < 2)
         return 0;
     const auto by = static_cast<std::uint64_t>(divisor);
     return static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + by - 1) / by);
 }
-/// i / divisor; 0 where the reciprocal is 0.
+/// i / divisor; 0 if the reciprocal is 0.
 SPECKLESCOPE_BOTH inline int divided(int i, std::uint32_t reciprocal) {
 #ifdef __CUDA_ARCH__
     return static_cast<int>(__umulhi(static_cast<unsigned>(i), reciprocal));
@@ -34,10 +34,10 @@ struct LinePass {
     std::uint32_t reciprocal = 0; ///< of m
     int butterflies = 0;          ///< of the whole line
     int stride = 1;               ///< in shared memory, from one point of a butterfly to the next
-    int step = 0;                 ///< from root to root in a table of n
+    int step = 0;                 ///< between roots in a table of n
 };
 
-/// Points of the longest line that there are plans for.
+/// Number of points of the longest supported line.
 inline constexpr int kLongestLine = 32767;
 
 struct LinePlan {
@@ -45,29 +45,29 @@ struct LinePlan {
 
     int n = 0; ///< points
     int passes = 0;
-    LinePass pass[kMaxPasses]; // arrays that kernels may read
-    /// Reciprocals of the two periods after each of which a place in shared memory is left out, so that the
-    /// points which threads want at once lie in different banks; 0: none.
+    LinePass pass[kMaxPasses]; // C arrays, readable in kernels
+    /// Reciprocals of the two periods after which one place in shared memory is skipped, so that points
+    /// accessed together are in different banks; 0: none.
     std::uint32_t gap[2]{};
 
-    /// Where point i lies in shared memory, in complex numbers.
+    /// Place of point i in shared memory, in complex numbers.
     SPECKLESCOPE_BOTH int place(int i) const { return i + divided(i, gap[0]) + divided(i, gap[1]); }
-    /// What a line takes there.
+    /// Size of a line in shared memory.
     SPECKLESCOPE_BOTH int room() const { return place(n - 1) + 1; }
 };
 
-/// The passes for n = 1 … kLongestLine points: those that take the fewest instructions and conflicts of
-/// banks. Throws UsageError for an n with a prime factor other than 2, 3, 5, 7.
+/// Passes for n = 1 … kLongestLine points with the fewest instructions and bank conflicts. Throws UsageError
+/// for an n with a prime factor other than 2, 3, 5, 7.
 LinePlan line_plan(int n);
 
-/// Relative time of one point in this plan, as line_plan() judges: a fit by eye to an H200's times (November
+/// Relative time per point of this plan, as used by line_plan(): fitted by eye to an H200's times (November
 /// 2026).
 double line_cost(const LinePlan& plan);
 
-/// Where frequency f lies after the forward passes: [0, n).
+/// Place of frequency f after the forward passes: [0, n).
 std::vector<std::uint16_t> line_order(const LinePlan& plan);
 
-/// exp(−2πi·j/n) for j = 0 … n − 1: cosine and sine in turn.
+/// exp(−2πi·j/n) for j = 0 … n − 1: cosine and sine interleaved.
 std::vector<float> line_roots(int n);
 
 } // namespace specklescope::cuda

@@ -1,4 +1,4 @@
-// The device side of stage clahe: memory, and how many blocks each kernel gets.
+// The device side of stage clahe: memory and number of blocks per kernel.
 #include "cuda/device.hpp"
 #include "cuda/equalize/clahe_kernels.cuh"
 
@@ -59,7 +59,7 @@ private:
     template <class T> std::size_t table_bytes() const {
         return static_cast<std::size_t>(table_entries<T>(params_.bins)) * sizeof(Corners<T>);
     }
-    /// More than 48 KiB of shared memory must be asked for.
+    /// More than 48 KiB of shared memory must be requested.
     template <class T, int kChannels> static void allow_table() {
         check(cudaFuncSetAttribute(
                   apply_kernel<T, kChannels>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -67,7 +67,7 @@ private:
               "cudaFuncSetAttribute");
     }
 
-    /// Parts that keep every processor busy, of `rows` rows each of `pieces` has.
+    /// Number of parts that fill the device, for `pieces` pieces with `rows` rows each.
     unsigned parts(int pieces, int rows) const {
         constexpr int kLeastRows = 4;
         return static_cast<unsigned>(std::clamp(8 * processors_ / pieces, 1, std::max(1, rows / kLeastRows)));

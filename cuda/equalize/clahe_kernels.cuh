@@ -1,5 +1,5 @@
-// Kernels of stage clahe: the range of f32 frames, the tiles' histograms in shared memory, one block a tile
-// for the mappings, and one pass that blends them.
+// Kernels of stage clahe: range of f32 frames, histograms of tiles in shared memory, one block per tile for
+// the mappings, and one pass that blends them.
 #pragma once
 
 #include "cuda/chunks.cuh"
@@ -10,7 +10,7 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kClaheThreads = 256; ///< a guess
+inline constexpr int kClaheThreads = 256; ///< an estimate
 inline constexpr int kClaheWarps = kClaheThreads / 32;
 
 struct ClaheArgs {
@@ -19,10 +19,10 @@ struct ClaheArgs {
     std::size_t input_pitch, output_pitch;
     int width, height;
     ClaheTiling tiling;
-    int bins; ///< most there are; counts and mappings of a tile lie this far apart
+    int bins; ///< maximum; also the stride of counts and mappings between tiles
     int limit;
     ClaheLevels levels;         ///< integers
-    const std::uint32_t* range; ///< f32: key of the smallest value, complement of that of the largest
+    const std::uint32_t* range; ///< f32: key of the smallest value, complement of the key of the largest
     std::uint32_t* counts;      ///< zero between two frames
     std::byte* mappings;
     const int* columns; ///< cells
@@ -54,7 +54,7 @@ template <class T, int kChannels> __device__ T value_at(const Chunk<T, kChannels
         return hsv_value(chunk.get(3 * pixel), chunk.get(3 * pixel + 1), chunk.get(3 * pixel + 2));
 }
 
-/// Calls f(row, y, chunk) for the chunks of a rectangle's rows, spread over the block's threads.
+/// Calls f(row, y, chunk) for the chunks of a rectangle's rows, distributed over the block's threads.
 template <class T, class F> __device__ void over_chunks(int x0, int x1, int y0, int y1, F&& f) {
     const int first = x0 / kChunkPixels<T>;
     const int across = (x1 + kChunkPixels<T> - 1) / kChunkPixels<T> - first;
@@ -62,7 +62,7 @@ template <class T, class F> __device__ void over_chunks(int x0, int x1, int y0, 
         f(y0 + i / across, first + i % across);
 }
 
-/// [begin, end) of part blockIdx.x of gridDim.x equal ones.
+/// [begin, end) of part blockIdx.x of gridDim.x equal parts.
 __device__ inline int2 part_of(int begin, int end) {
     const int rows = end - begin;
     const int part = static_cast<int>(blockIdx.x);
@@ -106,7 +106,7 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThread
     extern __shared__ uint4 memory[];
     auto* counts = reinterpret_cast<std::uint32_t*>(memory);
     const ClaheLevels levels = levels_of<T>(args);
-    const int entries = levels.bins + 1; // the last: pixels that are not finite
+    const int entries = levels.bins + 1; // the last: non-finite pixels
     for (int i = static_cast<int>(threadIdx.x); i < entries * args.copies; i += kClaheThreads)
         counts[i] = 0;
     __syncthreads();
@@ -158,9 +158,8 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThread
     }
 }
 
-/// Sum of the values of the threads before this one; `total` of all. Every thread of the block calls it;
-/// `sums` is not read after it returns. With cub::BlockScan in its place 4096 bins took 11 % longer (measured
-/// in November 2026).
+/// Sum over the previous threads; `total` over all. All threads of the block must call it; `sums` is not read
+/// after it returns. cub::BlockScan took 11 % longer for 4096 bins (November 2026).
 __device__ inline int block_scan(int value, int* sums, int& total) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -186,7 +185,7 @@ __device__ inline int block_scan(int value, int* sums, int& total) {
     return base + upto - value;
 }
 
-/// One block a tile; each thread has its run of neighbouring bins.
+/// One block per tile; each thread has a run of neighbouring bins.
 template <class T> __global__ void __launch_bounds__(kClaheThreads) map_kernel(ClaheArgs args) {
     __shared__ int heights[ClaheParams::kMaxBins];
     __shared__ int sums[kClaheWarps];
@@ -219,7 +218,7 @@ template <class T> __global__ void __launch_bounds__(kClaheThreads) map_kernel(C
     }
 }
 
-/// What a bin is mapped to by the tiles above left, above right, below left, below right.
+/// Mapped values of a bin in the tiles above left, above right, below left, below right.
 template <class T> struct alignas(4 * sizeof(T)) Corners { T at[4]; };
 
 /// Corners by value for u8, by bin for the others.
@@ -313,7 +312,7 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThread
             return;
         }
 #pragma unroll
-        for (int j = 0; j < kChunkPixels<T>; ++j) // the rest of the chunk belongs to the cell beside this one
+        for (int j = 0; j < kChunkPixels<T>; ++j) // the rest of the chunk belongs to the next cell
             if (first + j >= x0 && first + j < x1)
 #pragma unroll
                 for (int c = 0; c < kChannels; ++c)

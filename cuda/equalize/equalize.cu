@@ -1,4 +1,4 @@
-// The device side of stage equalize: which kernels, in how many blocks, with how many counters.
+// The device side of stage equalize: choice of kernels, number of blocks and counters.
 #include "cuda/device.hpp"
 #include "cuda/equalize/equalize_kernels.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace cuda;
 
-/// Counters in shared memory: as many copies of the bins as fit, or as many passes over them as it takes.
+/// Counters in shared memory: as many copies of the bins as fit, or several passes over them.
 struct Counters {
     std::uint32_t span, copies, passes;
     std::size_t bytes() const { return std::size_t{span} * copies * sizeof(std::uint32_t); }
@@ -48,7 +48,7 @@ public:
         bins_ = params_.bins;
         kernels_ = equalize_kernels(input.type, input.channels);
         type_ = input.type;
-        constexpr int kStatic = 1024; // the count kernel's own shared memory is less
+        constexpr int kStatic = 1024; // more than the count kernel's own shared memory
         most_counters_ = static_cast<std::uint32_t>(shared_bytes_ - kStatic) / sizeof(std::uint32_t);
         check(cudaFuncSetAttribute(kernels_.count, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    shared_bytes_ - kStatic),
@@ -95,7 +95,7 @@ private:
         return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
     }
 
-    /// Blocks that the device holds at once.
+    /// Blocks that the device runs at the same time.
     int blocks_of(void (*kernel)(EqualizeArgs), std::size_t shared_bytes) const {
         int blocks = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kEqualizeThreads, shared_bytes),
@@ -104,7 +104,7 @@ private:
     }
 
     void choose_counters(std::uint32_t bins) {
-        // bytes are counted by level, and bins made of the levels
+        // Bytes are counted by level and combined to bins afterwards.
         counters_ = type_ == PixelType::u8 ? Counters{256, 32, 1} : counters_for(bins, most_counters_);
         counted_bins_ = bins;
         count_blocks_ =
@@ -124,14 +124,14 @@ private:
         check(cudaMemset(counts_.as<void>(), 0, counts), "cudaMemset");
         const EqualizeState state{0xFFFFFFFFU, 0, 0, 0, {}};
         check(cudaMemcpy(state_.as<void>(), &state, sizeof state, cudaMemcpyHostToDevice), "cudaMemcpy");
-        // The frames' stream does not wait for the default one.
+        // The frames' stream does not wait for the default stream.
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
     }
 
     void launch(const EqualizeArgs& args, cudaStream_t stream) const {
-        const int group = 32 * (16 / static_cast<int>(pixel_bytes(type_))); // pixels that a warp holds
+        const int group = 32 * (16 / static_cast<int>(pixel_bytes(type_))); // pixels of a warp
         const int groups = (args.width + group - 1) / group;
-        const auto blocks = [&](int most) { // no more than there are warps of work
+        const auto blocks = [&](int most) { // at most as many as warps with work
             const std::int64_t warps = static_cast<std::int64_t>(groups) * args.height;
             constexpr int kWarps = kEqualizeThreads / 32;
             return static_cast<unsigned>(std::min<std::int64_t>(most, (warps + kWarps - 1) / kWarps));
@@ -154,7 +154,7 @@ private:
     PixelType type_ = PixelType::u8;
     EqualizeKernels kernels_{};
     std::uint32_t most_counters_ = 0;
-    std::uint32_t counted_bins_ = 0; ///< what counters_ is for
+    std::uint32_t counted_bins_ = 0; ///< bins that counters_ is for
     Counters counters_{};
     int range_blocks_ = 1, count_blocks_ = 1, map_blocks_ = 1;
     Buffer counts_, cumulative_, table_, state_;

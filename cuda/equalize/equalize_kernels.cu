@@ -56,7 +56,7 @@ template <int C> __global__ void __launch_bounds__(kEqualizeThreads) range_kerne
     }
 }
 
-/// Bin of a pixel; 0xFFFFFFFF: it is not counted.
+/// Bin of a pixel; 0xFFFFFFFF: not counted.
 template <class T, int C> __device__ __forceinline__ std::uint32_t
 pixel_bin(const EqualizeArgs& args, const RealBins& real, const T (&pixel)[C]) {
     if constexpr (std::is_same_v<T, float>)
@@ -65,8 +65,8 @@ pixel_bin(const EqualizeArgs& args, const RealBins& real, const T (&pixel)[C]) {
         return bin_of(args.levels, pixel_v<C>(pixel));
 }
 
-/// Counts one pixel in shared memory if its bin is in [first, first + span): bin·copies + copy, so that 32
-/// copies give every lane a bank of its own. u8 counts levels, always with 32 copies.
+/// Counts a pixel in shared memory if its bin is in [first, first + span): bin·copies + copy, so that with 32
+/// copies every lane has its own bank. u8 counts levels, always with 32 copies.
 template <class T, int C>
 __device__ __forceinline__ void count_pixel(const EqualizeArgs& args, const RealBins& real,
                                             std::uint32_t first, std::uint32_t* counters,
@@ -106,13 +106,13 @@ count_pixels(const EqualizeArgs& args, const RealBins& real, std::uint32_t first
     }
 }
 
-/// The block's copies into the frame's counts.
+/// Adds the block's copies to the frame's counts.
 template <class T> __device__ __forceinline__ void add_counts(const EqualizeArgs& args, std::uint32_t first,
                                                               const std::uint32_t* counters) {
     const std::uint32_t bins = sizeof(T) == 1 ? args.span : min(args.span, args.bins - first);
     for (std::uint32_t bin = threadIdx.x; bin < bins; bin += blockDim.x) {
         std::uint32_t sum = 0;
-        for (std::uint32_t i = 0; i < args.copies; ++i) // each lane begins in another bank
+        for (std::uint32_t i = 0; i < args.copies; ++i) // each lane starts in another bank
             sum += counters[bin * args.copies + ((i + bin) & (args.copies - 1))];
         if (sum != 0)
             atomicAdd(&args.counts[sizeof(T) == 1 ? bin_of(args.levels, bin) : first + bin], sum);
@@ -134,7 +134,7 @@ template <class T, int C> __global__ void __launch_bounds__(kEqualizeThreads)
     __syncthreads();
     add_counts<T>(args, first, counters);
 
-    // The block that comes last sees every other's additions: each thread fences its own before the ticket.
+    // The last block sees all additions: each thread fences its own before the ticket.
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
@@ -151,8 +151,8 @@ __device__ __forceinline__ float based_sample(const Unit<std::uint8_t, 3>& unit,
     return __uint_as_float(__byte_perm(unit.words[i / 4], 0x4B000000U, 0x7540U + i % 4));
 }
 
-/// 8-bit colour in f32, where a processor adds and multiplies twice as fast as in integers. ratios[256] is
-/// the offset of black.
+/// 8-bit colour in f32, where a multiprocessor adds and multiplies twice as fast as in integers. ratios[256]
+/// is the offset for black.
 __device__ __forceinline__ Unit<std::uint8_t, 3> map_unit(const Unit<std::uint8_t, 3>& in,
                                                           const float* ratios) {
     Unit<std::uint8_t, 3> out;

@@ -1,4 +1,4 @@
-// Between the device side of stage equalize and its kernels.
+// Interface between the device side of stage equalize and its kernels.
 #pragma once
 
 #include "stages/equalize/equalize_map.hpp"
@@ -10,17 +10,17 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kEqualizeThreads = 512; ///< a guess
-/// One round of the scan: 4 bins a thread. Counts and cumulative counts are padded to whole rounds.
+inline constexpr int kEqualizeThreads = 512; ///< an estimate
+/// One round of the scan: 4 bins per thread. Counts and cumulative counts are padded to whole rounds.
 inline constexpr std::uint32_t kScanBins = 4 * kEqualizeThreads;
-/// Counters that keep several blocks on a processor: 32 copies of 256 bins, one for each lane.
+/// Counters that allow several blocks per multiprocessor: 32 copies of 256 bins, one per lane.
 inline constexpr std::uint32_t kFewCounters = 8192;
 
 /// In device memory. `low` and `high` are ordered_bits() of f32.
 struct EqualizeState {
     std::uint32_t low, high; ///< of the finite pixels; 0xFFFFFFFF and 0 between frames
-    std::uint32_t done;      ///< blocks that have counted; 0 between frames
-    std::uint32_t unchanged; ///< f32: the frame stays as it is
+    std::uint32_t done;      ///< blocks that have finished counting; 0 between frames
+    std::uint32_t unchanged; ///< f32: the frame stays unchanged
     RealBins real;
 };
 
@@ -33,20 +33,21 @@ struct EqualizeArgs {
     std::uint32_t bins;
     std::uint32_t weight;
     EqualizeParams::Scaling scaling;
-    std::uint32_t span;    ///< bins (u8: levels) that one pass counts in shared memory
-    std::uint32_t copies;  ///< of them side by side, a power of two up to 32
+    std::uint32_t span;    ///< bins (u8: levels) counted by one pass in shared memory
+    std::uint32_t copies;  ///< interleaved copies, a power of two up to 32
     std::uint32_t* counts; ///< zero between frames
     std::uint32_t* cumulative;
     EqualizeState* state;
-    void* table; ///< u8 × 3: byte_ratio() of 0…255, V' of black in byte_offset()'s place; u8, u16: levels
-                 ///< 0…full; f32: value of each bin
+    /// u8 × 3: byte_ratio() of 0…255, V' of black in place of byte_offset(); u8, u16: levels 0…full; f32:
+    /// value of each bin
+    void* table;
 };
 
-/// Kernels of one pixel type and channel count; blocks of kEqualizeThreads.
+/// Kernels for one pixel type and channel count; blocks of kEqualizeThreads.
 struct EqualizeKernels {
     void (*range)(EqualizeArgs); ///< f32: fills low and high; else null
-    /// Counts and, in the block that ends last, makes the table. Dynamic shared memory: span·copies counters;
-    /// gridDim.y: passes.
+    /// Counts; the last block makes the table. Dynamic shared memory: span·copies counters; gridDim.y:
+    /// passes.
     void (*count)(EqualizeArgs);
     void (*map)(EqualizeArgs);
 };

@@ -1,4 +1,4 @@
-// The table of stage equalize, made from the counts by one block.
+// Makes the table of stage equalize from the counts, in one block.
 #pragma once
 
 #include "cuda/equalize/equalize_kernels.hpp"
@@ -7,12 +7,12 @@
 
 namespace specklescope::cuda {
 
-/// f32 as an integer of the same order, negative numbers included.
+/// f32 as an integer with the same order, including negative numbers.
 __device__ __forceinline__ std::uint32_t ordered_bits(float value) {
     const std::uint32_t bits = __float_as_uint(value);
     return bits & 0x80000000U ? ~bits : bits | 0x80000000U;
 }
-/// Of the 0xFFFFFFFF that stands for no pixel: a NaN, which real_bins() takes as such.
+/// 0xFFFFFFFF (no pixel) becomes NaN, as expected by real_bins().
 __device__ __forceinline__ float from_ordered_bits(std::uint32_t bits) {
     return __uint_as_float(bits & 0x80000000U ? bits & 0x7FFFFFFFU : ~bits);
 }
@@ -27,8 +27,8 @@ __device__ __forceinline__ std::uint32_t warp_inclusive_sum(std::uint32_t value)
     return value;
 }
 
-/// Sum of `value` over the threads before this one, and over all in `total`. `sums`: a word for each warp. As
-/// in clahe_kernels.cuh not CUB's.
+/// Sum of `value` over the previous threads, and over all in `total`. `sums`: one word per warp. Faster than
+/// CUB's, see clahe_kernels.cuh.
 __device__ __forceinline__ std::uint32_t block_exclusive_sum(std::uint32_t value, std::uint32_t* sums,
                                                              std::uint32_t& total) {
     constexpr unsigned kWarps = kEqualizeThreads / 32;
@@ -50,7 +50,7 @@ __device__ __forceinline__ std::uint32_t block_exclusive_sum(std::uint32_t value
     return before + inclusive - value;
 }
 
-/// Counts become cumulative counts, and zero again for the next frame.
+/// Turns counts into cumulative counts and resets them for the next frame.
 __device__ inline CumulativeScale scan_counts(const EqualizeArgs& args) {
     __shared__ std::uint32_t sums[kEqualizeThreads / 32];
     __shared__ std::uint32_t first;
@@ -60,7 +60,7 @@ __device__ inline CumulativeScale scan_counts(const EqualizeArgs& args) {
     for (std::uint32_t begin = 0; begin < args.bins; begin += kScanBins) {
         const std::uint32_t bin = begin + 4 * threadIdx.x;
         auto* counts = reinterpret_cast<uint4*>(args.counts + bin);
-        const uint4 count = __ldcg(counts); // past this processor's cache: other blocks have added to it
+        const uint4 count = __ldcg(counts); // bypasses the L1 cache: other blocks have added to it
         std::uint32_t total = 0;
         const std::uint32_t before =
             carry + block_exclusive_sum(count.x + count.y + count.z + count.w, sums, total);
@@ -74,7 +74,7 @@ __device__ inline CumulativeScale scan_counts(const EqualizeArgs& args) {
                                      : count.z != 0 ? count.z
                                                     : count.w;
         if (before == 0 && lowest != 0)
-            first = lowest; // one thread of one round
+            first = lowest; // one thread in one round
         *reinterpret_cast<uint4*>(args.cumulative + bin) = sum;
         *counts = make_uint4(0, 0, 0, 0);
         carry += total;

@@ -1,5 +1,5 @@
-// Pixels for the kernels of stage equalize: a thread holds 16 bytes of grey or 48 bytes of colour, a warp 32
-// such units of one row.
+// Pixels for the kernels of stage equalize: a thread has 16 bytes of grey or 48 bytes of colour, a warp has
+// 32 such units of one row.
 #pragma once
 
 #include "cuda/equalize/equalize_kernels.hpp"
@@ -23,7 +23,7 @@ template <class T, int C> struct Unit {
         for (int c = 0; c < C; ++c)
             pixel[c] = sample(C * i + c);
     }
-    /// Pieces that begin behind the row's last byte are 0; rows are padded, so the others exist.
+    /// Pieces that start after the row's last byte are 0; rows are padded, so that all others can be read.
     __device__ __forceinline__ void load(const std::byte* row, int unit, int row_bytes) {
 #pragma unroll
         for (int j = 0; j < C; ++j) {
@@ -41,7 +41,7 @@ template <class T, int C> struct Unit {
     }
 };
 
-/// Steps of all warps of a grid through the units of an image.
+/// Iteration of all warps of a grid over the units of an image.
 struct UnitWalk {
     int y, group;
     int step_y, step_group;
@@ -62,13 +62,13 @@ struct UnitWalk {
             ++y;
         }
     }
-    /// Of this lane.
+    /// Unit of this lane.
     __device__ __forceinline__ int unit() const { return 32 * group + static_cast<int>(threadIdx.x % 32); }
 };
 
 __device__ __forceinline__ void store_piece(std::byte* row, int offset, int row_bytes, const uint4& piece) {
     if (offset + 16 <= row_bytes) {
-        // Written once, not read again here: the input should stay in the cache instead.
+        // Streaming store: written once and not read here, so that the input stays in the cache.
         __stcs(reinterpret_cast<uint4*>(row + offset), piece);
         return;
     }
@@ -79,8 +79,8 @@ __device__ __forceinline__ void store_piece(std::byte* row, int offset, int row_
             row[offset + i] = static_cast<std::byte>(words[i / 4] >> (i % 4 * 8));
 }
 
-/// A warp's units. Colour passes through `stage` (32·C pieces of the warp's own), so that each store of the
-/// warp is of 512 bytes in a row: units 48 bytes apart would write halves of sectors.
+/// Stores a warp's units. Colour passes through `stage` (32·C pieces of the warp), so that each store of the
+/// warp is 512 contiguous bytes: units 48 bytes apart would write partial sectors.
 template <class T, int C> __device__ __forceinline__ void
 store_units(const Unit<T, C>& unit, std::byte* row, int group, int row_bytes, uint4* stage) {
     const int lane = static_cast<int>(threadIdx.x % 32);

@@ -1,4 +1,4 @@
-// From contrast to flow on the device: one pass over the image.
+// Conversion from contrast to flow on the device: one pass over the image.
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "stages/flow/flow.hpp"

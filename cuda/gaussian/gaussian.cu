@@ -1,4 +1,4 @@
-// The device side of stage gaussian: which kernels, with which memory.
+// The device side of stage gaussian: choice of kernels and memory.
 #include "cuda/defined_filter.hpp"
 #include "cuda/device.hpp"
 #include "cuda/gaussian/gaussian_recursive.hpp"
@@ -31,7 +31,7 @@ WalkKernel walk_kernel_of(const Shape& input, int radius) {
     return kernels[static_cast<std::size_t>(radius - 1)];
 }
 
-/// All methods but fft.
+/// All methods except fft.
 class GaussianDevice final : public DeviceStage {
 public:
     GaussianDevice(const GaussianParams& params, Method method) : params_(params), method_(method) {}
@@ -63,7 +63,7 @@ public:
                     });
     }
 
-    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     std::string note() const override { return gaussian_note(params_, method_); }
 
 private:
@@ -140,7 +140,7 @@ private:
     GaussianParams params_;
     Method method_;
     std::shared_ptr<SlotMemory> memory_;
-    BlurImages images_{}; ///< but for what run() is given
+    BlurImages images_{}; ///< without the images given to run()
     Buffer inverse_x_, inverse_y_;
     // Taps, small windows:
     WalkKernel kernel_;
@@ -156,7 +156,7 @@ private:
     DefinedFilter filter_;
 };
 
-/// Decides by the input's shape, then hands everything on.
+/// Chooses by the input's shape and forwards all calls.
 class GaussianChoice final : public DeviceStage {
 public:
     explicit GaussianChoice(const Params& params) : params_(params.as<GaussianParams>()) {}
@@ -172,7 +172,7 @@ public:
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         stage_->run(input, output, context);
     }
-    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     std::string note() const override { return stage_ ? stage_->note() : std::string(); }
 
 private:

@@ -1,16 +1,16 @@
-// [1 2 1] and [1 4 6 4 1] for u8, exactly, two samples to a register: 255·256 fits into 16 bits. Down the
-// columns every row that enters adds its part to the unfinished sums, as in gaussian_walk.cuh.
+// [1 2 1] and [1 4 6 4 1] for u8, exactly, two samples per register: 255·256 fits 16 bits. Along the columns
+// each new row is added to the unfinished sums, as in gaussian_walk.cuh.
 #include "cuda/gaussian/gaussian_ring.cuh"
 
 namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kBytes = 16; ///< samples of a lane
+constexpr int kBytes = 16; ///< samples per lane
 constexpr int kWords = kBytes / 4;
 
-/// Sums of samples i and i + 2 (low and high half) for every i: words as loaded hold i = 4w and 4w + 1, the
-/// others are put together.
+/// Sums of samples i and i + 2 (low and high half) for every i: loaded words contain i = 4w and 4w + 1, the
+/// others are combined.
 template <int Beside> struct RowPairs {
     std::uint32_t even[kWords + 2 * Beside]; ///< samples 4w, 4w + 2, from word −Beside on
     std::uint32_t odd[kWords + 2 * Beside];
@@ -46,7 +46,7 @@ private:
     }
 };
 
-/// Half a step less one, and one more where the result would be odd: ties to even.
+/// Adds half a step minus one, and one more if the result would be odd: ties to even.
 template <int R> __device__ inline std::uint32_t rounded(std::uint32_t sums) {
     constexpr std::uint32_t kHalf = R == 1 ? 0x00070007U : 0x007f007fU;
     return sums + kHalf + (sums >> (4 * R) & 0x00010001U);

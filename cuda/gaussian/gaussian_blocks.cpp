@@ -9,7 +9,7 @@ namespace specklescope::cuda {
 
 namespace {
 
-/// At sigma 200 the equations of a mirrored end take twelve digits away.
+/// At sigma 200 the equations for a mirrored end lose twelve digits.
 using Real = long double;
 using State = Eigen::Vector<Real, 3>;
 using Square = Eigen::Matrix<Real, 3, 3>;
@@ -40,7 +40,7 @@ Square step_of(const RecursiveGaussian& f) {
     return Square{{1 - gain, 1 - slope, curve}, {-gain, 1 - slope, curve}, {-gain, -slope, curve}};
 }
 
-/// response[i]: the state i samples after a 1.
+/// response[i]: the state i samples after a unit impulse.
 using Responses = std::array<State, kBlockSamples>;
 
 BlockWeights weights_of(const Responses& response, int count) {
@@ -71,9 +71,9 @@ Square through_of(const Responses& response, const Square& step, int count) {
     return through;
 }
 
-/// A line mirrored at its end gives a mirrored result: v[N + k] = v[N − 1 − k]. With the backward state after
-/// the line s = (v[N], v[N] − v[N+1], v[N] − 2v[N+1] + v[N+2]), three steps back from there have to come out
-/// as v[N], v[N+1] and v[N+2] again: three equations for s from the last three forward results.
+/// A line mirrored at its end has a mirrored result: v[N + k] = v[N − 1 − k]. From the backward state after
+/// the line s = (v[N], v[N] − v[N+1], v[N] − 2v[N+1] + v[N+2]), three steps back must give v[N], v[N+1] and
+/// v[N+2] again: three equations for s from the last three forward results.
 Square mirrored_backward_start(const RecursiveGaussian& f) {
     const Square past{{1, 0, 0}, {1, -1, 0}, {1, -2, 1}}; // state → values one, two, three samples back
     const Square step = step_of(f);

@@ -14,7 +14,7 @@ public:
     explicit GaussianFftDevice(const GaussianParams& params) : params_(params) {}
 
     Shape prepare(const Shape& input) override {
-        convolution_.reset(); // its memory first
+        convolution_.reset(); // free its memory first
         const Shape output = gaussian_shape(params_, input);
         const std::vector<double> taps = gaussian_taps(params_);
         ConvolutionTask task;

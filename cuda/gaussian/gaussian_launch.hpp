@@ -1,4 +1,4 @@
-// What the kernels of stage gaussian are told. Inside cuda/ only.
+// Arguments of the kernels of stage gaussian. Inside cuda/ only.
 #pragma once
 
 #include "cuda/filter_guard.hpp"
@@ -13,25 +13,24 @@
 
 namespace specklescope::cuda {
 
-/// Rows of flat samples: pixel x, channel c is sample x·channels + c, the neighbouring pixel is `channels`
-/// samples away.
+/// Rows of interleaved samples: pixel x, channel c is sample x·channels + c.
 struct BlurImages {
     const std::byte* input;
     std::byte* output;
-    int input_pitch, output_pitch; ///< bytes; at most 65536 pixels a row
+    int input_pitch, output_pitch; ///< bytes; at most 65536 pixels per row
     int width, height;             ///< pixels of the input
     int out_width, out_height;     ///< smaller with crop
-    int offset; ///< image coordinate of the first result on both axes: with crop the radius
+    int offset; ///< image coordinate of the first result on both axes: the radius with crop
     Border border;
-    const float* inverse_x; ///< omit: what a result is multiplied by, by column and by row; null otherwise
+    const float* inverse_x; ///< omit: factors of a result by column and by row; null otherwise
     const float* inverse_y;
     const FilterGuard* guard; ///< null: the kernels always run
 };
 
 // --- one pass from pixels to result: small windows (gaussian_walk.cuh) ---
 
-inline constexpr int kMaxWalkRadius = 8; ///< of the taps that `auto` never leaves: gaussian.cpp
-inline constexpr int kWalkThreads = 128; ///< a guess
+inline constexpr int kMaxWalkRadius = 8; ///< up to this radius `auto` always uses taps: gaussian.cpp
+inline constexpr int kWalkThreads = 128; ///< an estimate
 
 struct WalkArgs {
     BlurImages images;
@@ -41,32 +40,32 @@ struct WalkArgs {
 
 struct WalkKernel {
     void (*kernel)(WalkArgs) = nullptr;
-    int strip_samples = 0; ///< results of a warp in a row
+    int strip_samples = 0; ///< results of a warp per row
 };
 
 /// By radius − 1.
 using WalkKernels = std::array<WalkKernel, kMaxWalkRadius>;
-// One file a pixel type: they take long to compile.
+// One file per pixel type, since they compile slowly.
 const WalkKernels& walk_kernels_u8(int channels);
 const WalkKernels& walk_kernels_u16(int channels);
 const WalkKernels& walk_kernels_f32(int channels);
 /// [1 2 1] and [1 4 6 4 1] for u8 in integers; not for border = omit.
 WalkKernel binomial_kernel(int radius, int channels);
 
-/// Sets the strips of `args`, whose images are set, for the current GPU.
+/// Computes the strips of `args`, whose images must be set, for the current GPU.
 void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius);
 void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream);
 
 // --- two passes, for windows of any size (gaussian_passes.cu) ---
 
-/// Floats that the taps take up in the layout that the passes read.
+/// Number of floats of the taps in the passes' layout.
 std::size_t pass_taps_size(int radius);
-/// Lays the 2·radius + 1 taps out for the passes.
+/// Stores the 2·radius + 1 taps in the passes' layout.
 void lay_pass_taps(const double* taps, int radius, float* laid);
 
 struct PassArgs {
     BlurImages images;
-    const float* taps; ///< as laid out, in device memory
+    const float* taps; ///< in the passes' layout, in device memory
     float* between;    ///< out_width × height samples after the pass along rows
     int between_pitch; ///< floats
     int radius;

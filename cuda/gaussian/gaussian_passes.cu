@@ -1,4 +1,4 @@
-// Gaussian with a window of any size: along the rows into f32, then down the columns. Every thread makes
+// Gaussian with a window of any size: along the rows into f32, then along the columns. Every thread computes
 // several neighbouring results, so that a sample is read once for all of them.
 #include "cuda/device.hpp"
 #include "cuda/gaussian/gaussian_samples.cuh"
@@ -9,25 +9,25 @@ namespace specklescope::cuda {
 
 namespace {
 
-// Shapes that were taken to begin with; no others were measured.
+// Initial choices; alternatives were not measured.
 constexpr int kThreads = 96; ///< a multiple of the channels
-constexpr int kRun = 8;      ///< results of a thread along a row; samples and taps of one step
-constexpr int kRows = 16;    ///< results of a thread down a column
+constexpr int kRun = 8;      ///< results per thread along a row; samples and taps per step
+constexpr int kRows = 16;    ///< results per thread along a column
 constexpr int kLead = kRows; ///< zeros before the first tap
 
-/// Steps of kRun samples that cover the windows of `results` neighbours.
+/// Number of steps of kRun samples that cover the windows of `results` neighbours.
 SPECKLESCOPE_BOTH constexpr int pass_steps(int radius, int results) {
     return (2 * radius + results + kRun - 1) / kRun;
 }
-/// Samples in shared memory, with one of padding after every kRun: threads then meet no bank conflicts.
+/// Samples in shared memory, with one of padding after every kRun, to avoid bank conflicts.
 SPECKLESCOPE_BOTH constexpr int padded(int samples) { return samples / kRun * (kRun + 1) + samples % kRun; }
 SPECKLESCOPE_BOTH constexpr int tile_pixels(int channels) { return kThreads / channels * kRun; }
-/// Of one channel: the tile, its windows, up to whole steps.
+/// For one channel: the tile and its windows, rounded up to whole steps.
 SPECKLESCOPE_BOTH constexpr int line_samples(int radius, int channels) {
     return tile_pixels(channels) + pass_steps(radius, kRun) * kRun;
 }
 
-/// N results from a step of kRun samples; taps[i] is the tap i − kLead from the step's first sample.
+/// Adds a step of kRun samples to N results; taps[i] is the tap i − kLead from the step's first sample.
 template <int N>
 __device__ inline void add_step(float (&sums)[N], const float (&samples)[kRun], const float4* taps) {
     float near[kRun + N];

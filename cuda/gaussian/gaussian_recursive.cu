@@ -1,7 +1,7 @@
-// The recursive Gaussian, Young & van Vliet 1995, in five kernels: what the blocks of the columns add, the
-// states between them, the columns for what the blocks of the rows add, the states between those, and columns
-// and rows at once for the result. Columns are filtered twice: reading the image once more takes less than
-// writing and reading what is between the axes.
+// The recursive Gaussian, Young & van Vliet 1995, in five kernels: contributions of the column blocks, the
+// states between them, the columns for the contributions of the row blocks, the states between those, and
+// columns and rows together for the result. Columns are filtered twice: reading the image again is faster
+// than storing and loading intermediate results.
 #include "cuda/gaussian/gaussian_recursive.cuh"
 #include "cuda/gaussian/gaussian_scan.hpp"
 
@@ -9,16 +9,16 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kColumnThreads = 128; ///< a guess
+constexpr int kColumnThreads = 128; ///< an estimate
 
-/// A tile of kBlockSamples rows and as many pixels, kTiles of them side by side: every thread has one column
-/// of samples, and one row of one channel in one tile. They change over in shared memory.
+/// A tile of kBlockSamples × kBlockSamples pixels, kTiles of them next to each other: every thread has one
+/// column of samples, then one row of one channel in one tile. They are exchanged in shared memory.
 template <int C> struct Tile {
     static constexpr int kTiles = C == 1 ? 4 : 1; ///< fewer gained nothing (docs/performance.md, Gaussian)
     static constexpr int kThreads = kTiles * kBlockSamples * C;
     static constexpr int kStride = kBlockSamples + 1; ///< no bank conflicts
     static constexpr int kBlocks =
-        C == 1 ? 9 : 8; ///< on a multiprocessor: more would take registers that run[] needs
+        C == 1 ? 9 : 8; ///< per multiprocessor: more would take registers needed by run[]
     using Memory = float[kThreads * kStride];
 
     int thread = static_cast<int>(threadIdx.x);
@@ -32,13 +32,13 @@ template <int C> struct Tile {
     }
 };
 
-/// A sample in a row of bytes that is the same for all threads, at an offset that fits into 32 bits: the
-/// addresses of a column then take no registers.
+/// A sample at a 32-bit offset in a row that is the same for all threads: addresses in a column then need no
+/// registers.
 template <class T> __device__ __forceinline__ T& sample_at(const std::byte* row, unsigned offset) {
     return *reinterpret_cast<T*>(const_cast<std::byte*>(row) + offset);
 }
 
-/// The samples of column x from row `top` on; the last one again where there are fewer.
+/// Samples of column x from row `top` on; the last one is repeated if there are fewer.
 template <class T> __device__ __forceinline__ void load_column(const BlurImages& images, int x, int top,
                                                                int count, float (&run)[kBlockSamples]) {
     const std::byte* row = images.input + static_cast<std::int64_t>(top) * images.input_pitch;
@@ -49,7 +49,8 @@ template <class T> __device__ __forceinline__ void load_column(const BlurImages&
             run[i] = static_cast<float>(sample_at<const T>(row, offset));
     } else {
 #pragma unroll
-        for (int i = 0; i < kBlockSamples; ++i) // volatile, or it is made one with the loop above, and slower
+        // volatile prevents merging with the loop above, which is slower
+        for (int i = 0; i < kBlockSamples; ++i)
             run[i] = static_cast<float>(sample_at<const volatile T>(
                 row + static_cast<std::int64_t>(min(i, count - 1)) * images.input_pitch, offset));
     }
@@ -82,19 +83,19 @@ template <class T, bool Mirror> __global__ void __launch_bounds__(kColumnThreads
     sums.store({column_states + x, lines, BlockSums<Mirror>::kComponents}, block);
 }
 
-/// What the two kernels over tiles share.
+/// Arguments shared by the two kernels over tiles.
 struct TileArgs {
     BlurImages images;
     StepFactors step;
     float* column_states;
     float* row_states;
-    float* ends; ///< first sample of every row, then the last ones
+    float* ends; ///< first sample of every row, then the last samples
     int row_blocks;
     int components; ///< of a state
 };
 
-/// Puts the tile's columns, filtered, into its memory. The states of the columns come from the kernel before
-/// (AfterPrevious), or from one before that, which is done.
+/// Stores the tile's filtered columns in its memory. The states of the columns are from the previous kernel
+/// (AfterPrevious), or from an earlier one.
 template <class T, bool AfterPrevious, int C> __device__ __forceinline__ void
 filter_columns(const TileArgs& args, const Tile<C>& tile, int block, float* memory) {
     float run[kBlockSamples];
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(Tile<C>::kThreads, blocks_held(Tile<C>::kThrea
     if (skipped(args.images.guard))
         return;
     const Tile<C> tile;
-    // From the bottom up: the rows that were read last are still in the cache.
+    // From the bottom up: the last rows read are still cached.
     const int block = static_cast<int>(gridDim.y - 1 - blockIdx.y);
     filter_columns<T, true>(args, tile, block, memory);
 

@@ -10,10 +10,9 @@ struct State {
     float w, d, e;
 };
 
-/// Where the states of one line are: for every block (w, d, e) of the forward pass, of the backward pass and,
-/// with border = reflect, of the mirrored block; lines side by side. The first kernel over an axis leaves
-/// what each block adds, the scan puts the state before the block (behind it, of the backward pass) in its
-/// place.
+/// States of one line: for every block (w, d, e) of the forward pass, of the backward pass and, with border =
+/// reflect, of the mirrored block; lines are interleaved. The first kernel over an axis stores each block's
+/// contribution; the scan replaces it with the state before the block (after it for the backward pass).
 struct LineStates {
     float* first; ///< of this line
     int lines;
@@ -23,7 +22,7 @@ struct LineStates {
         return first + (static_cast<std::int64_t>(block) * components + component) * lines;
     }
     __device__ State load(int component, int block) const {
-        // Not from the L1 cache: kernels overlap.
+        // Bypasses the L1 cache, since kernels overlap.
         const float* const w = at(component, block);
         return {__ldcg(w), __ldcg(w + lines), __ldcg(w + 2 * static_cast<std::int64_t>(lines))};
     }
@@ -39,7 +38,7 @@ inline constexpr int kBackwardState = 3;
 inline constexpr int kMirroredState = 6;
 SPECKLESCOPE_BOTH constexpr int state_components(Border border) { return border == Border::reflect ? 9 : 6; }
 
-/// What a block adds, from weights whose places are known when this is compiled.
+/// Contribution of a block, from weights with compile-time positions.
 template <bool Mirror> struct BlockSums {
     static constexpr int kComponents = Mirror ? 9 : 6;
     float sums[kComponents] = {};
@@ -72,7 +71,7 @@ struct StepFactors {
     }
 };
 
-/// Forward, then backward over the result; the first `count` samples if the block is not Whole.
+/// Filters forward, then backward over the result; only the first `count` samples if the block is not Whole.
 template <bool Whole> __device__ __forceinline__ void
 filter_block(float (&run)[kBlockSamples], int count, const StepFactors& step, State forward, State backward) {
 #pragma unroll

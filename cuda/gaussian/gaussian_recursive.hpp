@@ -8,18 +8,18 @@
 namespace specklescope::cuda {
 
 struct RecursivePlan {
-    std::size_t memory = 0; ///< floats: what the blocks of all lines hand on, and both ends of the rows
-    bool overlaps = false;  ///< as in Sequence
+    std::size_t memory = 0; ///< floats: contributions of all blocks, and both ends of the rows
+    bool overlaps = false;  ///< see Sequence
 };
 
 struct RecursiveArgs {
     BlurImages images;
-    float* memory; ///< as planned
+    float* memory; ///< size from RecursivePlan
 };
 
 /// For the current GPU; `border` as in LineFilter.
 RecursivePlan plan_recursive(const Shape& input, Border border);
-/// Columns, then rows; `columns` and `rows` for the input's height and width.
+/// Columns, then rows; `columns` and `rows` are for the input's height and width.
 void launch_recursive(const RecursiveArgs& args, const Shape& input, const LineFilter& columns,
                       const LineFilter& rows, const Sequence& sequence);
 

@@ -1,5 +1,5 @@
-// Rows on their way to one warp. Each lane copies its V samples of the rows to come into shared memory, many
-// rows ahead and without a register for them; samples outside the image are put in when a row has arrived.
+// Prefetched rows of one warp. Each lane copies its V samples of later rows into shared memory, many rows
+// ahead and without using registers; samples outside the image are inserted after a row has arrived.
 #pragma once
 
 #include "cuda/gaussian/gaussian_samples.cuh"
@@ -8,9 +8,9 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kRingRows = 8; ///< a power of two; a guess
+inline constexpr int kRingRows = 8; ///< a power of two; an estimate
 
-/// A strip as one warp walks it, in image coordinates.
+/// A strip processed by one warp, in image coordinates.
 struct WalkStrip {
     int begin;      ///< flat sample of the first lane; may be negative
     int first, end; ///< rows of results
@@ -22,7 +22,7 @@ public:
     static constexpr int kRowBytes = 32 * kLaneBytes;
     static constexpr int kBytes = kRingRows * kRowBytes;
 
-    /// `reach` samples on each side of a row are put in (at most 32); `top` is the first row asked for.
+    /// Inserts `reach` samples on each side of a row (at most 32); `top` is the first requested row.
     __device__ RowRing(std::byte* memory, const BlurImages& images, const WalkStrip& strip, int channels,
                        int reach, int top)
         : memory_(memory), images_(images), begin_(strip.begin), lane_(static_cast<int>(threadIdx.x & 31U)),
@@ -41,7 +41,7 @@ public:
         }
     }
 
-    /// Asks for row `top + i`, or for nothing; to be called for every i in turn.
+    /// Requests row `top + i`, or nothing; call it for every i in order.
     __device__ void ask(int i, bool wanted) {
         std::byte* const to = slot(i) + lane_ * kLaneBytes;
         if (inside_) {
@@ -56,7 +56,7 @@ public:
         __pipeline_commit();
     }
 
-    /// Waits for row `top + i`, the last but kRingRows − 1 asked for, and gives the lane its part.
+    /// Waits for row `top + i`, the oldest of the last kRingRows requests, and returns the lane's samples.
     __device__ Samples<T, V> take(int i) {
         __pipeline_wait_prior(kRingRows - 1);
         if (edge_) {
@@ -109,14 +109,14 @@ private:
 
     std::byte* memory_;
     const BlurImages& images_;
-    const std::byte* source_; ///< the lane's samples in row 0; inside: in the row asked for next
+    const std::byte* source_; ///< the lane's samples in row 0; inside: in the next requested row
     int begin_, lane_, top_;
     bool within_, edge_;
-    bool inside_; ///< no row lies outside the image
+    bool inside_; ///< no row is outside the image
     Patch left_, right_;
 };
 
-/// The strip of this warp; false if there is none.
+/// Strip of this warp; false if there is none.
 __device__ inline bool strip_of_warp(const WalkArgs& args, int strip_samples, int halo_samples,
                                      WalkStrip& strip) {
     const int warp = static_cast<int>(blockIdx.x * (kWalkThreads / 32) + threadIdx.x / 32);
@@ -129,10 +129,10 @@ __device__ inline bool strip_of_warp(const WalkArgs& args, int strip_samples, in
     return true;
 }
 
-/// Where a lane's results go, row after row of its strip; those that exist.
+/// Output of a lane's results, row by row of its strip; only existing results are stored.
 template <class T, int V, int C> class ResultRows {
 public:
-    /// `x`: the lane's first flat sample; `serves`: it has results.
+    /// `x`: the lane's first sample index; `serves`: it has results.
     __device__ ResultRows(const BlurImages& images, const WalkStrip& strip, int x, bool serves)
         : row_(images.output + static_cast<std::int64_t>(strip.first - images.offset) * images.output_pitch),
           first_(x - images.offset * C), samples_(images.out_width * C),
@@ -156,8 +156,8 @@ private:
     std::byte* row_; ///< the lane's first result
     int first_;      ///< flat sample of the output
     int samples_;    ///< of an output row
-    bool whole_;     ///< all V exist, and are aligned
-    bool part_;      ///< some may
+    bool whole_;     ///< all V exist and are aligned
+    bool part_;      ///< some may exist
     int pitch_;
 };
 

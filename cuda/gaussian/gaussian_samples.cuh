@@ -1,4 +1,4 @@
-// Samples as the kernels of stage gaussian read, convert and write them.
+// Reading, conversion and writing of samples in the kernels of stage gaussian.
 #pragma once
 
 #include "cuda/gaussian/gaussian_launch.hpp"
@@ -9,7 +9,7 @@
 namespace specklescope::cuda {
 
 inline constexpr unsigned kWholeWarp = 0xffffffffU;
-inline constexpr float kTwoTo23 = 8388608.0F; ///< from here on f32 has no fraction
+inline constexpr float kTwoTo23 = 8388608.0F; ///< above, f32 has no fraction
 
 template <class T> __device__ inline const T* input_row(const BlurImages& images, int y) {
     return reinterpret_cast<const T*>(images.input + static_cast<std::int64_t>(y) * images.input_pitch);
@@ -18,7 +18,7 @@ template <class T> __device__ inline T* output_row(const BlurImages& images, int
     return reinterpret_cast<T*>(images.output + static_cast<std::int64_t>(y) * images.output_pitch);
 }
 
-/// Where flat sample `i` of a row is found; −1: it is 0.
+/// Position of sample `i` of a row; −1: it is 0.
 __device__ inline int border_sample(int i, int width, int channels, Border border) {
     const int pixel = i >= 0 ? i / channels : -((channels - 1 - i) / channels);
     const int found = border_index(pixel, width, border);
@@ -33,7 +33,7 @@ template <class T> __device__ inline T to_sample(float value) {
         return static_cast<T>(__float2int_rn(fminf(fmaxf(value, 0.0F), sizeof(T) == 1 ? 255.0F : 65535.0F)));
 }
 
-/// V samples side by side in 32-bit words. Conversions work on the bits: 2²³ + v has v in its low bits, and
+/// V contiguous samples in 32-bit words. Conversions work on the bits: 2²³ + v has v in its low bits, and
 /// adding 2²³ rounds to nearest, ties to even.
 template <class T, int V> struct Samples {
     static constexpr int kWords = V * static_cast<int>(sizeof(T)) / 4;
@@ -79,7 +79,7 @@ template <class T, int V> struct Samples {
                 values[i] = __uint_as_float(words[i]);
         }
     }
-    /// Integers: values from −0.5 to half above the largest of the type.
+    /// For integers: values from −0.5 to 0.5 above the largest of the type.
     __device__ void from_float(const float (&values)[V]) {
         std::uint32_t bits[V];
 #pragma unroll

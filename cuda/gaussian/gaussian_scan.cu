@@ -1,5 +1,6 @@
-// From what each block of a line adds to the states between the blocks, in float64. A thread has one segment
-// of a line: it first finds what the whole segment adds, then, knowing that of all others, its states.
+// States between the blocks of a line from the blocks' contributions, in float64. A thread has one segment of
+// a line: it first computes the contribution of the segment, then, with those of the other segments, its
+// states.
 #include "cuda/gaussian/gaussian_recursive.cuh"
 #include "cuda/gaussian/gaussian_scan.hpp"
 
@@ -7,7 +8,7 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kLines = 8; ///< of a block of threads: a sector of memory wide
+constexpr int kLines = 8; ///< per thread block: as wide as a memory sector
 constexpr int kThreads = kLines * kLineSegments;
 
 struct Vector3 {
@@ -29,12 +30,12 @@ __device__ inline State narrow(const Vector3& s) {
     return {static_cast<float>(s.v[0]), static_cast<float>(s.v[1]), static_cast<float>(s.v[2])};
 }
 
-/// The part of a line that a thread works on, kHeld blocks at a time: their states are in registers.
+/// Part of a line for one thread, kHeld blocks at a time, with their states in registers.
 template <int kHeld> struct Segment {
     LineStates states;
     int begin, end; ///< blocks
     bool stores;    ///< the line exists
-    bool whole;     ///< all of every segment is held at once
+    bool whole;     ///< a segment fits into one pass of kHeld blocks
     State forward[kHeld], backward[kHeld];
 
     __device__ void hold(int first) {
@@ -45,7 +46,7 @@ template <int kHeld> struct Segment {
                 backward[i] = states.load(kBackwardState, first + i);
             }
     }
-    /// f(block, forward, backward) for all, from the first (Step = 1) or the last (Step = −1).
+    /// Calls f(block, forward, backward) for all, from the first (Step = 1) or the last (Step = −1).
     template <int Step, class F> __device__ void each_block(F&& f) {
         const int parts = (end - begin + kHeld - 1) / kHeld;
 #pragma unroll 1
@@ -72,14 +73,14 @@ struct Memory {
     Vector3 after[kLineSegments][kLines];
 };
 
-/// The segments of a line, put together in log₂ steps (Hillis, Steele 1986).
+/// Combines the segments of a line in log₂ steps (Hillis, Steele 1986).
 struct Segments {
     const LineScan& scan;
     Memory& memory;
     int index; ///< of the thread's
     int line;  ///< in `memory`
 
-    /// To be called by all threads. `added`: what the thread's segment adds to a state on its way through.
+    /// Call on all threads. `added`: contribution of the thread's segment to a state.
     __device__ void forward(const Vector3& begin, const Vector3& added) const {
         combine<1>(index == 0 ? multiply_add(scan.first_segment, begin, added) : added);
     }
@@ -87,14 +88,14 @@ struct Segments {
         const Matrix3& own = index == 0 ? scan.first_segment : scan.segment[0];
         combine<-1>(index == scan.segments - 1 ? multiply_add(own, end, added) : added);
     }
-    /// After forward(begin, …): where the thread's segment begins, and behind the last.
+    /// After forward(begin, …): state at the start of the thread's segment, and after the last.
     __device__ Vector3 before_own(const Vector3& begin) const {
         return index == 0 ? begin : memory.after[index - 1][line];
     }
     __device__ Vector3 behind_all(const Vector3& begin) const {
         return scan.segments == 0 ? begin : memory.after[scan.segments - 1][line];
     }
-    /// After backward(end, …): behind the thread's segment, and before the first.
+    /// After backward(end, …): state after the thread's segment, and before the first.
     __device__ Vector3 behind_own(const Vector3& end) const {
         return index + 1 < scan.segments ? memory.after[index + 1][line] : end;
     }
@@ -107,7 +108,7 @@ struct Segments {
 
 private:
     template <int Step> __device__ void combine(Vector3 x) const {
-        // Backward nobody asks for the first one's sum but before_all(), which knows that it may be shorter.
+        // Backward, only before_all() uses the sum of the first segment, which may be shorter.
         const bool alone = Step < 0 && index == 0;
 #pragma unroll
         for (int n = 0; n < kSegmentPowers; ++n) {
@@ -122,12 +123,12 @@ private:
     }
 };
 
-/// What is known of a line before its states are put together.
+/// Properties of a line before its states are combined.
 template <int kHeld> struct Line {
     Segment<kHeld>& segment;
     Segments together;
-    State last_forward, last_backward; ///< what the last block adds
-    Vector3 forward;                   ///< what the thread's segment adds
+    State last_forward, last_backward; ///< contribution of the last block
+    Vector3 forward;                   ///< contribution of the thread's segment
     float first, last;                 ///< samples
 
     /// The forward state before the line.
@@ -142,7 +143,7 @@ template <int kHeld> struct Line {
         return scan.begin *
                (scan.border == Border::reflect ? multiply_add(scan.line, period, mirrored()) : period);
     }
-    /// The backward state behind the line; `before`: the forward one before its last block.
+    /// The backward state after the line; `before`: the forward state before its last block.
     __device__ Vector3 end(const Vector3& before, const Vector3& backward) const {
         const LineScan& scan = together.scan;
         if (scan.border == Border::wrap) {
@@ -176,7 +177,7 @@ private:
     }
 };
 
-/// Blocks on a multiprocessor: enough for all lines of a 4K image at once, for a few registers spilled.
+/// Blocks per multiprocessor: enough for all lines of a 4K image at once, with a few registers spilled.
 constexpr int blocks_at_once(int held) { return held <= 3 ? 4 : held <= 4 ? 3 : 2; }
 
 template <class T, int kHeld>
@@ -194,7 +195,7 @@ __global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once
     Segment<kHeld> segment{states, scan.segment_begin(index), scan.segment_begin(index + 1),
                            wanted < args.lines, scan.segment_blocks <= kHeld};
     wait_for_previous();
-    let_next_begin(); // only now: the next kernel may read what those before the previous one wrote
+    let_next_begin(); // not earlier: the next kernel may read results of kernels before the previous one
     if (segment.whole)
         segment.hold(segment.begin);
     const int last_block = scan.blocks - 1;

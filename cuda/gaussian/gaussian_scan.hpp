@@ -10,12 +10,12 @@ namespace specklescope::cuda {
 struct ScanArgs {
     float* states;
     int lines;
-    const void* first; ///< every line's first sample, side by side
+    const void* first; ///< every line's first sample, contiguous
     const void* last;
     const FilterGuard* guard;
 };
 
-/// Between two kernels of a Sequence.
+/// Runs between two kernels of a Sequence.
 void launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence);
 
 } // namespace specklescope::cuda

@@ -1,4 +1,4 @@
-// How the one-pass kernels of stage gaussian are started.
+// Launch of the one-pass kernels of stage gaussian.
 #include "cuda/device.hpp"
 #include "cuda/gaussian/gaussian_launch.hpp"
 
@@ -18,10 +18,10 @@ void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int ra
           "cudaDeviceGetAttribute");
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.kernel, kWalkThreads, 0),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    // Long strips have less run-up, short ones fill the GPU evenly: of the lengths that give each
-    // multiprocessor 1, 2, 3 … blocks, the one with the fewest rows to walk through for the busiest. One
-    // block more stands for the time in which a few warps cannot fill a multiprocessor (measured: RGB and
-    // grey, radius 2 and 4).
+    // Long strips have less overhead at their start, short ones distribute better. Among the lengths with 1,
+    // 2, 3 … blocks per multiprocessor, chooses the one with the fewest rows for the busiest. One extra block
+    // accounts for the time in which few warps cannot fill a multiprocessor (measured: RGB and grey, radius 2
+    // and 4).
     constexpr int kPerBlock = kWalkThreads / 32;
     std::int64_t least = 0;
     for (int each = 1; each <= std::max(1, blocks); ++each) {

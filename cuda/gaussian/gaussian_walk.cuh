@@ -1,7 +1,7 @@
-// Gaussian with a small window in one pass from pixels to result. A warp walks down a strip; each lane holds
-// the unfinished sums of V columns, to which every row that enters adds its part (the transposed form of the
-// filter: nothing is moved), and blurs the finished row with its neighbours' by shuffles. Lanes at both ends
-// of a warp only serve their neighbours.
+// Gaussian with a small window in one pass from pixels to result. A warp moves down a strip; each lane holds
+// the unfinished sums of V columns, to which every new row adds its part (the transposed form of the filter:
+// no data are moved), and blurs the finished row with its neighbours' values by shuffles. Lanes at both ends
+// of a warp only provide values for their neighbours.
 #pragma once
 
 #include "cuda/gaussian/gaussian_ring.cuh"
@@ -10,9 +10,9 @@
 
 namespace specklescope::cuda {
 
-/// A warp's row: lanes of kSamples, of which kHalo at each end only serve.
+/// Layout of a warp's row: kSamples per lane; kHalo lanes at each end only provide values.
 template <class T, int C, int R> struct WalkShape {
-    /// 2·R sums of each have to fit into a lane's registers.
+    /// 2·R sums per sample must fit into a lane's registers.
     static constexpr int kSamples = sizeof(T) == 1   ? (R <= 4 ? 16 : 8)
                                     : sizeof(T) == 2 ? 8
                                     : R * C <= 12    ? 4
@@ -21,7 +21,7 @@ template <class T, int C, int R> struct WalkShape {
     static constexpr int kStrip = kSamples * (32 - 2 * kHalo);
 };
 
-/// Along the row: `column` holds the lane's samples 0 … V − 1.
+/// Blur along the row: `column` contains the lane's samples 0 … V − 1.
 template <int C, int R, int V> __device__ inline void
 blur_row(const float (&column)[V], const float (&taps)[kMaxWalkRadius + 1], float (&out)[V]) {
     constexpr int reach = R * C;

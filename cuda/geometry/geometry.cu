@@ -55,7 +55,7 @@ RowsArgs rows_of(const ConstDeviceView& input, const DeviceView& output) {
             1};
 }
 
-/// Rows from byte `left` on.
+/// Copies rows from byte `left` on.
 __global__ void copy_kernel(RowsArgs args, int left) {
     const int offset = 16 * thread_x();
     if (offset >= args.output_bytes)
@@ -90,7 +90,8 @@ template <class Sum, class T> __device__ T rounded_mean(Sum sum, int count) {
     else
         return static_cast<T>(mean_even(sum, count));
 }
-/// The mean of the block of output sample (i, y), where `result` of all its samples is no number.
+/// The mean of the block of output sample (i, y) over its finite samples, if `result` (the mean of all) is
+/// not finite.
 template <class T, int kChannels>
 __device__ T over_numbers(T result, const RowsArgs& args, int factor, int i, int y) {
     if constexpr (sizeof(T) == 4)
@@ -103,7 +104,7 @@ __device__ T over_numbers(T result, const RowsArgs& args, int factor, int i, int
 }
 template <class T> using SumOf = std::conditional_t<sizeof(T) == 4, double, std::uint32_t>;
 
-/// Blocks that fill a chunk: each thread sums the columns of one, then those of each block.
+/// Blocks that fill a chunk: each thread sums the columns of one, then the columns of each block.
 template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel(RowsArgs args) {
     constexpr int pixels = kChunkPixels<T> / kFactor; // of the output
     const int first = pixels * thread_x();
@@ -134,7 +135,7 @@ template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel
     }
 }
 
-/// Any factor: a thread a sample; the caches bring together what neighbours read.
+/// Any factor: one sample per thread; caches combine the reads of neighbours.
 template <class T, int kChannels> __global__ void mean_kernel(RowsArgs args, int factor) {
     const int i = thread_x();
     if (i >= args.width * kChannels)
@@ -163,7 +164,7 @@ template <class T, int kChannels> __global__ void nearest_kernel(RowsArgs args, 
         reinterpret_cast<T*>(args.to(y))[i] = reinterpret_cast<const T*>(args.from(factor * y))[from];
 }
 
-/// f(zero of the pixel type, std::integral_constant of the channels).
+/// Calls f(zero of the pixel type, std::integral_constant of the channels).
 template <class F> void by_kind(const Shape& shape, F&& f) {
     dispatch(shape.type, [&](auto zero) {
         if (shape.channels == 1)

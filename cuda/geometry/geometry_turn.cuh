@@ -1,5 +1,5 @@
-// One quarter turn and three: a thread turns a small square of pixels in its registers, a block turns a tile
-// of such squares through shared memory, so that both sides are read and written in whole segments.
+// One or three quarter turns: a thread turns a small square of pixels in registers, a block turns a tile of
+// such squares through shared memory, so that input and output are accessed in full segments.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,16 +17,16 @@ struct TurnArgs {
     bool once; ///< output (x, y) is input (y, height − 1 − x); else three turns: (width − 1 − y, x)
 };
 
-inline constexpr int kTurnThreads = 256; ///< a guess
+inline constexpr int kTurnThreads = 256; ///< an estimate
 
-/// A square has as many pixels a side as a word has samples, and a line of it one word a channel.
+/// A square has as many pixels per side as a word has samples; each of its lines has one word per channel.
 template <class T, int kChannels> struct TurnTile {
     static constexpr int side = 4 / static_cast<int>(sizeof(T)); ///< of a square, pixels
-    static constexpr int across = 32;                            ///< squares along the input's rows: a warp
+    static constexpr int across = 32;                            ///< squares along the input's rows: one warp
     static constexpr int down = kChannels == 1 ? 32 : 16;        ///< along its columns
     static constexpr int lines = across * side;                  ///< output rows
     static constexpr int line_words = down * kChannels;          ///< of an output row
-    static constexpr int stride = line_words | 1;                ///< odd: no two lanes of a warp share a bank
+    static constexpr int stride = line_words | 1;                ///< odd: no bank conflicts in a warp
 };
 
 template <class T, int kChannels> __device__ T sample_of(const std::uint32_t (&line)[kChannels], int i) {
@@ -37,7 +37,7 @@ template <class T, int kChannels> __device__ T sample_of(const std::uint32_t (&l
         return static_cast<T>(line[i * static_cast<int>(sizeof(T)) / 4] >> (i * bits % 32));
 }
 
-/// Columns of the square become its rows.
+/// Turns the square's columns into rows.
 template <class T, int kChannels, int kSide>
 __device__ void turn_square(std::uint32_t (&square)[kSide][kChannels]) {
     if constexpr (kSide > 1) {
@@ -89,7 +89,7 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTurnThreads
 #pragma unroll
         for (int i = 0; i < side; ++i)
 #pragma unroll
-            for (int c = 0; c < kChannels; ++c) // neighbouring lanes in neighbouring lines
+            for (int c = 0; c < kChannels; ++c) // neighbouring lanes handle neighbouring lines
                 words[(i * Tile::across + lane) * Tile::stride + j * kChannels + c] = square[i][c];
     }
     __syncthreads();

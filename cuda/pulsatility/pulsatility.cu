@@ -1,4 +1,4 @@
-// Pulsatility on the device: one pass over the newest frame and what is kept of its beat.
+// Pulsatility on the device: one pass over the newest frame and the state of its beat.
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "cuda/history_memory.hpp"
@@ -53,7 +53,7 @@ struct LaneBeats {
     }
 };
 
-/// Keeps the index of the beat that ends, and what is shown until the next one ends.
+/// Stores the index of the beat that ends, and the result until the next one ends.
 __device__ inline void end_beat(const PulsatilityArgs& args, const Place& place, const LaneBeats& beats) {
     const std::size_t plane = args.tiles.samples();
     const Samples<float> indices = beats.indices();
@@ -134,7 +134,7 @@ public:
         check_launch("the kernel of stage pulsatility");
     }
 
-    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(params_.beats, bytes_); }

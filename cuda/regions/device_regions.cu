@@ -1,5 +1,5 @@
-// A block for each chunk of a region: two passes over its pixels, the second one from the cache. The block
-// that is done last puts the chunks together, in an order that never changes.
+// One block per chunk of a region: two passes over its pixels, the second one cached. The last block combines
+// the chunks, in a fixed order.
 #include "cuda/regions/device_regions.hpp"
 
 #include "cuda/upload.hpp"
@@ -13,12 +13,12 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kThreads = 256; ///< a guess
+constexpr int kThreads = 256; ///< an estimate
 constexpr int kWarps = kThreads / 32;
 constexpr int kMedianThreads = 1024;
 constexpr unsigned kWarp = 0xffffffffU;
 
-/// Where a region's parts begin, and how many there are.
+/// First part of a region and the number of its parts.
 struct Parts {
     std::uint32_t chunk, chunks, span, spans;
 };
@@ -31,7 +31,7 @@ struct Pixels {
 };
 
 struct Work {
-    Pixels image, saturation; ///< saturation.data null: nothing is looked for
+    Pixels image, saturation; ///< saturation.data null: not counted
     GreyChannel channel;
     float threshold;
     int dx, dy;
@@ -71,7 +71,7 @@ __device__ unsigned saturated_at(const Work& work, int x, int y) {
     });
 }
 
-/// f(x, y) for the block's part of spans: a warp for each, its lanes side by side.
+/// Calls f(x, y) for the block's spans: one warp per span, lanes on neighbouring pixels.
 template <class F>
 __device__ void over_pixels(const Work& work, std::uint32_t first, std::uint32_t count, F&& f) {
     const unsigned warps = blockDim.x / 32;
@@ -116,7 +116,7 @@ __device__ RegionSums from_lane_above(const RegionSums& sums, int step) {
     return other;
 }
 
-/// What another block has written: past the nearest cache.
+/// Reads data written by another block, bypassing the L1 cache.
 __device__ RegionSums written(const RegionSums* from) {
     RegionSums sums;
     sums.mean = __ldcg(&from->mean);
@@ -153,7 +153,7 @@ __device__ RegionSums first_pass(const Work& work, const RegionChunk& chunk) {
     return mine;
 }
 
-/// The sums of the block's chunk, the same in every thread but for `squares`, which is right in thread 0.
+/// Sums of the block's chunk, equal in all threads except `squares`, which is valid in thread 0.
 __device__ RegionSums chunk_sums(const Work& work, const RegionChunk& chunk) {
     __shared__ alignas(16) unsigned char memory[sizeof(RegionSums) * kWarps];
     __shared__ double squares[kWarps];
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kThreads) region_kernel(const Work work) {
     const RegionSums sums = chunk_sums(work, work.chunks[blockIdx.x]);
     if (threadIdx.x == 0) {
         work.sums[blockIdx.x] = sums;
-        __threadfence(); // before the others learn of it
+        __threadfence(); // before other blocks are notified
         last = atomicAdd(work.done, 1U) == gridDim.x - 1;
     }
     __syncthreads();
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(kThreads) region_kernel(const Work work) {
         RegionSums whole;
         for (std::uint32_t k = lane; k < parts.chunks; k += 32)
             add_sums(whole, written(work.sums + parts.chunk + k));
-        for (int step = 16; step > 0; step /= 2) // lane 0 is right, and no other
+        for (int step = 16; step > 0; step /= 2) // only lane 0 has the result
             add_sums(whole, from_lane_above(whole, step));
         if (lane == 0) {
             work.totals[i].sums = whole;
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kThreads) region_kernel(const Work work) {
         *work.done = 0;
 }
 
-/// Numbers in the order of the values; −0 before +0.
+/// Integers in the order of the values; −0 before +0.
 __device__ std::uint32_t rank_of(float v) {
     const std::uint32_t bits = __float_as_uint(v);
     return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
@@ -231,11 +231,12 @@ __device__ float value_of(std::uint32_t rank) {
     return __uint_as_float((rank & 0x80000000U) != 0 ? rank & 0x7fffffffU : ~rank);
 }
 
-/// A block for each region: eight bits of the middle value's rank in each of four passes, by a histogram.
+/// One block per region: determines eight bits of the median's rank in each of four passes, by a histogram.
 __global__ void __launch_bounds__(kMedianThreads) median_kernel(const Work work) {
     __shared__ unsigned counts[256];
     __shared__ std::uint32_t prefix, next;
-    __shared__ unsigned before, equal; ///< values wanted below the rest of the rank; values of the whole rank
+    /// values needed below the rest of the rank; values with the full rank
+    __shared__ unsigned before, equal;
     const Parts parts = work.regions[blockIdx.x];
     const unsigned valid = work.totals[blockIdx.x].sums.valid;
     if (valid == 0) {
@@ -269,7 +270,7 @@ __global__ void __launch_bounds__(kMedianThreads) median_kernel(const Work work)
         }
         __syncthreads();
     }
-    // Of an even number the next value belongs to it: the same one again, or the smallest that is larger.
+    // For an even number the next value is needed too: an equal one, or the smallest larger value.
     const std::uint32_t middle = prefix;
     const bool another = valid % 2 == 0 && before + 1 >= equal;
     if (another) // the same for all threads
@@ -306,7 +307,7 @@ DeviceRegions::DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int in
     done_ = Buffer(sizeof(unsigned), device_memory());
     host_ = Buffer(count * static_cast<std::size_t>(in_flight) * sizeof(RegionTotals), page_locked_memory());
     for (std::size_t i = 0; i < count * static_cast<std::size_t>(in_flight); ++i)
-        ::new (host_.as<RegionTotals>() + i) RegionTotals(); // as they stay without any pixel
+        ::new (host_.as<RegionTotals>() + i) RegionTotals(); // the totals of an empty region
     check(cudaMemset(done_.as<void>(), 0, sizeof(unsigned)), "cudaMemset");
     check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // other streams do not wait for it
 }

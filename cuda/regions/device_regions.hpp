@@ -1,4 +1,4 @@
-// Statistics over regions where the pixels are: one launch for all of them. Inside cuda/ only.
+// Statistics over regions on the device: one launch for all regions. Inside cuda/ only.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::cuda {
 
-/// As RegionInput of the host.
+/// Like RegionInput of the host.
 struct DeviceRegionInput {
     ConstDeviceView image; ///< the final one
     ConstDeviceView raw;
@@ -17,33 +17,33 @@ struct DeviceRegionInput {
     SaturationLook saturation;
 };
 
-/// What the device gives back for a region.
+/// Results for one region.
 struct RegionTotals {
     RegionSums sums;
     double median = RegionStatistics::kNone;
 };
 
-/// Spans of the regions, and what is measured over them, in device memory; results of each frame in flight in
-/// page-locked memory, which the kernel writes. Held until the last frame that uses it is done.
+/// Spans and sums of the regions in device memory; results of each frame in flight in page-locked memory,
+/// which the kernel writes. Kept until the last frame that uses it is done.
 class DeviceRegions {
 public:
     /// Throws RunError without memory.
     DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int in_flight);
 
     const std::shared_ptr<const PlacedRegions>& placed() const { return placed_; }
-    /// Enqueues the reduction. The image has the size that the regions were placed on; all calls are on one
-    /// stream.
+    /// Enqueues the reduction. The image must have the size that the regions were placed on; use one stream
+    /// for all calls.
     void measure(const DeviceRegionInput& input, int flight, cudaStream_t stream);
-    /// Once that is done.
+    /// Call when the frame is done.
     std::shared_ptr<const RegionValues> values(int flight, RegionMean mean, SaturationLook::In looked) const;
 
 private:
     std::shared_ptr<const PlacedRegions> placed_;
-    Buffer spans_, chunks_, regions_; ///< as in *placed_; of a region its chunks and its spans
-    Buffer sums_;                     ///< of each chunk
-    Buffer totals_;                   ///< of each region
-    Buffer done_;                     ///< blocks that are; 0 between launches
-    Buffer host_;                     ///< totals of each flight
+    Buffer spans_, chunks_, regions_; ///< as in *placed_; per region its chunks and spans
+    Buffer sums_;                     ///< per chunk
+    Buffer totals_;                   ///< per region
+    Buffer done_;                     ///< finished blocks; 0 between launches
+    Buffer host_;                     ///< totals per flight
 };
 
 } // namespace specklescope::cuda

@@ -1,4 +1,4 @@
-// The device side of stage speckle: which kernel, in how many strips, with which coefficients.
+// The device side of stage speckle: choice of kernel, number of strips, coefficients.
 #include "cuda/sequence.hpp"
 #include "cuda/speckle/speckle_ages.hpp"
 #include "cuda/speckle/speckle_launch.hpp"
@@ -39,8 +39,8 @@ public:
         int blocks = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        // About two strips for every warp that the device holds at once, but none longer than pays, and none
-        // so short that its run-up of 2·radius rows is all it does (lengths measured on an H200).
+        // About two strips for every resident warp, within a useful length, and long enough that the 2·radius
+        // rows at their start do not dominate (lengths measured on an H200).
         const int columns = strip_columns(params_.radius);
         strips_across_ = (input.width + columns - 1) / columns;
         const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
@@ -80,7 +80,7 @@ public:
             params_.border == Border::crop ? Border::replicate : speckle_inner_border(params_.border);
         args.form = scale.form;
         args.coefficient = static_cast<float>(scale.c);
-        constexpr float kAboveIntegers = 65536; // NaN is no whole number
+        constexpr float kAboveIntegers = 65536; // NaN is not an integer
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         args.full_scale = threshold && !ages_.counts()         ? static_cast<float>(*threshold)
                           : input.shape.type == PixelType::f32 ? NAN
@@ -90,7 +90,7 @@ public:
             throw DeviceError("stage speckle: rows of device images must start on 16 bytes.");
 
         constexpr int per_block = kSpeckleThreads / 32;
-        // What comes before it may be a kernel, the one of the frame before or that of another stage.
+        // The previous work may be a kernel: of the frame before or of another stage.
         Sequence{static_cast<cudaStream_t>(context.stream), overlaps_}.next(
             "the kernel of stage speckle",
             {dim3(static_cast<unsigned>(strips_across_),
@@ -120,7 +120,7 @@ private:
     SpeckleKernel kernel_ = nullptr;
     Shape input_;
     SpeckleAges ages_;
-    bool overlaps_ = false; ///< as in Sequence
+    bool overlaps_ = false; ///< see Sequence
 };
 
 } // namespace

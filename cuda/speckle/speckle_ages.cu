@@ -7,7 +7,7 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kWindowThreads = 256; ///< a guess
+constexpr int kWindowThreads = 256; ///< an estimate
 
 template <class T> __global__ void __launch_bounds__(kTileThreads)
     take_ages_kernel(const std::byte* input, std::size_t pitch, Tiles tiles, AgesOnDevice saturation,
@@ -17,7 +17,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
         (void)advance_ages(saturation, place, load_samples<T>(input, pitch, place), take, first);
 }
 
-/// Whether samples of row `y` from x = begin to end − 1 have an age.
+/// True if samples x = begin … end − 1 of row `y` have an age.
 __device__ bool row_has_age(const AgesOnDevice& saturation, const Tiles& tiles, int y, int begin, int end) {
     for (int x = begin; x < end;) {
         const int column = x / kTileSamples;

@@ -1,4 +1,4 @@
-// Windows that saw a sample at full scale in one of several frames, where results are averaged later. For .cu
+// Windows with a sample at full scale in one of several frames, for results that are averaged later. For .cu
 // files only.
 #pragma once
 
@@ -16,9 +16,9 @@ public:
     void reset() { fresh_ = true; }
 
     struct Window {
-        int radius = 1, offset = 0; ///< offset: pixel of the input under the first result
+        int radius = 1, offset = 0; ///< offset: input pixel of the first result
     };
-    /// Takes the frame in and counts.
+    /// Adds the frame and counts.
     void run(ConstDeviceView input, const Shape& output, const Window& window,
              const RunContext<Space::device>& context);
 
@@ -26,7 +26,7 @@ private:
     int frames_ = 1;
     Tiles tiles_;
     AgesMemory memory_;
-    bool fresh_ = true; ///< nothing is held
+    bool fresh_ = true; ///< nothing is stored yet
 };
 
 } // namespace specklescope::cuda

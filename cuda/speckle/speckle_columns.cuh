@@ -5,10 +5,10 @@
 
 namespace specklescope::cuda {
 
-/// Largest sample of some rows, in the way that is cheapest for the type.
+/// Largest sample of some rows, computed in the cheapest way for the type.
 template <class T> struct Peak;
 template <> struct Peak<std::uint8_t> {
-    std::uint32_t high = 0; ///< bytes 1 and 3, each with what is below it
+    std::uint32_t high = 0; ///< bytes 1 and 3, each with the byte below it
     std::uint32_t low = 0;  ///< bytes 0 and 2
     __device__ void see(const Quad<std::uint8_t>& quad) {
         high = __vmaxu2(high, quad.bits);
@@ -38,8 +38,7 @@ template <class T> using FullScale = std::conditional_t<std::is_same_v<T, float>
 template <class T, int R> struct Columns {
     using Sums = typename SumsOf<T, R>::Type;
     Sums c[kColumns] = {};
-    int lowest =
-        1; ///< D of all windows since it was set to 1, its bits; 0: a result is undefined or infinite
+    int lowest = 1; ///< bits of D of all windows since it was set to 1; 0: a result is undefined or infinite
 
     template <class Reader>
     __device__ void replace_row(const Quad<T>& enter, const Quad<T>& leave, const Reader&, int) {
@@ -47,12 +46,12 @@ template <class T, int R> struct Columns {
         for (int j = 0; j < kColumns; ++j)
             replace(c[j], enter.get(j), leave.get(j));
     }
-    /// Rows enter one after the other, the first of them row `first` of the image; zeros change nothing.
+    /// Adds rows in order, the first of them row `first` of the image; zeros change nothing.
     template <int Rows, class Reader>
     __device__ void enter_rows(const Quad<T> (&rows)[Rows], const Reader&, int /*first*/) {
         std::uint32_t rest[kColumns] = {};
 #pragma unroll
-        for (int i = 0; i < Rows; ++i) // in the order in which they come
+        for (int i = 0; i < Rows; ++i) // in order
 #pragma unroll
             for (int j = 0; j < kColumns; ++j)
                 add_sample(c[j], rows[i].get(j), rest[j]);
@@ -72,9 +71,9 @@ template <class T, int R> struct Columns {
     }
 };
 
-/// Column sums of f32 samples, in f64. Samples that are not finite count apart, so that only their windows
-/// turn NaN; and where a sample leaves that dwarfs what remains, the column is summed anew: what it had
-/// swallowed comes back.
+/// Column sums of f32 samples, in f64. Non-finite samples are counted separately, so that only their windows
+/// become NaN. When a sample leaves that is much larger than the rest, the column is summed again, to recover
+/// the lost digits.
 template <int R> struct Columns<float, R> {
     SumsReal c[kColumns] = {};
     unsigned bad[kColumns] = {};
@@ -82,7 +81,7 @@ template <int R> struct Columns<float, R> {
 
     template <class Reader> __device__ void replace_row(const Quad<float>& enter, const Quad<float>& leave,
                                                         const Reader& reader, int newest) {
-        unsigned dwarfed = 0; // one bit a column
+        unsigned dwarfed = 0; // one bit per column
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             const float e = enter.get(j);
@@ -121,7 +120,7 @@ template <int R> struct Columns<float, R> {
             const auto value = static_cast<float>(static_cast<double>(args.coefficient) *
                                                   (inverse ? square : d) / (inverse ? d : square));
             out[j] = args.form == SpeckleForm::root ? sqrtf(value) : value;
-            if (s <= 0) // samples may be negative: undefined though D > 0
+            if (s <= 0) // samples may be negative: undefined even for D > 0
                 out[j] = __int_as_float(0x7fffffff);
         }
         if (__any_sync(kAllLanes, (bad[0] | bad[1] | bad[2] | bad[3]) != 0)) {
@@ -137,7 +136,7 @@ template <int R> struct Columns<float, R> {
 
 private:
     static constexpr double kDwarfs = 256;
-    /// D below this part of N·ΣI² (contrast below 5e-7, a few units in the last place of f32 samples) is
+    /// D below this fraction of N·ΣI² (contrast below 5e-7, a few units in the last place of f32 samples) is
     /// rounding.
     static constexpr double kNothing = 1.0 / (std::uint64_t{1} << 42);
 

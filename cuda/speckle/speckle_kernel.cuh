@@ -1,7 +1,7 @@
-// Speckle contrast in one pass from pixels to result. A warp walks down a strip of 128 columns; each lane
-// keeps the sums of I and I² of four columns over the rows of the window, adding the row that enters and
-// taking off the one that leaves, and gathers the window's width from its neighbours by shuffles. Work per
-// pixel hardly depends on the radius. Lanes at both ends of a warp only serve their neighbours.
+// Speckle contrast in one pass from pixels to result. A warp moves down a strip of 128 columns; each lane
+// keeps the sums of I and I² of four columns over the rows of the window, adds the entering row and subtracts
+// the leaving one, and collects the window's width from its neighbours by shuffles. The cost per pixel hardly
+// depends on the radius. Lanes at both ends of a warp only provide values for their neighbours.
 #pragma once
 
 #include "cuda/sequence.hpp"
@@ -12,7 +12,7 @@ namespace specklescope::cuda {
 template <int R> inline constexpr int kHaloLanes = halo_lanes(R);
 template <int R> inline constexpr int kStripColumns = strip_columns(R);
 
-/// Results of a lane's columns, from `row` on.
+/// Stores the results of a lane's columns, from `row` on.
 template <bool Inside> __device__ inline void store(const SpeckleArgs& args, const Strip& strip, float* row,
                                                     const float (&out)[kColumns]) {
     if (strip.stored == 0xfU && (Inside || args.x_offset == 0)) {
@@ -25,13 +25,13 @@ template <bool Inside> __device__ inline void store(const SpeckleArgs& args, con
     }
 }
 
-/// Down the strip. Rows are asked for some rows before they are needed, each into registers of its own:
-/// copying one that is still on its way would wait for it.
+/// Processes a strip. Rows are requested some rows ahead, each into its own registers: copying a pending load
+/// would wait for it.
 template <class T, int R, bool Inside, class Reader>
 __device__ inline LaneCounts walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
     constexpr int kAhead = kRowsAhead<T> < Reader::kRowsAtOnce ? kRowsAhead<T> : Reader::kRowsAtOnce;
-    // Rows on their way at once before the first result: all up to radius 7, where that took 85.4 → 76.1 µs
-    // (docs/performance.md, Speckle contrast); above, a guess.
+    // Pending rows before the first result: all up to radius 7, which reduced 85.4 to 76.1 µs
+    // (docs/performance.md, Speckle contrast); above, an estimate.
     constexpr int kRunUp = R <= 7 ? 2 * R : 8;
     constexpr int kBatch = kRunUp < Reader::kRowsAtOnce ? kRunUp : Reader::kRowsAtOnce;
     const int top = strip.first + args.y_offset; // image row of the first result
@@ -108,8 +108,8 @@ __device__ inline LaneCounts walk(const SpeckleArgs& args, const Strip& strip, c
     return seen;
 }
 
-/// While the kernel before this one ends: the rows that will be wanted first come as far as the L2 cache,
-/// which also gets whatever is still written to them.
+/// Prefetches the first rows into the L2 cache while the previous kernel ends; later writes to them go there
+/// too.
 template <class T, int R> __device__ inline void ask_ahead(const SpeckleArgs& args, const Strip& strip) {
 #if __CUDA_ARCH__ >= 900
     const T* at = advanced(line_pixels<T>(args, 0) + strip.x, strip.first - R, args.input_pitch);
@@ -121,9 +121,9 @@ template <class T, int R> __device__ inline void ask_ahead(const SpeckleArgs& ar
 #endif
 }
 
-/// The strips of a block lie below each other: what one reads below its last row, the next has just read.
-/// Those at the border take longer, so they must not be the last: in a row of blocks the first column and the
-/// last two come first, and in a column the strips at the bottom and the top.
+/// Strips of a block are vertical neighbours, so that rows at their boundaries are cached. Strips at the
+/// border are slower, so that they must not be last: in a row of blocks the first column and the last two
+/// come first, and in a column the strips at the bottom and the top.
 __device__ inline int across_of(const SpeckleArgs& args, int block) {
     return block == 0 ? 0 : block <= 2 ? args.strips_across - block : block - 2;
 }
@@ -131,8 +131,7 @@ __device__ inline int down_of(const SpeckleArgs& args, int warp) {
     return warp == 0 ? args.strips_down - 1 : warp - 1;
 }
 
-/// Blocks that a multiprocessor is to hold: as many as were fastest on an H200. More would need registers
-/// that the compiler then puts in memory.
+/// Resident blocks per multiprocessor: the fastest numbers on an H200. More would spill registers to memory.
 template <class T, int R> inline constexpr int kSpeckleBlocks = 4; // f32
 template <int R> inline constexpr int kSpeckleBlocks<std::uint8_t, R> = R <= 4 ? 8 : R <= 7 ? 7 : 6;
 template <int R> inline constexpr int kSpeckleBlocks<std::uint16_t, R> = R <= 3   ? 8
@@ -150,7 +149,7 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSp
         return;
     const int across = across_of(args, static_cast<int>(blockIdx.x));
     const int down = down_of(args, warp);
-    const int begin = across * kStripColumns<R> - halo * kColumns; // of the warp's columns
+    const int begin = across * kStripColumns<R> - halo * kColumns; // first column of the warp
     Strip strip;
     strip.x = begin + lane * kColumns;
     strip.first = down * args.strip_rows;
@@ -165,7 +164,7 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSp
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
                         strip.first >= R &&
-                        strip.end + R <= args.height; // so it has all its rows: whole steps
+                        strip.end + R <= args.height; // it then has all its rows: whole steps
     const bool edge = args.width >= EdgeReader<T>::kLeastWidth &&
                       (begin + 32 * kColumns <= args.width || args.width % kColumns == 0);
     if (inside)

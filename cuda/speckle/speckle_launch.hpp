@@ -1,4 +1,4 @@
-// What the speckle kernel is told, and how it is started. Inside cuda/ only.
+// Arguments and launch of the speckle kernel. Inside cuda/ only.
 #pragma once
 
 #include "pipeline/stage.hpp"
@@ -17,14 +17,13 @@ using SpeckleForm = ContrastForm;
 inline constexpr int kSpeckleThreads = 128;
 inline constexpr int kColumns = 4; ///< per lane: 4 results are one 16-byte store
 
-/// Lanes on each side of a warp that only serve their neighbours: those whose windows reach beyond it.
+/// Lanes on each side of a warp whose windows extend beyond it, and which only provide values.
 constexpr int halo_lanes(int radius) { return (radius + kColumns - 1) / kColumns; }
 inline constexpr int kMaxHaloLanes = halo_lanes(SpeckleParams::kMaxRadius);
-/// Rows that are asked for before they are needed: the steps in which a strip is walked. Integers: two in
-/// place of three took 3 % longer at radius 7 (docs/performance.md, Speckle contrast); f32 has no registers
-/// for more, which is a guess.
+/// Prefetch distance in rows (= step size). Integers: two instead of three took 3 % longer at radius 7
+/// (docs/performance.md, Speckle contrast); f32 has no registers for more, an estimate.
 template <class T> inline constexpr int kRowsAhead = sizeof(T) == 4 ? 2 : 3;
-/// Columns of results of one warp.
+/// Result columns of one warp.
 constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes(radius)); }
 
 struct SpeckleArgs {
@@ -36,10 +35,10 @@ struct SpeckleArgs {
     int out_width, out_height; ///< smaller with crop
     int x_offset, y_offset;    ///< image coordinates of the first result: the radius with crop, else 0
     int strips_across, strips_down, strip_rows;
-    Border border; ///< replicate where windows are whole (crop)
+    Border border; ///< replicate where windows are complete (crop)
     SpeckleForm form;
     float coefficient;
-    float full_scale; ///< a whole number for integer samples; none: NaN, or above them all
+    float full_scale; ///< an integer for integer samples; none: NaN, or above all samples
     PixelCounts* counts;
 
 #ifdef __CUDACC__
@@ -52,7 +51,7 @@ struct SpeckleArgs {
 using SpeckleKernel = void (*)(SpeckleArgs);
 /// By radius − 1.
 using SpeckleKernels = std::array<SpeckleKernel, SpeckleParams::kMaxRadius>;
-// One file a pixel type: they take long to compile.
+// One file per pixel type, since they compile slowly.
 const SpeckleKernels& speckle_kernels_u8();
 const SpeckleKernels& speckle_kernels_u16();
 const SpeckleKernels& speckle_kernels_f32();

@@ -1,4 +1,4 @@
-// border = omit on the device: the edges anew, a thread for each of their pixels.
+// border = omit on the device: recomputes the edges, one thread per pixel.
 #include "cuda/speckle/speckle_omit.hpp"
 
 #include "cuda/device.hpp"
@@ -18,7 +18,7 @@ struct Edges {
     double c;
 };
 
-/// The pixels within radius of an edge, row after row above and below, then the two sides.
+/// Pixels within radius of an edge, row by row above and below, then the two sides.
 struct EdgePlace {
     int x, y;
 };
@@ -47,7 +47,7 @@ __global__ void omit_kernel(View<const T, Space::device> input, View<float, Spac
     const int first = max(0, at.y - edges.radius);
     const int last = min(edges.height, at.y + edges.radius + 1);
     const double n = static_cast<double>(right - left) * (last - first);
-    // Integers are exact in float64; of floats the middle sample is subtracted, as far as it is a number.
+    // Integers are exact in float64; from floats the middle sample is subtracted, if it is finite.
     const auto middle = static_cast<double>(row_of(input, at.y)[at.x]);
     const double reference = std::is_integral_v<T> || !isfinite(middle) ? 0 : middle;
     double sum = 0;

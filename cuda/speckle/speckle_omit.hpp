@@ -1,4 +1,4 @@
-// What stage speckle does at the edges with border = omit, behind its kernel on the same stream.
+// Edges of stage speckle with border = omit, after its kernel on the same stream.
 #pragma once
 
 #include "stages/speckle/speckle.hpp"
@@ -7,8 +7,8 @@
 
 namespace specklescope::cuda {
 
-/// Writes the results within radius of an edge, and puts their undefined and infinite pixels into `counts`
-/// (device memory) in place of those that were there.
+/// Writes the results within radius of an edge, and replaces their undefined and infinite pixels in `counts`
+/// (device memory).
 void run_speckle_omit(ConstDeviceView input, DeviceView output, const SpeckleParams& params,
                       const FrameInfo& info, PixelCounts* counts, cudaStream_t stream);
 

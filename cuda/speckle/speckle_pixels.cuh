@@ -1,5 +1,5 @@
-// How the speckle kernel reads rows, within the image, over its border and anywhere, and how it counts pixels
-// that need a word beside the picture.
+// Reading of rows in the speckle kernel, inside the image, across its border and anywhere, and counting of
+// special pixels.
 #pragma once
 
 #include "cuda/speckle/speckle_sums.cuh"
@@ -9,7 +9,7 @@ namespace specklescope::cuda {
 
 // --- rows and columns ---
 
-/// Four samples side by side, as loaded.
+/// Four contiguous samples, as loaded.
 template <class T> struct Quad;
 template <> struct Quad<std::uint8_t> {
     std::uint32_t bits;
@@ -34,7 +34,7 @@ template <> struct Quad<float> {
     }
 };
 
-/// The order in which the samples of a quad stand for those of a lane.
+/// Order of a quad's samples for a lane.
 enum class Turn : std::uint8_t { none, reversed, first, last };
 
 __device__ inline Quad<std::uint8_t> turned(const Quad<std::uint8_t>& quad, Turn turn) {
@@ -60,16 +60,15 @@ __device__ inline Quad<float> turned(const Quad<float>& quad, Turn turn) {
                                     : Quad<float>{make_float4(q.w, q.w, q.w, q.w)};
 }
 
-/// What one lane reads: columns x … x+3 of any row.
+/// Columns x … x+3 of any row, as read by one lane.
 template <class T> __device__ inline const T* line_pixels(const SpeckleArgs& args, int line) {
     return reinterpret_cast<const T*>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
 }
 
-// A reader loads the four samples of a lane in row y of the image, which may lie outside of it, or, with a
-// cursor, in one row after the other; what it has loaded becomes samples when it is `taken`, so that
-// `kRowsAtOnce` can be on their way.
+// A reader loads a lane's four samples in row y of the image, which may be outside, or, with a cursor, row
+// after row. Loads become samples when they are `taken`, so that `kRowsAtOnce` can be pending.
 
-/// For warps that see nothing but image.
+/// For warps that only see the image.
 template <class T> class InsideReader {
 public:
     static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 14;
@@ -101,7 +100,7 @@ private:
     int pitch_;
 };
 
-/// Where no address runs from row to row.
+/// For readers without a running address.
 template <class Reader> class RowCursor {
 public:
     __device__ RowCursor(const Reader& reader, int y) : reader_(reader), y_(y) {}
@@ -112,12 +111,12 @@ private:
     int y_;
 };
 
-/// For warps over the border whose right side lies in the image, or on an edge at a multiple of four columns:
-/// what a lane sees outside is some four columns of the image in another order.
+/// For warps across the border whose right side is inside the image, or at an edge at a multiple of four
+/// columns: the samples of a lane outside are four columns of the image in another order.
 template <class T> class EdgeReader {
 public:
-    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7; ///< more would not fit beside what it knows
-    static constexpr int kLeastWidth = 4 * kMaxHaloLanes;      ///< as far as windows reach outside
+    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7; ///< more would exceed the registers
+    static constexpr int kLeastWidth = 4 * kMaxHaloLanes;      ///< maximum extent of windows outside
     using Cursor = RowCursor<EdgeReader>;
 
     __device__ EdgeReader(const SpeckleArgs& args, int x)
@@ -154,7 +153,7 @@ private:
     __device__ bool nothing(int y) const {
         return nothing_ || (rows_zero_ && static_cast<unsigned>(y) >= static_cast<unsigned>(height_));
     }
-    /// As border_index(), with less to ask.
+    /// A cheaper form of border_index().
     __device__ int line(int y) const {
         y = max(y, before_ - y);
         y = min(y, behind_ - y);
@@ -163,12 +162,12 @@ private:
 
     const T* first_;
     int pitch_, height_;
-    int before_, behind_; ///< row y outside stands for before_ − y, behind_ − y
+    int before_, behind_; ///< row y outside maps to before_ − y, behind_ − y
     bool rows_zero_, nothing_;
     Turn turn_ = Turn::none;
 };
 
-/// For all others, sample by sample. Where each column is in a row is found once.
+/// For all others, sample by sample. The position of each column in a row is computed once.
 template <class T> class AnyReader {
 public:
     static constexpr int kRowsAtOnce = 1;
@@ -202,19 +201,18 @@ public:
 private:
     const SpeckleArgs& args_;
     int column_[kColumns];
-    unsigned outside_ = 0; ///< a bit a column; border zero
+    unsigned outside_ = 0; ///< one bit per column; border zero
 };
 
-// --- pixels that need a word beside the picture ---
+// --- special pixels: undefined, infinite, saturated ---
 
-/// A strip as one warp walks it: results rows first … end − 1 (of the output), columns x … x + 3 of the
-/// image.
+/// A strip processed by one warp: result rows first … end − 1, image columns x … x + 3.
 struct Strip {
     int x, first, end;
-    unsigned stored; ///< bit j: the lane's column j is of the output and not only there for its neighbours
+    unsigned stored; ///< bit j: the lane's column j is part of the output
 };
 
-/// Bit j: column j of this lane has a full-scale sample in its window, where `active` says the same of single
+/// Bit j: column j of this lane has a full-scale sample in its window; `active` has the same bits for single
 /// columns over the rows of the window.
 __device__ inline unsigned saturated_windows(unsigned active, int radius) {
     const int lane = static_cast<int>(threadIdx.x & 31U);
@@ -243,13 +241,13 @@ template <class T> __device__ inline unsigned full_samples(const Quad<T>& quad, 
     return bits;
 }
 
-/// What a lane has counted in its strip, and for how many rows more each of its columns is saturated.
+/// Counts of a lane in its strip, and for each column the number of further saturated rows.
 struct LaneCounts {
-    std::uint32_t rows = 0;   ///< a byte a column
+    std::uint32_t rows = 0;   ///< one byte per column
     std::uint32_t counts = 0; ///< undefined, infinite, saturated: 10 bits each (at most 4 · 255)
 };
 
-/// A row has entered the window, with full-scale samples where `full` says; only rows that matter come here.
+/// Call when a row with full-scale samples (`full`) enters the window; other rows are not passed.
 template <int R> __device__ inline void age(LaneCounts& seen, unsigned full) {
     // Bytes are at most 31: 0x7f stops the borrow.
     seen.rows -= (seen.rows + 0x7f7f7f7fU) >> 7 & 0x01010101U;
@@ -262,17 +260,17 @@ template <int R> __device__ inline void age(LaneCounts& seen, unsigned full) {
             seen.rows = (seen.rows & ~(0xffU << (8 * j))) | kRows << (8 * j);
 }
 
-/// What brought a warp to look at some rows again.
+/// Reason for examining some rows again.
 struct Reason {
     bool full;    ///< a full-scale sample has entered
     bool special; ///< a result is undefined or infinite
 };
 
-/// Counts in `rows` rows of results from row `first` on, as they have just been written.
+/// Counts in `rows` rows of results from row `first` on, just written.
 template <class T, int R, class Reader>
 __device__ inline void count_rows(const SpeckleArgs& args, const Strip& strip, const Reader& reader,
                                   int first, int rows, Reason reason, LaneCounts& seen) {
-    unsigned known = ~0U; // the saturated columns that `windows` belongs to
+    unsigned known = ~0U; // the saturated columns of `windows`
     unsigned windows = 0;
 #pragma unroll 1
     for (int y = first; y < first + rows; ++y) {
@@ -297,7 +295,7 @@ __device__ inline void count_rows(const SpeckleArgs& args, const Strip& strip, c
     }
 }
 
-/// Adds what the lanes of this warp have counted.
+/// Adds the counts of this warp's lanes.
 __device__ inline void add_counts(const SpeckleArgs& args, const LaneCounts& seen) {
     if (!__any_sync(kAllLanes, seen.counts != 0))
         return;

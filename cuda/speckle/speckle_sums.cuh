@@ -1,4 +1,4 @@
-// Sums of I and I² of columns and windows, per pixel type and radius, and what becomes of them.
+// Sums of I and I² of columns and windows, per pixel type and radius, and the results from them.
 #pragma once
 
 #include "cuda/speckle/speckle_launch.hpp"
@@ -13,12 +13,12 @@ inline constexpr unsigned kAllLanes = 0xffffffffU;
 
 // --- sums of columns ---
 
-/// Σ I and Σ I² as they are: u8 (at most 26 bits each).
+/// Separate Σ I and Σ I²: u8 (at most 26 bits each).
 struct Sums32 {
     std::uint32_t s, q;
 };
-/// Σ I² in the low 40 bits, Σ I in the high 24: u16 up to radius 7 needs exactly that. Adding is one
-/// addition.
+/// Σ I² in the low 40 bits, Σ I in the high 24: exactly enough for u16 up to radius 7. Both are added at
+/// once.
 struct SumsPacked {
     std::uint64_t p;
 };
@@ -37,7 +37,7 @@ __device__ inline Sums64 operator+(Sums64 a, Sums64 b) { return {a.q + b.q, a.s 
 __device__ inline SumsReal operator+(SumsReal a, SumsReal b) { return {a.s + b.s, a.q + b.q}; }
 
 template <class V> __device__ inline V three(const V& a, const V& b, const V& c) { return a + b + c; }
-/// The sum of three takes two instructions, as the sum of two does; the compiler left alone shares sums of
+/// The sum of three takes two instructions, like the sum of two; by itself the compiler would share sums of
 /// two.
 __device__ inline SumsPacked three(const SumsPacked& a, const SumsPacked& b, const SumsPacked& c) {
     SumsPacked result;
@@ -47,7 +47,7 @@ __device__ inline SumsPacked three(const SumsPacked& a, const SumsPacked& b, con
     return result;
 }
 
-/// The value of the lane `Offset` to the right (negative: left).
+/// Value of the lane `Offset` to the right (negative: left).
 template <int Offset, class V> __device__ inline V from_lane(V value) {
     if constexpr (Offset < 0)
         return __shfl_up_sync(kAllLanes, value, -Offset);
@@ -78,8 +78,7 @@ struct SumsOf<std::uint16_t, R> {
 };
 template <int R> struct SumsOf<float, R> { using Type = SumsReal; };
 
-/// The same value, of which the compiler knows nothing: what it knows of ranges makes it take 64-bit products
-/// apart.
+/// The same value with its range hidden from the compiler, which would otherwise split 64-bit products.
 template <class T> __device__ inline T opaque(T value) {
     asm("" : "+r"(value));
     return value;
@@ -91,23 +90,23 @@ __device__ inline std::uint64_t multiply_add(std::int32_t a, std::int32_t b, std
 __device__ inline std::uint64_t multiply_add(std::uint32_t a, std::uint32_t b, std::uint64_t c) {
     return static_cast<std::uint64_t>(opaque(a)) * b + c;
 }
-/// The address `count` times `step` bytes after `first`.
+/// Address `count` times `step` bytes after `first`.
 template <class T> __device__ inline T* advanced(T* first, std::int32_t count, std::int32_t step) {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
     return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) +
                                 static_cast<std::int64_t>(opaque(count)) * opaque(step));
 }
 
-/// The address `step` bytes further, in one instruction.
+/// Address `step` bytes further, in one instruction.
 template <class T> __device__ inline T* next_row(T* at, std::int32_t step) { return advanced(at, 1, step); }
 
-/// Adds to Σ I alone, in one instruction: a multiplication, since a shift would become two.
+/// Adds only to Σ I, in one instruction: a multiplication, since a shift would need two.
 __device__ inline void add_samples(SumsPacked& sums, std::uint32_t samples) {
     const std::uint32_t high = opaque(static_cast<std::uint32_t>(sums.p >> 32)) + opaque(samples) * 256;
     sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(sums.p);
 }
 
-/// One sample enters, one leaves: ΔI² = (e − l)(e + l).
+/// Replaces a sample: ΔI² = (e − l)(e + l).
 __device__ inline void replace(Sums32& sums, std::uint32_t enter, std::uint32_t leave) {
     const std::uint32_t d = enter - leave;
     sums.s += d;
@@ -124,7 +123,7 @@ __device__ inline void replace(Sums64& sums, std::uint32_t enter, std::uint32_t 
     sums.q = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.q);
 }
 
-/// A sample enters, none leaves. What can wait until all have entered is added to `rest`, and at last by
+/// Adds a sample. Work that can wait until all samples are added goes to `rest`, and is finished by
 /// add_rest().
 template <class Sums> __device__ inline void add_sample(Sums& sums, std::uint32_t sample, std::uint32_t&) {
     replace(sums, sample, 0);
@@ -149,7 +148,7 @@ __device__ inline float fast_sqrt(float x) {
     return r;
 }
 
-/// ΣI and N·ΣI² − (ΣI)², exact up to here, then rounded to f32. D = 0 and S = 0 stay exact.
+/// ΣI and N·ΣI² − (ΣI)², exact until rounded to f32. D = 0 and S = 0 stay exact.
 struct Moments {
     float s, d;
 };
@@ -178,7 +177,7 @@ template <int R> __device__ inline Moments moments(SumsPacked w) {
     return moments<R>(high >> 8, high & 0xffU, static_cast<std::uint32_t>(w.p));
 }
 
-/// Four results; the form is the same for all threads, so that it is asked once.
+/// Four results; the form is the same for all threads and is tested once.
 __device__ inline void results_of(const Moments (&m)[kColumns], SpeckleForm form, float c,
                                   float (&out)[kColumns]) {
     if (form == SpeckleForm::inverse) {
@@ -199,8 +198,8 @@ __device__ inline void results_of(const Moments (&m)[kColumns], SpeckleForm form
 
 // --- the width of the window ---
 
-/// Sums over columns 4·lane + j − R … 4·lane + j + R for j = 0 … 3, by additions alone: the columns that all
-/// four windows share, plus a tail of the three to their left, plus a head of the three to their right.
+/// Sums over columns 4·lane + j − R … 4·lane + j + R for j = 0 … 3, by additions only: the columns shared by
+/// all four windows, plus a tail of the three to their left, plus a head of the three to their right.
 template <int R, class V> struct Windows {
     V w[kColumns];
 
@@ -217,7 +216,7 @@ template <int R, class V> struct Windows {
             w[2] = three(a2, b0, b1);
             w[3] = three(b0, b1, b2);
         } else {
-            V left, right; // of the two windows to the left, and to the right
+            V left, right; // of the two windows on the left and on the right
             if constexpr (R == 2) {
                 left = three(c[1], c[2], a2);
                 right = three(c[1], c[2], b0);
@@ -241,8 +240,8 @@ private:
     }
     /// Columns 3 − R … R, for R ≥ 3.
     __device__ static V shared(const V (&c)[kColumns]) {
-        constexpr int whole = (R - 3) / kColumns; // neighbours on each side that lie in it with all columns
-        constexpr int part = (R - 3) % kColumns;  // columns of the next one after those
+        constexpr int whole = (R - 3) / kColumns; // neighbours on each side with all columns inside
+        constexpr int part = (R - 3) % kColumns;  // columns of the next neighbour
         const V own = three(c[0], c[1], c[2]) + c[3];
         V result = own;
         if constexpr (whole == 3) {

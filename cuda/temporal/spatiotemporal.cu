@@ -1,5 +1,5 @@
-// Spatio-temporal speckle contrast on the device: the newest frame enters the running sums of every pixel,
-// and these are summed over the windows.
+// Spatio-temporal speckle contrast on the device: the newest frame is added to the running sums of every
+// pixel, which are then summed over the windows.
 #include "cuda/temporal/spatiotemporal_integer.cuh"
 #include "cuda/temporal/spatiotemporal_real.cuh"
 #include "stages/temporal/contrast_over_time.hpp"

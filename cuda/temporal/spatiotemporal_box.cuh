@@ -1,5 +1,5 @@
-// What the kernels of spatiotemporal contrast are told, and what they find of one pixel in the running sums.
-// For .cu files only.
+// Arguments of the kernels for spatiotemporal contrast, and access to one pixel's running sums. For .cu files
+// only.
 #pragma once
 
 #include "cuda/temporal/temporal_state.cuh"
@@ -8,7 +8,7 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kWalkRows = 32; ///< results that one thread walks down; a guess
+inline constexpr int kWalkRows = 32; ///< results per thread down a column; an estimate
 
 struct BoxArgs {
     TemporalHistory history;
@@ -18,7 +18,7 @@ struct BoxArgs {
     int width, height; ///< of the image
     int out_width, out_height;
     double* sums[2];         ///< f32: S and M of columns, out_height rows of width
-    std::uint8_t* saturated; ///< f32: a column's flag
+    std::uint8_t* saturated; ///< f32: flag of a column
     MergeParts merge;        ///< f32
     std::byte* output;
     std::size_t output_pitch;
@@ -31,7 +31,7 @@ struct BoxArgs {
     }
 };
 
-/// One pixel of the tiles.
+/// A pixel in the tiles.
 struct Pixel {
     int tile, lane, j;
 

@@ -1,26 +1,26 @@
-// Spatiotemporal contrast of integers: a block walks down a strip of columns, each thread with the sums of
-// one column over the rows of the window; every four rows they meet, and each warp adds up the windows of one
-// row, four side by side in a lane. For .cu files only.
+// Spatiotemporal contrast of integers: a block moves down a strip of columns, each thread with the sums of
+// one column over the rows of the window; every four rows the block synchronises, and each warp adds the
+// windows of one row, four neighbours per lane. For .cu files only.
 #pragma once
 
 #include "cuda/temporal/spatiotemporal_box.cuh"
 
 namespace specklescope::cuda {
 
-inline constexpr int kBoxThreads = 128; ///< columns of a block, with those that only serve their neighbours
-inline constexpr int kBoxRows = kBoxThreads / 32; ///< between two meetings
-/// Columns of results of one block: lanes store four at once.
+inline constexpr int kBoxThreads = 128; ///< columns per block, including those used only by neighbours
+inline constexpr int kBoxRows = kBoxThreads / 32; ///< between two synchronisations
+/// Result columns per block: lanes store four at once.
 SPECKLESCOPE_BOTH constexpr int box_columns(int radius) { return (kBoxThreads - 2 * radius) / 4 * 4; }
 
 static_assert((2ULL * SpatiotemporalParams::kMaxRadius + 1) * SpatiotemporalParams::kMaxFrames << 16U <
               std::uint64_t{1} << 30);
-/// Above the sum of a column, ΣI < 31·500·2¹⁶ < 2³⁰, and of a window's columns: how many hold a saturated
-/// sample.
+/// Position above the sums: ΣI of a column < 31·500·2¹⁶ < 2³⁰. Counts the columns of a window with a
+/// saturated sample.
 inline constexpr int kFlagBit = 48;
 inline constexpr std::uint64_t kFlag = std::uint64_t{1} << kFlagBit;
 
-/// ΣI with flags and ΣI² of the block's columns in one row, where neither 32 neighbours nor 32 that are four
-/// columns apart meet in a bank.
+/// ΣI with flags and ΣI² of the block's columns in one row, without bank conflicts for 32 neighbours and for
+/// 32 columns with a distance of four.
 class ColumnSums {
 public:
     struct Sums {
@@ -30,7 +30,7 @@ public:
         s_[slot(column)] = sums.s;
         q_[slot(column)] = sums.q;
     }
-    /// Beyond the block's columns: anything.
+    /// Undefined beyond the block's columns.
     __device__ Sums at(int column) const { return {s_[slot(column)], q_[slot(column)]}; }
 
 private:
@@ -40,11 +40,11 @@ private:
     std::uint64_t s_[kSlots], q_[kSlots];
 };
 
-/// What one pixel of a column adds. Loaded without a question, so that many can be on their way.
+/// Contribution of one pixel of a column. Loaded unconditionally, so that many loads can be pending.
 template <class State> struct BoxSample {
     IntegerSums sums;
-    std::uint32_t oldest; ///< of the pixel's tile: 0 where none of it is saturated
-    std::size_t age;      ///< where its own age is
+    std::uint32_t oldest; ///< of the pixel's tile: 0 if none is saturated
+    std::size_t age;      ///< position of its age
     bool exists;
 
     __device__ static BoxSample load(const BoxArgs& args, int column, int y) {
@@ -62,8 +62,8 @@ template <class State> struct BoxSample {
     }
 };
 
-/// Running sums of a column over the rows of the window. What the border repeats lies in the same window:
-/// counting its saturated samples twice changes no flag.
+/// Running sums of a column over the rows of the window. Border pixels repeat pixels of the same window:
+/// counting their saturated samples twice changes no flag.
 struct RunningColumn {
     ColumnSums::Sums all{0, 0};
 
@@ -75,7 +75,7 @@ struct RunningColumn {
         all.s -= sample.s;
         all.q -= sample.q;
     }
-    /// The flag says whether any sample is saturated.
+    /// The flag is set if any sample is saturated.
     __device__ ColumnSums::Sums sums() const {
         return {(all.s & (kFlag - 1)) | (all.s >> kFlagBit != 0 ? kFlag : 0), all.q};
     }
@@ -157,7 +157,7 @@ template <class State> __global__ void __launch_bounds__(kBoxThreads)
             leave[i] = BoxSample<State>::load(args, column, begin + i - args.margin);
         }
 #pragma unroll
-        for (int i = 0; i < kBoxRows; ++i) { // rows behind the last are not looked at
+        for (int i = 0; i < kBoxRows; ++i) { // rows after the last are ignored
             running.add(enter[i].flagged(args));
             rows[i].put(thread, running.sums());
             running.take_off(leave[i].flagged(args));

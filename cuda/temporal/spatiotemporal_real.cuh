@@ -1,14 +1,14 @@
-// Spatiotemporal contrast of f32 in two passes, by merging groups: nothing is ever subtracted. Down the
-// columns, a thread walking down each, then along the rows. For .cu files only.
+// Spatiotemporal contrast of f32 in two passes, by merging groups without subtraction: along the columns, one
+// thread per column, then along the rows. For .cu files only.
 #pragma once
 
 #include "cuda/temporal/spatiotemporal_box.cuh"
 
 namespace specklescope::cuda {
 
-inline constexpr int kRowThreads = 256; ///< a guess
+inline constexpr int kRowThreads = 256; ///< an estimate
 
-/// Rows of the image from `first` for a walk that begins at result row `first`; f(y, row): row −1 is zeros.
+/// Image rows for a thread that starts at result row `first`; f(y, row): row −1 is zeros.
 struct Walk {
     int x, first, end; ///< result rows
     __device__ explicit Walk(const BoxArgs& args)
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kRowThreads) real_columns_kernel(const __grid_
     }
 }
 
-/// Column of the image for this thread; each block gives kRowThreads − 2·radius results.
+/// Image column of this thread; each block has kRowThreads − 2·radius results.
 struct Segment {
     int x, y;   ///< of the result that begins with this thread's column
     int column; ///< −1: zeros

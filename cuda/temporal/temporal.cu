@@ -1,4 +1,5 @@
-// Temporal speckle contrast on the device: one pass over the newest frame, the one that leaves and the sums.
+// Temporal speckle contrast on the device: one pass over the newest frame, the frame that leaves and the
+// sums.
 #include "cuda/temporal/temporal_state.cuh"
 #include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/temporal.hpp"

@@ -1,5 +1,5 @@
-// The running sums of temporal and spatiotemporal contrast on the device: the last frames and the sums of
-// every pixel, in tiles. For .cu files only.
+// Running sums of temporal and spatiotemporal contrast on the device: the last frames and the sums of every
+// pixel, in tiles. For .cu files only.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -14,7 +14,7 @@ struct TemporalHistory {
     const std::byte* input;
     std::size_t input_pitch;
     Tiles tiles;
-    std::byte* ring; ///< frames one after the other, each in tiles
+    std::byte* ring; ///< consecutive frames, each in tiles
     int frames;
     HistoryStep step;
     uint4* state;
@@ -35,7 +35,7 @@ __device__ inline uint4 halves(std::uint64_t a, std::uint64_t b) {
                       static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(b >> 32));
 }
 
-// What is kept of four pixels, and how one sample of each enters and one leaves. All begin as zeros.
+// State of four pixels, and replacement of one sample of each. Initially zeros.
 
 /// u8, and u16 of up to 256 frames: ΣI² and ΣI in 64 bits.
 struct PackedState {
@@ -64,7 +64,7 @@ struct PackedState {
     __device__ IntegerSums of(int j) const { return unpacked(sums[j]); }
 };
 
-/// u16 of more frames.
+/// u16 with more frames.
 struct WideState {
     static constexpr int kWords = 3;
     std::uint64_t q[kLaneSamples] = {};
@@ -167,7 +167,7 @@ struct RealState {
     __device__ const RealSums& of(int j) const { return sums[j]; }
 };
 
-/// Takes the lane's samples of the newest frame in, if it is new; returns the sums.
+/// Adds the lane's samples of the newest frame, if it is new; returns the sums.
 template <class T, class State>
 __device__ inline State take_in(const TemporalHistory& args, const Place& place, Samples<T>& newest) {
     State state;
@@ -179,14 +179,14 @@ __device__ inline State take_in(const TemporalHistory& args, const Place& place,
         const Samples<T> leave = args.step.leaves ? Samples<T>::load(samples) : Samples<T>{};
         state.replace(args, place, newest, leave);
         state.store(args, place);
-        // Last, so that it comes after `leave` has: a store to memory that is still on its way into the cache
-        // is slow (three times the whole kernel, for u8 on an H200).
+        // Last, after the load of `leave`: a store to memory that is still being loaded into the cache is
+        // slow (three times the whole kernel, for u8 on an H200).
         newest.store(samples);
     }
     return state;
 }
 
-/// The state that a pixel type and a number of frames need: f(T{}, State{}).
+/// Chooses the state for a pixel type and number of frames: f(T{}, State{}).
 template <class F> decltype(auto) dispatch_state(PixelType type, int frames, F&& f) {
     if (type == PixelType::f32)
         return f(float{}, RealState{});
@@ -197,10 +197,10 @@ template <class F> decltype(auto) dispatch_state(PixelType type, int frames, F&&
     return f(std::uint16_t{}, WideState{});
 }
 
-/// Owns what TemporalHistory points to.
+/// Owner of the memory of TemporalHistory.
 class TemporalMemory {
 public:
-    /// `other`: bytes that the stage needs besides.
+    /// `other`: additional bytes of the stage.
     void prepare(std::string_view stage, const Shape& input, int frames, std::size_t other = 0) {
         tiles_ = Tiles::of(input);
         frames_ = frames;

@@ -1,4 +1,4 @@
-// Power law on the device: the host's table for integers, one pow a sample for f32.
+// Power law on the device: the host's table for integers, one pow per sample for f32.
 #include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
@@ -91,14 +91,14 @@ private:
         check(cudaMemcpyAsync(levels_.as<std::uint16_t>(), levels.data(),
                               levels.size() * sizeof(std::uint16_t), cudaMemcpyHostToDevice, stream),
               "cudaMemcpyAsync");
-        check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); // the table goes after this
+        check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); // the table is freed after this
         levels_full_scale_ = full_scale;
     }
 
     GammaParams params_;
     Tiles tiles_;
     Buffer levels_;
-    double levels_full_scale_ = 0; ///< that levels_ were made for; 0: they hold no longer
+    double levels_full_scale_ = 0; ///< of the values in levels_; 0: invalid
     ColourCounts colour_counts_;
 };
 

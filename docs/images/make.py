@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the pictures of README and guide, each from its own run of the program, on a virtual screen.
+"""Makes the images of the pages, each from its own run of the program, on a virtual screen.
 
 Usage: docs/images/make.py PROGRAM [NAME…]   all of them, or those named
        docs/images/make.py --list            their names
@@ -21,6 +21,15 @@ PATIENCE = 300  # s
 MOST = 140 * 1024  # bytes of a picture: noise takes them, so it gets as many colours as fit
 COLOURS = (128, 96, 64, 48)
 SCENE = "synthetic:vessels?width=640&height=480&rate=40"
+
+RAW = "raw:camera.raw?width=480&height=360&format=gray16le&rate=40&full_scale=4095&speed=0"  # docs/tutorial.md has the same commands
+TUTORIAL = "synthetic:vessels?width=480&height=360&rate=40&speed=0&live=false"
+PLACES = {"regions": [
+    {"name": "vessel", "shape": "rectangle", "points": [[200, 450], [360, 480]]},
+    {"name": "tissue", "shape": "rectangle", "points": [[800, 850], [1000, 1000]]}]}
+TAKES = {"regions": [
+    {"name": "vessel", "shape": "polygon", "points": [[141, 196], [155, 196], [149, 330], [134, 330]]},
+    {"name": "tissue", "shape": "ellipse", "points": [[22, 240], [98, 330]]}]}
 
 REGIONS = {"regions": [
     {"name": "artery", "shape": "polygon", "points": [[188, 262], [206, 262], [198, 440], [178, 440]]},
@@ -375,6 +384,45 @@ def night(work):
         shrink(work / name, name, palettes=[256], dither="FloydSteinberg")
 
 
+def tutorial_dark(work):
+    (work / "places.json").write_text(json.dumps(PLACES))
+    with Viewer(work, [str(DATA / "rat_cortex_1280x1024_mono8.tif"), "--stage", "background:black=82", "--stage",
+                       "speckle:exposure=5", "--um-per-px", "5", "--regions", "places.json", "--view", "traces=hidden"]) as window:
+        window.quiet()
+        window.point(500, 430)
+        window.frames(2)
+        window.save("tutorial-dark.png")
+
+
+def takes(work):
+    """The recording of the tutorial: in its second half the flow is 1.3 times as fast."""
+    if not (work / "takes.tiff").exists():
+        run(work, TUTORIAL, "--frames", 200, "--record-raw", work / "camera.raw")
+        run(work, TUTORIAL + "&exposure=6.5", "--frames", 200, "--record-raw", work / "active.raw")
+        (work / "camera.raw.jsonl").unlink()
+        with open(work / "camera.raw", "ab") as both:
+            both.write((work / "active.raw").read_bytes())
+        run(work, RAW, "--um-per-px", 5, "--record-raw", work / "takes.tiff")
+    (work / "takes.json").write_text(json.dumps(TAKES))
+    return ["takes.tiff", "--stage", "speckle:radius=3,output=contrast2", "--stage", "average:frames=20", "--stage",
+            "flow:exposure=5", "--regions", "takes.json", "--baseline-seconds", "4"]
+
+
+def tutorial_change(work):
+    with Viewer(work, [*takes(work), "--view", "layout=split"]) as window:
+        window.key("Home", "percent")  # the whole run, in percent
+        window.point()
+        window.wait(lambda: window.value("film.position", 0) > 350, "the second half")
+        window.save("tutorial-change.png")
+
+
+def tutorial_report(work):
+    run(work, *takes(work), "--subject", "mouse 7", "--report", "tutorial.pdf")
+    subprocess.run(["pdftoppm", "-r", "72", "-f", "1", "-l", "1", "-png", "-singlefile", "tutorial.pdf", "page"], cwd=work,
+                   check=True)
+    shrink(work / "page.png", "tutorial-report.png", ["-crop", "842x450+0+20", "+repage"])
+
+
 # By the function that makes them.
 PICTURES = {
     viewer: ["viewer.png"],
@@ -392,6 +440,9 @@ PICTURES = {
     movie: ["movie.png"],
     kymograph: ["kymograph.png"],
     report: ["report.png"],
+    tutorial_dark: ["tutorial-dark.png"],
+    tutorial_change: ["tutorial-change.png"],
+    tutorial_report: ["tutorial-report.png"],
     night: ["night.png", "night-plain.png"],
     viewer_gpu: ["viewer-gpu.png"],  # only where it is named: it needs a GPU
 }

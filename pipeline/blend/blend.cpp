@@ -9,11 +9,11 @@ namespace specklescope {
 
 namespace {
 
-/// Which pixels of a row of results are seen: by their colours' place in the map, as map_colors() finds it.
+/// Marks the visible pixels of a row of results: those whose index in the colour map is at least `first`.
 void seen_pixels(ConstHostView row, const Coloring& coloring, int first, std::vector<std::uint8_t>& seen) {
     const Shape grey{row.shape.width, 1, 3, PixelType::u8};
     std::vector<std::byte> index(grey.bytes());
-    // The grey map's colours are their own places.
+    // In the grey map, colour and index are equal.
     map_colors(row, ColorMap::grey, coloring.range, coloring.curve, HostView(index.data(), grey));
     seen.assign(static_cast<std::size_t>(row.shape.width), 1);
     dispatch(row.shape.type, [&](auto zero) {

@@ -8,9 +8,9 @@ namespace specklescope {
 
 namespace {
 constexpr double kNs = 1e9;
-constexpr double kResolution = 1000; ///< ns: of time stamps; no fit is better than that over its span
+constexpr double kResolution = 1000; ///< ns: resolution of time stamps, which limits the fit over its span
 
-double ppm_fast(double slope) { // ns of delay for each second of the source's clock
+double ppm_fast(double slope) { // from ns of delay per second of the source's clock
     const double lag = slope / kNs;
     return -lag / (1 + lag) * 1e6;
 }
@@ -36,7 +36,7 @@ void ClockFit::add(std::int64_t capture_ns, std::int64_t arrival_ns) {
     extend(block.hull, point);
 }
 
-/// The lower hull of points that come in the order of t.
+/// Extends the lower hull; points arrive in the order of t.
 void ClockFit::extend(std::vector<Point>& hull, const Point& point) {
     while (hull.size() >= 2) {
         const Point& a = hull[hull.size() - 2];
@@ -46,7 +46,7 @@ void ClockFit::extend(std::vector<Point>& hull, const Point& point) {
         hull.pop_back();
     }
     hull.push_back(point);
-    if (hull.size() <= kMostOnHull) // a clock whose skew keeps falling puts every frame there
+    if (hull.size() <= kMostOnHull) // with a steadily falling skew every frame lies on the hull
         return;
     std::size_t kept = 1;
     for (std::size_t i = 2; i + 1 < hull.size(); i += 2)
@@ -72,8 +72,8 @@ void ClockFit::halve() {
     block_s_ *= 2;
 }
 
-/// Of all lines with no point below, that with the smallest sum of distances: the edge of the hull at the
-/// mean of t (Moon, Skelly, Towsley 1999).
+/// Among all lines with no point below them, the one with the smallest sum of distances: the edge of the hull
+/// at the mean of t (Moon, Skelly, Towsley 1999).
 std::optional<ClockFit::Line> ClockFit::fit(std::size_t first, std::size_t last, std::size_t left_out) const {
     std::vector<Point> hull;
     std::uint64_t frames = 0;
@@ -109,7 +109,7 @@ std::optional<ClockReport> ClockFit::report() const {
     const std::optional<Line> line = fit(0, blocks_.size(), kNone);
     if (!line)
         return std::nullopt;
-    // The jackknife over stretches of time, so that delays of one moment count as one.
+    // Jackknife over blocks of time, so that correlated delays count once.
     double slopes = 0, levels = 0, used = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         if (blocks_[i].frames == 0)
@@ -174,10 +174,10 @@ std::string to_json(const ClockReport& report) {
 }
 
 std::string to_string(const ClockReport& report) {
-    // As many decimals as the error has.
+    // Show as many decimals as the error justifies.
     const int decimals =
         std::clamp(1 - static_cast<int>(std::floor(std::log10(std::max(report.skew_error_ppm, 1e-9)))), 0, 4);
-    constexpr double kTellsDrift = 60; // s: halves of less are far less certain than the whole
+    constexpr double kTellsDrift = 60; // s: halves of shorter spans are too uncertain
     char halves[96] = "";
     if (report.span_s >= kTellsDrift)
         std::snprintf(halves, sizeof halves, " (first half %+.*f, second %+.*f)", decimals,

@@ -1,6 +1,6 @@
-// Skew and offset of a source's clock from when frames were captured on it and when they arrived here.
-// Arrival is late by a varying time and never early, so the line of least delay is fitted, not that through
-// the middle: docs/science.md.
+// Skew and offset of a source's clock, from capture times on that clock and arrival times here. Frames arrive
+// late by a varying time and never early, so the fit follows the smallest delays, not the mean:
+// docs/science.md.
 #pragma once
 
 #include "pipeline/clock/clock_report.hpp"
@@ -13,12 +13,12 @@
 
 namespace specklescope {
 
-/// Keeps what lies on the lower convex hull, so that hours take no more memory than seconds. One thread only.
+/// Keeps only the lower convex hull, so that memory does not grow with the run. One thread only.
 class ClockFit {
 public:
-    /// Times in ns, captures in order.
+    /// Times in ns; captures in order.
     void add(std::int64_t capture_ns, std::int64_t arrival_ns);
-    /// Nothing below kLeastFrames and kLeastSpan.
+    /// Nothing before kLeastFrames and kLeastSpan.
     std::optional<ClockReport> report() const;
     double span_s() const;
 
@@ -28,14 +28,14 @@ public:
 private:
     struct Point {
         double t = 0; ///< s on the source's clock since the first frame
-        double d = 0; ///< ns by which arrival has fallen behind capture since the first frame
+        double d = 0; ///< ns by which arrival lags behind capture since the first frame
     };
     struct Line {
         double slope = 0; ///< ns/s
         double level = 0; ///< ns, at t = 0
         double at(double t) const { return level + slope * t; }
     };
-    /// A stretch of time: its hull and sums.
+    /// A time block: its hull and sums.
     struct Block {
         std::vector<Point> hull;
         std::uint64_t frames = 0;
@@ -43,7 +43,7 @@ private:
     };
     static void extend(std::vector<Point>& hull, const Point& point);
     void halve();
-    /// Of the blocks from `first` to before `last`, without number `left_out`.
+    /// Fits the blocks [first, last) without block `left_out`.
     std::optional<Line> fit(std::size_t first, std::size_t last, std::size_t left_out) const;
 
     static constexpr std::size_t kBlocks = 32;
@@ -55,7 +55,7 @@ private:
     std::uint64_t frames_ = 0;
 };
 
-/// Begins anew where the clock was set or the source opened again; tells of the longest time in between.
+/// Starts a new fit when the clock was set or the source was reopened; reports the longest span.
 class ClockWatch {
 public:
     void add(const FrameInfo& info);

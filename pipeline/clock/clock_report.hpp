@@ -1,4 +1,4 @@
-// How the clock of a camera runs beside ours.
+// Report on a camera's clock compared to ours.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@ class ClockWatch;
 
 struct ClockReport {
     std::uint64_t frames = 0;
-    double span_s = 0; ///< from the first of them to the last
-    /// By how much the source's clock runs fast, in parts per million of ours; with one standard error.
+    double span_s = 0; ///< from the first frame to the last
+    /// Skew of the source's clock in parts per million of ours, positive if it runs fast; with one standard
+    /// error.
     double skew_ppm = 0, skew_error_ppm = 0;
-    /// The same over the first and the second half alone: their difference is drift.
+    /// The same over each half; their difference is drift.
     double first_half_ppm = 0, second_half_ppm = 0;
-    std::int64_t at_capture_ns = 0; ///< on the source's clock, the last frame: there …
-    /// … our steady clock was ahead by this much when that frame was here, had nothing held it up. It holds
-    /// what every frame takes: exposure, readout, transfer.
+    std::int64_t at_capture_ns = 0; ///< on the source's clock, of the last frame
+    /// Lead of our steady clock at that capture, if the frame had arrived without extra delay. Includes the
+    /// constant part: exposure, readout, transfer.
     std::int64_t offset_ns = 0;
-    double offset_error_ns = 0; ///< one standard error, without that constant
-    double delay_ms = 0;        ///< by which frames came later than the quickest, on the average
+    double offset_error_ns = 0; ///< one standard error, without the constant part
+    double delay_ms = 0;        ///< mean delay compared to the fastest frame
 };
 
 /// One JSON object on one line.

@@ -1,4 +1,4 @@
-// Whether a camera's clock was set between two frames, told from when they arrived here.
+// Detects that a camera's clock was set between two frames, from their arrival times.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 namespace specklescope {
 
-/// A frame may be late and never early: one that seems to come earlier than the quickest before it was
-/// stamped by a clock that somebody set ahead. A clock coarser than the distance of two frames stands between
-/// them, and was not set. One thread only.
+/// Frames arrive late but never early: a frame that seems earlier than the fastest one before was stamped by
+/// a clock that was set ahead. Repeated stamps of a clock coarser than the frame interval are accepted. One
+/// thread only.
 class ClockSteps {
 public:
     /// Times in ns.
@@ -20,16 +20,16 @@ public:
             return false;
         const std::int64_t late = late_ + passed - step, pace = std::max<std::int64_t>(passed, 0) / 1000;
         const bool set = step < 0 || late < -kEarly - pace || late > kLate + pace;
-        // What a slow clock has fallen behind is no lateness: it is forgotten, faster than clocks run apart.
+        // Forget lateness slowly, but faster than two clocks drift apart: a slow clock is not a late frame.
         late_ = set ? 0 : std::max<std::int64_t>(late - pace / 4, 0);
         return set;
     }
 
 private:
     static constexpr std::int64_t kEarly = 100'000'000;  ///< ns
-    static constexpr std::int64_t kLate = 5'000'000'000; ///< ns that nothing here holds a frame up for
-    std::int64_t capture_ = 0, arrival_ = 0;             ///< of the frame before
-    std::int64_t late_ = 0;                              ///< by which it came later than the quickest
+    static constexpr std::int64_t kLate = 5'000'000'000; ///< ns; no frame is delayed longer by the host
+    std::int64_t capture_ = 0, arrival_ = 0;             ///< of the previous frame
+    std::int64_t late_ = 0;                              ///< delay compared to the fastest frame
     bool any_ = false;
 };
 

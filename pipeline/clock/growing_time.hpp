@@ -1,15 +1,15 @@
-// Capture times on an axis that never goes back.
+// Capture times on an axis that never decreases.
 #pragma once
 
 #include <cstdint>
 
 namespace specklescope {
 
-/// For what is measured in the time of frames: behind a clock that was set back it goes on by the distance of
-/// the two frames before. One thread only.
+/// Time axis for measurements. After a clock was set back it continues with the interval of the two frames
+/// before. One thread only.
 class GrowingTime {
 public:
-    /// `follows`: nothing lies between this frame and the one before that the source knows of.
+    /// `follows`: the source knows of no gap between this frame and the previous one.
     std::int64_t at(std::int64_t capture_ns, bool follows) {
         std::int64_t time = capture_ns + shift_;
         if (any_ && time < last_) {

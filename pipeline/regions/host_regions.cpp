@@ -12,7 +12,7 @@ namespace specklescope {
 
 namespace {
 
-/// The span's values as f32: integers of 16 bits are the same number. Returns the end.
+/// Values of the span as f32 (16-bit integers stay exact). Returns the end.
 float* copy_values(const RegionInput& input, const RowSpan& span, float* to) {
     const Shape& shape = input.image.shape;
     const auto length = static_cast<std::size_t>(span.length);
@@ -30,7 +30,7 @@ float* copy_values(const RegionInput& input, const RowSpan& span, float* to) {
     return to + length;
 }
 
-/// Pixels with a sample at full scale.
+/// Number of pixels with a sample at full scale.
 std::uint32_t saturated_of(const RegionInput& input, const RowSpan& span) {
     const SaturationLook& look = input.saturation;
     const ConstHostView& in = look.in == SaturationLook::In::raw ? input.raw : input.image;
@@ -72,7 +72,7 @@ void HostRegions::set(std::shared_ptr<const PlacedRegions> placed) {
 
 double HostRegions::median(const RegionInput& input, const PlacedRegion& region, Scratch& scratch) const {
     std::vector<float>& values = scratch.region;
-    values.resize(region.pixels); // within what was reserved
+    values.resize(region.pixels); // within the reserved capacity
     float* to = values.data();
     for (std::uint32_t i = 0; i < region.spans; ++i)
         to = copy_values(input, placed_->spans[region.span + i], to);
@@ -103,7 +103,7 @@ std::shared_ptr<const RegionValues> HostRegions::measure(const RegionInput& inpu
         RegionSums& sums = sums_[index] = sums_of(scratch.values.data(), pixels, inverses);
         sums.saturated = saturated;
     };
-    constexpr int kLeast = 2; // chunks of a band, a guess
+    constexpr int kLeast = 2; // chunks of a band, an estimate
     const int chunks = static_cast<int>(sums_.size());
     if (chunks > 0)
         for_bands(chunks, band_count(chunks, slots, kLeast), slots, [&](Band band, int slot) {

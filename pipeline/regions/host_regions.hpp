@@ -1,4 +1,4 @@
-// Statistics over regions on the host: chunks over the threads.
+// Statistics over regions on the host: chunks in parallel.
 #pragma once
 
 #include "pipeline/regions/region_sums.hpp"
@@ -9,25 +9,25 @@
 
 namespace specklescope {
 
-/// Where the pixels of a result are, and how they are read.
+/// Pixels of a result and how to read them.
 struct RegionInput {
-    ConstHostView image; ///< the final one
+    ConstHostView image; ///< the final image
     ConstHostView raw;
-    GreyChannel channel = GreyChannel::luma; ///< what is taken of colour
+    GreyChannel channel = GreyChannel::luma; ///< channel used of colour
     RegionMean mean = RegionMean::plain;
     SaturationLook saturation;
 };
 
 class HostRegions {
 public:
-    /// `placed` may be null: then there is nothing to measure.
+    /// Null: no regions.
     void set(std::shared_ptr<const PlacedRegions> placed);
     const std::shared_ptr<const PlacedRegions>& placed() const { return placed_; }
-    /// The final image has the size that the regions were placed on.
+    /// The final image must have the size that the regions were placed on.
     std::shared_ptr<const RegionValues> measure(const RegionInput& input);
 
 private:
-    /// One slot's own, apart from every other's cache lines.
+    /// Scratch memory of one slot, on its own cache lines.
     struct alignas(64) Scratch {
         std::vector<float> values; ///< of a chunk
         std::vector<float> region; ///< for a median
@@ -35,7 +35,7 @@ private:
     double median(const RegionInput& input, const PlacedRegion& region, Scratch& scratch) const;
 
     std::shared_ptr<const PlacedRegions> placed_;
-    std::vector<RegionSums> sums_; ///< of each chunk
+    std::vector<RegionSums> sums_; ///< per chunk
     std::vector<double> medians_;
     std::vector<Scratch> scratch_;
 };

@@ -1,5 +1,5 @@
-// What is added up over a part of a region, and how parts become one. The same for host and device; each adds
-// up in an order that does not change from run to run.
+// Sums over parts of a region and their combination. The same for host and device; each adds in a fixed
+// order.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -19,7 +19,7 @@ struct RegionSums {
     std::uint32_t valid = 0, infinite = 0, undefined = 0, saturated = 0;
 };
 
-/// Chan, Golub, LeVeque 1979, eq. 2.1: as exact as if both had been one.
+/// Combines two sums (Chan, Golub, LeVeque 1979, eq. 2.1).
 SPECKLESCOPE_BOTH inline void add_sums(RegionSums& to, const RegionSums& more) {
     const double n = static_cast<double>(to.valid) + more.valid;
     if (more.valid > 0) {
@@ -36,22 +36,22 @@ SPECKLESCOPE_BOTH inline void add_sums(RegionSums& to, const RegionSums& more) {
     to.saturated += more.saturated;
 }
 
-/// What the numbers of a result need.
+/// Kind of mean for this measure.
 RegionMean region_mean(Measure measure);
 
-/// Where samples at full scale are looked for.
+/// Image in which samples at full scale are counted.
 struct SaturationLook {
     enum class In : std::uint8_t { nowhere, raw, result };
     In in = In::nowhere;
     double threshold = 0;
-    int dx = 0, dy = 0; ///< a result's pixel (x, y) is the raw frame's (x + dx, y + dy)
+    int dx = 0, dy = 0; ///< result pixel (x, y) is raw pixel (x + dx, y + dy)
 };
-/// `raw` and its info; `result` as the chain's last stage describes it. Stages that leave pixels in place
-/// crop all sides alike.
+/// `raw` with its info; `result` as described by the last stage. Stages that do not move pixels crop all
+/// sides equally.
 SaturationLook saturation_look(const Chain& chain, const Shape& raw, const FrameInfo& raw_info,
                                const Shape& result, const FrameInfo& result_info);
 
-/// Sums of one region as its statistics.
+/// Statistics from the sums of one region.
 RegionStatistics region_statistics(const RegionSums& sums, const PlacedRegion& region, RegionMean mean,
                                    SaturationLook::In looked, double median);
 

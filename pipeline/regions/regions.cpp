@@ -13,7 +13,7 @@ namespace specklescope {
 
 namespace {
 
-/// Cuts long spans from `first` on, in place.
+/// Splits long spans from `first` on, in place.
 void cut_spans(std::vector<RowSpan>& spans, std::size_t first) {
     constexpr int kMost = PlacedRegions::kSpanPixels;
     std::size_t more = 0;

@@ -23,7 +23,7 @@ double um_per_px(const StreamInfo& stream, const Chain* chain) {
 }
 
 std::string_view scale_origin(const StreamInfo& stream) {
-    constexpr double kSame = 1e-9; // what dividing by a chain's factor and back may change
+    constexpr double kSame = 1e-9; // rounding error of dividing by a chain's factor and back
     const double um = stream.um_per_source_px, said = stream.source.um_per_px;
     return um <= 0 ? "unknown" : std::abs(um - said) <= kSame * um ? "file" : "given";
 }

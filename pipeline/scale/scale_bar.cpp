@@ -26,7 +26,7 @@ ScaleBar scale_bar(double um, double room) {
     const double most = um * room;
     const double power = std::pow(10, std::floor(std::log10(most)));
     double length = power;
-    for (const double part : {2.0, 5.0, 10.0}) // 10: a logarithm just below a whole number
+    for (const double part : {2.0, 5.0, 10.0}) // 10: for logarithms just below an integer
         if (part * power <= most * (1 + 1e-12))
             length = part * power;
     return {length, length / um, length_text(length)};

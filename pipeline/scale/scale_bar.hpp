@@ -1,17 +1,17 @@
-// How long a scale bar is, and what stands on it.
+// Length and label of a scale bar.
 #pragma once
 
 #include <string>
 
 namespace specklescope {
 
-/// A length of 1, 2 or 5 times a power of ten µm, and how it is written: "500 nm", "200 µm", "1 mm", "2 cm".
+/// A length of 1, 2 or 5 times a power of ten µm, and its label: "500 nm", "200 µm", "1 mm", "2 cm".
 struct ScaleBar {
     double um = 0;
     double length = 0; ///< on the screen
     std::string text;
 };
-/// The longest that fits into `room`, where a unit of length on the screen is `um` µm; both above 0.
+/// Longest bar that fits into `room`, with `um` µm per unit of screen length; both above 0.
 ScaleBar scale_bar(double um, double room);
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// What a live source would have given while it was away: an estimate, and told as one.
+// Estimates the frames that a live source missed while it was away.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -11,8 +11,8 @@
 
 namespace specklescope {
 
-/// By the rate at which its frames came before: measured over at least ten of them, else as before an earlier
-/// absence, else `nominal`, as the source says (frames/s; 0: unknown, and then nothing is estimated).
+/// Uses the rate before the absence: measured over at least ten frames, else that of an earlier absence, else
+/// `nominal` of the source (frames/s; 0: unknown, no estimate).
 class Absence {
 public:
     struct Missed {
@@ -20,13 +20,13 @@ public:
         std::uint64_t frames = 0;
     };
 
-    /// The source was found dead or silent; again while it is away changes nothing.
+    /// The source was found dead or silent; repeated calls change nothing.
     void begins(double nominal) {
         rate_ = rate(nominal);
         away_ = true;
         frames_ = 0;
     }
-    /// A frame came; if the source had been away, what was missed before it.
+    /// Call for each frame; returns what was missed if the source had been away.
     std::optional<Missed> frame(SteadyClock::time_point now) {
         const auto before = std::exchange(last_, now);
         if (frames_++ == 0)
@@ -47,7 +47,7 @@ private:
     }
 
     std::optional<SteadyClock::time_point> last_;
-    SteadyClock::time_point first_{}; ///< of `frames_`, those since it was opened
+    SteadyClock::time_point first_{}; ///< of `frames_`, counted since the opening
     std::uint64_t frames_ = 0;
     double rate_ = 0;
     bool away_ = false;

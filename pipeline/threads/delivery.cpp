@@ -27,7 +27,7 @@ void take_out(Flow& flow, const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(flow.mutex);
         if (std::erase(flow.sinks, sink) == 0)
-            return; // somebody else did, and closes it
+            return; // removed by another thread, which closes it
     }
     flow.close_sink(*sink);
 }

@@ -1,14 +1,14 @@
-// Results on their way to the sinks. Used by the processing thread alone. Internal to pipeline/.
+// Passes results to the sinks. Used only by the processing thread. Internal to pipeline/.
 #pragma once
 
 #include "pipeline/threads/flow.hpp"
 
 namespace specklescope {
 
-/// The viewer or a sink wants the pixels of the next result in the host's memory.
+/// True if the viewer or a sink needs the next result in host memory.
 bool want_host_image(const Flow& flow);
-/// Every sink gets the result; of a file it may take its time. A sink should report its own troubles; one
-/// that throws is taken out, and the run goes on.
+/// Passes the result to every sink; waits for capacity if the source is a file. A sink that throws is
+/// removed, and the run continues.
 void push_to_sinks(Flow& flow, const Result& result);
 
 } // namespace specklescope

@@ -54,7 +54,7 @@ void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried) 
         const std::scoped_lock lock(mutex);
         if (wanted == tried)
             wanted = applied;
-        // Regions are tried again with an edit of the chain that was made on top of them.
+        // Regions are retried with an edit of the chain that was made after them.
         known = std::any_of(refused.begin(), refused.end(),
                             [&](const RefusedEdit& one) { return one.version == edit.version; });
         if (!known)

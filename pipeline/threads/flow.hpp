@@ -1,4 +1,4 @@
-// What the acquisition and the processing thread share, and nothing else does. Internal to pipeline/.
+// State shared by the acquisition and the processing thread. Internal to pipeline/.
 #pragma once
 
 #include "pipeline/pipeline.hpp"
@@ -14,7 +14,7 @@
 
 namespace specklescope {
 
-/// Chain and regions for the next frames. Immutable: an edit publishes a new one.
+/// Chain and regions for the next frames. Immutable: an edit publishes a new object.
 struct Wanted {
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
@@ -26,21 +26,21 @@ struct SourceEdit {
     ParamValue value;
 };
 
-/// A frame on its way from the one thread to the other.
+/// A frame in the queue between the threads.
 struct Queued {
     Frame frame;
-    std::uint64_t epoch = 0;  ///< the number of the seek before it; 0: of none
-    bool unseen = false;      ///< fills histories in front of the frame that was sought
-    std::uint64_t landed = 0; ///< where the file went on last: the frame sought, or the first of the loop
-    std::uint64_t lost = 0;   ///< in front of it, of a file: counted when it is begun
+    std::uint64_t epoch = 0;  ///< number of the last seek before it; 0: none
+    bool unseen = false;      ///< fills windows before the seek target
+    std::uint64_t landed = 0; ///< position of the last discontinuity (seek target or loop start)
+    std::uint64_t lost = 0;   ///< frames of a file lost before it: counted when it is processed
 };
 struct SeekRequest {
     std::uint64_t frame = 0;
     bool warm = false;
     std::uint64_t number = 0; ///< counts the requests, from 1
 };
-/// The frame lies behind the loop that it is played in. What was sought behind it is played to the end of the
-/// file.
+/// True if the frame is beyond the end of its loop. After a seek beyond the loop's end, playback runs to the
+/// end of the file.
 inline bool beyond(const LoopRange& loop, std::uint64_t position, std::uint64_t landed) {
     return loop.last && position > *loop.last && landed <= *loop.last;
 }
@@ -58,15 +58,16 @@ struct Flow {
     const PipelineOptions options;
     const std::unique_ptr<Source> source;
 
-    // Between the threads.
-    moodycamel::BlockingConcurrentQueue<Queued> frames{1024}; ///< more than make_ring() gives a fast camera
+    // Shared between the threads.
+    /// larger than the ring that make_ring() gives a fast camera
+    moodycamel::BlockingConcurrentQueue<Queued> frames{1024};
     moodycamel::ConcurrentQueue<SourceEdit> source_edits;
     std::atomic<bool> stop{false};
-    std::atomic<bool> source_done{false}; ///< after the last frame was enqueued; written under the mutex
+    std::atomic<bool> source_done{false}; ///< set after the last frame was queued; written under the mutex
     std::atomic<bool> finished{false};
-    std::atomic<bool> computes_no_more{false}; ///< the processing thread has ended before its time
-    std::atomic<bool> seek_waits{false};       ///< `seek` holds one, or the source is at it
-    std::atomic<std::uint64_t> epoch{0};       ///< the seek that took effect last: older frames are not shown
+    std::atomic<bool> computes_no_more{false}; ///< the processing thread ended with an error
+    std::atomic<bool> seek_waits{false};       ///< `seek` is set, or the source is seeking
+    std::atomic<std::uint64_t> epoch{0}; ///< number of the last seek in effect: older frames are not shown
     std::atomic<bool> paused{false};
     std::atomic<int> steps{0};
     std::atomic<bool> viewer_wants_host{true};
@@ -74,27 +75,27 @@ struct Flow {
     Mailbox mailbox;
     Stats stats;
 
-    /// Held while sinks are given a result: whoever took a sink out and then held it may close that sink.
+    /// Held while sinks get a result. After removing a sink, lock it once before closing that sink.
     std::mutex delivery;
-    /// Held while an edit makes the next Wanted of the newest.
+    /// Held while an edit makes the next Wanted from the newest.
     std::mutex editing;
 
-    // Under the mutex.
+    // Guarded by mutex.
     mutable std::mutex mutex;
-    std::condition_variable wake; ///< stop; a seek or a loop for who waits for one
+    std::condition_variable wake; ///< notified for stop, seeks and loops
     std::optional<SeekRequest> seek;
     std::optional<std::uint64_t> sought; ///< Pipeline::sought()
-    std::uint64_t seeks = 0;             ///< that were asked for
+    std::uint64_t seeks = 0;             ///< number of requested seeks
     SeekFailure seek_failure;
     std::optional<LoopRange> loop;
     std::shared_ptr<const Wanted> wanted;              ///< with every edit; never null
-    std::shared_ptr<const Wanted> applied;             ///< run by the executor; never null
+    std::shared_ptr<const Wanted> applied;             ///< used by the executor; never null
     std::deque<std::shared_ptr<const Wanted>> pending; ///< edits after `applied`, up to `wanted`
-    std::uint64_t version = 0;                         ///< of the newest edit, refused ones included
+    std::uint64_t version = 0;                         ///< of the newest edit, including refused ones
     std::deque<RefusedEdit> refused;
-    double um_per_source_px = 0; ///< 0: as the source says
+    double um_per_source_px = 0; ///< 0: from the source
     PipelineStatus status;
-    std::uint64_t begins_at = 0; ///< frame of the file with which the run began
+    std::uint64_t begins_at = 0; ///< first frame of the run in its file
     std::vector<std::shared_ptr<Sink>> sinks;
     std::vector<std::shared_ptr<Sink>> sinks_to_open; ///< added before start()
     std::uint64_t dropped_by_closed_sinks = 0;
@@ -108,7 +109,7 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         um_per_source_px = um;
     }
-    double um_of_raw() const { ///< that one, or the source's; 0: unknown
+    double um_of_raw() const { ///< the user's value, or the source's; 0: unknown
         const std::scoped_lock lock(mutex);
         return um_per_source_px > 0 ? um_per_source_px : status.source.um_per_px;
     }
@@ -120,11 +121,11 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         return status.source.patient;
     }
-    bool own_clock() const { ///< capture times are of a clock that is not ours
+    bool own_clock() const { ///< capture times are from the source's clock
         const std::scoped_lock lock(mutex);
         return !status.source.clock.empty();
     }
-    bool records() const { ///< a recorder takes what comes
+    bool records() const { ///< a sink stores results
         const std::scoped_lock lock(mutex);
         return std::any_of(sinks.begin(), sinks.end(), [](const auto& sink) { return sink->records(); });
     }
@@ -136,7 +137,7 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         return loop;
     }
-    /// Its frame does not come. Of an older seek than the last that failed nobody asks any more.
+    /// Records a failed seek, unless a later one has failed already.
     void seek_failed(std::uint64_t number, const std::string& why) {
         const std::scoped_lock lock(mutex);
         if (number >= seek_failure.seek)
@@ -148,8 +149,8 @@ struct Flow {
         status.message = std::move(message);
     }
     void say(Message::Level level, std::string text); ///< to the log and the screen
-    void close_sink(Sink& sink);                      ///< and keeps its count of drops
-    /// Returns to what is applied, unless a newer edit came, and reports once.
+    void close_sink(Sink& sink);                      ///< keeps its count of drops
+    /// Returns to the applied state, unless a newer edit was made, and reports the refusal once.
     void refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried);
     std::shared_ptr<const Wanted> newest() const {
         const std::scoped_lock lock(mutex);
@@ -162,28 +163,28 @@ struct Flow {
         return version + 1;
     }
     std::uint64_t edit(const std::function<void(Chain&)>& change); ///< Pipeline::edit()
-    /// Waits, but no longer than until stop.
+    /// Waits for `time` or until stop.
     void sleep(std::chrono::milliseconds time) {
         std::unique_lock lock(mutex);
         wake.wait_for(lock, time, [&] { return stop.load(); });
     }
 };
 
-/// Opens what was added before start, all or none.
+/// Opens the sinks added before start, all or none.
 void open_sinks(Flow& flow, const StreamInfo& stream);
-bool wants_host(Flow& flow); ///< before that
+bool wants_host(Flow& flow); ///< call before open_sinks()
 void close_sinks(Flow& flow);
 
-/// Makes flow.ring: slots of this shape, as many as asked for or as a live source's rate suggests, and `more`
+/// Makes flow.ring: as many slots of this shape as requested or as a live source's rate suggests, plus `more`
 /// that the source may lend. Called before acquire_frames(), so that no frame waits for memory, and by it
 /// when the size changes. Throws RunError without memory.
 std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more);
 
-/// Reads the source until it ends or `stop`; reopens a live one that dies, and waits at the end of a file for
-/// a seek.
+/// Reads the source until it ends or `stop` is set; reopens a dead live source, and waits at the end of a
+/// file for a seek.
 void acquire_frames(Flow& flow);
 
-/// Runs the chain over what is queued; delivers to mailbox and sinks.
+/// Runs the chain on queued frames; passes results to mailbox and sinks.
 void process_frames(Flow& flow, std::unique_ptr<Executor> executor);
 
 } // namespace specklescope

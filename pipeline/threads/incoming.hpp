@@ -1,5 +1,5 @@
-// The processing thread's end of the queue: the next frame to be computed, and those that a seek has made
-// unwanted. Internal to pipeline/.
+// The processing thread's end of the queue: the next frame to process. Discards frames that a seek made
+// obsolete. Internal to pipeline/.
 #pragma once
 
 #include "pipeline/threads/flow.hpp"
@@ -9,11 +9,11 @@
 
 namespace specklescope {
 
-/// What a frame is computed for.
+/// Why a frame is processed.
 struct Purpose {
-    bool repeated = false;   ///< the picture on show once more
+    bool repeated = false;   ///< the displayed image again
     bool unseen = false;     ///< Queued::unseen
-    std::uint64_t lands = 0; ///< the epoch whose first frame it is, of a seek; 0: of none
+    std::uint64_t lands = 0; ///< number of the seek whose first frame it is; 0: none
     std::uint64_t epoch = 0; ///< Queued::epoch
 };
 
@@ -21,13 +21,13 @@ class Incoming {
 public:
     explicit Incoming(Flow& flow) : flow_(flow) {}
 
-    /// A frame that was sought is on its way: it is shown whatever stands still.
+    /// A seek target is pending: it is shown even while paused.
     bool landing() const { return landed_ != flow_.epoch; }
     bool holds() const { return static_cast<bool>(next_.frame); }
     bool empty() const { return !holds() && flow_.frames.size_approx() == 0; }
 
-    /// True if there is a frame to begin. One that a seek has overtaken, or a loop that was set meanwhile, is
-    /// let go, counted.
+    /// True if there is a frame to process. Discards and counts one that is obsolete after a seek or a new
+    /// loop.
     bool look(std::chrono::milliseconds patience) {
         if (!holds() && !(patience.count() > 0 ? flow_.frames.wait_dequeue_timed(next_, patience)
                                                : flow_.frames.try_dequeue(next_)))
@@ -39,8 +39,8 @@ public:
         return false;
     }
 
-    /// The frame that look() found. Numbers tell of drops, so frames that nobody sees have none. It takes one
-    /// of the steps of a paused file, unless it was sought.
+    /// Takes the frame found by look(). Sequence numbers reveal drops, so hidden frames have none. Uses one
+    /// step of a paused file, unless the frame is a seek target.
     std::pair<Frame, Purpose> begin() {
         Queued taken = std::exchange(next_, {});
         FrameInfo& info = taken.frame.info();
@@ -62,9 +62,9 @@ public:
         return {std::move(taken.frame), purpose};
     }
 
-    /// Lets go of the one held; false if there is none.
+    /// Discards the held frame; false if there is none.
     bool discard_held() { return static_cast<bool>(std::exchange(next_, {}).frame); }
-    /// Lets go of one, held or queued; false if there is none.
+    /// Discards one frame, held or queued; false if there is none.
     bool discard() {
         const bool any = holds() || flow_.frames.try_dequeue(next_);
         next_ = {};
@@ -72,23 +72,23 @@ public:
     }
 
 private:
-    /// Read ahead before the loop was set, or its end moved.
+    /// The frame was read ahead before the loop was set or its end moved.
     bool behind_the_loop() const {
         const std::optional<std::uint64_t> position = next_.frame.info().position;
         const std::optional<LoopRange> loop = position ? flow_.looped() : std::nullopt;
         return loop && beyond(*loop, *position, next_.landed);
     }
-    /// One frame, and what was `lost` in front of it: of a place that nobody sees.
+    /// Discards one frame and the `lost` frames before it, which are not shown.
     void pass_over(std::uint64_t lost) {
         passed_over_ += 1 + lost;
         flow_.stats.passed_over.fetch_add(1, std::memory_order_relaxed);
     }
 
     Flow& flow_;
-    Queued next_;                   ///< taken from the queue, not yet begun
-    std::uint64_t landed_ = 0;      ///< the last seek whose frame was begun
-    std::uint64_t passed_over_ = 0; ///< numbers of frames that nobody sees, up to now
-    bool cut_ = false;              ///< the next frame does not follow: those in front of it were let go
+    Queued next_;                   ///< taken from the queue, not yet processed
+    std::uint64_t landed_ = 0;      ///< last seek whose frame was started
+    std::uint64_t passed_over_ = 0; ///< sequence numbers of hidden frames so far
+    bool cut_ = false;              ///< the next frame does not follow: frames before it were discarded
 };
 
 } // namespace specklescope

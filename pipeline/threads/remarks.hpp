@@ -1,4 +1,4 @@
-// What the processing thread says of its input, its chain and its results, each thing once. Internal to
+// Messages of the processing thread about its input, its chain and its results, each logged once. Internal to
 // pipeline/.
 #pragma once
 
@@ -17,7 +17,7 @@ class Remarks {
 public:
     explicit Remarks(Flow& flow) : flow_(flow) {}
 
-    /// The chain of what comes now. Each line of advice once, until an edit has taken its reason away.
+    /// The chain for the next frames. Logs each warning once, until an edit removes its cause.
     void chain(const std::shared_ptr<const Chain>& now) {
         chain_ = now;
         const std::vector<std::string> lines = advice_lines(*now);
@@ -32,7 +32,7 @@ public:
                 scattering_ = stage.type->name;
     }
 
-    /// What every frame has in common with the first one.
+    /// Checks properties that all frames share with the first one.
     void input(const Frame& frame) {
         for (const ChainStage& stage : chain_->stages()) {
             const auto& channels = stage.type->channels;
@@ -62,7 +62,7 @@ public:
                 "exposure or gain.");
     }
 
-    /// Regions that do not lie wholly on the picture: once for each size of it, and where an edit made it so.
+    /// Logs regions that are not fully on the image: once per image size, and after an edit that causes it.
     void regions(const Result& result) {
         if (!result.regions || same_places(result.regions->placed.get(), placed_.get()))
             return;
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// A jump within a file empties them; once, and not where frames in front have filled them unseen.
+    /// Logs that a seek within a file emptied the windows; once, and not if preceding frames filled them.
     void histories(const Result& result) {
         if (const std::string_view what = basis_.change(result.info);
             !what.empty() && !result.warmup.done() && !std::exchange(said_basis_, true))
@@ -91,7 +91,7 @@ private:
                                             ", as after every jump: " + to_string(result.warmup) + ".");
     }
 
-    /// A picture with a full scale has cut off its lamps, and it is they that glare comes from.
+    /// Logs that an image with a full scale has clipped its lamps, which cause the glare.
     void clipped(const Frame& frame) {
         if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
             return;
@@ -119,8 +119,8 @@ private:
 
     Flow& flow_;
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
-    std::vector<std::string> advised_; ///< what was said of the present chain
-    std::string scattering_;           ///< its stage that clipped lamps mislead, until that is said
+    std::vector<std::string> advised_; ///< warnings logged for the current chain
+    std::string scattering_;           ///< stage misled by clipped lamps, until logged
     std::shared_ptr<const PlacedRegions> placed_;
     bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
     bool any_ = false, said_anew_ = false, said_basis_ = false;

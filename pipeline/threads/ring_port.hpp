@@ -1,5 +1,5 @@
-// The acquisition thread's end of the queue: lends slots to the source, and counts what it must refuse.
-// Internal to pipeline/.
+// The acquisition thread's end of the queue: lends slots to the source and counts refused frames. Internal to
+// pipeline/.
 #pragma once
 
 #include "pipeline/threads/flow.hpp"
@@ -68,7 +68,7 @@ public:
             landing_ = false;
         }
         delivered_ += next.unseen ? 0 : 1;
-        if (!flow_.frames.try_enqueue(std::move(next))) { // leaves the frame alone when there is no room
+        if (!flow_.frames.try_enqueue(std::move(next))) { // does not move the frame when the queue is full
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
             if (!flow_.frames.enqueue(std::move(next))) { // NOLINT(bugprone-use-after-move)
                 flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
@@ -81,11 +81,11 @@ public:
     }
 
     void lost(std::uint64_t frames, std::string_view why) override {
-        if (unseen()) // between two that nobody sees, or before the one that was sought
+        if (unseen()) // between two hidden frames, or before the seek target
             return;
         if (flow_.live())
             flow_.stats.lost(frames, why);
-        else // a seek may yet take the place away where they were lost
+        else // a later seek may discard the place where they were lost
             lost_ += frames;
         sequence_ += frames;
     }
@@ -93,10 +93,10 @@ public:
     void discontinuity() override { discontinuity_ = true; }
     bool stopping() const override { return flow_.stop.load(); }
 
-    /// Of the frame submitted last; nothing: of no file.
+    /// Of the frame submitted last; nothing: not from a file.
     std::optional<std::uint64_t> position() const { return position_; }
-    /// The source goes on elsewhere: frames in front of `target` are for histories, those queued now for
-    /// nobody.
+    /// The source continues at `target`: frames before it only fill windows, and queued frames become
+    /// obsolete.
     void landed(std::uint64_t target, std::uint64_t seek) {
         begins_again(target);
         target_ = target;
@@ -104,30 +104,30 @@ public:
         delivered_ = 0;
         flow_.epoch = seek;
     }
-    /// The frame that was sought last, until it is submitted.
+    /// Pending seek target, until it is submitted.
     std::optional<std::uint64_t> landing() const { return landing_ ? std::optional(landed_) : std::nullopt; }
-    /// The next round of a loop: what is queued is to be seen.
+    /// Starts the next round of a loop: queued frames are still shown.
     void begins_again(std::uint64_t first) {
         discontinuity_ = true;
         landed_ = first;
         target_ = 0;
         landing_ = false;
-        sequence_ -= std::exchange(lost_, 0); // in front of a frame that does not come
+        sequence_ -= std::exchange(lost_, 0); // lost before a frame that does not come
         position_.reset();
     }
-    /// The frame sought last, or the first of the loop.
+    /// Last seek target, or first frame of the loop.
     std::uint64_t landed() const { return landed_; }
-    /// Since the beginning, or the last seek.
+    /// Number of frames since the beginning or the last seek.
     std::uint64_t delivered() const { return delivered_; }
 
 private:
-    /// The frame submitted last was in front of the one that was sought.
+    /// The frame submitted last precedes the seek target.
     bool unseen() const { return position_.value_or(target_) < target_; }
-    /// A frame, by whoever waits: not at the stop, nor before a seek, which frees what a paused file holds,
-    /// nor before an edit of the source, which takes effect meanwhile.
+    /// False if a wait for a slot must end: at stop, before a seek (which frees the frames of a paused file)
+    /// and before an edit of the source.
     bool wanted() const { return !stopping() && !flow_.seek_waits && flow_.source_edits.size_approx() == 0; }
 
-    /// Makes ring_ one of this shape that can spare `more` slots; false if there is no room for it now.
+    /// Makes ring_ fit this shape with `more` spare slots; false if memory is not available now.
     bool provide(const Shape& shape, int more) {
         if (ring_ && ring_->shape() == shape && more <= spare_)
             return true;
@@ -137,9 +137,9 @@ private:
         return true;
     }
 
-    /// A new size brings a new ring of free slots. What is queued keeps the old ones, so that a source whose
-    /// size keeps changing would never run out: a file waits until the queue is empty, a live source drops
-    /// when it is as long as the ring.
+    /// A new size needs a new ring, while queued frames keep the old one. To limit the memory of a source
+    /// whose size keeps changing, a file waits until the queue is empty, and a live source drops frames when
+    /// the queue is as long as the ring.
     bool room_for_another_ring(bool live) {
         if (live)
             return flow_.frames.size_approx() < static_cast<std::size_t>(ring_->slots());
@@ -149,20 +149,20 @@ private:
     }
 
     void renew(const Shape& shape, int more) {
-        ring_.reset(); // frames in flight keep the old memory until they are home
+        ring_.reset(); // frames in flight keep the old memory until released
         ring_ = make_ring(flow_, shape, more);
         spare_ = more;
     }
 
     Flow& flow_;
     std::shared_ptr<FrameRing> ring_;
-    int spare_ = 0; ///< slots of ring_ beyond what the pipeline needs
+    int spare_ = 0; ///< slots of ring_ beyond the pipeline's needs
     std::uint64_t sequence_ = 0;
     std::uint64_t delivered_ = 0;
     bool discontinuity_ = true;
     std::optional<std::uint64_t> position_;
-    std::uint64_t target_ = 0; ///< of the last seek, until that frame is there
-    std::uint64_t lost_ = 0;   ///< in front of the next frame, of a file
+    std::uint64_t target_ = 0; ///< of the last seek, until its frame arrives
+    std::uint64_t lost_ = 0;   ///< frames of a file lost before the next frame
     bool landing_ = false;
     std::uint64_t landed_ = 0;
 };

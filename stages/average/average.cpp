@@ -1,4 +1,4 @@
-// Running mean over time on the host: rows over the threads.
+// Running mean over time on the host; rows in parallel.
 #include "stages/average/average.hpp"
 
 #include "base/parallel.hpp"
@@ -96,13 +96,13 @@ public:
         add_counts(slots_, context.counts);
     }
 
-    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(params_.frames, bytes_); }
     Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override {
-        if (!(info.full_scale > 0)) // f32 has none of its own
+        if (!(info.full_scale > 0)) // f32 has no full scale
             info.full_scale = type_full_scale(input_.type);
     }
 
@@ -145,7 +145,7 @@ private:
     Shape input_;
     std::size_t pitch_ = 0; ///< samples of a row, in ring and sums
     hwy::AlignedFreeUniquePtr<std::byte[]> ring_, sums_;
-    std::vector<std::uint8_t> irregular_; ///< of each row: AverageRow::irregular
+    std::vector<std::uint8_t> irregular_; ///< per row: AverageRow::irregular
     std::vector<SlotCounts> slots_;
     int bands_ = 1;
 };

@@ -10,39 +10,38 @@
 
 namespace specklescope {
 
-/// Mean over the last frames, f32 whatever comes in: the mean of n frames has finer steps than they. 1 or 3
-/// channels. window: all of the last `frames` count alike. exponential: the newest weighs 1/frames, every
-/// older one (1 − 1/frames) times the one after it; weights are normalised by their sum, so that the first
+/// Mean over the last frames, always f32, since the mean of n frames has finer steps than the frames. 1 or 3
+/// channels. window: equal weights for the last `frames`. exponential: the newest weighs 1/frames, each older
+/// frame (1 − 1/frames) times the next newer one; weights are normalised by their sum, so that the first
 /// result is the first frame.
 ///
-/// What is no number, of either kind (docs/science.md): undefined samples are left out, and the weights of
-/// the others normalised by their own sum; the mean is undefined where no sample is left. While an infinite
-/// sample is among the last `frames`, the mean is infinite, and undefined if there are both +∞ and −∞; after
-/// that it counts as an undefined one did.
+/// Non-finite samples (docs/science.md), for both kinds: undefined samples are omitted and the other weights
+/// normalised by their own sum; the mean is undefined without samples. While an infinite sample is among the
+/// last `frames`, the mean is infinite, or undefined with both +∞ and −∞; after that it counts as undefined.
 struct AverageParams {
     enum class Kind : std::uint8_t { window, exponential };
     int frames = 10;
     Kind kind = Kind::window;
 };
 
-/// Bytes for so many samples (pixels × channels); `samples` as laid out in memory.
+/// Memory for this number of samples (pixels × channels); `samples` as laid out in memory.
 HistoryBytes average_bytes(const AverageParams& params, PixelType type, std::size_t samples);
 
-/// How much the frame after `before` others moves the exponential mean: α/(1 − (1 − α)^(before+1)), α =
+/// Weight of the frame after `before` others in the exponential mean: α/(1 − (1 − α)^(before+1)), α =
 /// 1/frames.
 double exponential_weight(int frames, std::uint64_t before);
 
-/// Sum of the weights of so many frames, the newest's being 1: (1 − (1 − α)^held)·frames.
+/// Sum of the weights of `held` frames, where the newest has weight 1: (1 − (1 − α)^held)·frames.
 double exponential_weights(int frames, std::uint64_t held);
 
 SPECKLESCOPE_BOTH inline bool is_number(float sample) { return sample - sample == 0; }
-/// What a sample adds to a sum.
+/// Contribution of a sample to a sum.
 SPECKLESCOPE_BOTH inline double number_of(float sample) {
     return is_number(sample) ? static_cast<double>(sample) : 0;
 }
 
-/// Σ of finite f32 samples that come and go, in twice the precision of float64 (Knuth's two-sum): a sample
-/// that leaves takes with it what it brought.
+/// Σ of finite f32 samples that are added and removed, in twice the precision of float64 (Knuth's two-sum),
+/// so that removing a sample cancels it exactly.
 struct LongSum {
     double high, low;
 
@@ -55,7 +54,7 @@ struct LongSum {
     SPECKLESCOPE_BOTH double value() const { return high + low; }
 };
 
-/// The sum of those of `held` samples that are finite; at(k) is the k-th newest.
+/// Sum of the finite ones of `held` samples; at(k) is the k-th newest.
 template <class At> SPECKLESCOPE_BOTH inline LongSum long_sum(int held, const At& at) {
     LongSum sum{0, 0};
     for (int k = 0; k < held; ++k)
@@ -63,18 +62,18 @@ template <class At> SPECKLESCOPE_BOTH inline LongSum long_sum(int held, const At
     return sum;
 }
 
-/// A mean in which there are +∞, −∞ or both.
+/// Mean of samples with +∞, −∞ or both.
 SPECKLESCOPE_BOTH inline double infinite_mean(bool above, bool below) {
     const double infinity = HUGE_VAL;
     return above && below ? infinity - infinity : above ? infinity : -infinity;
 }
 
-/// How many samples of a window are undefined, +∞ and −∞: 10 bits each, for up to 1000 frames.
+/// Numbers of undefined, +∞ and −∞ samples in a window: 10 bits each, for up to 1000 frames.
 using OddSamples = std::uint32_t;
 SPECKLESCOPE_BOTH inline OddSamples odd_sample(float sample) {
     return is_number(sample) ? 0U : sample > 0 ? 1U << 10 : sample < 0 ? 1U << 20 : 1U;
 }
-/// Of `held` samples with the sum of the finite ones.
+/// Mean of `held` samples, given the sum of the finite ones.
 SPECKLESCOPE_BOTH inline double window_mean(const LongSum& sum, OddSamples odd, int held) {
     if (odd == 0)
         return sum.value() / held;
@@ -84,10 +83,10 @@ SPECKLESCOPE_BOTH inline double window_mean(const LongSum& sum, OddSamples odd, 
     return defined > 0 ? sum.value() / defined : NAN;
 }
 
-/// How much weight an exponential mean holds, where not every sample was finite.
+/// State of an exponential mean with non-finite samples.
 struct FadingMean {
     double mean, weight;    ///< of the finite samples; weight of the newest: 1
-    std::uint32_t infinite; ///< frames that the newest +∞ still counts, and −∞ in the upper half
+    std::uint32_t infinite; ///< frames for which the newest +∞ still counts; −∞ in the upper half
 
     /// `keep`: 1 − α.
     SPECKLESCOPE_BOTH void take(float sample, double keep, int frames) {
@@ -109,7 +108,7 @@ struct FadingMean {
             return infinite_mean((infinite & 0xffffU) != 0, infinite >> 16 != 0);
         return weight > 0 ? mean : NAN;
     }
-    /// True if `weights`, those of as many finite samples, are as good as its own.
+    /// True if `weights`, the weights without missing samples, equal its own up to rounding.
     SPECKLESCOPE_BOTH bool as_if_all(double weights) const {
         return infinite == 0 && std::fabs(weight - weights) <= 1e-15 * weights;
     }

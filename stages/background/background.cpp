@@ -136,7 +136,7 @@ public:
 private:
     std::size_t at(int y) const { return static_cast<std::size_t>(y) * stride_; }
 
-    /// f(samples, y, slot) for every row, over the threads.
+    /// Calls f(samples, y, slot) for every row, in parallel.
     template <class F> void each_row(ConstHostView input, F&& f) {
         for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             dispatch(input.shape.type, [&](auto zero) {
@@ -151,7 +151,7 @@ private:
     bool passes_;
     Calibration::Saturation saturation_{};
     std::size_t stride_ = 0;
-    std::vector<double> sums_; ///< of the present capture
+    std::vector<double> sums_; ///< of the current capture
     std::vector<SlotCounts> slots_;
     int bands_ = 1;
 };

@@ -10,7 +10,7 @@
 namespace specklescope {
 
 namespace {
-constexpr double kLeastLight = 0.01; ///< of the flat field's mean
+constexpr double kLeastLight = 0.01; ///< fraction of the flat field's mean
 
 using From = BackgroundParams::From;
 } // namespace
@@ -23,7 +23,7 @@ void Calibration::prepare(const Shape& input, std::size_t stride) {
     input_ = input;
     stride_ = stride;
     const std::size_t samples = stride * static_cast<std::size_t>(input.height);
-    // Memory for what is captured comes now; empty means that there is nothing yet.
+    // Allocate captures now; empty means that there is none.
     captured_dark_.clear();
     captured_flat_.clear();
     dark_.assign(params_.passes() ? 0 : samples, 0);
@@ -46,7 +46,7 @@ void Calibration::inherit(Calibration& old) {
         if (others.empty())
             return;
         mine.swap(others);
-        wants = wants && wanted; // its button may have been pressed since
+        wants = wants && wanted; // the button may have been pressed since
     };
     take(captured_dark_, old.captured_dark_, wants_dark_, old.wants_dark_);
     take(captured_flat_, old.captured_flat_, wants_flat_, old.wants_flat_);
@@ -77,7 +77,7 @@ CalibrationFile Calibration::read(const char* part, const std::string& name) con
 
 void Calibration::set_params(const BackgroundParams& params) {
     const bool new_black = params.black != params_.black;
-    // A button counts how often it was pressed; a chain read from a file counts from 0 again.
+    // Buttons count their presses; a chain read from a file starts at 0 again.
     const bool dark = params.capture_dark > params_.capture_dark && params_.dark == From::capture;
     const bool flat = params.capture_flat > params_.capture_flat && params_.flat == From::capture;
     params_.black = params.black;
@@ -129,7 +129,7 @@ template <class F> void Calibration::for_channel(int channel, F&& f) const {
               static_cast<std::size_t>(x * input_.channels + channel));
 }
 
-/// False if the flat field is as dark as the dark frame: there is nothing to divide by.
+/// False if the flat field is as dark as the dark frame, so that no division is possible.
 bool Calibration::make_gain_of_channel(int channel) {
     const std::vector<float>& flat = measured_flat();
     const auto light = [&](std::size_t i) {
@@ -189,7 +189,7 @@ Calibration::Saturation Calibration::saturation(const FrameInfo& info) const {
     const std::optional<double> threshold = saturation_threshold(input_.type, info);
     if (!threshold || !(largest_gain_ > 0))
         return {none, none};
-    // No sample below the threshold becomes as large.
+    // Above the result of every sample below the threshold.
     const double largest = *threshold * largest_gain_ - smallest_offset_;
     const auto mark = static_cast<float>(largest);
     return {static_cast<float>(*threshold),

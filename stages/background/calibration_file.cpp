@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostPages = std::numeric_limits<int>::max();
 
-/// A name as it was written, taken apart.
+/// A file name with an optional page number.
 struct PageName {
     std::string path;
     int page = 0; ///< 0: all
@@ -38,13 +38,13 @@ PageName page_name(const std::string& what, const std::string& name) {
     return taken;
 }
 
-/// Sums of pages of the input's size, and how many there were and were taken.
+/// Sums over pages of the input's size; counts the pages found and the pages added.
 class PageSums {
 public:
     PageSums(std::string what, PageName name, const Shape& input, std::size_t stride)
         : what_(std::move(what)), name_(std::move(name)), input_(input), stride_(stride) {}
 
-    /// The next page; false: it is not wanted.
+    /// Call for the next page; false if it is not requested.
     bool wants(const Shape& page) {
         ++pages_;
         if (name_.page != 0 && name_.page != pages_)
@@ -54,7 +54,7 @@ public:
         make_room();
         return true;
     }
-    /// Instead of wants(): so many pages of one size, of which add() gets the numbers that are wanted.
+    /// Used instead of wants() for a stack of `pages` pages; add() then gets only the requested numbers.
     void begin(const Shape& page, int pages) {
         check_size(page);
         pages_ = pages;
@@ -65,7 +65,7 @@ public:
     }
     int pages() const { return pages_; }
     int taken() const { return taken_; }
-    int first() const { return std::max(name_.page, 1); } ///< of the pages that are taken, counted from 1
+    int first() const { return std::max(name_.page, 1); } ///< first page to add, counted from 1
     bool complete() const { return name_.page != 0 && taken_ > 0; }
 
     template <class T> void add_row(int y, const T* samples) {
@@ -108,7 +108,7 @@ private:
             refuse((pages_ > 1 ? "is " + to_string(page) + " on page " + std::to_string(pages_)
                                : "is " + to_string(page)));
     }
-    /// Once, for the sums and for their mean.
+    /// Checks the memory for the sums and their mean; once.
     void make_room() {
         if (!sums_.empty())
             return;
@@ -137,7 +137,7 @@ void add_images(const std::string& path, PageSums& sums) {
             return;
         if (!sums.wants(*page))
             continue;
-        // By bands, between which it can be stopped.
+        // In bands, so that it can be cancelled.
         constexpr int kRows = 64;
         Shape band = *page;
         for (int first = 0; first < page->height; first += band.height) {
@@ -155,7 +155,7 @@ void add_images(const std::string& path, PageSums& sums) {
     }
 }
 
-/// height×width or a stack of them; with three channels ×3 at the end.
+/// height×width or a stack of these; three channels have a last axis of 3.
 void add_array(const std::string& path, const Shape& input, PageSums& sums) {
     NpyFile file(path);
     std::vector<std::size_t> sides = file.shape();
@@ -172,7 +172,7 @@ void add_array(const std::string& path, const Shape& input, PageSums& sums) {
     }
     const Shape page{static_cast<int>(sides[2]), static_cast<int>(sides[1]), colour ? 3 : 1, PixelType::f32};
     sums.begin(page, static_cast<int>(sides[0]));
-    // No page is held: each number goes to its place in the sums, as many at once as lie in one row.
+    // Pages are not stored: numbers are added to the sums in runs of at most one row.
     const std::size_t row = page.row_bytes() / sizeof(float), samples = page.samples();
     const std::size_t first = static_cast<std::size_t>(sums.first() - 1) * samples,
                       end = first + static_cast<std::size_t>(sums.taken()) * samples;

@@ -9,16 +9,15 @@
 
 namespace specklescope {
 
-/// The mean of a file's pages: planes of `stride` samples a row.
+/// Mean of the pages of a file: rows of `stride` samples.
 struct CalibrationFile {
-    std::vector<float> plane; ///< empty: none was read
-    int pages = 0;            ///< that went into it
+    std::vector<float> plane; ///< empty if no file was read
+    int pages = 0;            ///< number of averaged pages
 };
 
-/// Reads `name`: a PNG, JPEG or TIFF file, or an NPY file of one image or a stack of them; followed by
-/// "?page=N" for one page alone, the first being 1. Throws UsageError beginning with `what` ("stage
-/// background: dark_file") if the file cannot be read, has no such page, or if a page that is taken does not
-/// have the input's size and channels.
+/// Reads `name`: a PNG, JPEG or TIFF file, or an NPY file with one image or a stack; with "?page=N" only page
+/// N, counted from 1. Throws a UsageError that starts with `what` ("stage background: dark_file") if the file
+/// is not readable, has no such page, or a page does not have the input's size and channels.
 CalibrationFile read_calibration(const std::string& what, const std::string& name, const Shape& input,
                                  std::size_t stride);
 

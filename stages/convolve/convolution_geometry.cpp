@@ -15,15 +15,15 @@ struct Factor {
     int prime;
     double cost;
 };
-/// Time that one factor of a line's length adds to a point, in units of a factor 2: a fit to FFTW's times
+/// Relative time per point of each factor of a line's length, in units of a factor 2: fitted to FFTW's times
 /// (AVX2, 96 to 8800 points; November 2026).
 constexpr Factor kFactors[] = {{2, 1.0}, {3, 3.8}, {5, 4.3}, {7, 7.4}};
-/// What every point costs on each axis beside that: loading, storing, multiplying.
+/// Constant time per point and axis: loading, storing, multiplying.
 constexpr double kPoint = 20;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Even sizes in [at_least, at_most] that no larger one beats on its own axis, ascending.
+/// Even sizes in [at_least, at_most] that are faster than all larger ones on their axis, ascending.
 std::vector<int> good_sizes(int at_least, int at_most, const LineCost& line_cost) {
     std::vector<int> sizes;
     double best = kNever;
@@ -46,7 +46,7 @@ ConvolutionAxis axis_of(int size, int kernel, Border border) {
     return axis;
 }
 
-/// Positions that the whole axis needs. Around zeros one margin serves both ends of the cyclic transform.
+/// Positions needed for the whole axis. With zeros one margin serves both ends of the cyclic transform.
 int whole_extent(const ConvolutionAxis& axis, Border border) {
     return border == Border::zero ? axis.results + axis.kernel / 2 : axis.results + axis.kernel - 1;
 }
@@ -56,12 +56,13 @@ void set_transform(ConvolutionAxis& axis, int fft, Border border) {
     const int most = around_zeros ? axis.results : std::min(axis.results, fft - axis.kernel + 1);
     axis.fft = fft;
     axis.tiles = (axis.results + most - 1) / most;
-    axis.tile = (axis.results + axis.tiles - 1) / axis.tiles; // tiles of nearly the same size
+    axis.tile = (axis.results + axis.tiles - 1) / axis.tiles; // tiles of nearly equal size
     axis.filled = around_zeros ? axis.results : axis.tile + axis.kernel - 1;
     axis.origin = around_zeros ? 0 : axis.kernel - 1 - axis.kernel / 2;
 }
 
-/// Transforms of one axis worth a try: tiles of at least a quarter of the transform, up to the whole.
+/// Transform lengths to consider for one axis: tiles of at least a quarter of the transform, up to the whole
+/// axis.
 std::vector<int> candidates(const ConvolutionAxis& axis, Border border, const LineCost& cost) {
     const int whole = std::max(whole_extent(axis, border), axis.kernel);
     const int fastest = fast_size(whole, cost);
@@ -72,7 +73,7 @@ std::vector<int> candidates(const ConvolutionAxis& axis, Border border, const Li
     return sizes;
 }
 
-/// Slots of frames and results beside default_slots(): in flight on either side, between stages.
+/// Slots of frames and results besides default_slots(): in flight on either side and between stages.
 constexpr int kOtherSlots = 16;
 
 std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; }

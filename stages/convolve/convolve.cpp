@@ -135,7 +135,7 @@ public:
         : params_(params.as<ConvolveParams>()), free_(free) {}
 
     Shape prepare(const Shape& input) override {
-        convolution_.reset(); // its memory goes before the next is asked for
+        convolution_.reset(); // free its memory before the next allocation
         const ConvolveKernel kernel = make_kernel(params_, input);
         convolution_.emplace(input, kernel, params_.border,
                              convolution_budget(params_.memory, free_(), input, "this machine"));
@@ -149,7 +149,7 @@ public:
     }
     Counted counted() const override { return {.undefined = true}; }
 
-    void set_params(const Params&) override {} // all of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     std::string note() const override { return convolution_ ? convolution_->note() : std::string(); }
 
 private:

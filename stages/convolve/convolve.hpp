@@ -1,4 +1,4 @@
-// Linear convolution with a large kernel of any form, by Fourier transforms (Johansson Bergström 2012):
+// Linear convolution with a large kernel of any shape, by Fourier transforms (Johansson Bergström 2012):
 // parameters and declaration shared by host and device.
 #pragma once
 
@@ -12,7 +12,7 @@ struct ConvolveParams {
         gaussian,
         disk,  ///< defocus: a disk of real radius with a smooth edge
         line,  ///< motion: a bar one pixel wide
-        glare, ///< the eye's scattered light: CIE 146:2002, general disability-glare equation
+        glare, ///< scattered light in the eye: CIE 146:2002, general disability-glare equation
         file   ///< PNG, TIFF or NPY
     };
 
@@ -22,19 +22,19 @@ struct ConvolveParams {
     double length = 20;    ///< line, px
     double angle = 0;      ///< line, degrees, counterclockwise from the x axis
     double age = 40;       ///< glare, years
-    double cataract = 0;   ///< glare: log10 of the lens's straylight beyond that of a clear eye of this age
+    double cataract = 0;   ///< glare: log10 of the lens's straylight above a clear eye of this age
     double pigment = 0.5;  ///< glare: 0 very dark … 0.5 brown … 1.0 light … 1.2 very light blue eyes
     double degrees = 0.05; ///< glare: visual angle of one pixel
-    int size = 0;          ///< longest side of the kernel, px; 0: as long as it takes
+    int size = 0;          ///< longest side of the kernel, px; 0: unlimited
     std::string file;      ///< kernel = file
     bool per_channel = false;
     bool normalize = true;
     Border border = Border::replicate; ///< not omit, not crop
-    int memory = 0; ///< MB for spectra and workspace at most; 0: what is free, less a share for others
+    int memory = 0; ///< memory limit for spectra and workspace, MB; 0: free memory less a share for others
 };
 
 StageType convolve_stage();
-/// The stage on the host; `free` says how many bytes the machine could still give.
+/// The stage on the host; `free` returns the machine's free memory in bytes.
 std::unique_ptr<HostStage> make_convolve_host(const Params& params, std::size_t (*free)());
 std::unique_ptr<DeviceStage> make_convolve_device(const Params& params);
 

@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-/// Plane by plane from pixels whose channels lie side by side.
+/// Splits interleaved pixels into planes.
 template <class T> void take_planes(const T* pixels, ConvolveKernel& kernel, const std::string& path) {
     const auto channels = static_cast<std::size_t>(kernel.channels);
     const std::size_t plane =

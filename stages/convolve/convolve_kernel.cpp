@@ -15,7 +15,7 @@ constexpr double kRadians = 3.14159265358979323846 / 180;
 
 constexpr const char* kMaking = "making the kernel of a convolution";
 
-/// each(i) for i < count; asks every so often whether the work goes on.
+/// Calls each(i) for i < count, with regular progress reports.
 void in_steps(std::size_t count, const auto& each) {
     constexpr std::size_t kStep = kFilledAtOnce / sizeof(float);
     for (std::size_t first = 0; first < count; first += kStep) {
@@ -37,7 +37,7 @@ ConvolveKernel kernel_by_formula(const ConvolveParams& params, const Shape& imag
     fill_up(kernel.weights, width * static_cast<std::size_t>(formula.height), 0.0F, kMaking);
     std::vector<double> sums(static_cast<std::size_t>(formula.height));
     const int slots = parallel_threads();
-    // Every formula is the same around the centre: the upper half is the lower half turned round.
+    // Every formula is symmetric: the upper half is the lower half rotated by 180°.
     const int half = formula.height / 2;
     run_bands(half + 1, slots, [&](int y, int) {
         work_goes_on(kMaking, static_cast<double>(y) / half);
@@ -63,7 +63,7 @@ ConvolveKernel kernel_by_formula(const ConvolveParams& params, const Shape& imag
     return kernel;
 }
 
-/// Its channels become their mean where the image does not take them one by one.
+/// Averages the kernel's channels unless they apply to the image's channels one by one.
 void reduce_channels(ConvolveKernel& kernel, const ConvolveParams& params, const Shape& image) {
     if (kernel.channels == 1 || (params.per_channel && image.channels == 3))
         return;
@@ -107,10 +107,10 @@ void normalize_planes(ConvolveKernel& kernel, const std::string& path) {
 
 double scattered_part(const KernelFormula& f) {
     const double last = std::min(std::hypot(f.width, f.height) / 2, kGlareOuter / f.degrees);
-    constexpr double kFirst = 0.5; // the pixel of the source reaches so far
+    constexpr double kFirst = 0.5; // extent of the source pixel
     constexpr int kSteps = 8000;
     const double ratio = std::log(last / kFirst) / kSteps;
-    // Of a circle of radius r, the part within a rectangle of half sides a and b.
+    // Fraction of a circle of radius r inside a rectangle with half sides a and b.
     const auto arc = [](double r, double a, double b) {
         return 4 * std::max(0.0, std::asin(std::min(1.0, b / r)) - std::acos(std::min(1.0, a / r)));
     };
@@ -159,7 +159,7 @@ KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image) {
     case Kernel::disk:
         across = down = params.radius - 0.5;
         break;
-    case Kernel::line: // half the bar, less the half of the last pixel; rounding must not add a column
+    case Kernel::line: // half the bar minus half of the last pixel; rounding must not add a column
         across = (std::abs(f.cosine) * params.length + std::abs(f.sine) - 1) / 2 - 1e-9;
         down = (std::abs(f.sine) * params.length + std::abs(f.cosine) - 1) / 2 - 1e-9;
         break;

@@ -1,5 +1,4 @@
-// Kernels of stage convolve by formula, pixel by pixel, in float64 on host and device alike; and those from
-// files.
+// Kernels of stage convolve: from formulas, pixel by pixel, in float64 on host and device, and from files.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -10,7 +9,7 @@
 
 namespace specklescope {
 
-/// A kernel by formula: all that kernel_value() needs. Odd sides; the centre is the middle pixel.
+/// Parameters of kernel_value() for a kernel by formula. Odd sides; the centre is the middle pixel.
 struct KernelFormula {
     ConvolveParams::Kernel kind = ConvolveParams::Kernel::gaussian;
     int width = 1, height = 1;
@@ -23,18 +22,18 @@ struct KernelFormula {
     double degrees = 1;          ///< degrees of visual angle per pixel
 };
 
-/// Range of angles for which CIE 146:2002 states the equation, degrees.
+/// Range of angles for which CIE 146:2002 gives the equation, degrees.
 inline constexpr double kGlareInner = 0.1, kGlareOuter = 100.0;
 
-/// Equivalent veiling luminance over illuminance at the eye, 1/sr, at `theta` degrees from a glare source:
+/// Equivalent veiling luminance per illuminance at the eye, 1/sr, at `theta` degrees from a glare source:
 ///   10/θ³ + (5/θ² + 0.1·p/θ)·(1 + (A/62.5)⁴)·10^c + 0.0025·p
 /// for age A in years and pigmentation p (0 very dark, 0.5 brown, 1.0 light, 1.2 very light blue eyes). With
 /// c = 0 it is the general disability-glare equation of CIE 146:2002 (from Vos and van den Berg, CIE
-/// 135/1-6:1999), of healthy eyes, stated for 0.1° < θ < 100°. Nearer than 0.1°, where it would diverge, its
-/// value at 0.1° stands; beyond 100° there is none. A cataract's c is not the CIE's: the straylight parameter
-/// is s = θ²·L/E, clinics state log10 s, and the straylight of clouded lenses falls with the angle as that of
-/// ageing ones does (van den Berg 1995, Optom. Vis. Sci. 72:52; de Wit and others 2006, J. Cataract Refract.
-/// Surg. 32:294), so the term of the lens is multiplied as age multiplies it.
+/// 135/1-6:1999) for healthy eyes, valid for 0.1° < θ < 100°. Below 0.1°, where it diverges, the value at
+/// 0.1° is used; above 100° it is 0. A cataract's c is not from the CIE: the straylight parameter is s =
+/// θ²·L/E, clinics measure log10 s, and the straylight of clouded lenses decreases with the angle like that
+/// of ageing lenses (van den Berg 1995, Optom. Vis. Sci. 72:52; de Wit and others 2006, J. Cataract Refract.
+/// Surg. 32:294), so that the lens term is multiplied as for age.
 SPECKLESCOPE_BOTH inline double glare_veil(double theta, double age, double pigment, double cataract) {
     if (theta > kGlareOuter)
         return 0;
@@ -46,9 +45,9 @@ SPECKLESCOPE_BOTH inline double glare_veil(double theta, double age, double pigm
            0.0025 * pigment;
 }
 
-/// Fraction of the light that the pixel (x, y) pixels from the source receives as veil: glare_veil times the
-/// pixel's solid angle, where one pixel is `degrees` of visual angle everywhere (θ = r·degrees), so that its
-/// solid angle in sr is (degrees·π/180)²·sin θ/θ. Near the source the pixel is an average over n×n points,
+/// Fraction of the light that the pixel at (x, y) pixels from the source receives as veil: glare_veil times
+/// the pixel's solid angle. One pixel is `degrees` of visual angle everywhere (θ = r·degrees), so that its
+/// solid angle in sr is (degrees·π/180)²·sin θ/θ. Near the source the pixel is averaged over n×n points,
 /// which keeps the error of the integral below 0.5 %.
 SPECKLESCOPE_BOTH inline double glare_pixel(int x, int y, const KernelFormula& f) {
     constexpr double kRadians = 3.14159265358979323846 / 180;
@@ -68,8 +67,8 @@ SPECKLESCOPE_BOTH inline double glare_pixel(int x, int y, const KernelFormula& f
     return sum / (static_cast<double>(n) * n) * side * side;
 }
 
-/// Part of the pixel (x, y) that a disk around the origin covers, 0…1, by 32 lines, each exact along its
-/// length; they run across the edge, so that the error is below 0.1 % of a pixel for radius ≥ 1.
+/// Fraction of the pixel (x, y) covered by a disk around the origin, 0…1, from 32 lines, each exact along its
+/// length. The lines cross the edge, so that the error is below 0.1 % of a pixel for radius ≥ 1.
 SPECKLESCOPE_BOTH inline double disk_pixel(int x, int y, double radius) {
     const int near = std::abs(x) < std::abs(y) ? x : y;
     const int far = std::abs(x) < std::abs(y) ? y : x;
@@ -92,8 +91,8 @@ SPECKLESCOPE_BOTH inline double disk_pixel(int x, int y, double radius) {
     return sum / kLines;
 }
 
-/// Part of the pixel (x, y) covered by a bar one pixel wide, `length` long, through the origin, 0…1, by 16×16
-/// points.
+/// Fraction of the pixel (x, y) covered by a bar through the origin, one pixel wide and `length` long, 0…1,
+/// from 16×16 points.
 SPECKLESCOPE_BOTH inline double line_pixel(int x, int y, const KernelFormula& f) {
     constexpr int kPoints = 16;
     const double along = x * f.cosine + y * f.sine;
@@ -112,7 +111,7 @@ SPECKLESCOPE_BOTH inline double line_pixel(int x, int y, const KernelFormula& f)
     return inside / static_cast<double>(kPoints * kPoints);
 }
 
-/// Weight of kernel pixel (column, row). Gaussian, disk and line are densities whose sum is about 1 over an
+/// Weight of kernel pixel (column, row). Gaussian, disk and line are densities with a sum of about 1 over an
 /// unlimited kernel. The centre of glare is 0 here; see kernel_centre().
 SPECKLESCOPE_BOTH inline double kernel_value(const KernelFormula& f, int column, int row) {
     constexpr double kPi = 3.14159265358979323846;
@@ -135,29 +134,28 @@ SPECKLESCOPE_BOTH inline double kernel_value(const KernelFormula& f, int column,
     return 0;
 }
 
-/// What is added to the centre pixel, given the sum of kernel_value() over the kernel: the light that glare
-/// does not scatter to another pixel stays where it belongs, so that the eye loses none (its kernel sums to 1
-/// whatever its size); 0 for every other kernel.
+/// Added to the centre pixel, given the sum of kernel_value() over the kernel: light that glare does not
+/// scatter stays in its pixel, so that the kernel sums to 1 for any size; 0 for other kernels.
 SPECKLESCOPE_BOTH inline double kernel_centre(const KernelFormula& f, double sum) {
     return f.kind == ConvolveParams::Kernel::glare ? 1 - sum : 0;
 }
 
-/// Factor that every weight is multiplied by, given the sum of all of them.
+/// Common factor of all weights, given their sum.
 SPECKLESCOPE_BOTH inline double kernel_scale(double sum, bool normalize) { return normalize ? 1 / sum : 1; }
 
-/// Part of a pixel's light that glare scatters to the other pixels of the kernel: the sum of kernel_value(),
-/// by an integral over the circles around the source. Above 1 there is no such eye.
+/// Fraction of a pixel's light that glare scatters to the other pixels of the kernel: the sum of
+/// kernel_value(), as an integral over circles around the source. A value above 1 is impossible.
 double scattered_part(const KernelFormula& formula);
 
-/// For every kernel but file. Sides: gaussian ±⌈4σ⌉, disk and line as far as they cover, glare so that every
-/// pixel of the image reaches every other (at most 100° away); none over params.size, if that is not 0.
-/// Throws UsageError for an eye that would scatter more light than there is.
+/// For every kernel except file. Sides: gaussian ±⌈4σ⌉, disk and line their extent, glare so large that every
+/// pixel of the image reaches every other (at most 100° away); at most params.size, if that is not 0. Throws
+/// UsageError for an eye that would scatter more light than there is.
 KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image);
 
 /// Weights of a kernel, plane by plane, rows from top to bottom.
 struct ConvolveKernel {
     int width = 0, height = 0;
-    int channels = 1; ///< 1: for every channel of the image; 3: one each
+    int channels = 1; ///< 1: for every channel of the image; 3: one per channel
     std::vector<float> weights;
 
     const float* row(int channel, int y) const {
@@ -167,18 +165,18 @@ struct ConvolveKernel {
     }
 };
 
-/// The kernel as it is applied: from formula or file, its channels reduced to those that the image needs,
-/// normalised. Throws UsageError for a file that cannot be read or cannot be a kernel (a weight that is not
-/// finite; normalize with a sum of 0).
+/// The kernel as applied: from formula or file, channels reduced to those the image needs, normalised. Throws
+/// UsageError for an unreadable file or invalid weights (not finite; normalize with a sum of 0).
 ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image);
 
-/// For DefinedFilter; of a kernel by formula, whose weights are not negative, by their sum.
+/// Normalisation of undefined samples, for DefinedFilter. Kernels by formula have no negative weights, so
+/// that their sum suffices.
 FilterNorm formula_norm(double sum, Border border);
 FilterNorm filter_norm(const ConvolveKernel& kernel, Border border);
 
-/// As it stands in the file: PNG, TIFF (first page) or JPEG, integers as their plain values, or NPY (version
-/// 1…3, C or Fortran order, little or big endian, of any integer or float; height × width, height ×
-/// width × 3 or 3 × height × width). Throws RunError in one sentence for anything else.
+/// Kernel of a file, unscaled: PNG, TIFF (first page) or JPEG with integer values, or NPY (version 1…3, C or
+/// Fortran order, either byte order, any integer or float; height × width, height × width × 3 or 3 × height ×
+/// width). Throws RunError for anything else.
 ConvolveKernel read_kernel(const std::string& path);
 
 } // namespace specklescope

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// For all plans of a convolution: one of 4096×2304 takes about two (docs/performance.md).
+/// Limit for all plans of a convolution, s: one of 4096×2304 needs about two (docs/performance.md).
 constexpr double kMeasureSeconds = 4;
 
 std::atomic<FftPlanning>& planning() {
@@ -39,7 +39,7 @@ std::string wisdom() {
     return text ? text.get() : "";
 }
 
-/// "GenuineIntel-6-143-8" from the first processor of /proc/cpuinfo; on ARM its implementer, variant, part.
+/// "GenuineIntel-6-143-8" from the first processor in /proc/cpuinfo; on ARM implementer, variant and part.
 std::string processor() {
     std::ifstream file("/proc/cpuinfo");
     std::string name;
@@ -56,7 +56,7 @@ std::string processor() {
     return name;
 }
 
-/// Each text once for the process: a cache is no reason to trouble anybody twice. Under fft_planner().
+/// Logs each text once per process: a cache is no reason to repeat a warning. Requires fft_planner().
 void warn_once(const std::string& text) {
     static std::set<std::string> said;
     if (said.insert(text).second)
@@ -68,7 +68,7 @@ std::string contents(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// The error number; 0: written.
+/// Returns the error number; 0 on success.
 int write_whole(const std::string& path, const std::string& text) {
     std::error_code error;
     fs::create_directories(fs::path(path).parent_path(), error);
@@ -134,14 +134,14 @@ fftwf_plan_s* FftPlanner::plan(const std::function<fftwf_plan_s*(unsigned)>& mak
     work_goes_on(kMeasuring);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
     fftwf_set_timelimit(std::max(0.0, kMeasureSeconds - taken.count()));
-    // A plan that is given up leaves nothing for another try to begin with, so there is one try.
+    // FFTW keeps nothing of a cancelled plan, so there is only one attempt.
     std::future<fftwf_plan_s*> found = std::async(std::launch::async, [&make] { return make(FFTW_MEASURE); });
     try {
         while (found.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
             work_goes_on(kMeasuring);
     } catch (...) {
-        // The one number of FFTW's planner that is set while it works: it looks at it between two trials, and
-        // sees a limit that has passed now or at the next look.
+        // Only this setting of FFTW's planner may change while it works: it checks the time limit between two
+        // trials and stops.
         fftwf_set_timelimit(0);
         fftwf_destroy_plan(found.get());
         throw;

@@ -1,4 +1,4 @@
-// How FFTW's plans for the host are chosen, and where measured ones are kept between two starts.
+// Selection of FFTW's plans for the host, and a file cache for measured ones.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,18 @@ struct fftwf_plan_s;
 namespace specklescope {
 
 enum class FftPlanning : std::uint8_t {
-    estimate, ///< by FFTW's rules: the same plans, and so the same bits, on every start
-    measure   ///< by trying: quicker, but another run of trials may choose plans that round differently
+    estimate, ///< FFTW's rules: the same plans, and the same bits, in every run
+    measure   ///< by measurement: faster, but another run may choose plans that round differently
 };
-/// For convolutions made from now on. Any thread.
+/// For new convolutions. Any thread.
 void set_fft_planning(FftPlanning planning);
 FftPlanning fft_planning();
 
-/// FFTW's planner, destruction of plans included, is not safe for threads; executing a plan is.
+/// FFTW's planner, including the destruction of plans, is not thread-safe; executing a plan is.
 std::mutex& fft_planner();
 
-/// Plans are made between construction and remember(), by one thread at a time. Estimated plans never depend
-/// on what was measured before; measured ones begin with what the cache file holds.
+/// Make plans between construction and remember(), on one thread at a time. Estimated plans never depend on
+/// earlier measurements; measured ones start from the cache file.
 class FftPlanner {
 public:
     explicit FftPlanner(FftPlanning planning = fft_planning());
@@ -31,24 +31,23 @@ public:
     FftPlanner& operator=(const FftPlanner&) = delete;
     ~FftPlanner();
 
-    /// Calls make(flags) with FFTW_ESTIMATE; or with FFTW_MEASURE on a thread of its own, while this one asks
-    /// whether the work goes on (base/long_work.hpp), for what is left of measured plans' four seconds. Out
-    /// of time FFTW takes the best of what it tried, or an estimate. Null where FFTW knows no plan. Throws
-    /// Cancelled.
+    /// Calls make(flags) with FFTW_ESTIMATE, or with FFTW_MEASURE on its own thread while this thread reports
+    /// progress (base/long_work.hpp), within the rest of the four seconds for measured plans. At the limit
+    /// FFTW takes the best plan so far or an estimate. Null if FFTW has no plan. Throws Cancelled.
     fftwf_plan_s* plan(const std::function<fftwf_plan_s*(unsigned)>& make) const;
-    /// Keeps what was learnt in fft_cache_file(). A file that cannot be written is said once and forgotten.
-    /// Returns what to add to a stage's note: ", plans measured", ", plans remembered", or nothing.
+    /// Saves new measurements in fft_cache_file(); a failure is logged once. Returns an addition to a stage's
+    /// note: ", plans measured", ", plans remembered", or nothing.
     std::string remember();
 
 private:
     std::scoped_lock<std::mutex> lock_;
     FftPlanning planning_;
     std::chrono::steady_clock::time_point begin_;
-    std::string known_; ///< wisdom before
+    std::string known_; ///< wisdom before planning
 };
 
-/// $XDG_CACHE_HOME/specklescope (by default ~/.cache/specklescope) and in it a name made of FFTW's version
-/// and the processor's vendor, family, model and stepping; "" without a home.
+/// Path in $XDG_CACHE_HOME/specklescope (default ~/.cache/specklescope), named after FFTW's version and the
+/// processor's vendor, family, model and stepping; "" without a home folder.
 std::string fft_cache_file();
 
 } // namespace specklescope

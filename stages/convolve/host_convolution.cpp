@@ -13,10 +13,10 @@ namespace specklescope {
 
 namespace {
 
-/// Columns worked on together: one cache line of complex numbers.
+/// Columns processed together: one cache line of complex numbers.
 constexpr int kStrip = 8;
-/// Columns of one call of FFTW: a strip is two of them, one behind the other. Measured: half the time of
-/// eight columns beside each other.
+/// Columns per call of FFTW: a strip has two such halves, stored one after the other. Measured: half the time
+/// of eight interleaved columns.
 constexpr int kHalf = 4;
 constexpr std::size_t kComplex = 2; ///< floats
 
@@ -37,7 +37,7 @@ hwy::AlignedFreeUniquePtr<float[]> floats(std::size_t count) {
 
 int strips_of(int fft_width) { return (fft_width / 2 + 1 + kStrip - 1) / kStrip; }
 
-/// Floats that a convolution holds in each of its parts.
+/// Floats in each part of a convolution.
 struct Sizes {
     std::size_t row, rows, spectrum, slot;
     Sizes(int width, int height, int row_count, int kernel_channels)
@@ -126,7 +126,7 @@ void HostConvolution::make_plans() {
     const auto backward = [&](unsigned flags) {
         return fftwf_plan_dft_c2r_1d(width, complex(rows_.get()), line, flags | FFTW_DESTROY_INPUT);
     };
-    row_forward_.reset(planner.plan(forward)); // members: to destroy a plan takes the planner's lock
+    row_forward_.reset(planner.plan(forward)); // members: destroying a plan needs the planner's lock
     row_backward_.reset(planner.plan(backward));
     column_forward_.reset(columns(FFTW_FORWARD));
     column_backward_.reset(columns(FFTW_BACKWARD));
@@ -188,7 +188,7 @@ void HostConvolution::transform_rows(ConstHostView input, int tile_x, int tile_y
     const ConvolutionAxis& x = geometry_.x;
     const std::vector<int>& columns = tile_columns_[static_cast<std::size_t>(tile_x)];
     const std::vector<int>& sources = tile_rows_[static_cast<std::size_t>(tile_y)].rows;
-    // Positions whose pixels follow one another in the image.
+    // Positions of contiguous image pixels.
     const int first = x.shift + x.first_result(tile_x) - x.origin;
     const Band inside{std::clamp(-first, 0, x.filled), std::clamp(x.size - first, 0, x.filled)};
     const int count = static_cast<int>(sources.size());

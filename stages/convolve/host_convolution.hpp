@@ -1,4 +1,4 @@
-// Convolution by transforms on the host, for every stage that has a kernel too large to do otherwise.
+// Convolution by transforms on the host, for all stages with large kernels.
 #pragma once
 
 #include "stages/convolve/convolution_geometry.hpp"
@@ -16,21 +16,21 @@ struct fftwf_plan_s;
 namespace specklescope {
 
 /// Real rows → spectra of rows → strips of columns, each transformed, multiplied and transformed back while
-/// it is in the cache → rows. Border rows are not transformed: they have the spectrum of the row they repeat.
-/// Everything is in float32: an error of about 1e-6 of the largest sample in the tile, whatever the size of
-/// the sample beside it. A NaN or infinity of the image reaches every pixel of its tile: see FilterNorm.
+/// cached → rows. Border rows are not transformed; they use the spectrum of the row they repeat. In float32:
+/// an error of about 1e-6 of the largest sample in the tile, also for small samples next to it. NaN and
+/// infinity spread over their tile: see FilterNorm.
 class HostConvolution {
 public:
-    /// Plans, transforms the kernel, allocates within the budget. Throws as plan_convolution() if that is too
-    /// little, RunError if there is no room after all.
+    /// Plans, transforms the kernel and allocates within the budget. Throws like plan_convolution() if the
+    /// budget is too small, RunError if an allocation fails.
     HostConvolution(const Shape& image, const ConvolveKernel& kernel, Border border,
                     const ConvolutionBudget& budget);
 
-    /// Type and channels of the image; its size but for crop.
+    /// Type and channels of the image, and its size except with crop.
     Shape output() const;
     const ConvolutionGeometry& geometry() const { return geometry_; }
     std::string note() const { return to_string(geometry_, memory_) + planning_; }
-    /// Every result is multiplied by across[x]·down[y] before it is rounded (border = omit).
+    /// Factors for every result before rounding: across[x]·down[y] (border = omit).
     void set_gains(std::vector<float> across, std::vector<float> down);
 
     void run(ConstHostView input, HostView output);
@@ -41,7 +41,7 @@ private:
     };
     using Plan = std::unique_ptr<fftwf_plan_s, DestroyPlan>;
     using Floats = hwy::AlignedFreeUniquePtr<float[]>;
-    /// What one slot of run_bands needs.
+    /// Scratch memory of one run_bands slot.
     struct Slot {
         Floats line;  ///< one row, real: x.fft
         Floats strip; ///< kStrip columns, complex: y.fft × kStrip
@@ -67,10 +67,10 @@ private:
     int kernel_channels_ = 1;
     ConvolutionGeometry geometry_;
     std::size_t memory_ = 0;
-    std::string planning_; ///< how plans were found, for note()
+    std::string planning_; ///< method of planning, for note()
     int strips_ = 0;
-    int row_count_ = 0;      ///< rows that rows_ holds
-    std::size_t stride_ = 0; ///< floats from one to the next
+    int row_count_ = 0;      ///< capacity of rows_
+    std::size_t stride_ = 0; ///< floats between two rows
     Floats rows_;            ///< spectra of rows
     Floats spectrum_;        ///< of the kernel: channel, strip, half strip, row, column
     std::vector<Slot> slots_;

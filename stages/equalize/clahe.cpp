@@ -1,5 +1,5 @@
-// Contrast-limited adaptive histogram equalisation on the host: tiles over the threads, then the cells
-// between their centres.
+// Contrast-limited adaptive histogram equalisation on the host: tiles in parallel, then the cells between
+// their centres.
 #include "stages/equalize/clahe.hpp"
 
 #include "base/error.hpp"
@@ -87,7 +87,7 @@ int clahe_clip_limit(double clip, int area, int bins) {
 
 namespace {
 
-/// Weights of the right or the lower tile for every pixel of an axis.
+/// Weights of the right or lower tile for every pixel of an axis.
 std::vector<float> axis_weights(int pixels, int tile_side) {
     const float tiles_per_pixel = 1.0F / static_cast<float>(tile_side);
     std::vector<float> weights(static_cast<std::size_t>(pixels));
@@ -139,7 +139,7 @@ public:
                            scratch_[static_cast<std::size_t>(slot)].get());
         });
         const int across = tiles + 1;
-        const int parts = std::max(1, 8 * slots / (across * across)); // of a cell, where there are few
+        const int parts = std::max(1, 8 * slots / (across * across)); // of a cell, if there are few cells
         run_bands(across * across * parts, slots, [&](int item, int slot) {
             const int index = item / parts;
             map_part(input, output, index % across, index / across, {item % parts, parts}, levels,

@@ -1,5 +1,5 @@
-// The arithmetic of stage clahe, the same bits on host and device: no product is fused into a sum. On the
-// host stages/equalize/simd/clahe_rows.cpp is compiled with -ffp-contract=off for it.
+// Arithmetic of stage clahe, bit-identical on host and device: products are never fused into sums.
+// stages/equalize/simd/clahe_rows.cpp is compiled with -ffp-contract=off for this.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -27,7 +27,7 @@ SPECKLESCOPE_BOTH inline float sum(float a, float b) {
 #endif
 }
 
-/// From values to bins, and from counts to values.
+/// Scales from values to bins and from counts to values.
 struct ClaheLevels {
     int bins = 1;
     float low = 0, high = 0;
@@ -35,7 +35,7 @@ struct ClaheLevels {
     float value_per_count = 0;
 };
 
-/// Of an image of levels 0 … full.
+/// For an image with levels 0 … full.
 SPECKLESCOPE_BOTH inline ClaheLevels clahe_integer_levels(int full, int bins, int area) {
     ClaheLevels levels;
     levels.bins = bins <= full ? bins : full + 1;
@@ -45,8 +45,8 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_integer_levels(int full, int bins, in
     return levels;
 }
 
-/// Of an f32 image with finite values from low to high; low > high: it has none. A range that f32 cannot hold
-/// is cut to half of the type's; one too small to divide by is a constant image.
+/// For an f32 image with finite values from low to high; low > high: none. A range beyond f32 is clamped to
+/// half of the type's; one too small to divide by is a constant image.
 SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, int bins, int area) {
     ClaheLevels levels;
     levels.bins = bins;
@@ -65,7 +65,7 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, in
     return levels;
 }
 
-/// Values above the range are in the last bin; NaN is in bin `bins`, which nobody looks at.
+/// Values above the range go to the last bin; NaN to bin `bins`, which is never read.
 SPECKLESCOPE_BOTH inline int clahe_bin(float value, const ClaheLevels& levels) {
     const float last = static_cast<float>(levels.bins - 1);
     float at = product(sum(value, -levels.low), levels.bins_per_value);
@@ -75,7 +75,7 @@ SPECKLESCOPE_BOTH inline int clahe_bin(float value, const ClaheLevels& levels) {
     return is_finite(value) ? bin : levels.bins;
 }
 
-/// What a bin is mapped to, when `count` pixels of the tile lie in it and below.
+/// Output value of a bin, if `count` pixels of the tile are in it or below.
 template <class T> SPECKLESCOPE_BOTH inline T clahe_mapped(int count, const ClaheLevels& levels) {
     const float value = product(static_cast<float>(count), levels.value_per_count);
     if constexpr (std::is_same_v<T, float>) {
@@ -86,8 +86,8 @@ template <class T> SPECKLESCOPE_BOTH inline T clahe_mapped(int count, const Clah
     }
 }
 
-/// Height of bin i after clipping to `limit`: what was cut off goes to all bins alike, and the rest of that
-/// to every `step`-th bin.
+/// Height of bin i after clipping to `limit`: the excess is distributed equally, and its remainder to every
+/// `step`-th bin.
 struct ClaheShare {
     int each = 0, rest = 0, step = 1;
 };
@@ -105,8 +105,8 @@ SPECKLESCOPE_BOTH inline int clahe_height(int count, int i, int limit, const Cla
     return (count < limit ? count : limit) + share.each + extra;
 }
 
-/// Where a pixel lies among the tiles' centres: −0.5 … tiles − 0.5. OpenCV's place, half a pixel to the left
-/// of the exact one.
+/// Position of a pixel relative to the tiles' centres: −0.5 … tiles − 0.5. Like OpenCV's, half a pixel to the
+/// left of the exact one.
 SPECKLESCOPE_BOTH inline float clahe_position(int pixel, float tiles_per_pixel) {
     return sum(product(static_cast<float>(pixel), tiles_per_pixel), -0.5F);
 }
@@ -120,7 +120,7 @@ SPECKLESCOPE_BOTH inline float clahe_blend(const float (&corner)[4], float right
     return sum(product(first, above), product(second, below));
 }
 
-/// Pixel i of an axis continued by mirroring at its last pixel and its first: … c b | a b c | b a …
+/// Pixel i of an axis mirrored at its last and first pixel: … c b | a b c | b a …
 SPECKLESCOPE_BOTH inline int clahe_mirrored(int i, int pixels) {
     if (pixels == 1)
         return 0;
@@ -129,7 +129,7 @@ SPECKLESCOPE_BOTH inline int clahe_mirrored(int i, int pixels) {
     return rest < pixels ? rest : period - rest;
 }
 
-/// V of HSV, no less than 0; NaN if a sample of the pixel is not finite.
+/// V of HSV, at least 0; NaN if a sample of the pixel is not finite.
 template <class T> SPECKLESCOPE_BOTH inline T hsv_value(T r, T g, T b) {
     T most = r > T{0} ? r : T{0};
     most = g > most ? g : most;
@@ -138,13 +138,13 @@ template <class T> SPECKLESCOPE_BOTH inline T hsv_value(T r, T g, T b) {
         most = is_finite(r) && is_finite(g) && is_finite(b) ? most : NAN;
     return most;
 }
-/// The same of a grey pixel.
+/// The same for a grey pixel.
 template <class T> SPECKLESCOPE_BOTH inline T grey_value(T v) {
     if constexpr (std::is_same_v<T, float>)
         v = is_finite(v) ? v : NAN;
     return v;
 }
-/// Of a value from these two.
+/// True if a value of these two functions is counted.
 template <class T> SPECKLESCOPE_BOTH inline bool counts(T value) {
     if constexpr (std::is_same_v<T, float>)
         return is_finite(value);
@@ -152,7 +152,7 @@ template <class T> SPECKLESCOPE_BOTH inline bool counts(T value) {
         return true;
 }
 
-/// A sample of a pixel whose V becomes `to`, as stage equalize does it.
+/// A sample of a pixel whose V changes to `to`, as in stage equalize.
 template <class T> SPECKLESCOPE_BOTH inline T with_value(T sample, T to, T value) {
     using Wide = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
     return static_cast<T>(

@@ -1,5 +1,5 @@
-// Histogram equalisation on the host: one pass over bands of rows counts, one thread makes the table, another
-// pass applies it. f32 is looked through once before, for its range.
+// Histogram equalisation on the host: one pass counts in bands of rows, one thread makes the table, another
+// pass applies it. For f32 an earlier pass finds the range.
 #include "stages/equalize/equalize.hpp"
 
 #include "base/parallel.hpp"
@@ -66,15 +66,15 @@ std::string equalize_note(int bins, PixelType type) {
 
 namespace {
 
-/// Histograms side by side: neighbouring pixels, often alike, do not wait for each other's count. Measured:
-/// docs/performance.md, Constants.
+/// Interleaved histograms: neighbouring pixels are often equal and would wait for each other's counter.
+/// Measured: docs/performance.md, Constants.
 constexpr std::size_t kCopies = 8;
-constexpr std::size_t kMostCounters = 32768; ///< 128 KiB a thread; a guess
+constexpr std::size_t kMostCounters = 32768; ///< 128 KiB per thread; an estimate
 std::size_t copies_of(std::size_t bins) {
     return std::bit_floor(std::clamp<std::size_t>(kMostCounters / bins, 1, kCopies));
 }
 
-/// What one slot needs, apart from every other's cache lines.
+/// Memory of one slot, on its own cache lines.
 struct alignas(64) Slot {
     std::vector<std::uint32_t> counts; ///< copies one after the other
     float low = 0, high = 0;
@@ -90,7 +90,7 @@ template <int Step> void count_bytes(const std::uint8_t* v, std::size_t pixels, 
         ++counts[v[Step * x]];
 }
 
-/// bin(pixel) < 0: not counted.
+/// Pixels with bin(pixel) < 0 are not counted.
 template <class T, class F>
 void count_row(const T* row, int width, int channels, std::size_t bins, std::uint32_t* counts, F&& bin) {
     const std::size_t mask = copies_of(bins) - 1;
@@ -114,7 +114,7 @@ public:
         most_bins_ = params_.bins;
         auto bins = static_cast<std::size_t>(most_bins_);
         if (input.type == PixelType::u8)
-            bins = 256; // levels are counted, bins made of them afterwards
+            bins = 256; // count levels and combine them to bins afterwards
         cumulative_.resize(bins);
         if (input.type == PixelType::u16)
             levels_.resize(65536);
@@ -122,7 +122,7 @@ public:
             values_.resize(bins);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         for (Slot& slot : slots_) {
-            // a camera's full scale may leave fewer bins, with more copies of them
+            // A camera's full scale may reduce the bins, with more copies of them.
             slot.counts.resize(std::min(bins * kCopies, std::max(bins, kMostCounters)));
         }
         type_ = input.type;
@@ -145,7 +145,7 @@ public:
     }
 
 private:
-    /// f(row, slot) for every row, over the threads.
+    /// Calls f(row, slot) for every row, in parallel.
     template <class F> void for_rows(int height, F&& f) {
         for_bands(height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             for (int y = rows.begin; y < rows.end; ++y)
@@ -153,13 +153,13 @@ private:
         });
     }
 
-    /// Begins a histogram of `bins` bins.
+    /// Starts a histogram of `bins` bins.
     void clear_counts(std::size_t bins) {
         for (Slot& slot : slots_)
             std::fill_n(slot.counts.begin(), bins * copies_of(bins), 0U);
     }
 
-    /// All slots' counts up to and with each bin.
+    /// Cumulative counts of all slots.
     CumulativeScale accumulate(std::size_t bins) {
         std::fill_n(cumulative_.begin(), bins, 0U);
         for (const Slot& slot : slots_)
@@ -204,7 +204,7 @@ private:
         for_rows(in.height, [&](int y, Slot&) { scale_row(in.row(y), width, factors, out.row(y)); });
     }
 
-    /// The slots' counts of 256 levels as counts of bins.
+    /// Cumulative bin counts from the slots' counts of 256 levels.
     void accumulate_levels(const LevelBins& bins) {
         std::array<std::uint32_t, 256> sums{};
         for (const Slot& slot : slots_)
@@ -294,7 +294,7 @@ private:
     int bands_ = 1;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> cumulative_;
-    std::vector<std::uint16_t> levels_; ///< u16: what becomes of each level
+    std::vector<std::uint16_t> levels_; ///< u16: output of each level
     std::vector<float> values_;         ///< f32: the equalised value of each bin
 };
 

@@ -7,17 +7,16 @@ namespace specklescope {
 
 /// The value v of a pixel (grey: the sample; colour: V of HSV, the largest channel) becomes r(bin of v), the
 /// cumulative histogram scaled to the range of the input (Gonzalez and Woods, Digital Image Processing, 4th
-/// ed., section 3.3). Colour keeps hue and saturation: each channel is multiplied by new V / old V. HSV knows
-/// no negative samples: in colour they count as 0, and as much of them is left as of the input (1 −
-/// strength).
+/// ed., section 3.3). Colour keeps hue and saturation: each channel is multiplied by new V / old V. HSV has
+/// no negative samples: in colour they count as 0, and the input's fraction of them (1 − strength) is kept.
 ///
-/// The range is [0, full scale] for u8 and u16 (the camera's where it is known; samples above count as full
-/// scale) and [smallest, largest] finite value of the frame for f32. A pixel with a NaN or an infinity is not
-/// counted and stays as it is. So does every pixel of a frame whose values all fall into one bin.
+/// The range is [0, full scale] for u8 and u16 (the camera's if known; samples above count as full scale) and
+/// [smallest, largest] finite value of the frame for f32. A pixel with a NaN or an infinity is not counted
+/// and stays unchanged, as does every pixel of a frame whose values are all in one bin.
 struct EqualizeParams {
     enum class Scaling : std::uint8_t {
         maxabs, ///< r/r_max: skimage.exposure.equalize_hist
-        minmax  ///< (r − r_min)/(r_max − r_min), r_min of the darkest bin in use: cv::equalizeHist
+        minmax  ///< (r − r_min)/(r_max − r_min), r_min of the darkest used bin: cv::equalizeHist
     };
     static constexpr int kMaxBins = 65536;
 
@@ -26,13 +25,13 @@ struct EqualizeParams {
     double strength = 1; ///< 0: the input, 1: the equalised V
 };
 
-/// What values are after an equalisation: of the input's range and in its order, but ranks of pixels and no
-/// longer a measure: "SFI eq." in a.u.
+/// Quantity after an equalisation: the input's range and order, but ranks instead of measurements: "SFI eq."
+/// in a.u.
 Quantity equalized_quantity(const Quantity& input);
 
-/// The input's own shape. Throws UsageError for 2³² pixels, which 32-bit counts do not hold.
+/// The input's shape. Throws UsageError for 2³² pixels or more, which exceed 32-bit counts.
 Shape equalize_shape(const Shape& input);
-/// Says where more bins were asked for than the pixel type has levels.
+/// Note if more bins were requested than the pixel type has levels.
 std::string equalize_note(int bins, PixelType type);
 
 StageType equalize_stage();

@@ -1,6 +1,5 @@
-// The arithmetic of histogram equalisation, one pixel or one bin at a time, for host and device: integers,
-// and floating point whose every operation is exact or rounded once, so that no contraction to a fused
-// multiply-add changes a bit.
+// Arithmetic of histogram equalisation, one pixel or one bin at a time, for host and device. Every operation
+// is on integers, exact, or rounded once, so that fused multiply-add changes no bit.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -21,11 +20,11 @@ inline std::uint32_t equalize_weight(double strength) {
 
 // --- bins ---
 
-/// Bins of the levels 0…full; never more than there are levels.
+/// Bins of the levels 0…full; at most one per level.
 struct LevelBins {
     std::uint32_t full;
     std::uint32_t bins;
-    std::uint32_t factor; ///< 0: a bin for each level; else bins/(full + 1) in units of 2⁻³², rounded up
+    std::uint32_t factor; ///< 0: a bin per level; else bins/(full + 1) in units of 2⁻³², rounded up
 };
 
 inline LevelBins level_bins(int bins, PixelType type, double full_scale) {
@@ -42,8 +41,8 @@ inline LevelBins level_bins(int bins, PixelType type, double full_scale) {
     return result;
 }
 
-/// floor(level·bins/(full + 1)): what the factor is too large by adds less than 1/(full + 1), because
-/// full·(full + 1) < 2³².
+/// floor(level·bins/(full + 1)): the rounding of the factor adds less than 1/(full + 1), because full·(full +
+/// 1) < 2³².
 SPECKLESCOPE_BOTH inline std::uint32_t bin_of(const LevelBins& b, std::uint32_t level) {
     level = level < b.full ? level : b.full;
     return b.factor == 0 ? level
@@ -53,15 +52,15 @@ SPECKLESCOPE_BOTH inline std::uint32_t bin_of(const LevelBins& b, std::uint32_t 
 /// Equal bins over [low, high].
 struct RealBins {
     float low, high;
-    float half;  ///< 0.5 where high − low overflows, else 1
-    float scale; ///< bins a unit; 0: all of the frame is in bin 0
+    float half;  ///< 0.5 if high − low overflows, else 1
+    float scale; ///< bins per unit; 0: the whole frame is in bin 0
     std::uint32_t bins;
 };
 
-/// Anything but low < high (constant frames, frames without a finite pixel) is one bin, and so is a range so
-/// narrow that `scale` overflows (below 2·10⁻³⁴ for 65536 bins).
+/// One bin unless low < high (constant frames, frames without a finite pixel), or for a range so narrow that
+/// `scale` overflows (below 2·10⁻³⁴ for 65536 bins).
 SPECKLESCOPE_BOTH inline RealBins real_bins(float low, float high, std::uint32_t bins) {
-    RealBins b{low == 0 ? 0.0F : low, high == 0 ? 0.0F : high, 1, 0, bins}; // −0 as 0
+    RealBins b{low == 0 ? 0.0F : low, high == 0 ? 0.0F : high, 1, 0, bins}; // −0 becomes 0
     if (!(low < high))
         return b;
     if (high - low > FLT_MAX)
@@ -82,12 +81,12 @@ SPECKLESCOPE_BOTH inline bool is_finite(float value) { return value - value == 0
 
 // --- from counts to values ---
 
-/// (count − base)/span, of cumulative counts; span 0: the frame stays as it is.
+/// (count − base)/span of cumulative counts; span 0: the frame stays unchanged.
 struct CumulativeScale {
     std::uint32_t base, span;
 };
 
-/// `total` pixels, `first` of them in the lowest bin in use.
+/// For `total` pixels with `first` of them in the lowest used bin.
 SPECKLESCOPE_BOTH inline CumulativeScale cumulative_scale(EqualizeParams::Scaling scaling,
                                                           std::uint32_t total, std::uint32_t first) {
     if (first == total)
@@ -100,8 +99,8 @@ SPECKLESCOPE_BOTH inline std::uint32_t counted(const CumulativeScale& scale, std
     return cumulative > scale.base ? cumulative - scale.base : 0;
 }
 
-/// full·r, to nearest, ties to even: both sides of the division are below 2⁵³ and a quotient that is no tie
-/// is farther from one than the division's rounding.
+/// full·r, to nearest, ties to even: both sides of the division are below 2⁵³, and a quotient that is not a
+/// tie differs from one by more than the rounding.
 SPECKLESCOPE_BOTH inline std::uint32_t equalized_level(const CumulativeScale& scale, std::uint32_t cumulative,
                                                        std::uint32_t full) {
     const double product = static_cast<double>(static_cast<std::uint64_t>(counted(scale, cumulative)) * full);
@@ -115,7 +114,7 @@ SPECKLESCOPE_BOTH inline std::uint32_t mixed_level(std::uint32_t level, std::uin
     return (sum + 0x7FFFU + ((sum >> 16) & 1U)) >> 16;
 }
 
-/// What becomes of `level` (above full scale: of full scale). `cumulative`: counts up to and with each bin.
+/// Output of `level` (clamped to full scale). `cumulative`: cumulative counts per bin.
 SPECKLESCOPE_BOTH inline std::uint32_t mapped_level(const LevelBins& bins, const CumulativeScale& scale,
                                                     std::uint32_t weight, const std::uint32_t* cumulative,
                                                     std::uint32_t level) {
@@ -159,13 +158,13 @@ SPECKLESCOPE_BOTH inline std::uint32_t scaled_channel(std::uint32_t channel, std
     return quotient + (up ? 1 : 0);
 }
 
-/// The same for u8 by one multiplication and two roundings in f32, which kernels do fastest. kByteBase + byte
-/// is the float 0x4B0000xx; kByteGrid + result goes in steps of 2⁻¹⁰.
+/// The same for u8 with one multiplication and two roundings in f32, fastest on GPUs. kByteBase + byte is the
+/// float 0x4B0000xx; kByteGrid + result has steps of 2⁻¹⁰.
 inline constexpr float kByteBase = 8388608.0F; // 2²³
 inline constexpr float kByteGrid = 8192.0F;    // 2¹³
 
-/// V'/V in units of 2⁻¹⁶/V's power of two: fine enough for products to be known to 2⁻¹⁶, coarse enough for
-/// byte_offset() to be exact. 0 for V = 0.
+/// V'/V in units of 2⁻¹⁶/V's power of two: products are exact to 2⁻¹⁶, and byte_offset() is exact. 0 for V =
+/// 0.
 SPECKLESCOPE_BOTH inline float byte_ratio(std::uint32_t new_v, std::uint32_t v) {
     if (v == 0)
         return 0;
@@ -174,22 +173,23 @@ SPECKLESCOPE_BOTH inline float byte_ratio(std::uint32_t new_v, std::uint32_t v) 
         unit *= 2;
     return static_cast<float>(rint(static_cast<double>(new_v) * unit / static_cast<double>(v)) / unit);
 }
-/// Takes kByteBase·ratio away again. For V = 0 take kByteGrid + V' instead.
+/// Removes kByteBase·ratio again. For V = 0 use kByteGrid + V' instead.
 SPECKLESCOPE_BOTH inline float byte_offset(float ratio) { return fmaf(ratio, -kByteBase, kByteGrid); }
 
-/// The low byte of the result's bits, for `sample` = kByteBase + channel. A product that is no tie is 1/510
-/// away from one, so rounding it to 2⁻¹⁰ leaves ties exact, and the addition rounds them to even.
+/// The result is the low byte of the returned bits, for `sample` = kByteBase + channel. A product that is not
+/// a tie is at least 1/510 away from one, so that rounding to 2⁻¹⁰ keeps ties exact and the addition rounds
+/// them to even.
 SPECKLESCOPE_BOTH inline float scaled_byte(float sample, float ratio, float offset) {
     return fmaf(sample, ratio, offset) + (kByteBase - kByteGrid);
 }
 
-/// V'·(R/V), exactly V' for R = V; black becomes grey V'. A negative sample counts as 0: V is never below it.
+/// V'·(R/V), exactly V' for R = V; black becomes grey V'. Negative samples count as 0: V is never below.
 SPECKLESCOPE_BOTH inline float scaled_channel(float channel, float new_v, float v) {
     const float share = v > 0 ? (channel > 0 ? channel : 0.0F) / v : 1.0F;
     return new_v * share;
 }
-/// What of a negative sample stays in `scaled`, its pixel being equalised by less than full strength. The
-/// product is exact in float64.
+/// Adds the remaining fraction of a negative sample to `scaled`, for less than full strength. The product is
+/// exact in float64.
 SPECKLESCOPE_BOTH inline float with_negative(float scaled, float channel, std::uint32_t weight) {
     if (!(channel < 0))
         return scaled;

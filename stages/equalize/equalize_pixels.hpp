@@ -1,11 +1,11 @@
-// One pixel of any type and channel count through equalisation, for host and device.
+// Equalisation of one pixel of any type and channel count, for host and device.
 #pragma once
 
 #include "stages/equalize/equalize_map.hpp"
 
 namespace specklescope {
 
-/// V of HSV: the largest channel, no less than 0. Grey: the sample.
+/// V of HSV: the largest channel, at least 0. Grey: the sample.
 template <int C, class T> SPECKLESCOPE_BOTH inline T pixel_v(const T* pixel) {
     T v = C == 1 ? pixel[0] : T{0};
     for (int c = C == 1 ? 1 : 0; c < C; ++c)
@@ -20,7 +20,7 @@ template <int C> SPECKLESCOPE_BOTH inline bool finite_pixel(const float* pixel) 
     return finite;
 }
 
-/// u16 through its table: what becomes of the levels 0…full.
+/// u16 through its table for the levels 0…full.
 template <int C> SPECKLESCOPE_BOTH inline void map_pixel(const std::uint16_t* in, std::uint16_t* out,
                                                          const std::uint16_t* levels, std::uint32_t full) {
     const std::uint32_t v = pixel_v<C>(in);

@@ -1,4 +1,4 @@
-// From contrast to flow on the host: rows over the threads.
+// Conversion from contrast to flow on the host; rows in parallel.
 #include "stages/flow/flow.hpp"
 
 #include "base/parallel.hpp"
@@ -55,7 +55,7 @@ Quantity flow_quantity(const Params& params, const Quantity&) {
         "where the source holds it.");
 }
 
-/// input = auto becomes contrast or contrast2.
+/// Replaces input = auto with contrast or contrast2.
 Params settle_flow(const Params& params, const Quantity& input) {
     if (params.as<FlowParams>().input != Input::automatic)
         return params;

@@ -1,5 +1,5 @@
-// From speckle contrast to flow, as a stage of its own: K² is averaged first and converted afterwards.
-// Parameters, declaration and arithmetic shared by host and device.
+// Conversion from speckle contrast to flow as a separate stage: K² can be averaged first and converted
+// afterwards. Parameters, declaration and arithmetic shared by host and device.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -12,11 +12,11 @@
 namespace specklescope {
 
 /// Each sample K or K², f32, one channel, becomes index = 1/(2·T·K²) in 1/s, tau = 2·T·K² in s (Yang 2011,
-/// eqs. 3 and 2) or bfi = 1/K². K = 0 gives an infinite index; NaN, and a number below 0, which no contrast
-/// is, give NaN. speckle:output=contrast2 | flow is speckle:output=sfi to the rounding of K².
+/// eqs. 3 and 2) or bfi = 1/K². K = 0 gives an infinite index; NaN and negative samples, which are no
+/// contrast, give NaN. speckle:output=contrast2 | flow equals speckle:output=sfi up to the rounding of K².
 struct FlowParams {
     enum class Input : std::uint8_t {
-        automatic, ///< what the chain gives in front of the stage; settled before a stage is made
+        automatic, ///< from the chain before the stage; settled before a stage is made
         contrast,
         contrast2
     };
@@ -27,21 +27,21 @@ struct FlowParams {
     double exposure_ms = 10;
 };
 
-/// The input's own shape. Throws UsageError where input = auto is not settled.
+/// The input's shape. Throws UsageError if input = auto is not settled.
 Shape flow_shape(const FlowParams& params, const Shape& input);
 
-/// K² is the sample or its square; the result c/K² or c·K².
+/// K² is the sample or its square; the result is c/K² or c·K².
 struct FlowScale {
     bool squares = false;
     bool divides = true;
     float c = 1;
 };
-/// `params` as settled.
+/// `params` after settling.
 FlowScale flow_scale(const FlowParams& params, const FrameInfo& info);
 
 /// Every operation is rounded once: the same bits on host and device.
 SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale) {
-    const float contrast2 = scale.squares ? sample * sample : std::fabs(sample); // not −0
+    const float contrast2 = scale.squares ? sample * sample : std::fabs(sample); // removes −0
     const float value = scale.divides ? scale.c / contrast2 : scale.c * contrast2;
     return sample >= 0 ? value : NAN;
 }

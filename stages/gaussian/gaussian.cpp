@@ -1,4 +1,4 @@
-// Gaussian blur on the host: the method is chosen once the shape is known.
+// Gaussian blur on the host; the method is chosen when the shape is known.
 #include "stages/gaussian/gaussian.hpp"
 
 #include "stages/defined_filter.hpp"
@@ -25,15 +25,15 @@ bool has_radius(const GaussianParams& params) {
            (params.method != Method::recursive || params.border == Border::crop);
 }
 
-/// Whether the recursive filter takes clearly less time than the taps; else the exact result costs the same
-/// or less. Host: measured at 3840×2160, one thread; equal at sigma 2.4 (u8), 3.7 (u16), 4.2 (f32), for one
-/// channel as for three.
+/// True if the recursive filter is clearly faster than the taps; otherwise the exact result is preferred.
+/// Host: measured at 3840×2160, one thread; equal at sigma 2.4 (u8), 3.7 (u16), 4.2 (f32), for one or three
+/// channels.
 bool recursive_pays_on_host(double sigma, const Shape& input) {
     return sigma >= (input.type == PixelType::u8 ? 3 : input.type == PixelType::u16 ? 4 : 5);
 }
 
-/// Device, measured on an H200 in µs for M million samples, any type: taps up to radius 8 take one pass and
-/// always less; above, two passes take 8.5 + (10.5 + 0.2·radius)·M, the recursive filter 22 + 5.3·M.
+/// Device, measured on an H200 in µs for M million samples, any type: taps up to radius 8 need one pass and
+/// are always faster; above, two passes take 8.5 + (10.5 + 0.2·radius)·M, the recursive filter 22 + 5.3·M.
 bool recursive_pays_on_device(int radius, const Shape& input) {
     const double samples = static_cast<double>(input.pixels()) * input.channels * 1e-6;
     return radius > 8 && samples * (5.2 + 0.2 * radius) > 13.5;
@@ -117,7 +117,7 @@ Shape gaussian_shape(const GaussianParams& params, const Shape& input) {
 GaussianParams::Method gaussian_method(const GaussianParams& params, const Shape& input, Space space) {
     if (params.method != Method::automatic)
         return params.method;
-    if (params.radius != 0) // a cut Gaussian is asked for, which the recursive filter cannot give
+    if (params.radius != 0) // the recursive filter cannot truncate the Gaussian
         return Method::direct;
     const bool pays = space == Space::host ? recursive_pays_on_host(params.sigma, input)
                                            : recursive_pays_on_device(gaussian_radius(params), input);
@@ -153,7 +153,7 @@ class GaussianHost final : public HostStage {
 public:
     explicit GaussianHost(const Params& params) : params_(params.as<GaussianParams>()) {}
 
-    /// Every parameter is of Cost::rebuild.
+    /// All parameters are Cost::rebuild.
     void set_params(const Params&) override {}
 
     Shape prepare(const Shape& input) override {

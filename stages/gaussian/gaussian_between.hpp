@@ -1,4 +1,4 @@
-// What lies between the two passes of the recursive Gaussian, and how the second lays out its scratch.
+// Memory between the two passes of the recursive Gaussian, and the scratch layout of the second.
 #pragma once
 
 #include "stages/gaussian/gaussian_sweep.hpp"
@@ -20,13 +20,12 @@ constexpr std::size_t column_sweep_samples(int height, int warmup) {
     return static_cast<std::size_t>(height + warmup) * kGaussianStrip;
 }
 
-/// Vectors of lines that are swept along together, so that one's latency hides behind the others: the three
-/// channels, or three groups of grey rows.
+/// Vectors of lines processed together to hide latency: the three channels, or three groups of grey rows.
 inline constexpr int kLineChains = 3;
 
-/// Largest vector of f32, in lanes.
+/// Lanes of the largest f32 vector.
 inline constexpr std::size_t kMaxLanes = 16;
-/// Rows of a tile in the L1 cache; not a power of two, whose rows would share cache sets.
+/// Row stride of a tile in the L1 cache; not a power of two, which would map rows to the same cache sets.
 inline constexpr std::size_t kTileStride = kGaussianStrip + 16;
 
 constexpr std::size_t line_sweep_samples(int pixels) {

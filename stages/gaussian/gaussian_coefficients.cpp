@@ -11,9 +11,9 @@ namespace specklescope {
 
 namespace {
 
-/// Where every sample from N on is 0 the forward state goes s → F·s, so that v[n] = m·s[n] with one row m,
-/// and ∇v[n] = v[n] − v[n+1] = m·(1 − F)·s[n]. Put into the backward filter, m·(1 + k1·G + k2·G² + k3·G³) =
-/// (1, 0, 0) with G = 1 − F.
+/// If every sample from N on is 0, the forward state changes as s → F·s, so that v[n] = m·s[n] with one row
+/// m, and ∇v[n] = v[n] − v[n+1] = m·(1 − F)·s[n]. Inserted into the backward filter: m·(1 + k1·G + k2·G² +
+/// k3·G³) = (1, 0, 0) with G = 1 − F.
 void set_backward_start(RecursiveGaussian& filter, double k1, double k2, double k3) {
     const double b = filter.gain;
     const double d = filter.slope;
@@ -29,7 +29,7 @@ void set_backward_start(RecursiveGaussian& filter, double k1, double k2, double 
     }
 }
 
-/// Steps until a line that was 1 and is 0 from here on has died away.
+/// Number of steps until the response to a line of ones that ends here has decayed.
 int decay(const RecursiveGaussian& filter, double q) {
     double w = 1;
     double d = 0;

@@ -1,5 +1,4 @@
-// Gaussian blur by separable taps on the host: bands of rows over the threads, slabs that stay in the cache
-// within a band.
+// Gaussian blur by separable taps on the host: bands of rows in parallel, with slabs that stay in the cache.
 #include "base/parallel.hpp"
 #include "stages/gaussian/gaussian_host.hpp"
 #include "stages/gaussian/gaussian_slab.hpp"

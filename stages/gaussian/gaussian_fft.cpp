@@ -1,5 +1,5 @@
-// Gaussian blur by transforms: the same taps as direct, all at once. The work depends on the image and hardly
-// on sigma.
+// Gaussian blur by transforms: the taps of direct in one step. The cost depends on the image and hardly on
+// sigma.
 #include "stages/convolve/host_convolution.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "stages/history.hpp"
@@ -13,7 +13,7 @@ namespace {
 class GaussianFftHost final : public HostStage {
 public:
     explicit GaussianFftHost(const GaussianParams& params) : params_(params) {
-        params_.method = GaussianParams::Method::fft; // automatic has been decided
+        params_.method = GaussianParams::Method::fft; // automatic is decided
     }
 
     Shape prepare(const Shape& input) override {
@@ -38,7 +38,7 @@ public:
         convolution_->run(input, output);
     }
 
-    void set_params(const Params&) override {} // all of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     std::string note() const override { return convolution_ ? convolution_->note() : std::string(); }
 
 private:

@@ -1,4 +1,4 @@
-// How a slab and its border lie in a thread's scratch.
+// Layout of a slab and its border in a thread's scratch memory.
 #pragma once
 
 #include "stages/gaussian/gaussian_host.hpp"
@@ -6,8 +6,8 @@
 
 namespace specklescope {
 
-/// Rows of `stride` f32 samples: `margin` samples of border, the row, the border, room for vectors that start
-/// inside and end outside. The same room serves 16-bit sums.
+/// Rows of `stride` f32 samples: `margin` border samples, the row, the border, and padding for vectors that
+/// extend past the end. The same memory is used for 16-bit sums.
 struct SlabLayout {
     static constexpr std::size_t kOver = 512; ///< samples that a block of vectors may read past the border
 
@@ -25,12 +25,12 @@ struct SlabLayout {
     std::size_t slab_bytes() const { return stride * kGaussianSlabRows * sizeof(float); }
     std::size_t zero_bytes() const { return gaussian_stride(width) * sizeof(float); }
     std::size_t bytes() const { return slab_bytes() + zero_bytes() + rows * sizeof(void*); }
-    /// Where the image begins in a row of the slab: aligned.
+    /// Aligned start of the image in a row of the slab.
     std::size_t first() const { return gaussian_stride(margin); }
 };
 
-/// The input rows that a slab's columns meet, from `y0` − radius on; rows outside are `zeros` or where the
-/// border finds them.
+/// Input rows used by a slab's columns, from `y0` − radius on; outside the image `zeros` or the row chosen by
+/// the border.
 template <class T> void find_rows(const GaussianSlab& slab, int y0, int y1, const T* zeros, const T** rows) {
     const View<const T> input = slab.input.as<T>();
     const int shift = slab.border == Border::crop ? slab.radius : 0;
@@ -40,7 +40,7 @@ template <class T> void find_rows(const GaussianSlab& slab, int y0, int y1, cons
     }
 }
 
-/// Fills the border of a row, `image` its first sample; unless cropped.
+/// Fills the border of a row unless it is cropped; `image` is its first sample.
 template <class T> void fill_sides(const GaussianSlab& slab, T* image) {
     if (slab.border == Border::crop)
         return;

@@ -1,4 +1,4 @@
-// Recursive Gaussian on the host: strips of columns over the threads, then groups of rows.
+// Recursive Gaussian on the host: strips of columns in parallel, then groups of rows.
 #include "base/parallel.hpp"
 #include "stages/gaussian/gaussian_host.hpp"
 #include "stages/gaussian/gaussian_sweep.hpp"
@@ -20,7 +20,7 @@ struct Free {
 };
 using Memory = std::unique_ptr<std::byte[], Free>;
 
-/// Zeros, on large pages where the system has them: strips touch every page of an image over and over.
+/// Zeroed memory, on large pages if available, since strips touch every page of an image repeatedly.
 Memory allocate(std::size_t bytes) {
     constexpr std::size_t kPage = std::size_t{2} << 20;
     const std::size_t align = bytes < kPage ? 64 : kPage;
@@ -57,7 +57,7 @@ public:
             column_scale_ =
                 gaussian_scale(gaussian_recursive_norms(sweep_.filter, input.width), input.channels);
             sweep_.row_scale = row_scale_.data();
-            column_scale_.resize(column_scale_.size() + kGaussianStrip); // the last tile reads on
+            column_scale_.resize(column_scale_.size() + kGaussianStrip); // the last tile reads past the end
             sweep_.column_scale = column_scale_.data();
         }
         padded_shape_ = input;
@@ -101,8 +101,8 @@ private:
     GaussianParams params_;
     GaussianSweep sweep_;
     std::vector<float> row_scale_, column_scale_;
-    Shape padded_shape_; ///< at least a strip wide
-    Memory padded_;      ///< the image, where it is narrower than a strip
+    Shape padded_shape_; ///< at least one strip wide
+    Memory padded_;      ///< the image, if narrower than a strip
     Memory between_;
     std::vector<Memory> scratch_;
 };

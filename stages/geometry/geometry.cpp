@@ -1,4 +1,4 @@
-// Crop, flip, rotate90 and downsample on the host: bands of rows over the threads.
+// Crop, flip, rotate90 and downsample on the host; bands of rows in parallel.
 #include "stages/geometry/geometry.hpp"
 
 #include "base/parallel.hpp"
@@ -122,10 +122,10 @@ Shape downsample_shape(const DownsampleParams& params, const Shape& input) {
 
 namespace {
 
-/// Rows whose bytes are worth a band of their own; how many is a guess.
+/// Minimum rows of a band, an estimate.
 int min_band_rows(const Shape& output) {
     constexpr std::size_t kBandBytes = 64 << 10;
-    return static_cast<int>(kBandBytes / output.row_bytes()); // 0 where one has more: band_count() takes 1
+    return static_cast<int>(kBandBytes / output.row_bytes()); // 0 for longer rows: band_count() uses 1
 }
 
 /// Calls rows(begin, end, slot) for bands of output rows.
@@ -195,7 +195,7 @@ public:
             flip(input, output, FlipParams::Direction::both);
             return;
         }
-        // A band reads whole cache lines of the input only if it is as many rows high as a line has pixels.
+        // A band uses whole cache lines of the input only if it has as many rows as a line has pixels.
         over_rows(output.shape, std::max(64, min_band_rows(output.shape)),
                   [&](int begin, int end, int) { rotate_rows(input, output, params_.turns, begin, end); });
     }
@@ -233,7 +233,7 @@ public:
 
 private:
     DownsampleParams params_;
-    std::vector<std::vector<std::byte>> sums_; ///< a row of column sums for each slot
+    std::vector<std::vector<std::byte>> sums_; ///< a row of column sums per slot
 };
 
 } // namespace

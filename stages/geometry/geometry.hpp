@@ -1,21 +1,21 @@
-// Which pixels of an image go on, and where: crop, flip, rotate90 and downsample. Exact for every pixel type;
-// what a pixel means stays as it was.
+// Stages that select and move pixels: crop, flip, rotate90 and downsample. Exact for every pixel type; the
+// quantity stays the same.
 #pragma once
 
 #include "pipeline/stage.hpp"
 
 namespace specklescope {
 
-/// A rectangle of the image, in pixels of the input; origin at the top left.
+/// A rectangle of the image, in input pixels; the origin is at the top left.
 struct CropParams {
     int x = 0, y = 0;
-    int width = 0, height = 0; ///< 0: to the right and the lower edge
+    int width = 0, height = 0; ///< 0: to the right and lower edge
 };
 
 struct FlipParams {
     enum class Direction : std::uint8_t {
-        horizontal, ///< left and right change places
-        vertical,   ///< top and bottom
+        horizontal, ///< swaps left and right
+        vertical,   ///< swaps top and bottom
         both        ///< half a turn
     };
     Direction direction = Direction::horizontal;
@@ -25,12 +25,13 @@ struct RotateParams {
     int turns = 1; ///< quarter turns, clockwise as seen on the screen
 };
 
-/// As binning in a camera: blocks of factor × factor pixels become one. Columns on the right and rows below
+/// Like binning in a camera: blocks of factor × factor pixels become one. Columns on the right and rows below
 /// that do not fill a block are cut off.
 struct DownsampleParams {
     enum class Method : std::uint8_t {
-        mean, ///< of the block; integers rounded to nearest, ties to even; f32 summed in f64, of the samples
-              ///< that are numbers
+        /// mean of the block; integers rounded to nearest, ties to even; f32 summed in f64 over the finite
+        /// samples
+        mean,
         nearest ///< the block's first pixel
     };
     static constexpr int kMaxFactor = 16;
@@ -38,9 +39,9 @@ struct DownsampleParams {
     Method method = Method::mean;
 };
 
-/// Throws UsageError naming what is allowed if the rectangle does not lie in the image.
+/// Throws UsageError with the allowed values if the rectangle is not inside the image.
 Shape crop_shape(const CropParams& params, const Shape& input);
-/// Width and height change places with one turn and with three.
+/// Width and height are swapped for one and three turns.
 Shape rotate_shape(const RotateParams& params, const Shape& input);
 /// Throws UsageError if the factor is larger than the image's shorter side.
 Shape downsample_shape(const DownsampleParams& params, const Shape& input);

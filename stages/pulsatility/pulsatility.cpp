@@ -1,4 +1,4 @@
-// Pulsatility on the host: rows over the threads; a frame costs the same for any length of a beat.
+// Pulsatility on the host; rows in parallel. The cost per frame does not depend on the length of a beat.
 #include "stages/pulsatility/pulsatility.hpp"
 
 #include "base/parallel.hpp"
@@ -34,14 +34,14 @@ Quantity pulsatility_quantity(const Params&, const Quantity& input) {
     return {"pulsatility index (max − min)/mean of " + input.symbol, "PI", "1", Measure::other};
 }
 
-/// One row of what is kept.
+/// State of one row.
 struct BeatRow {
     float *low, *high;
     double* sum;
     std::uint16_t* count;
     float* shown;
     float* ring;       ///< of the first beat
-    std::size_t plane; ///< samples from one beat to the next
+    std::size_t plane; ///< samples between two beats
 
     BeatSamples beat(int x) const { return {low[x], high[x], sum[x], count[x]}; }
 };
@@ -117,7 +117,7 @@ public:
         add_counts(slots_, context.counts);
     }
 
-    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void set_params(const Params&) override {} // all are Cost::rebuild
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(params_.beats, bytes_); }

@@ -1,5 +1,4 @@
-// Spatial speckle contrast and flow on the host: bands of rows over the threads, tiles of columns within a
-// band.
+// Spatial speckle contrast and flow on the host: bands of rows in parallel, tiles of columns within a band.
 #include "stages/speckle/speckle.hpp"
 
 #include "base/parallel.hpp"
@@ -70,18 +69,18 @@ namespace {
 
 constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
 
-/// Bytes of output that the nearest caches may still hold when the next stage reads them: the L2 cache of
-/// the processors measured (docs/performance.md, Host).
+/// Output bytes that the caches may still contain when the next stage reads them: the L2 cache of the
+/// measured processors (docs/performance.md, Host).
 constexpr std::size_t kCached = std::size_t{2} << 20;
 
-/// What one slot needs, apart from every other's cache lines.
+/// Memory of one slot, on its own cache lines.
 struct alignas(64) Slot {
     hwy::AlignedFreeUniquePtr<std::byte[]> scratch;
-    std::vector<std::uint8_t> saturated; ///< of each input row of a band: 1 if it has saturated samples
+    std::vector<std::uint8_t> saturated; ///< per input row of a band: 1 if it contains saturated samples
     SaturatedWindows windows;
     PixelCounts counts;
     SampleRange range = kNoSamples;
-    bool fits = true; ///< no sample was larger than the sums hold
+    bool fits = true; ///< no sample exceeded the limit of the sums
 };
 
 /// Chooses the column sums for samples in `range`; the reference halves the largest difference.
@@ -94,7 +93,7 @@ void choose_sums(SpeckleTile& tile, SampleRange range) {
     tile.sums = fits ? SpeckleSums::narrow : SpeckleSums::wide;
 }
 
-/// The range that the frame's full scale promises.
+/// Range of samples according to the frame's full scale.
 SampleRange promised_range(PixelType type, const FrameInfo& info) {
     const double type_full = type_full_scale(type);
     const double full = info.full_scale > 0 ? std::min(info.full_scale, type_full) : type_full;
@@ -150,7 +149,7 @@ public:
         SpeckleTile frame;
         frame.input = input;
         frame.output = output;
-        frame.params = prepared_; // radius and border as prepared
+        frame.params = prepared_; // with the prepared radius and border
         frame.params.output = params_.output;
         frame.params.border = speckle_inner_border(prepared_.border);
         frame.streamed = output.shape.bytes() > kCached;
@@ -162,14 +161,13 @@ public:
         }
         frame.limit = threshold && input.shape.type != PixelType::f32 ? static_cast<std::uint32_t>(*threshold)
                                                                       : kNoLimit;
-        // One choice for the whole frame, so that no result depends on how it is cut into bands: what the
-        // full scale promises where narrow sums hold that, without a look at the samples, otherwise what the
-        // samples are.
+        // One choice for the whole frame, so that results do not depend on the bands: by the full scale if
+        // narrow sums suffice, otherwise by the samples' range.
         const bool real = input.shape.type == PixelType::f32;
         choose_sums(frame, promised_range(input.shape.type, context.info));
         if (!real && frame.sums != SpeckleSums::narrow)
             choose_sums(frame, range_of(frame));
-        if (!run_frame(frame, threshold)) { // samples beyond the promise
+        if (!run_frame(frame, threshold)) { // samples exceed the full scale
             choose_sums(frame, range_of(frame));
             run_frame(frame, threshold);
         }
@@ -183,7 +181,8 @@ public:
     }
 
 private:
-    /// Samples at full scale in this frame or those before it that are averaged with it become 1 in aged_.
+    /// Sets aged_ to 1 for samples at full scale in this frame or in earlier frames that are averaged with
+    /// it.
     void take_ages(ConstHostView input, std::optional<double> threshold, bool again) {
         const bool take = !again || fresh_;
         fresh_ = false;
@@ -210,7 +209,7 @@ private:
             aged, 1, std::span(aged_rows_).subspan(static_cast<std::size_t>(tile.rows.begin), rows));
     }
 
-    /// Of the samples of integers that enter the result.
+    /// Range of the integer samples that enter the result.
     SampleRange range_of(const SpeckleTile& frame) {
         run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
             const Band rows = band_rows(frame.input.shape.height, bands_, band);
@@ -225,7 +224,7 @@ private:
         return range;
     }
 
-    /// False if samples are larger than the frame's sums hold; the counts then are of no use.
+    /// False if samples exceed the limit of the frame's sums; the counts are then invalid.
     bool run_frame(const SpeckleTile& frame, std::optional<double> threshold) {
         for (Slot& slot : slots_) {
             slot.counts = {};
@@ -254,12 +253,12 @@ private:
             slot.counts.saturated += aged_windows(tile, slot);
     }
 
-    /// False if samples are larger than the tile says.
+    /// False if samples exceed the tile's limit.
     bool run_tiles(SpeckleTile& tile, Slot& slot) const {
         const int width = tile.output.shape.width;
         const int tiles = (width + tile_width_ - 1) / tile_width_;
         bool fits = true;
-        constexpr int kLine = 16; // pixels of a cache line, which no tile shares with another
+        constexpr int kLine = 16; // pixels of a cache line; tiles share none
         const int lines = (width + kLine - 1) / kLine;
         for (int i = 0; fits && i < tiles; ++i) {
             const Band columns = band_rows(lines, tiles, i);
@@ -276,11 +275,11 @@ private:
     int bands_ = 1;
     std::vector<Slot> slots_;
     SpeckleEdges edges_; ///< border = omit
-    // Results are averaged later:
+    // For results that are averaged later:
     int counted_frames_ = 1;
     Shape input_;
     SaturatedAges ages_;
-    bool fresh_ = true; ///< nothing is held
+    bool fresh_ = true; ///< nothing is stored yet
     std::vector<std::uint8_t> aged_, aged_rows_;
 };
 

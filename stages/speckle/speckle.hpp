@@ -15,14 +15,14 @@ struct SpeckleParams {
     int radius = 3;
     double exposure_ms = 10;
     Output output = Output::sfi;
-    Border border = Border::replicate; ///< or omit: windows of the pixels that exist
+    Border border = Border::replicate; ///< or omit: windows of the existing pixels
 };
 
 /// Shape of the result: f32, one channel; smaller by 2·radius with border = crop. Throws UsageError if the
-/// radius is larger than the image (crop: the window is).
+/// radius (crop: the window) is larger than the image.
 Shape speckle_shape(const SpeckleParams& params, const Shape& input);
 
-/// contrast_scale() of the (2·radius+1)² samples of a window.
+/// contrast_scale() for the (2·radius+1)² samples of a window.
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info);
 
 StageType speckle_stage();

@@ -29,9 +29,9 @@ void SpeckleEdges::run(ConstHostView input, HostView output, const SpeckleParams
     }
 }
 
-// Nothing is ever subtracted from a running sum, as inside the picture (simd/speckle_real-inl.hpp): groups
-// only merge (Chan, Golub, LeVeque 1979), so that no sample disturbs windows that do not hold it, and a flat
-// window has a deviation of exactly 0.
+// Groups are only merged, never subtracted (Chan, Golub, LeVeque 1979), as inside the image
+// (simd/speckle_real-inl.hpp), so that a sample affects only the windows that contain it and a flat window
+// has a deviation of exactly 0.
 template <class T>
 void SpeckleEdges::sum_columns(View<const T> input, int first, int last, int begin, int end, Slot& slot) {
     std::fill(slot.columns.begin() + begin, slot.columns.begin() + end, Group());
@@ -52,7 +52,7 @@ template <class T> void SpeckleEdges::run_row(View<const T> input, View<float> o
     const int width = input.width;
     const int first = std::max(0, y - radius);
     const int last = std::min(input.height, y + radius + 1);
-    const bool whole = last - first < 2 * radius + 1; // every window of the row lacks some
+    const bool whole = last - first < 2 * radius + 1; // every window of the row is incomplete
     const double rows = last - first;
     const auto write = [&](int begin, int end) {
         for (int x = begin; x < end; ++x) {

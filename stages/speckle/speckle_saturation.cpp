@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/speckle/speckle_saturation.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kBits = 64;
 
-/// Most words of most images have no bit.
+/// In most images most words are empty.
 template <class T> std::uint64_t saturated_bits(const T* samples, T limit) {
     const hn::ScalableTag<T> d;
     const auto threshold = hn::Set(d, limit);
@@ -110,7 +110,7 @@ std::uint64_t SaturatedWindows::count(const SpeckleTile& tile, double threshold,
     const auto is_marked = [&](int row) { return marked[static_cast<std::size_t>(row - rows.begin)] != 0; };
     const auto outputs = static_cast<std::size_t>(tile.output.shape.width);
     std::uint64_t count = 0;
-    std::uint64_t in_row = 0; // the same for every output row until a marked row enters or leaves
+    std::uint64_t in_row = 0; // unchanged until a marked row enters or leaves
     int next = rows.begin;
     for (int y = tile.y0; y < tile.y1; ++y) {
         const int centre = y + (crop ? radius : 0);

@@ -1,4 +1,4 @@
-// What stages of contrast over the last frames have in common, on host and device.
+// Common base of the stages for contrast over the last frames, on host and device.
 #pragma once
 
 #include "stages/contrast.hpp"
@@ -6,8 +6,8 @@
 
 namespace specklescope {
 
-/// Stage: HostStage or DeviceStage. Values: its parameters, of which `exposure_ms` and `output` are free and
-/// `frames` is the length of the history.
+/// Stage: HostStage or DeviceStage. Values: its parameters; `exposure_ms` and `output` are free, `frames` is
+/// the length of the window.
 template <class Stage, class Values> class ContrastOverTime : public Stage {
 public:
     explicit ContrastOverTime(const Params& params)
@@ -27,7 +27,7 @@ public:
 protected:
     Values params_;
     History history_;
-    int counted_frames_; ///< for so many a sample at full scale counts
+    int counted_frames_; ///< frames for which a sample at full scale counts
 };
 
 } // namespace specklescope

@@ -1,5 +1,5 @@
-// Spatio-temporal speckle contrast on the host: the newest frame enters the running sums of every pixel; then
-// these are summed over square windows, by running sums down the columns and along the rows.
+// Spatio-temporal speckle contrast on the host: the newest frame is added to the running sums of every pixel;
+// these are summed over square windows, by running sums along the columns and the rows.
 #include "stages/temporal/spatiotemporal.hpp"
 
 #include "base/parallel.hpp"
@@ -66,7 +66,7 @@ ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held,
 
 namespace {
 
-/// Sums of columns, with room for `radius` more on either side, and of windows.
+/// Sums of columns, with space for `radius` more on either side, and of windows.
 template <class T> struct Sums {
     std::vector<T> columns[2], windows[2];
 
@@ -156,12 +156,12 @@ private:
     }
 
     int window() const { return 2 * params_.radius + 1; }
-    /// Of the image, above and left of the first result's window.
+    /// In image pixels, above and left of the first result's window.
     int margin() const { return params_.border == Border::crop ? 0 : params_.radius; }
-    /// Row of the image that stands at `y`, which may lie outside; −1: zeros stand there.
+    /// Image row used at `y`, which may be outside; −1: zeros.
     int row_at(int y) const { return border_index(y, input_.height, params_.border); }
 
-    /// Columns stand from index margin() on; the border's are copied beside them.
+    /// Columns start at index margin(); border columns are copied next to them.
     template <class T> void fill_border(std::vector<T>& columns) const {
         const Border border = params_.border;
         const int shift = margin();
@@ -217,7 +217,7 @@ private:
         }
     }
 
-    /// What the border repeats lies in the same window and needs no look.
+    /// Border pixels repeat pixels of the same window and need no check.
     void count_saturated(Band rows, Scratch& scratch, PixelCounts& counts) const {
         const int last = rows.end - 1 - margin() + window() - 1;
         bool any = false;
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    HistoryStep step_; ///< of the present run
+    HistoryStep step_; ///< of the current run
     ContrastScale scale_;
     Shape input_, output_;
     TemporalWindow window_;

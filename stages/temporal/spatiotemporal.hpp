@@ -14,7 +14,7 @@
 namespace specklescope {
 
 /// K = s/⟨I⟩ over (2·radius+1)² pixels of the last `frames` frames, sample standard deviation of all
-/// (2·radius+1)²·frames samples (Qiu 2010). Fewer frames while it fills.
+/// (2·radius+1)²·frames samples (Qiu 2010). Uses fewer frames while it fills.
 struct SpatiotemporalParams {
     static constexpr int kMaxRadius = 15;
     static constexpr int kMaxFrames = kMaxTemporalFrames;
@@ -26,15 +26,15 @@ struct SpatiotemporalParams {
     Border border = Border::replicate; ///< one of contrast_borders()
 };
 
-/// As contrast_window_shape.
+/// Same as contrast_window_shape().
 Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& input);
 /// For windows of `held` frames.
 ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held, const FrameInfo& info);
 
-/// S and D = N·Σ(I − ⟨I⟩)² in f32, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² passes 64
-/// bits. Moved by the rounded mean m the sums are small: Q' = ΣI² − 2·m·ΣI + N·m² and S' = ΣI − N·m with
-/// N·Q' ≥ 2·S'² or nearly, so that D = N·Q' − S'² cancels next to nothing, and is 0 where all samples are
-/// equal. `part` is 1/N.
+/// S and D = N·Σ(I − ⟨I⟩)² in f32, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² exceeds
+/// 64 bits. Shifted by the rounded mean m the sums are small: Q' = ΣI² − 2·m·ΣI + N·m² and S' = ΣI − N·m with
+/// N·Q' ≥ 2·S'² approximately, so that D = N·Q' − S'² hardly cancels, and is 0 if all samples are equal.
+/// `part` is 1/N.
 struct WindowMoments {
     float s, d;
 };
@@ -42,8 +42,7 @@ SPECKLESCOPE_BOTH inline WindowMoments window_moments(std::uint64_t s, std::uint
                                                       float part) {
     const auto signed_s = static_cast<std::int64_t>(s);
     const float sum = static_cast<float>(signed_s);
-    // To the nearest or near it: what is left is exact for any mean.
-    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    // Rounded approximately: the rest is exact for any mean. NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto mean = static_cast<std::int64_t>(static_cast<std::int32_t>(sum * part + 0.5F));
     const std::int64_t moved_s = signed_s - static_cast<std::int64_t>(n) * mean;
     const std::int64_t moved_q = static_cast<std::int64_t>(q) - mean * (signed_s + moved_s);
@@ -51,12 +50,12 @@ SPECKLESCOPE_BOTH inline WindowMoments window_moments(std::uint64_t s, std::uint
     return {sum, static_cast<float>(n) * static_cast<float>(moved_q) - small * small};
 }
 
-/// `count` equal groups of n samples with sum and squared deviation M = Σ(I − ⟨I⟩)² take in one more (Chan,
-/// Golub, LeVeque 1979); nothing is ever subtracted, so that NaN and ∞ stay within their windows.
+/// Adds one group of n samples to `count` equal groups, with sum and squared deviation M = Σ(I − ⟨I⟩)² (Chan,
+/// Golub, LeVeque 1979); nothing is subtracted, so that NaN and ∞ stay within their windows.
 struct RealGroup {
     double sum, deviation;
 };
-/// `part`: of the squared difference that becomes deviation, merge_part(n, count).
+/// `part`: fraction of the squared difference that becomes deviation, merge_part(n, count).
 SPECKLESCOPE_BOTH inline RealGroup merged(const RealGroup& groups, double count, const RealGroup& one,
                                           double part) {
     const double delta = groups.sum - count * one.sum;
@@ -66,12 +65,12 @@ SPECKLESCOPE_BOTH constexpr double merge_part(double n, double count) {
     return 1.0 / (n * count * (count + 1));
 }
 
-/// merge_part() for every number of groups that a window has met, and 1/n: divisions done once a frame.
+/// merge_part() for every number of groups in a window, and 1/n: divisions done once per frame.
 struct MergeParts {
     static constexpr int kMost = 2 * SpatiotemporalParams::kMaxRadius + 1;
     double inverse;        ///< 1/held
-    double columns[kMost]; ///< of rows: n = held
-    double rows[kMost];    ///< of the columns of a window: n = held · (2·radius + 1)
+    double columns[kMost]; ///< for rows: n = held
+    double rows[kMost];    ///< for the columns of a window: n = held · (2·radius + 1)
 
     static MergeParts of(int held, int radius) {
         MergeParts parts{.inverse = 1.0 / held, .columns = {}, .rows = {}};

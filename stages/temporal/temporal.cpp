@@ -1,4 +1,4 @@
-// Temporal speckle contrast and flow on the host: rows over the threads, each pixel from its running sums.
+// Temporal speckle contrast and flow on the host; rows in parallel, each pixel from its running sums.
 #include "stages/temporal/temporal.hpp"
 
 #include "base/parallel.hpp"

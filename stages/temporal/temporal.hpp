@@ -6,11 +6,11 @@
 
 namespace specklescope {
 
-/// Samples of a pixel that running sums are made for.
+/// Maximum number of samples in a pixel's running sums.
 inline constexpr int kMaxTemporalFrames = 500;
 
 /// K = s/⟨I⟩ of each pixel over its last `frames` samples, sample standard deviation (Duncan and Kirkpatrick
-/// 2008). Fewer frames while it fills; one frame gives NaN.
+/// 2008). Uses fewer frames while it fills; one frame gives NaN.
 struct TemporalParams {
     static constexpr int kMaxFrames = kMaxTemporalFrames;
 

@@ -1,4 +1,4 @@
-// Running sums of one pixel over its last n samples: the arithmetic that host loops and kernels share.
+// Running sums of one pixel over its last n samples: arithmetic shared by host loops and kernels.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -14,12 +14,11 @@ namespace specklescope {
 
 // --- integers: exact ---
 
-/// Σ packed_sample(I): ΣI² in the low 40 bits, ΣI in the high 24, whole numbers that are added and subtracted
-/// at once.
+/// Σ packed_sample(I): ΣI² in the low 40 bits, ΣI in the high 24, added and subtracted together.
 SPECKLESCOPE_BOTH constexpr std::uint64_t packed_sample(std::uint32_t sample) {
     return std::uint64_t{sample} << 40 | sample * sample;
 }
-/// Whether both sums stay within their bits: 256·65535² < 2⁴⁰.
+/// True if both sums fit their bits: 256·65535² < 2⁴⁰.
 constexpr bool packed_sums_fit(PixelType type, int frames) {
     return type == PixelType::u8 || (type == PixelType::u16 && frames <= 256);
 }
@@ -39,7 +38,7 @@ SPECKLESCOPE_BOTH constexpr std::uint64_t determinant(IntegerSums sums, std::uin
     return n * sums.q - std::uint64_t{sums.s} * sums.s;
 }
 
-/// Result of S and D; 0/0 is NaN and c·S²/0 is +∞, as ContrastForm says.
+/// Result from S and D; 0/0 is NaN and c·S²/0 is +∞, as defined by ContrastForm.
 template <class Real>
 SPECKLESCOPE_BOTH inline Real contrast_value(ContrastForm form, Real c, Real s, Real d) {
     if (form == ContrastForm::inverse)
@@ -49,24 +48,24 @@ SPECKLESCOPE_BOTH inline Real contrast_value(ContrastForm form, Real c, Real s, 
     return std::sqrt(c * d) / s;
 }
 
-// --- f32: sums in float64 that never carry the past along ---
+// --- f32: sums in float64 without lasting errors of earlier samples ---
 
 /// s = Σ(I − reference) and q = Σ(I − reference)². The reference is a sample of the window, so that a
-/// constant window gives exactly 0 and a small contrast on a high mean loses nothing.
+/// constant window gives exactly 0 and a small contrast on a high mean loses no precision.
 struct RealSums {
     double s, q;
     float reference;
-    float peak; ///< largest |I − reference| that has entered since the sums were last made anew
+    float peak; ///< largest |I − reference| added since the sums were last recomputed
 };
 inline constexpr std::size_t kRealSumsBytes = 2 * sizeof(double) + 2 * sizeof(float);
-/// Each row is summed anew once in so many frames: roundings do not add up for longer.
+/// Each row is recomputed once in this many frames, which limits rounding errors.
 inline constexpr int kRenewFrames = 1024;
 SPECKLESCOPE_BOTH constexpr bool renewed(int row, std::uint64_t tick) {
     return (tick + static_cast<std::uint64_t>(row)) % kRenewFrames == 0;
 }
 
-/// The sums of a window from its samples; at(k) is the k-th newest of `held`. Stops at the first that is not
-/// finite: s and q are NaN then.
+/// Sums of a window from its samples; at(k) is the k-th newest of `held`. Stops at the first sample that is
+/// not finite: s and q are then NaN.
 template <class At> SPECKLESCOPE_BOTH inline RealSums summed_anew(int held, const At& at) {
     RealSums sums{0, 0, at(0), 0};
     for (int k = 0; k < held; ++k) {
@@ -82,22 +81,21 @@ template <class At> SPECKLESCOPE_BOTH inline RealSums summed_anew(int held, cons
     return sums;
 }
 
-/// Whether so little is left of what was added and subtracted that its roundings show: D against the largest
-/// it could have been. Sums made anew have D ≥ peak², which is above this for up to 500 samples. False for
-/// NaN.
+/// True if so much has cancelled that rounding errors show: D compared to its largest possible value.
+/// Recomputed sums have D ≥ peak², which is above the limit for up to 500 samples. False for NaN.
 SPECKLESCOPE_BOTH inline bool needs_resummation(const RealSums& sums, double n) {
     const double most = n * static_cast<double>(sums.peak);
     return n * sums.q - sums.s * sums.s < 1e-6 * most * most;
 }
 
-/// One sample enters.
+/// Adds one sample.
 SPECKLESCOPE_BOTH inline void add_sample(RealSums& sums, float sample) {
     const double difference = static_cast<double>(sample) - static_cast<double>(sums.reference);
     sums.s += difference;
     sums.q += difference * difference;
     sums.peak = fmaxf(sums.peak, static_cast<float>(fabs(difference)));
 }
-/// One sample leaves; the sums must be made anew if it is not finite.
+/// Removes one sample; the sums must be recomputed if it is not finite.
 SPECKLESCOPE_BOTH inline void remove_sample(RealSums& sums, float sample) {
     const double difference = static_cast<double>(sample) - static_cast<double>(sums.reference);
     sums.s -= difference;
@@ -108,7 +106,7 @@ SPECKLESCOPE_BOTH inline float contrast_of(const RealSums& sums, ContrastForm fo
     const double sum = n * static_cast<double>(sums.reference) + sums.s;
     const double spread = n * sums.q - sums.s * sums.s;
     const double value = contrast_value(form, c, sum, spread < 0 ? 0.0 : spread);
-    return sum <= 0 ? NAN : static_cast<float>(value); // whatever the spread
+    return sum <= 0 ? NAN : static_cast<float>(value); // for any spread
 }
 
 } // namespace specklescope

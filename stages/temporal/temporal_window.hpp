@@ -13,10 +13,10 @@ HistoryBytes temporal_bytes(PixelType type, std::size_t pixels, int frames);
 
 class TemporalWindow {
 public:
-    /// `frames` slots for frames of `shape`. Throws UsageError (in the name of `stage`, "stage temporal") if
-    /// they do not fit into memory.
+    /// `frames` slots for frames of `shape`. Throws UsageError (naming `stage`, "stage temporal") if they do
+    /// not fit into memory.
     void prepare(std::string_view stage, const Shape& shape, int frames);
-    /// Row y as the loops want it.
+    /// Row y for the inner loops.
     TemporalRow row(int y, const HistoryStep& step) const;
     const HistoryBytes& bytes() const { return bytes_; }
 
@@ -25,7 +25,7 @@ private:
 
     Shape shape_;
     int frames_ = 0;
-    std::size_t pitch_ = 0; ///< samples of a row, in ring and sums
+    std::size_t pitch_ = 0; ///< samples per row, in ring and sums
     HistoryBytes bytes_;
     Memory ring_, sums_;
 };

@@ -1,5 +1,4 @@
-// Power law on the host: a look into a table for integers, one pow a sample for f32; bands of rows over the
-// threads.
+// Power law on the host: a look-up table for integers, one pow per sample for f32; bands of rows in parallel.
 #include "stages/tone/gamma.hpp"
 
 #include "base/parallel.hpp"
@@ -26,7 +25,7 @@ const ParamTable& gamma_table() {
 
 bool gamma_passes(const Params& params) { return params.as<GammaParams>().gamma == 1; }
 
-/// A power of intensities is no longer a measure.
+/// A power of an intensity is no longer a measurement.
 Quantity gamma_quantity(const Params& params, const Quantity& input) {
     const std::string mark = "^γ";
     if (gamma_passes(params) || input.symbol.ends_with(mark))
@@ -91,7 +90,7 @@ private:
 
     GammaParams params_;
     std::vector<std::uint16_t> levels_;
-    double levels_full_scale_ = 0; ///< that levels_ were made for; 0: they hold no longer
+    double levels_full_scale_ = 0; ///< of the values in levels_; 0: invalid
     std::vector<SlotCounts> slots_;
     int bands_ = 1;
 };

@@ -9,21 +9,21 @@
 
 namespace specklescope {
 
-/// v → F·(v/F)^gamma with full scale F, so that black and full scale stay where they are: below 1 brightens,
-/// above 1 darkens (skimage.exposure.adjust_gamma). Same shape and type out; integers are rounded to nearest,
-/// ties to even, then clamped.
+/// v → F·(v/F)^gamma with full scale F, so that black and full scale are unchanged: below 1 brightens, above
+/// 1 darkens (skimage.exposure.adjust_gamma). Keeps shape and type; integers are rounded to nearest, ties to
+/// even, then clamped.
 struct GammaParams {
     static constexpr double kMin = 0.1, kMax = 10;
     double gamma = 0.5;
 };
 
-/// F: the camera's full scale where it is known, otherwise the type's, for f32 1.
+/// F: the camera's full scale if known, otherwise the type's, 1 for f32.
 double gamma_full_scale(PixelType type, const FrameInfo& info);
 
-/// What becomes of each level, 0…255 or 0…65535, of an integer image.
+/// Output of each level, 0…255 or 0…65535, of an integer image.
 std::vector<std::uint16_t> gamma_levels(const GammaParams& params, PixelType type, double full_scale);
 
-/// For f32. Odd: what is negative stays negative; NaN stays NaN.
+/// For f32. Odd function: negative samples stay negative; NaN stays NaN.
 struct GammaCurve {
     float full, inverse, gamma;
     SPECKLESCOPE_BOTH float operator()(float v) const {

@@ -84,7 +84,7 @@ TEST(Help, VersionTellsCommitAndBuild) {
     }
     EXPECT_EQ(text,
               "version commit build CUDA backend ZeroMQ EGL RTSP server libmicrohttpd OpenEXR Pango compiler "
-              "libraries C library element data ");
+              "libraries C library element data use ");
     EXPECT_NE(version_text().find("0123456789ab"), std::string::npos);
 }
 

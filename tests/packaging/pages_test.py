@@ -1,5 +1,9 @@
-"""Each command of README.md and docs/guide.md runs as it stands there, one after the other, in a folder of its own and with
-the installed program: pages_test.py PREFIX SOURCES"""
+"""Runs each command of the pages as it stands there, in the order of the page, in an empty folder, with the installed program:
+pages_test.py PREFIX SOURCES
+
+```sh commands must succeed. ```console lines that begin with "$ " must fail with status 1 or 2 and a message. A command
+whose comment says "needs" (a camera, a GPU) is not run. Commands that open the window are ended after the first frame.
+"""
 import json
 import os
 import re
@@ -17,14 +21,19 @@ from screen import Screen  # noqa: E402
 
 need("Xvfb")
 prefix, sources = map(Path, sys.argv[1:3])
-WITHOUT_WINDOW = ("run", "bench", "list", "pulse", "trials", "help")
-NOT_RUN = {"./dev": "builds", "aravis": "needs a camera"}
+PAGES = ("README.md", "docs/tutorial.md", "docs/guide.md", "docs/troubleshooting.md")
+IN_A_CLONE = ("README.md", "docs/tutorial.md")
+WITHOUT_WINDOW = ("run", "bench", "list", "pulse", "trials", "help", "--version", "--offscreen", "--save-config")
+NOT_RUN = ("./dev", "aravis", "# needs")  # builds; a camera; marked
+FAILED = (1, 2)  # an error, a wrong command line
 
 
 def commands(page):
     """(language, code) of each command of the page, and of each block that is more than its lines."""
     for language, code in re.findall(r"^```(\w+)\n(.*?)^```$", (sources / page).read_text(encoding="utf-8"), re.S | re.M):
-        if language == "python" or (language == "sh" and "<<" in code):
+        if language == "console":
+            yield from ((language, line[2:]) for line in code.splitlines() if line.startswith("$ "))
+        elif language == "python" or (language == "sh" and "<<" in code):
             yield language, code
         elif language == "sh":
             yield from ((language, line) for line in code.splitlines())
@@ -53,28 +62,45 @@ def show(command, folder, environment):
             window.wait()
 
 
-tried = 0
-for page in ("README.md", "docs/guide.md"):
+def opens_window(command):
+    words = [] if "<<" in command else shlex.split(command, comments=True)
+    return bool(words) and Path(words[0]).name == "specklescope" and not set(words) & set(WITHOUT_WINDOW)
+
+
+def run(language, command, folder, environment):
+    begin = ["/usr/bin/python3", "-c"] if language == "python" else ["bash", "-euo", "pipefail", "-c"]
+    return subprocess.run([*begin, command], cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
+
+
+for page in PAGES:
+    tried = 0
     with tempfile.TemporaryDirectory(prefix="specklescope-pages-") as name:
         folder, screen = Path(name), Screen(1280, 800)
         environment = clean_environment(str(folder / "home"), DISPLAY=screen.display)
         environment["PATH"] = f"{prefix}/bin:{environment['PATH']}"
-        if page == "README.md":  # in a clone
+        if page in IN_A_CLONE:
             for part in ("docs", "tests"):
                 (folder / part).symlink_to(sources / part)
+            (folder / "build" / "native").mkdir(parents=True)
+            (folder / "build" / "native" / "specklescope").symlink_to(prefix / "bin" / "specklescope")
         try:
             for language, command in commands(page):
                 if any(word in command for word in NOT_RUN):
                     continue
                 tried += 1
-                words = shlex.split(command, comments=True) if language == "sh" and "<<" not in command else []
-                if words[:1] == ["specklescope"] and words[1] not in WITHOUT_WINDOW and "--offscreen" not in words:
+                if language == "sh" and opens_window(command):
                     show(command, folder, environment)
                     continue
-                begin = ["/usr/bin/python3", "-c"] if language == "python" else ["bash", "-euo", "pipefail", "-c"]
-                done = subprocess.run([*begin, command], cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
-                assert done.returncode == 0, f"{page}: {command}\n{done.stdout}{done.stderr}"
+                changes_folder = language == "sh" and command.startswith("cd ")
+                done = run(language, command + " && pwd" if changes_folder else command, folder, environment)
+                told = f"{page}: {command}\n{done.stdout}{done.stderr}"
+                if language == "console":
+                    assert done.returncode in FAILED and done.stderr.strip(), told
+                else:
+                    assert done.returncode == 0, told
+                if changes_folder:
+                    folder = Path(done.stdout.strip())
         finally:
             screen.close()
-print(tried, "commands")
-assert tried > 20
+    print(page, tried, "commands")
+    assert tried > 6, page

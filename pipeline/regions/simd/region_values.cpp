@@ -1,5 +1,5 @@
-// Two passes over values that the nearest cache holds: counts, ends and mean, then squares about that mean.
-// Compiled once for every instruction set (Highway).
+// Two passes over cached values: counts, minimum, maximum and mean, then squares about that mean. Compiled
+// for every instruction set (Highway).
 #include "pipeline/regions/simd/region_values.hpp"
 
 #include <limits>
@@ -21,11 +21,11 @@ using Reals = hn::ScalableTag<float>;
 using Doubles = hn::ScalableTag<double>;
 using HalfReals = hn::Rebind<float, Doubles>;
 
-/// NaN and ±∞ are no numbers: their difference from themselves is not 0.
+/// True for finite values: only for NaN and ±∞ is the difference from itself not 0.
 template <class D, class V> auto finite(D, V v) { return hn::Eq(hn::Sub(v, v), hn::Zero(D())); }
 
-/// f(vector) for all, two vectors at a time where there are two, each with its own sum. The last one is
-/// filled up with NaN, which every sum leaves out.
+/// Calls f(vector) for all values, two vectors at a time if possible, each with its own sum. The last vector
+/// is padded with NaN, which every sum ignores.
 template <class D, class F> void over(D d, const float* values, std::size_t count, F&& f) {
     const std::size_t lanes = hn::Lanes(d);
     std::size_t i = 0;
@@ -65,7 +65,7 @@ Counts CountsOf(const float* values, std::size_t count) {
             hn::GetLane(hn::MaxOfLanes(d, hn::Max(max0, max1)))};
 }
 
-/// Σ of(v) in float64, where `of` gives 0 for what is no number.
+/// Σ of(v) in float64; `of` must return 0 for values that are not finite.
 template <class Of> double sum_of(const float* values, std::size_t count, Of&& of) {
     const Doubles d;
     auto sum0 = hn::Zero(d), sum1 = hn::Zero(d);

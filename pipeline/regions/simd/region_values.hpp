@@ -1,5 +1,5 @@
-// The inner loop of statistics over regions on the host, in the best instruction set that the processor has.
-// Used by pipeline/regions/host_regions.cpp alone.
+// Inner loop of the region statistics on the host, in the best instruction set of the processor. Used only by
+// pipeline/regions/host_regions.cpp.
 #pragma once
 
 #include "pipeline/regions/region_sums.hpp"
@@ -8,8 +8,7 @@
 
 namespace specklescope {
 
-/// Of `count` values that lie side by side, added up in float64; `inverses` as well if asked for. saturated
-/// stays 0.
+/// Sums of `count` contiguous values in float64; `inverses`: also Σ1/value. Leaves saturated at 0.
 RegionSums sums_of(const float* values, std::size_t count, bool inverses);
 
 } // namespace specklescope

@@ -1,5 +1,4 @@
-// Plain loops, compiled once for every instruction set (Highway); the call takes the best that the processor
-// has.
+// Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/average/simd/average_row.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 
@@ -55,7 +54,7 @@ void resum(const AverageRow& row, int x) {
     row.low[x] = sum.low;
 }
 
-/// Counts the samples that come and go, before the ring has them.
+/// Updates the counts of non-finite samples; call before the ring is overwritten.
 void take_odd(const AverageRow& row, const float* newest, const float* leave) {
     if (!*row.irregular)
         std::fill_n(row.odd, row.samples, 0U);
@@ -117,7 +116,7 @@ void window_of_reals(const AverageRow& row, const float* newest, float* output) 
         output[x] = static_cast<float>(window_mean({row.high[x], row.low[x]}, row.odd[x], row.step.held));
 }
 
-/// Every sample that counts is finite.
+/// For rows whose samples are all finite.
 template <class T> void fade(const AverageRow& row, const T* newest) {
     double* const mean = row.mean;
     if (row.step.first) {

@@ -1,5 +1,5 @@
-// The inner loops of the running mean: one row at a time, in the best instruction set that the processor has.
-// Used by stages/average/average.cpp alone.
+// Inner loops of the running mean: one row, in the best instruction set of the processor. Used only by
+// stages/average/average.cpp.
 #pragma once
 
 #include "stages/average/average.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope {
 
-/// One row of what is kept; which member is in use is told by the kind and the pixel type.
+/// State of one row; kind and pixel type determine the members in use.
 struct AverageRow {
     std::uint32_t* sums = nullptr; ///< window, integers
     double* high = nullptr;        ///< window, f32: the members of LongSum
@@ -17,19 +17,19 @@ struct AverageRow {
     double* weights = nullptr; ///< exponential, f32: the members of FadingMean
     std::uint32_t* infinite = nullptr;
     OddSamples* odd = nullptr; ///< window, f32
-    /// f32: 0 while every sample of the row that counts is finite; odd, weights and infinite mean nothing
-    /// then.
+    /// f32: 0 while all samples in the window of this row are finite; odd, weights and infinite are then not
+    /// valid.
     std::uint8_t* irregular = nullptr;
     PixelType type = PixelType::u8;
     int samples = 0; ///< pixels × channels
     int y = 0;
-    std::byte* ring = nullptr;  ///< window: this row of slot 0
-    std::size_t slot_bytes = 0; ///< from there to the row in slot 1
+    std::byte* ring = nullptr;  ///< window: this row in slot 0
+    std::size_t slot_bytes = 0; ///< distance to the row in slot 1
     int frames = 0;
     HistoryStep step;
 };
 
-/// Takes the row of the newest frame in, if step.take, and writes the means.
+/// Adds the row of the newest frame if step.take, and writes the means.
 void run_average_row(const AverageRow& row, const std::byte* newest, float* output);
 
 } // namespace specklescope

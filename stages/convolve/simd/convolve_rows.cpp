@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/convolve/simd/convolve_rows.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Loops over rows are left to the compiler, with the number of channels known to it.
+// Loops over rows are vectorised by the compiler, with a constant number of channels.
 template <class T, int kChannels> void load_row(const T* from, std::size_t count, float* HWY_RESTRICT to) {
     for (std::size_t i = 0; i < count; ++i)
         to[i] = static_cast<float>(from[i * kChannels]);
@@ -29,7 +29,7 @@ void store_row(const float* HWY_RESTRICT from, std::size_t count, SampleGains ga
     const auto store = [to](std::size_t i, float value) {
         if constexpr (std::is_integral_v<T>) {
             constexpr auto kFull = static_cast<float>(type_full_scale(pixel_type_of<T>()));
-            // In this order of arguments a NaN gives 0.
+            // With this order of arguments NaN becomes 0.
             to[i * kChannels] =
                 static_cast<T>(static_cast<int>(std::rint(std::min(kFull, std::max(0.0F, value)))));
         } else {

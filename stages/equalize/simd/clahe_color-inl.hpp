@@ -1,5 +1,5 @@
-// Colour of stage clahe: V of rows of pixels, and pixels whose V has changed; the same numbers as hsv_value()
-// and with_value(), in lanes.
+// Colour for stage clahe: V of rows of pixels, and pixels with changed V; vector forms of hsv_value() and
+// with_value() with equal results.
 #if defined(SPECKLESCOPE_CLAHE_COLOR_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_CLAHE_COLOR_INL
 #undef SPECKLESCOPE_CLAHE_COLOR_INL
@@ -36,7 +36,7 @@ template <class T> void color_values(const T* HWY_RESTRICT rgb, int count, T* HW
         values[i] = hsv_value(rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]);
 }
 
-/// Pixels of V `from` become pixels of V `to`.
+/// Changes pixels from V `from` to V `to`.
 template <class T> class ColorLanes {
     using DF = hn::ScalableTag<float>;
     using DI = hn::RebindToSigned<DF>;
@@ -86,10 +86,10 @@ private:
         const VI sample = hn::IfThenElse(black_, one, hn::PromoteTo(di, narrow));
         const VF product = hn::Mul(hn::ConvertTo(df, sample), factor_);
         if constexpr (sizeof(T) == 1) {
-            // Quotients that are no tie are 1/510 away from one; in steps of 2⁻¹⁰ ties are exact again.
+            // Quotients that are not ties are at least 1/510 away from one; in steps of 2⁻¹⁰ ties are exact.
             const VF stepped = hn::Add(product, hn::Set(df, 8192.0F));
             return hn::Sub(hn::NearestInt(stepped), hn::Set(di, 8192));
-        } else { // the quotient may be one off
+        } else { // the quotient may differ by one
             VI quotient = hn::ConvertTo(di, product);
             VI rest = hn::Sub(hn::Mul(sample, to_integer_), hn::Mul(quotient, from_integer_));
             const auto low = hn::Lt(rest, hn::Zero(di));
@@ -121,7 +121,7 @@ template <class T> void scale_colors(const T* HWY_RESTRICT rgb, const T* HWY_RES
         hn::StoreInterleaved3(colors.scaled(r), colors.scaled(g), colors.scaled(b), dt, out + 3 * i);
     }
     for (; i < count; ++i)
-        for (int k = 3 * i; k < 3 * i + 3; ++k) // what is not finite stays
+        for (int k = 3 * i; k < 3 * i + 3; ++k) // non-finite pixels stay unchanged
             out[k] = counts(from[i]) ? with_value(rgb[k], to[i], from[i]) : rgb[k];
 }
 

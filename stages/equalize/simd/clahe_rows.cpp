@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/equalize/simd/clahe_rows.hpp"
 
 #include "stages/equalize/simd/clahe_scratch.hpp"
@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// V of `count` pixels; the pixels themselves where they are V.
+/// V of `count` pixels; grey integer pixels are returned directly.
 template <class T, int kChannels>
 const T* values_of(const T* HWY_RESTRICT pixels, int count, std::byte* memory) {
     if constexpr (kChannels == 1 && sizeof(T) < 4)
@@ -80,12 +80,12 @@ template <int kChannels> ClaheRange range_of(const View<const float>& image, int
     return range;
 }
 
-/// Adds one to `counts` at each index. Neighbours are often equal: they count in histograms of their own, so
-/// that none waits for the one before.
+/// Adds one to `counts` at each index. Neighbours are often equal, so that they use separate histograms and
+/// do not wait for each other.
 template <class Index>
 void count_row(const Index* HWY_RESTRICT indices, int count, std::uint32_t* const (&counts)[4]) {
     int i = 0;
-    if constexpr (sizeof(Index) == 1) // eight at a load
+    if constexpr (sizeof(Index) == 1) // eight per load
         for (; i + 8 <= count; i += 8) {
             std::uint64_t eight;
             std::memcpy(&eight, indices + i, 8);
@@ -123,14 +123,14 @@ template <class T, int kChannels> void count_tile(const View<const T>& image, co
     }
 }
 
-/// Into tables[0]: the four histograms, by bin.
+/// Adds the four histograms into tables[0], by bin.
 template <class T> void gather_counts(const ClaheLevels& levels, int entries, const ClaheScratch& scratch) {
     std::uint32_t* counts = scratch.tables[0];
     for (int k = 1; k < 4; ++k)
         for (int i = 0; i < entries; ++i)
             counts[i] += scratch.tables[k][i];
     if constexpr (sizeof(T) == 1)
-        for (int i = 0; i < entries; ++i) { // a value's bin is not above it, unless every level has its own
+        for (int i = 0; i < entries; ++i) { // a value's bin is not above the value
             const std::uint32_t here = counts[i];
             counts[i] = 0;
             counts[clahe_bin(static_cast<float>(i), levels)] += here;
@@ -144,7 +144,7 @@ void map_counts(const std::uint32_t* counts, const ClaheLevels& levels, int limi
         clipped += std::max(0, static_cast<int>(counts[i]) - limit);
     const ClaheShare share = clahe_share(limit > 0 ? clipped : 0, levels.bins);
     int below = 0;
-    int next = 0; // bin that gets one of the rest
+    int next = 0; // next bin that gets one of the remainder
     int rest = share.rest;
     for (int i = 0; i < levels.bins; ++i) {
         int height = static_cast<int>(counts[i]);
@@ -173,7 +173,7 @@ template <class T, int kChannels> void map_tile(const ConstHostView& image, cons
 
 template <class T> class CellMapper {
     static constexpr int kTables = sizeof(T);     // of words
-    static constexpr int kInWord = 4 / sizeof(T); // corners in a word
+    static constexpr int kInWord = 4 / sizeof(T); // corners per word
     static constexpr int kBits = 8 * sizeof(T);
     using DF = hn::ScalableTag<float>;
     using DI = hn::RebindToSigned<DF>;
@@ -245,7 +245,7 @@ private:
         }
     }
 
-    /// clahe_blend, in lanes.
+    /// Vector form of clahe_blend.
     void blend(int count, float below, T* HWY_RESTRICT results) const {
         const DF df;
         const int lanes = static_cast<int>(hn::Lanes(df));
@@ -284,7 +284,7 @@ private:
         }
     }
 
-    /// Colour from V; what is not finite stays.
+    /// Colour from V; non-finite pixels stay unchanged.
     template <int kChannels> static void put(const T* HWY_RESTRICT in, const T* HWY_RESTRICT values,
                                              const T* results, int count, T* out) {
         if constexpr (kChannels == 1 && sizeof(T) == 4)

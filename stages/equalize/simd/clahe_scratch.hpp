@@ -1,4 +1,4 @@
-// How a slot's scratch memory of stage clahe is cut up. Used by stages/equalize/simd/clahe_rows.cpp alone.
+// Layout of a slot's scratch memory of stage clahe. Used only by stages/equalize/simd/clahe_rows.cpp.
 #pragma once
 
 #include "pipeline/image.hpp"
@@ -8,12 +8,12 @@
 
 namespace specklescope {
 
-/// Bins of u8 are looked up by value: every value has an entry.
+/// u8 bins are looked up by value: every value has an entry.
 inline int clahe_table_entries(PixelType type, int bins) { return type == PixelType::u8 ? 256 : bins + 1; }
 
-/// Mappings of the four corners side by side: 4, 2 or 1 of them in a word, in 1, 2 or 4 tables.
+/// Mappings of the four corners interleaved: 4, 2 or 1 of them per word, in 1, 2 or 4 tables.
 struct ClaheScratch {
-    std::byte* values; ///< V of a row, and what it becomes
+    std::byte* values; ///< V of a row, and its output
     std::byte* results;
     std::uint32_t* bins;      ///< of a row
     std::uint32_t* words[4];  ///< of a row, from each table

@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/equalize/simd/equalize_rows.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The largest of each byte and the two behind it: V where a pixel begins, and no shuffling.
+/// Largest of each byte and the two after it: V where a pixel begins, without shuffles.
 void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
     const hn::ScalableTag<std::uint8_t> d;
     const std::size_t lanes = hn::Lanes(d);
@@ -33,11 +33,11 @@ void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
         v[i] = std::max({rgb[i], rgb[i + 1], rgb[i + 2]});
 }
 
-/// sample·factor + 8192, where f32 goes in steps of 2⁻¹⁰. Products that are no tie stay 1/510 away from one,
-/// so this rounding takes the factor's own away and leaves ties exact, fused or not. What kBlackFactor adds
-/// to other pixels, 2⁻¹² at most, goes with it.
+/// sample·factor + 8192, where f32 has steps of 2⁻¹⁰. Products that are not ties stay 1/510 away from one, so
+/// that this rounding removes the factor's own and keeps ties exact, fused or not. It also removes
+/// kBlackFactor's addition to other pixels, at most 2⁻¹².
 constexpr float kGrid = 8192.0F;
-/// Added to that it leaves whole numbers, ties to even, and their last byte is that of the result.
+/// Adding it rounds to integers, ties to even; the last byte is the result.
 constexpr float kRound = 8388608.0F; // 2²³
 
 std::uint8_t scaled(std::uint8_t sample, float factor) {
@@ -48,11 +48,11 @@ std::uint8_t scaled(std::uint8_t sample, float factor) {
     return static_cast<std::uint8_t>(bits);
 }
 
-/// Pixels after the last one of a vector that are read with it, and written with anything.
+/// Pixels after a vector that are read with it and overwritten.
 constexpr std::size_t kBeyond = 2;
 
 #if HWY_TARGET != HWY_SCALAR
-/// Pixels in 32-bit lanes, R lowest: 128 bits hold four of them, which in memory are 12 bytes.
+/// Pixels in 32-bit lanes, R lowest: 128 bits hold four pixels, which are 12 bytes in memory.
 class PixelLanes {
 public:
     using D = hn::ScalableTag<std::uint32_t>;
@@ -85,7 +85,7 @@ private:
                                load_blocks(half, rgb));
         }
     }
-    /// In order: what a block writes beyond its pixels, the next one writes again.
+    /// In order: a block overwrites what the previous one wrote beyond its pixels.
     template <class D8> static HWY_INLINE void store_blocks(D8 d, hn::Vec<D8> v, std::uint8_t* rgb) {
         if constexpr (hn::MaxLanes(d) <= 16) {
             hn::StoreU(v, d, rgb);
@@ -97,7 +97,7 @@ private:
     }
 };
 
-/// A multiple of 4 factors, one by one (that is what volatile is for): gathered lanes take longer.
+/// Looks up a multiple of 4 factors, one by one (forced by volatile): gathers are slower.
 void look_up(const ByteFactors& factors, const std::uint32_t* v, std::size_t count, float* to) {
     volatile float* const out = to;
     for (std::size_t i = 0; i < count; i += 4) {
@@ -108,7 +108,8 @@ void look_up(const ByteFactors& factors, const std::uint32_t* v, std::size_t cou
     }
 }
 
-/// All but the last pixels of a block, kBeyond at least; returns how many. Writes up to kBeyond pixels more.
+/// All except the last pixels of a block, at least kBeyond; returns their number. Writes up to kBeyond pixels
+/// more.
 std::size_t ScalePixels(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors,
                         std::uint8_t* out) {
     const PixelLanes::D du;
@@ -151,7 +152,7 @@ std::size_t ScalePixels(const std::uint8_t* rgb, std::size_t pixels, const ByteF
 std::size_t ScalePixels(const std::uint8_t*, std::size_t, const ByteFactors&, std::uint8_t*) { return 0; }
 #endif
 
-/// Up to kRowBlock + kBeyond pixels.
+/// Processes up to kRowBlock + kBeyond pixels.
 void ScaleBlock(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
     for (std::size_t x = ScalePixels(rgb, pixels, factors, out); x < pixels; ++x) {
         const std::uint8_t* pixel = rgb + 3 * x;
@@ -163,7 +164,7 @@ void ScaleBlock(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& 
 
 void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
     constexpr std::size_t kBytes = 3 * kRowBlock;
-    // whole blocks, each done in vectors: what these write beyond it the next block writes again
+    // Full blocks in vectors: the next block overwrites what they write beyond their end.
     for (; pixels >= kRowBlock + kBeyond; pixels -= kRowBlock, rgb += kBytes, out += kBytes) {
         for (std::size_t ahead = kBytes; ahead < 2 * kBytes; ahead += 64) {
             __builtin_prefetch(rgb + ahead, 0);
@@ -174,11 +175,11 @@ void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& fa
     ScaleBlock(rgb, pixels, factors, out);
 }
 
-/// As for bytes, in float64: sample·factor + 2³² goes in steps of 2⁻²⁰, products that are no tie stay 2⁻¹⁷
-/// away from one, and what kBlackWordFactor adds is 2⁻²² at most.
+/// As for bytes, in float64: sample·factor + 2³² has steps of 2⁻²⁰, products that are not ties stay 2⁻¹⁷ away
+/// from one, and kBlackWordFactor adds at most 2⁻²².
 constexpr double kWordGrid = 4294967296.0;
 constexpr double kBlackWordFactor = 274877906944.0; // 2³⁸
-/// Adding it leaves an even integer in ties; what was added for the grid is part of it.
+/// Adding it makes ties even; includes the grid constant.
 constexpr double kWordRound = 4503599627370496.0; // 2⁵²
 
 std::uint16_t scaled(std::uint16_t sample, double factor) {
@@ -186,7 +187,7 @@ std::uint16_t scaled(std::uint16_t sample, double factor) {
     return static_cast<std::uint16_t>((product + (kWordRound - kWordGrid)) - kWordRound);
 }
 
-/// V'/V three times a pixel; V = 0: kBlackWordFactor·V'.
+/// V'/V three times per pixel; V = 0: kBlackWordFactor·V'.
 void WordFactors(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels,
                  std::uint32_t full, double* factors) {
     for (std::size_t i = 0; i < 3 * pixels; i += 3) {
@@ -230,9 +231,9 @@ void ScaleWords(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Look-up in a table of 256 by shuffles, which look up 16 and give 0 for an index with its highest bit set.
-/// Bytes − 16·k, saturated, show that bit from the first k on that is too large, so that differences (xor) of
-/// neighbouring parts of the table add up to the part that a byte wants; for either half of the table.
+/// Look-up in a table of 256 by shuffles, which look up 16 entries and give 0 for an index with its highest
+/// bit set. For bytes − 16·k, saturated, that bit is set from the first too large k on, so that xor
+/// differences of neighbouring parts of the table add up to the wanted part; for either half of the table.
 class ByteTable {
     using D = hn::ScalableTag<std::uint8_t>;
     using DI = hn::RebindToSigned<D>;
@@ -256,8 +257,7 @@ public:
     }
 
 private:
-    /// The index without the bits between its lowest four and its highest, which shuffles of x86 do not look
-    /// at.
+    /// The index without the bits between its lowest four and its highest, which shuffles of x86 ignore.
     static HWY_INLINE V place(hn::Vec<DI> index) {
         const V bytes = hn::BitCast(D(), index);
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3

@@ -1,5 +1,4 @@
-// Rows of integers in the best instruction set that the processor has. Used by stages/equalize/equalize.cpp
-// alone.
+// Rows of integers, in the best instruction set of the processor. Used only by stages/equalize/equalize.cpp.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -11,18 +10,18 @@
 
 namespace specklescope {
 
-/// Pixels to work on at a time: what is made of them stays in the nearest cache, and the next so many are
-/// fetched meanwhile. Measured: docs/performance.md, Constants.
+/// Pixels per block: intermediate results stay in the L1 cache, while the next block is prefetched. Measured:
+/// docs/performance.md, Constants.
 inline constexpr std::size_t kRowBlock = 256;
 
-/// v[3·x] = V of HSV of pixel x; the places between hold whatever is quickest. `v` has 3·pixels bytes.
+/// v[3·x] = V of HSV of pixel x; the bytes between are undefined. `v` has 3·pixels bytes.
 void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v);
 
-/// V'/V of every V; of V = 0 kBlackFactor·V'.
+/// V'/V for every V; for V = 0 kBlackFactor·V'.
 using ByteFactors = std::array<float, 256>;
 inline constexpr float kBlackFactor = 1048576;
 
-/// `levels`: V' of every V.
+/// `levels`: V' for every V.
 inline ByteFactors byte_factors(const std::array<std::uint8_t, 256>& levels) {
     ByteFactors result{};
     for (std::size_t v = 0; v < 256; ++v)
@@ -40,7 +39,7 @@ void scale_row(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t
 
 using ByteLevels = std::array<std::uint8_t, 256>;
 
-/// `rows` of `out` are those of `in` by levels[sample]. One channel.
+/// Maps `rows` of `in` to `out` by levels[sample]. One channel.
 void map_rows(const View<const std::uint8_t>& in, const ByteLevels& levels, const View<std::uint8_t>& out,
               Band rows);
 

@@ -1,5 +1,4 @@
-// Plain loops, compiled once for every instruction set (Highway); the call takes the best that the processor
-// has.
+// Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/flow/simd/flow_row.hpp"
 #include "pipeline/counts.hpp"
 
@@ -15,7 +14,7 @@ namespace specklescope {
 namespace HWY_NAMESPACE {
 
 void RunRow(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts) {
-    const FlowScale s = scale; // of its own: nothing that is written can change it
+    const FlowScale s = scale; // local copy: no store can change it
     for (int x = 0; x < width; ++x)
         output[x] = flow_value(input[x], s);
     count_undefined(output, width, 1, counts);

@@ -1,5 +1,5 @@
-// The inner loop of stage flow: one row, in the best instruction set that the processor has. Used by
-// stages/flow/flow.cpp alone.
+// Inner loop of stage flow: one row, in the best instruction set of the processor. Used only by
+// stages/flow/flow.cpp.
 #pragma once
 
 #include "stages/flow/flow.hpp"

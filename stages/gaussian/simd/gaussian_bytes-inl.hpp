@@ -1,4 +1,4 @@
-// A slab of the blur of u8 in 16-bit integers: the binomial kernels exactly, other taps in fixed point.
+// Blur of a u8 slab in 16-bit integers: the binomial kernels exactly, other taps in fixed point.
 #if defined(SPECKLESCOPE_GAUSSIAN_BYTES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_GAUSSIAN_BYTES_INL
 #undef SPECKLESCOPE_GAUSSIAN_BYTES_INL
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using ByteSum = hn::ScalableTag<std::uint16_t>;
 using ByteSums = hn::Vec<ByteSum>;
 
-/// [1 2 1] or [1 4 6 4 1] by shifts and additions: sums reach 255·256.
+/// [1 2 1] or [1 4 6 4 1] by shifts and additions: sums are at most 255·256.
 template <int kRadius> struct BinomialTaps {
     static constexpr int radius() { return kRadius; }
 
@@ -45,9 +45,9 @@ template <int kRadius> struct BinomialTaps {
     }
 };
 
-/// Symmetric taps in 15 bits; between and after the passes sums hold 1/64. Each product is rounded: with 12
-/// taps to each side, weights included, a result is off by less than 0.31 before it is rounded, mostly by
-/// 0.03.
+/// Symmetric taps in 15 bits; between and after the passes sums are in units of 1/64. Each product is
+/// rounded: with 12 taps on each side, including the weights' rounding, a result is off by less than 0.31
+/// before the final rounding, typically by 0.03.
 class FixedTaps {
     using Signed = hn::RebindToSigned<ByteSum>;
     static constexpr int kFraction = 6;
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    /// Pairs of samples reach 2·255·64, which 15 bits hold.
+    /// Pairs of samples are at most 2·255·64, which fits 15 bits.
     template <class At, class Scale> HWY_INLINE ByteSums sum(At&& at, Scale&& scale) const {
         const Signed d;
         const auto product = [&](ByteSums v, int i) HWY_ATTR {
@@ -121,7 +121,7 @@ private:
             block(x);
         if (x == width_)
             return;
-        if (width_ >= kLanes) // once more what was done already, to end with the row
+        if (width_ >= kLanes) // the last vector overlaps, to end with the row
             return block(width_ - kLanes);
         const auto at = [&](int i) HWY_ATTR {
             HWY_ALIGN Byte row[kLanes] = {};
@@ -154,7 +154,7 @@ private:
     const GaussianSlab& slab_;
     Taps taps_;
     SlabLayout layout_;
-    Sum* sums_; ///< the image's first sample in a row of sums down the columns
+    Sum* sums_; ///< first image sample in a row of column sums
     const Byte* zeros_;
     const Byte** rows_;
     int width_;

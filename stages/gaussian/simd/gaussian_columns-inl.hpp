@@ -24,7 +24,7 @@ template <class T> class ColumnSweep {
     using V = hn::Vec<D>;
     using Between = BetweenOf<T>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-    static constexpr int kVectors = 4; ///< fills whole cache lines, which streamed stores must
+    static constexpr int kVectors = 4; ///< fills whole cache lines, as streaming stores require
 
 public:
     ColumnSweep(const GaussianSweep& sweep, float* scratch)
@@ -42,11 +42,11 @@ public:
     }
 
 private:
-    /// Rows: each lies on a page of its own, where no hardware prefetches. Measured: docs/performance.md,
-    /// Constants.
+    /// Prefetch distance in rows: each row is on its own page, where the hardware does not prefetch.
+    /// Measured: docs/performance.md, Constants.
     static constexpr int kAhead = 24;
 
-    /// Copies the columns [begin, end) together: the rows' pages are looked up once for several strips.
+    /// Copies the columns [begin, end): the rows' pages are looked up once for several strips.
     void stage(int begin, int end) {
         T* staged = reinterpret_cast<T*>(forward_ + column_sweep_samples(height_, sweep_.warmup));
         const auto width = static_cast<std::size_t>(end - begin);
@@ -66,7 +66,7 @@ private:
         return row < 0 ? hn::Zero(D()) : load_pixels(D(), input_.row(row) + x + v * kLanes);
     }
 
-    /// Columns from x on, which are `at` of the strip.
+    /// Columns from x on, at position `at` of the strip.
     void sweep_block(int x, int at) {
         const D d;
         FilterState<kVectors> state(sweep_.filter);
@@ -108,7 +108,7 @@ private:
         }
     }
 
-    /// Past the caches: it is read when all columns are done.
+    /// Streaming store, since it is read only after all columns are done.
     static HWY_INLINE void store_between(V v, Between* to) {
         const D d;
         if constexpr (std::is_same_v<Between, float>) {
@@ -125,7 +125,7 @@ private:
     }
 
     const GaussianSweep& sweep_;
-    View<const T> input_; ///< the image, or the columns staged of it from sample origin_ on
+    View<const T> input_; ///< the image, or columns copied from it starting at sample origin_
     int origin_ = 0;
     int strip_ = 0;
     float* forward_; ///< result of the forward pass, row by row

@@ -16,10 +16,10 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// gaussian.hpp, RecursiveGaussian: w, d, e of every line. As written there each step waits for four
-/// operations of the one before. In terms of d and of w + d one step earlier,
+/// State w, d, e of every line (gaussian.hpp, RecursiveGaussian). As defined there, each step depends on four
+/// earlier operations. With d and w + d delayed by one step,
 ///   e ← gain·(x − (w + d)) − slope·d + (curve − slope − gain)·e,
-/// it waits for two.
+/// it depends on two.
 template <int kVectors> class FilterState {
     using D = hn::ScalableTag<float>;
     using V = hn::Vec<D>;
@@ -33,7 +33,7 @@ public:
             settle(v, hn::Zero(D()));
     }
 
-    /// As if line `v` had been `x` always.
+    /// Sets the state of a constant line `x` for line `v`.
     HWY_INLINE void settle(int v, V x) { set(v, x, hn::Zero(D()), hn::Zero(D())); }
 
     HWY_INLINE V step(int v, V x) {
@@ -45,7 +45,7 @@ public:
         return hn::Add(sum_[v], e_[v]);
     }
 
-    /// From the end of the forward pass to the start of the backward pass, line `v` being `x` from there on.
+    /// From the end of the forward pass to the start of the backward pass, if line `v` is `x` from there on.
     HWY_INLINE void begin_backward(int v, V x, const RecursiveGaussian& filter) {
         const V s[3] = {hn::Sub(hn::Add(sum_[v], e_[v]), x), hn::Add(d_[v], e_[v]), e_[v]};
         V out[3];
@@ -67,7 +67,7 @@ private:
 
     V gain_, slope_, carry_;
     V e_[kVectors];
-    V d_[kVectors], sum_[kVectors]; ///< d and w + d, one step late
+    V d_[kVectors], sum_[kVectors]; ///< d and w + d, delayed by one step
 };
 
 } // namespace HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// Second pass of the recursive Gaussian: along a group of rows, one in each lane.
+// Second pass of the recursive Gaussian: along a group of rows, one per lane.
 #if defined(SPECKLESCOPE_GAUSSIAN_LINES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_GAUSSIAN_LINES_INL
 #undef SPECKLESCOPE_GAUSSIAN_LINES_INL
@@ -28,7 +28,7 @@ template <class T> class LineSweep {
     using V = hn::Vec<D>;
     using Between = BetweenOf<T>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-    static constexpr std::size_t kStep = kLineChains * kLanes; ///< samples of scratch for a pixel
+    static constexpr std::size_t kStep = kLineChains * kLanes; ///< scratch samples per pixel
 
 public:
     LineSweep(const GaussianSweep& sweep, int group, float* scratch)
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// Where sample `s` of the rows of group g lies; the next sample is step_ further.
+    /// Sample `s` of the rows of group g; the next sample is at distance step_.
     float* lane(int s, int g) const {
         return lines_ + static_cast<std::size_t>(s) * step_ + static_cast<std::size_t>(g * kLanes);
     }
@@ -59,10 +59,10 @@ private:
         const Between* rows = between_row<Between>(sweep_, strip, y0_ + g * kLanes);
         const int strips = gaussian_strips(sweep_.input.shape.width * channels_);
         const Between* next = between_row<Between>(sweep_, std::min(strip + 1, strips - 1), y0_ + g * kLanes);
-        const std::size_t step = step_; // no store can change it
+        const std::size_t step = step_; // local copy: no store can change it
         float* to = lane(begin, g);
         for (int x = 0; x < kGaussianStrip; x += 4 * kPerWord) {
-            // Strips lie too far apart for the hardware to see what comes next.
+            // Strips are too far apart for the hardware prefetcher.
             for (int i = 0; i < kLanes * 4 * kPerWord; i += kLine)
                 hwy::Prefetch(next + x * kLanes + i);
             Words words;
@@ -72,7 +72,7 @@ private:
         }
     }
 
-    /// One word's samples of all rows.
+    /// Samples of one word, for all rows.
     static HWY_INLINE void unpack(V word, float* to, [[maybe_unused]] std::size_t step) {
         const D d;
         if constexpr (std::is_same_v<Between, float>) {
@@ -90,15 +90,15 @@ private:
 
     float* pixel(int x) const { return lines_ + static_cast<std::size_t>(x) * kStep; }
 
-    /// What the border says lies at x: zeros, or a place in the lines, which must not be swept yet.
+    /// Border value at x: zeros, or a place in the lines, which must not be processed yet.
     V outside(int x, int v) const {
         const int from =
             border_index(x, width_, sweep_.border == Border::crop ? Border::replicate : sweep_.border);
         return from < 0 ? hn::Zero(D()) : hn::Load(D(), pixel(from) + v * kLanes);
     }
 
-    /// Strips are taken in and swept in turn, while they are in the nearest cache; `beyond` is what lies past
-    /// the end.
+    /// Loads and processes strip by strip, while they are in the L1 cache; `beyond`: border values past the
+    /// end.
     HWY_INLINE void forward(FilterState<kLineChains>& state, V* beyond) {
         const int samples = sweep_.input.shape.width * channels_;
         const int strips = gaussian_strips(samples);
@@ -110,12 +110,12 @@ private:
                 take_in(g, strip, begin);
             const bool all = strip + 1 == strips;
             if (sweep_.warmup > 0 && !all)
-                continue; // the border repeats samples from anywhere, as they were
+                continue; // the border repeats unprocessed samples from any place
             if (swept == 0)
                 enter(state);
             if (all)
                 leave(beyond);
-            // the last strip brings some samples again
+            // The last strip contains some samples again.
             const int end = all ? width_ + sweep_.warmup : std::min(begin + kGaussianStrip, last) / channels_;
             sweep(state, pixel(swept), static_cast<std::ptrdiff_t>(kStep), end - swept);
             swept = end;
@@ -139,7 +139,7 @@ private:
                 hn::Store(outside(x, v), D(), pixel(x) + v * kLanes);
     }
 
-    /// Strips of the output are swept and given out in turn; a margin on the left needs no sweep.
+    /// Processes and stores output strips one after the other; a left margin is not processed.
     HWY_INLINE void backward(FilterState<kLineChains>& state) {
         const int begin = sweep_.margin * channels_;
         const int count = sweep_.output.shape.width * channels_;
@@ -153,7 +153,7 @@ private:
         }
     }
 
-    /// `pixels` pixels of the lines, `step` samples apart.
+    /// Processes `pixels` pixels of the lines, `step` samples apart.
     static HWY_INLINE void sweep(FilterState<kLineChains>& state, float* at, std::ptrdiff_t step,
                                  int pixels) {
         const D d;
@@ -162,14 +162,14 @@ private:
                 hn::Store(state.step(v, hn::Load(d, at + v * kLanes)), d, at + v * kLanes);
     }
 
-    /// `count` samples from x on of every output row of the group.
+    /// Stores `count` samples from x on of every output row of the group.
     HWY_NOINLINE void give_out(int g, int begin, int x, int count) {
         const int y0 = y0_ + g * kLanes;
         const int rows = std::min(kLanes, sweep_.output.shape.height - y0);
         if (rows <= 0)
             return;
         constexpr int kPerWord = 4 / static_cast<int>(sizeof(T));
-        const std::size_t step = step_; // no store can change them
+        const std::size_t step = step_; // local copies: no store can change them
         const float* scale = sweep_.column_scale ? sweep_.column_scale + x : nullptr;
         const float* from = lane(begin + x, g);
         for (int i = 0; i < kGaussianStrip; i += 4 * kPerWord) {
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    /// Past the caches, which hold no image of a size that matters: a strip, whole cache lines.
+    /// Streaming stores of whole cache lines, since large images do not fit the caches.
     static HWY_INLINE void stream(const float* from, T* to) {
         const D d;
         auto* words = reinterpret_cast<float*>(to);
@@ -196,7 +196,7 @@ private:
             hn::Stream(hn::Load(d, from + i), d, words + i);
     }
 
-    /// The samples that fill a word, rounded; `scale`: what they are multiplied by first, if not null.
+    /// Samples of one word, rounded; `scale`: factors applied first, if not null.
     static HWY_INLINE V pack(const float* from, std::size_t step, const float* scale) {
         const D d;
         const auto sample = [&](std::size_t i) HWY_ATTR {
@@ -210,7 +210,7 @@ private:
                 constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
                 return rounded_bits(d, hn::Min(hn::Max(sample(i), hn::Zero(d)), hn::Set(d, kMost)));
             };
-            // shifted left, only the sample is left
+            // The left shift removes all other bits.
             auto word = hn::And(bits(0), hn::Set(hn::RebindToSigned<D>(), std::numeric_limits<T>::max()));
             if constexpr (sizeof(T) == 1) {
                 const auto low = hn::Or(word, hn::ShiftLeft<16>(bits(2)));
@@ -228,7 +228,7 @@ private:
     int channels_;
     float* tile_;
     std::size_t step_;
-    float* lines_; ///< a pixel's kLineChains vectors, then the next pixel's
+    float* lines_; ///< the kLineChains vectors of a pixel, then the next pixel's
     int width_;
     int y0_;
 };

@@ -1,4 +1,4 @@
-// Pixels of any type as vectors of f32, and back by rounding to nearest, ties to even.
+// Conversion of pixels of any type to f32 vectors, and back with rounding to nearest, ties to even.
 #if defined(SPECKLESCOPE_GAUSSIAN_PIXELS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_GAUSSIAN_PIXELS_INL
 #undef SPECKLESCOPE_GAUSSIAN_PIXELS_INL
@@ -17,12 +17,12 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// v + 1.5·2²³ for |v| < 2²²: rounded to nearest, ties to even, v stands in the low bits as two's complement.
-/// Highway's NearestInt spends four operations on values that overflow.
+/// v + 1.5·2²³ for |v| < 2²²: the low bits are v rounded to nearest, ties to even, in two's complement.
+/// Highway's NearestInt needs four more operations for values that overflow.
 template <class D> HWY_INLINE hn::Vec<hn::RebindToSigned<D>> rounded_bits(D d, hn::Vec<D> v) {
     return hn::BitCast(hn::RebindToSigned<D>(), hn::Add(v, hn::Set(d, 12582912.0F)));
 }
-/// The same, less what stands above.
+/// The same without the upper bits.
 template <class D> HWY_INLINE hn::Vec<hn::RebindToSigned<D>> rounded(D d, hn::Vec<D> v) {
     return hn::Sub(rounded_bits(d, v), hn::Set(hn::RebindToSigned<D>(), 0x4b400000));
 }
@@ -46,7 +46,7 @@ template <class D, class T> HWY_INLINE void store_pixels(D d, hn::Vec<D> v, T* t
     }
 }
 
-/// The first `count` of a vector.
+/// Stores the first `count` lanes of a vector.
 template <class D, class T> HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to, int count) {
     if (hn::MaxLanes(d) == 1)
         return store_pixels(d, v, to);
@@ -55,7 +55,7 @@ template <class D, class T> HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to,
     std::copy_n(lanes, count, to);
 }
 
-/// The others are 0.
+/// Other lanes are 0.
 template <class D> HWY_INLINE hn::Vec<D> load_some(D d, const float* from, int count) {
     if (hn::MaxLanes(d) == 1 || count == static_cast<int>(hn::MaxLanes(d)))
         return hn::LoadU(d, from);

@@ -1,4 +1,4 @@
-// A slab of the blur in f32, for any taps, pixel type and border.
+// Blur of a slab in f32, for any taps, pixel type and border.
 #if defined(SPECKLESCOPE_GAUSSIAN_REAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_GAUSSIAN_REAL_INL
 #undef SPECKLESCOPE_GAUSSIAN_REAL_INL
@@ -21,7 +21,7 @@ template <class T> class RealSlab {
     using D = hn::ScalableTag<float>;
     using V = hn::Vec<D>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-    static constexpr int kManyRows = HWY_TARGET <= HWY_AVX3 ? 8 : 4; ///< 32 registers or 16
+    static constexpr int kManyRows = HWY_TARGET <= HWY_AVX3 ? 8 : 4; ///< for 32 or 16 registers
 
 public:
     RealSlab(const GaussianSlab& slab, std::byte* scratch)
@@ -51,7 +51,7 @@ private:
         return sums_ + static_cast<std::size_t>(y) * layout_.stride + layout_.first();
     }
 
-    /// Down the columns [x0, x1): `count` rows of sums.
+    /// Sums along the columns [x0, x1): `count` rows of sums.
     void sum_columns(int count, int x0, int x1) {
         int y = 0;
         if (slab_.radius >= kManyRows / 2)
@@ -66,7 +66,7 @@ private:
             sum_rows<1>(y, x0, x1);
     }
 
-    /// kRows rows of sums from `y` on, each input sample read once for all of them. radius ≥ kRows/2.
+    /// kRows rows of sums from `y` on, reading each input sample once for all of them. radius ≥ kRows/2.
     template <int kRows> void sum_rows(int y, int x0, int x1) {
         int x = x0;
         for (; x + 2 * kLanes <= x1; x += 2 * kLanes)
@@ -75,7 +75,7 @@ private:
             sum_block<kRows, 1>(y, x);
         if (x == x1)
             return;
-        if (width_ >= kLanes) // once more what was done already, to end with the row
+        if (width_ >= kLanes) // the last vector overlaps, to end with the row
             return sum_block<kRows, 1>(y, x1 - kLanes);
         for (; x < x1; ++x)
             for (int k = 0; k < kRows; ++k) {
@@ -88,8 +88,8 @@ private:
 
     template <int kRows, int kVectors> struct Block { V sum[kRows][kVectors]; };
 
-    /// Input row j of the block, counted from the first output row's first tap, meets output rows
-    /// [kBegin, kEnd).
+    /// Adds input row j of the block, counted from the first output row's first tap, to output rows [kBegin,
+    /// kEnd).
     template <int kBegin, int kEnd, int kRows, int kVectors>
     HWY_INLINE void add_row(Block<kRows, kVectors>& block, const T* row, int j) const {
         const D d;
@@ -143,7 +143,7 @@ private:
             sum_span<1>(row, x, output, std::min(kLanes, count - x));
     }
 
-    /// `count` results from x on, of kVectors vectors.
+    /// `count` results from x on, in kVectors vectors.
     template <int kVectors> HWY_INLINE void sum_span(const float* row, int x, T* output, int count) const {
         const D d;
         const int channels = slab_.input.shape.channels;

@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/gaussian/gaussian_slab.hpp"
 #include "stages/gaussian/gaussian_layout.hpp"
 

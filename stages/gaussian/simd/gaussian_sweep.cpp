@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/gaussian/gaussian_between.hpp"
 
 #include <algorithm>
@@ -45,8 +45,8 @@ namespace specklescope {
 
 namespace {
 
-/// While it lives, numbers below 1e-38 count as 0 on this thread: d and e decay to them in every constant
-/// area, where each would cost a hundred cycles.
+/// Flushes numbers below 1e-38 to 0 on this thread for its lifetime: d and e decay to such denormals in every
+/// constant area, where each costs a hundred cycles.
 class FlushTiny {
 public:
 #ifdef __SSE2__
@@ -82,12 +82,12 @@ int gaussian_group_rows(int channels) { return HWY_DYNAMIC_DISPATCH(Lanes)() * (
 std::size_t gaussian_between_bytes(const Shape& input, int rows) {
     const auto strips = static_cast<std::size_t>(gaussian_strips(input.width * input.channels));
     const std::size_t sample = input.type == PixelType::u8 ? sizeof(std::int16_t) : sizeof(float);
-    const std::size_t over = kLineChains * kMaxLanes; // rows of a group that begins in the last one
+    const std::size_t over = kLineChains * kMaxLanes; // for a group that starts in the last row
     return (strips * static_cast<std::size_t>(rows) + over) * kGaussianStrip * sample;
 }
 
 std::size_t gaussian_sweep_bytes(const Shape& input, int warmup) {
-    const std::size_t staged = static_cast<std::size_t>(input.height) * kGaussianStrip; // 256 bytes a row
+    const std::size_t staged = static_cast<std::size_t>(input.height) * kGaussianStrip; // 256 bytes per row
     const std::size_t columns = column_sweep_samples(input.height, warmup) + staged;
     const std::size_t lines = line_sweep_samples(input.width + warmup);
     return std::max(columns, lines) * sizeof(float);

@@ -1,4 +1,4 @@
-// Rows to lanes and back in words of 32 bits: vector j holds word j of every row, lane i is row i.
+// Transposes rows to lanes and back in 32-bit words: vector j contains word j of every row, lane i is row i.
 #if defined(SPECKLESCOPE_GAUSSIAN_TRANSPOSE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_GAUSSIAN_TRANSPOSE_INL
 #undef SPECKLESCOPE_GAUSSIAN_TRANSPOSE_INL
@@ -51,7 +51,7 @@ template <class D> HWY_INLINE void store_blocks(D d, hn::Vec<D> v, float* rows, 
     }
 }
 
-/// Within every block of four lanes; its own inverse.
+/// Transposes every block of four lanes; its own inverse.
 HWY_INLINE void transpose_blocks(Words& v) {
     const hn::ScalableTag<float> d;
     const auto even_low = hn::InterleaveLower(d, v[0], v[2]);

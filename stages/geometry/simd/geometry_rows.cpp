@@ -1,4 +1,4 @@
-// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+// Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/geometry/simd/geometry_rows.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The scalar target has no blocks: its loops run pixel by pixel.
+// The scalar target has no blocks: its loops process single pixels.
 #if HWY_TARGET == HWY_SCALAR
 inline constexpr bool kBlocks = false;
 #else
@@ -60,7 +60,7 @@ template <class T, int kChannels> void reverse(const T* from, T* to, int pixels)
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Rows of a block become its columns: each round halves the distance of samples that belong together.
+/// Turns the rows of a block into columns: each round halves the distance between samples to pair.
 template <class T> HWY_INLINE void transpose(hn::Vec<Block<T>> (&rows)[16 / sizeof(T)]) {
     constexpr int side = kSide<T>;
     const Block<T> d;
@@ -85,7 +85,7 @@ public:
     Turn(const ConstHostView& input, const HostView& output, int turns)
         : in_(input.as<T>()), out_(output.as<T>()), once_(turns == 1) {}
 
-    /// Pixels [x, x1) of the output rows that come of input columns [column, column1).
+    /// Pixels [x, x1) of the output rows made from input columns [column, column1).
     void rows(int x, int x1, int column, int column1) const {
 #if HWY_TARGET != HWY_SCALAR
         for (; column + side <= column1; column += side) {
@@ -141,7 +141,7 @@ private:
 
 template <class T, int kChannels>
 void turn(const ConstHostView& input, const HostView& output, int turns, int begin, int end) {
-    // A tile is a cache line wide in the input, and its rows stay in the nearest cache.
+    // A tile is one cache line wide in the input, and its rows stay in the L1 cache.
     constexpr int tile = 64;
     const Turn<T, kChannels> turned(input, output, turns);
     const int column0 = turns == 1 ? begin : input.shape.width - end;
@@ -155,7 +155,7 @@ void turn(const ConstHostView& input, const HostView& output, int turns, int beg
 template <class T> using SumOfBlock = std::conditional_t<std::is_same_v<T, float>, double, std::uint32_t>;
 template <class T> using SumOfColumn = std::conditional_t<sizeof(T) == 1, std::uint16_t, SumOfBlock<T>>;
 
-/// kFactor 0: `factor`.
+/// kFactor 0: use `factor`.
 template <class T, int kChannels, int kFactor, class Sum>
 void block_means(const Sum* sums, T* out, int width, int factor) {
     const int f = kFactor > 0 ? kFactor : factor;
@@ -172,7 +172,7 @@ void block_means(const Sum* sums, T* out, int width, int factor) {
         }
 }
 
-/// Means of 2 × 2 for as many pixels as fill vectors; returns how many.
+/// Means of 2 × 2 for as many pixels as fill vectors; returns their number.
 template <class T, int kChannels>
 int halve([[maybe_unused]] const T* HWY_RESTRICT first, [[maybe_unused]] const T* HWY_RESTRICT second,
           [[maybe_unused]] T* HWY_RESTRICT out, [[maybe_unused]] int width) {
@@ -190,7 +190,7 @@ int halve([[maybe_unused]] const T* HWY_RESTRICT first, [[maybe_unused]] const T
     const auto means = [&](auto above, auto below) HWY_ATTR {
         const auto one = hn::Set(wide, 1);
         const auto sum = hn::Add(pairs(above), pairs(below));
-        const auto odd = hn::And(hn::ShiftRight<2>(sum), one); // ties go to even
+        const auto odd = hn::And(hn::ShiftRight<2>(sum), one); // ties to even
         const auto mean = hn::ShiftRight<2>(hn::Add(sum, hn::Add(one, odd)));
         return hn::DemoteTo(hn::Half<decltype(d)>(), hn::BitCast(whole, mean));
     };
@@ -202,7 +202,7 @@ int halve([[maybe_unused]] const T* HWY_RESTRICT first, [[maybe_unused]] const T
             hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
     };
     for (; x + lanes <= width; x += lanes) {
-        V rows[4][kChannels]; // above and below, of the left and of the right half
+        V rows[4][kChannels]; // above and below, of the left and the right half
         for (int i = 0; i < 4; ++i)
             load((i % 2 == 0 ? first : second) +
                      static_cast<std::ptrdiff_t>(2 * x + i / 2 * lanes) * kChannels,

@@ -1,4 +1,4 @@
-// Columns of a tile: the real ones, read from the image, and the border columns beside them.
+// Columns of a tile: those read from the image, and the border columns on either side.
 #pragma once
 
 #include "stages/speckle/simd/speckle_tile.hpp"
@@ -10,17 +10,17 @@
 
 namespace specklescope {
 
-/// Buffers count columns from the first real one, so that it is aligned; border columns on the left have
+/// Buffers are indexed from the first image column, so that it is aligned; border columns on the left have
 /// negative indices.
 struct TileColumns {
-    static constexpr int kLead = 32; ///< room for the border on the left and one zero before it
+    static constexpr int kLead = 32; ///< space for the left border and one zero before it
     static_assert(kLead > SpeckleParams::kMaxRadius);
     static constexpr int kSlack = 128; ///< whole vectors may be read and written past the last column
 
     int first = 0; ///< image column of index 0
     int real = 0;  ///< columns read from the image
-    int left = 0;  ///< border columns before them
-    int right = 0; ///< and after them
+    int left = 0;  ///< border columns on the left
+    int right = 0; ///< border columns on the right
 
     explicit TileColumns(const SpeckleTile& tile) {
         const int radius = tile.params.radius;
@@ -33,7 +33,7 @@ struct TileColumns {
         right = end - first - real;
     }
 
-    /// Buffer index of the column whose sums stand at border column `index`; −1: zeros.
+    /// Buffer index of the column that border column `index` repeats; −1: zeros.
     int source(int index, const SpeckleTile& tile) const {
         const int column = border_index(first + index, tile.input.shape.width, tile.params.border);
         return column < 0 ? -1 : column - first;
@@ -44,7 +44,7 @@ struct TileColumns {
     }
 };
 
-/// Cuts aligned arrays from a block of scratch memory.
+/// Allocates aligned arrays from a block of scratch memory.
 class ScratchCutter {
 public:
     explicit ScratchCutter(std::byte* memory) : next_(memory) {}
@@ -53,8 +53,8 @@ public:
         next_ += aligned(count * sizeof(T));
         return array;
     }
-    /// The same, `offset` bytes into a page. A load waits for an earlier store under way whose address has
-    /// the same lower 12 bits: what one loop loads and stores belongs into different parts of a page.
+    /// The same, `offset` bytes into a page. A load waits for an earlier pending store whose address has the
+    /// same lower 12 bits, so that arrays of one loop use different parts of a page.
     template <class T> T* take_in_page(std::size_t offset, std::size_t count) {
         next_ += (kPage - reinterpret_cast<std::uintptr_t>(next_) % kPage) % kPage + offset;
         return take<T>(count);

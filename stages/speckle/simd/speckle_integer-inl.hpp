@@ -1,6 +1,6 @@
-// Speckle contrast of u8 and u16, exact: running sums down the columns; along the row sums of 3 and 9
-// columns, of which five at most make up a window, so that the cost hardly depends on the radius. Only the
-// last division is floating point.
+// Speckle contrast of u8 and u16, exact: running sums along the columns; along the row, sums of 3 and 9
+// columns, of which at most five form a window, so that the cost hardly depends on the radius. Only the last
+// division is floating point.
 #if defined(SPECKLESCOPE_SPECKLE_INTEGER_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_SPECKLE_INTEGER_INL
 #undef SPECKLESCOPE_SPECKLE_INTEGER_INL
@@ -39,11 +39,11 @@ template <class T, class Square> class IntegerTile {
 
     using VF = hn::Vec<DF>;
     static constexpr int kVector = static_cast<int>(kLanes);
-    /// Vectors of a row finished together, so that the loop over the terms of a window costs little (three or
-    /// four did not help: docs/performance.md, Host).
+    /// Vectors of a row finished together, to reduce the overhead of the loop over the terms of a window
+    /// (three or four did not help: docs/performance.md, Host).
     static constexpr int kBlock = 2;
 
-    /// A sum for every column, of samples and of their squares; index 0 is the first real column.
+    /// Sums per column, of samples and of their squares; index 0 is the first image column.
     struct Columns {
         Sum* sums = nullptr;
         Square* squares = nullptr;
@@ -69,7 +69,7 @@ public:
         for_border([&](int index) { sources_[borders_++] = {index, columns_.source(index, tile)}; });
     }
 
-    /// False if samples were larger than the tile says.
+    /// False if samples were larger than declared by the tile.
     bool run(PixelCounts& counts) {
         using Output = SpeckleParams::Output;
         switch (tile_.params.output) {
@@ -99,7 +99,7 @@ private:
         return row < 0 ? zeros_ : input_.row(row);
     }
 
-    /// The columns of a window, from the widest groups down.
+    /// Chooses the columns of a window, from the widest groups down.
     void choose_terms() {
         top_ = top_level(window_);
         int at = -columns_.left;
@@ -132,7 +132,7 @@ private:
         hwy::FlushStream();
     }
 
-    /// Border columns of zeros stay as they are for all rows.
+    /// Border columns of zeros stay the same for all rows.
     void begin_zero_columns() {
         if (tile_.params.border != Border::zero)
             return;
@@ -158,7 +158,7 @@ private:
             }
     }
 
-    /// Brings the column sums from one window row to the next: row y enters, `sub` leaves.
+    /// Moves the column sums to the next window row: row y enters, `sub` leaves.
     void replace_row(int y, const T* sub) {
         const T* add = row_at(y) + columns_.first;
         sub += columns_.first;
@@ -177,7 +177,7 @@ private:
             look_at_row(y);
     }
 
-    /// At the largest samples of a row that entered.
+    /// Updates the largest samples with a row that entered.
     void look_at_row(int y) {
         const D32 d;
         const V32 limit = hn::Set(d, tile_.limit);
@@ -223,7 +223,8 @@ private:
         largest_ = largest;
     }
 
-    /// to[i] = from[i] + from[i + step] + from[i + 2·step]. Past the last column stands what no window takes.
+    /// to[i] = from[i] + from[i + step] + from[i + 2·step]. Values past the last column are not used by any
+    /// window.
     void add_groups(Columns from, int step, Columns to) {
         const int lead = (columns_.left + kVector - 1) / kVector;
         const int begin = -lead * kVector;
@@ -290,7 +291,7 @@ private:
                 hn::StoreU(first, df, output + i);
                 hn::StoreU(second, df, output + i + kVector);
             }
-            // As bits NaN and ∞ are above every finite value; none is negative.
+            // As bits NaN and ∞ are above every finite value; no value is negative.
             const V32 largest = hn::Max(hn::BitCast(D32(), first), hn::BitCast(D32(), second));
             if (HWY_UNLIKELY(!hn::AllTrue(D32(), hn::Lt(largest, hn::Set(D32(), 0x7f800000U))))) {
                 count_vector(first, kVector, counts);
@@ -309,7 +310,7 @@ private:
         }
     }
 
-    /// Not from the output: what went past the caches is slow to read.
+    /// Does not read the output: streamed stores are slow to read back.
     static HWY_NOINLINE void count_vector(VF v, int count, PixelCounts& counts) {
         HWY_ALIGN float lanes[kLanes];
         hn::Store(v, DF(), lanes);
@@ -319,21 +320,21 @@ private:
     static constexpr int kLevels = 3;
     static constexpr int kGroup[kLevels] = {1, 3, 9}; ///< columns in a group of each level
     static constexpr std::size_t kMostTerms = 5;
-    /// Groups in a window, from level `top` down.
+    /// Number of groups in a window, from level `top` down.
     static constexpr std::size_t groups_in(int window, int top) {
         int groups = 0;
         for (int level = top; level >= 0; window %= kGroup[level--])
             groups += window / kGroup[level];
         return static_cast<std::size_t>(groups);
     }
-    /// The lowest level whose groups make up a window without more terms than there may be.
+    /// Lowest level whose groups form a window within the maximum number of terms.
     static constexpr int top_level(int window) {
         int top = 0;
         while (groups_in(window, top) > kMostTerms)
             ++top;
         return top;
     }
-    /// finish_row() is made for three terms and for the most.
+    /// finish_row() is instantiated for three terms and for the maximum.
     static constexpr bool three_or_most() {
         for (int radius = 1; radius <= SpeckleParams::kMaxRadius; ++radius) {
             const int window = 2 * radius + 1;
@@ -343,9 +344,9 @@ private:
         }
         return true;
     }
-    /// Where their sums begin within a page, and how far from there their squares: six arrays, each 512 bytes
-    /// of a page from the next, so that no load waits for a store of another array. Where memory lay
-    /// unluckily that had cost up to 40 % on an EPYC (Zen 3): docs/performance.md, Host.
+    /// Offset of the sums in a page, and of the squares from there: six arrays, each 512 bytes of a page from
+    /// the next, so that no load waits for a store to another array. Unlucky placement cost up to 40 % on an
+    /// EPYC (Zen 3): docs/performance.md, Host.
     static constexpr std::size_t kPlace[kLevels] = {0, 1536, 1024};
     static constexpr std::size_t kSquaresPlace = 2048;
     static constexpr int kMostBorders = 2 * SpeckleParams::kMaxRadius;
@@ -359,12 +360,12 @@ private:
     int window_;
     Sum reference_;
     Columns levels_[kLevels];   ///< of the window's rows: single columns, and groups that begin at the index
-    Columns terms_[kMostTerms]; ///< make up the window of output 0
+    Columns terms_[kMostTerms]; ///< terms of the window of output 0
     int top_ = 0, term_count_ = 0;
-    bool streamed_ = false; ///< past the caches
+    bool streamed_ = false; ///< streaming stores
     BorderColumn sources_[kMostBorders];
     int borders_ = 0;
-    static constexpr int kAhead = 2; ///< rows; measured: docs/performance.md, Constants
+    static constexpr int kAhead = 2; ///< prefetch distance in rows; measured: docs/performance.md, Constants
     const T* ahead_ = nullptr;       ///< row that enters soon
     V32 largest_;                    ///< of the row that entered last
     bool fits_ = true;

@@ -1,4 +1,4 @@
-// Lane operations that the speckle loops need beyond Highway's own: halves on every target, division.
+// Lane operations for the speckle loops that Highway lacks: halves on every target, division.
 #if defined(SPECKLESCOPE_SPECKLE_LANES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_SPECKLE_LANES_INL
 #undef SPECKLESCOPE_SPECKLE_LANES_INL
@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What the one-lane target lacks; there the upper half is never used.
+// For the one-lane target, which lacks these; its upper half is never used.
 #if HWY_TARGET == HWY_SCALAR
 template <class D, class V> HWY_INLINE V upper_half(D, V v) { return v; }
 template <class D, class V> HWY_INLINE V combine(D, V, V lower) { return lower; }
@@ -28,7 +28,7 @@ template <class D, class V> HWY_INLINE auto combine(D d, V upper, V lower) {
 #endif
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-/// Highway 1.0 clamps to the largest float in these targets: +∞ must stay +∞.
+/// Highway 1.0 clamps to the largest float in these targets, but +∞ must stay +∞.
 template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) {
     const hn::DFromV<V> wide;
     HWY_ALIGN double from[hn::MaxLanes(wide)];
@@ -42,7 +42,7 @@ template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) {
 template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) { return hn::DemoteTo(d, v); }
 #endif
 
-/// a/b in f32. Processors divide 16 lanes in one piece no faster, and some half as fast, as in two.
+/// a/b in f32. Dividing 16 lanes at once is not faster than two halves, and on some processors half as fast.
 template <class V> HWY_INLINE V divide(V a, V b) {
     const hn::DFromV<V> d;
     if constexpr (hn::MaxLanes(d) < 16) {

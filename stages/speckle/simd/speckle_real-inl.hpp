@@ -29,7 +29,7 @@ class RealTile {
     using V = hn::Vec<D>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
-    /// A group of samples for every column; index 0 is the first real column.
+    /// A group of samples per column; index 0 is the first image column.
     struct Groups {
         double* sum = nullptr;
         double* deviation = nullptr;
@@ -62,7 +62,7 @@ public:
         const View<float> output = tile_.output.as<float>();
         for (int y = tile_.y0; y < tile_.y1; ++y) {
             const int top = y + shift - radius;
-            const int taken = (y - tile_.y0) % window_; // rows of the window that lie in the next block
+            const int taken = (y - tile_.y0) % window_; // rows of the window in the next block
             if (taken == 0)
                 begin_block(top);
             else
@@ -80,7 +80,7 @@ private:
         return row < 0 ? zeros_ : input_.row(row);
     }
 
-    /// Suffix groups of the window_ rows from `top`: suffix_[k] holds rows k and after.
+    /// Suffix groups of the window_ rows from `top`: suffix_[k] contains row k and the rows after it.
     void begin_block(int top) {
         for (int k = window_ - 1; k >= 0; --k) {
             const int count = window_ - 1 - k;
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    /// to = from (groups of `count` samples) with one more sample each; from is not read where count = 0.
+    /// to = from (groups of `count` samples) plus one sample each; from is not read if count = 0.
     void push_row(const float* row, Groups from, Groups to, int count) {
         row += columns_.first;
         int i = 0;
@@ -168,7 +168,7 @@ private:
                       window_groups_, begin, end);
                 done += size;
             }
-            if (done < window_) // in place: a vector is read before anything it overlaps is written
+            if (done < window_) // in place: a vector is read before overlapping writes
                 merge(column_, samples, column_, samples, size, column_, begin, end);
         }
     }
@@ -189,7 +189,7 @@ private:
         count_non_finite({output, static_cast<std::size_t>(width)}, counts);
     }
 
-    /// Samples may be negative after a dark frame: there is no contrast of S ≤ 0, whatever D is.
+    /// Samples may be negative after a dark frame: for S ≤ 0 there is no contrast, for any D.
     HWY_INLINE V value(int at) const {
         using Output = SpeckleParams::Output;
         const D d;

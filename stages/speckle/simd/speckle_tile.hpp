@@ -1,5 +1,5 @@
-// The inner loops of spatial speckle contrast: one tile of output pixels at a time, in the best instruction
-// set that the processor has. Used by stages/speckle/speckle.cpp alone.
+// Inner loops of spatial speckle contrast: one tile of output pixels, in the best instruction set of the
+// processor. Used only by stages/speckle/speckle.cpp.
 #pragma once
 
 #include "stages/speckle/speckle.hpp"
@@ -9,13 +9,13 @@
 
 namespace specklescope {
 
-/// How the columns of integer input are summed. Both are exact; results differ by roundings of f32 at most.
+/// Column sums for integer input. Both are exact; results differ at most by roundings of f32.
 enum class SpeckleSums : std::uint8_t {
-    narrow, ///< of I − reference, in 32 bits: where N·max(I − reference)² < 2³²
+    narrow, ///< of I − reference, in 32 bits: if N·max(I − reference)² < 2³²
     wide    ///< of I, squares in 64 bits: any u16
 };
 
-/// Rows of an image.
+/// A range of image rows.
 struct InputRows {
     int begin = 0, end = 0;
 };
@@ -24,27 +24,27 @@ struct SpeckleTile {
     ConstHostView input;
     HostView output;
     SpeckleParams params;
-    double scale = 1;                   ///< of params.output: speckle_scale()
+    double scale = 1;                   ///< speckle_scale() for params.output
     int x0 = 0, x1 = 0, y0 = 0, y1 = 0; ///< output pixels [x0, x1) × [y0, y1)
-    bool streamed = false;              ///< write past the caches: the output is larger than they are
-    // Of u8 and u16:
+    bool streamed = false;              ///< streaming stores: the output is larger than the caches
+    // For u8 and u16:
     SpeckleSums sums = SpeckleSums::wide;
     std::uint32_t reference = 0;       ///< narrow sums
-    std::uint32_t largest = 0;         ///< no sample is larger
-    std::uint32_t limit = 0;           ///< samples from here on are saturated
+    std::uint32_t largest = 0;         ///< upper limit of the samples
+    std::uint32_t limit = 0;           ///< samples at or above are saturated
     InputRows rows;                    ///< input_rows()
-    std::uint8_t* saturated = nullptr; ///< of each of them: becomes 1 where one of its samples is
+    std::uint8_t* saturated = nullptr; ///< per row of `rows`: set to 1 if it contains saturated samples
 };
 
-/// Columns of output pixels that keep a tile's sums in the nearest caches.
+/// Output columns whose sums stay in the L1 and L2 caches.
 int speckle_tile_width(PixelType type);
-/// Scratch memory for tiles up to `width` output pixels of input `input_width` wide; 64-byte aligned.
+/// Scratch memory for tiles of up to `width` output pixels with an input `input_width` wide; 64-byte aligned.
 std::size_t speckle_scratch_bytes(PixelType type, int radius, int width, int input_width);
 /// Writes the tile and adds its undefined and infinite pixels to `counts`. False if a sample is larger than
-/// `largest`: the result is wrong then.
+/// `largest`: the result is then wrong.
 bool run_speckle_tile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts);
 
-/// Rows of the image that the windows of output rows [y0, y1) hold.
+/// Image rows covered by the windows of output rows [y0, y1).
 InputRows input_rows(const SpeckleTile& tile);
 
 struct SampleRange {
@@ -57,7 +57,7 @@ struct SampleRange {
 inline constexpr SampleRange kNoSamples = {~std::uint32_t{0}, 0};
 /// Smallest and largest sample of rows of u8 or u16.
 SampleRange sample_range(ConstHostView image, InputRows rows);
-/// saturated[y − begin] becomes 1 for each row of f32 with a sample at `threshold` or above.
+/// Sets saturated[y − begin] to 1 for each f32 row with a sample at `threshold` or above.
 void find_saturated_rows(ConstHostView image, InputRows rows, double threshold, std::uint8_t* saturated);
 
 } // namespace specklescope

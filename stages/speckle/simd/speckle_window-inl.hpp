@@ -1,4 +1,4 @@
-// From the sums over a window of u8 or u16 to the result, a vector of outputs at a time.
+// Results from the window sums of u8 or u16, a vector of outputs at a time.
 #if defined(SPECKLESCOPE_SPECKLE_WINDOW_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_SPECKLE_WINDOW_INL
 #undef SPECKLESCOPE_SPECKLE_WINDOW_INL
@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The value at S = ΣI and D = N·Q − S², in f32 lanes. IEEE division gives 0/0 = NaN and S²/0 = +∞ by itself.
+/// Value from S = ΣI and D = N·Q − S², in f32 lanes. IEEE division gives 0/0 = NaN and S²/0 = +∞.
 template <SpeckleParams::Output kOutput, class V> HWY_INLINE V speckle_value(V sum, V determinant, V scale) {
     using Output = SpeckleParams::Output;
     if constexpr (kOutput == Output::sfi || kOutput == Output::bfi)
@@ -54,7 +54,7 @@ template <class Square> struct WindowMath {
         VSquare square[kWide && kLanes > kSquareLanes ? 2 : 1];
     };
 
-    /// In registers: the compiler cannot know that no store changes the tile.
+    /// Kept in registers: the compiler cannot know that no store changes the tile.
     struct Constants {
         V32 offset;
         VF scale, n;
@@ -74,10 +74,9 @@ template <class Square> struct WindowMath {
     }
 
 #if HWY_NATIVE_FMA
-    /// In f32, where fused products make it exact: |S| < 2²¹ is (narrow sums), p + e = S², Q = 4096·a + b,
-    /// and
+    /// In f32, exact through fused products: |S| < 2²¹ (narrow sums), p + e = S², Q = 4096·a + b, and
     ///   D = (4096·N·a − p) + (N·b − e).
-    /// The brackets are whole numbers: exact below 2²⁴, and where they are larger so is D: no cancellation.
+    /// The brackets are integers: exact below 2²⁴; where they are larger D is too, so that nothing cancels.
     static HWY_INLINE VF narrow_determinant(const Windows& w, VF n) {
         const DF df;
         const D32 d;
@@ -117,11 +116,11 @@ template <class Square> struct WindowMath {
             return hn::PromoteTo(DU64(), upper_half(DU32Half(), w.square[0]));
     }
 
-    /// D of half a vector, exact in double: everything stays under 2⁵³.
+    /// D of half a vector, exact in double: all values are below 2⁵³.
     static HWY_INLINE hn::Vec<D64> determinant_half(hn::Vec<DU64> q, hn::Vec<DI32Half> sum, hn::Vec<D64> n) {
         const DU64 du;
         const D64 d;
-        // A whole number under 2⁵² to double: as the fraction of 2⁵².
+        // Converts an integer below 2⁵² to double, as the fraction of 2⁵².
         const auto biased = hn::BitCast(d, hn::Or(q, hn::Set(du, std::uint64_t{0x433} << 52)));
         const auto squares = hn::Sub(biased, hn::Set(d, 0x1p52));
         const auto s = hn::PromoteTo(d, sum);

@@ -1,5 +1,4 @@
-// Plain loops, compiled once for every instruction set (Highway); the call takes the best that the processor
-// has.
+// Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/temporal/simd/box_row.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,5 @@
-// Sums over square windows, one row at a time, in the best instruction set that the processor has. Used by
-// stages/temporal/spatiotemporal.cpp alone.
+// Sums over square windows, one row at a time, in the best instruction set of the processor. Used only by
+// stages/temporal/spatiotemporal.cpp.
 #pragma once
 
 #include "stages/temporal/simd/temporal_row.hpp"
@@ -9,18 +9,18 @@
 
 namespace specklescope {
 
-/// Adds the temporal sums of a row to those of the columns, or takes them away again; integers.
+/// Adds the temporal sums of a row to the column sums, or subtracts them; integers.
 void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q);
 
-/// Sums over `window` neighbours: to[x] = from[x] + … + from[x + window − 1] for `width` results.
+/// Sums of `window` neighbours: to[x] = from[x] + … + from[x + window − 1] for `width` results.
 void sum_along_row(const std::uint64_t* from, int window, int width, std::uint64_t* to);
 
 /// Results of exact sums over n samples.
 void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
                       const ContrastScale& scale, float* output);
 
-/// The columns' groups take in a row of pixels of `held` samples each; `count` rows are in them. A null row
-/// is one of zeros.
+/// Merges a row of pixels with `held` samples each into the columns' groups, which contain `count` rows. A
+/// null row is a row of zeros.
 void merge_row(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations);
 
 /// Merges `window` neighbouring groups of n samples and writes the results; f32.

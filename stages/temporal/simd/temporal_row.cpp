@@ -1,5 +1,4 @@
-// Plain loops, compiled once for every instruction set (Highway); the call takes the best that the processor
-// has.
+// Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/temporal/simd/temporal_row.hpp"
 
 #include <algorithm>
@@ -53,7 +52,7 @@ template <class T> void replace_integers(const TemporalRow& row, const T* newest
     }
 }
 
-/// add_sample, remove_sample and needs_resummation without a branch; 1 where the sums must be made anew.
+/// add_sample, remove_sample and needs_resummation without a branch; 1 if the sums must be recomputed.
 template <bool kLeaves>
 int replace_real(const TemporalRow& row, const float* newest, float* slot, int begin, int count, int* anew) {
     const double n = row.step.held;
@@ -133,7 +132,7 @@ void TakeRow(const TemporalRow& row, const std::byte* newest) {
 
 // --- results ---
 
-/// Exact below 2⁵²; unlike a cast it is a vector instruction everywhere.
+/// Exact below 2⁵²; unlike a cast it is a vector instruction on every target.
 double whole_number(std::uint64_t value) {
     return std::bit_cast<double>(value | 0x4330000000000000U) - 4503599627370496.0;
 }

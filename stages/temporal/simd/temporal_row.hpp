@@ -1,5 +1,5 @@
-// The inner loops of temporal contrast: one row at a time, in the best instruction set that the processor
-// has. Used by stages/temporal/temporal.cpp and stages/temporal/spatiotemporal.cpp.
+// Inner loops of temporal contrast: one row, in the best instruction set of the processor. Used by
+// stages/temporal/temporal.cpp and stages/temporal/spatiotemporal.cpp.
 #pragma once
 
 #include "pipeline/stage.hpp"
@@ -12,9 +12,9 @@
 
 namespace specklescope {
 
-/// One row of the sums of a window; which of them is in use is told by the pixel type and packed_sums_fit.
+/// Sums of a window for one row; the pixel type and packed_sums_fit determine which are used.
 struct TemporalRow {
-    std::uint64_t* packed = nullptr; ///< packed_sample sums; with `wide` ΣI² alone
+    std::uint64_t* packed = nullptr; ///< packed_sample sums; with `wide` only ΣI²
     std::uint32_t* wide = nullptr;   ///< ΣI; null: packed
     double* real_s = nullptr;        ///< f32: the members of RealSums
     double* real_q = nullptr;
@@ -23,16 +23,16 @@ struct TemporalRow {
     PixelType type = PixelType::u8;
     int width = 0;
     int y = 0;
-    std::byte* ring = nullptr;  ///< this row of slot 0
-    std::size_t slot_bytes = 0; ///< from there to the row in slot 1
+    std::byte* ring = nullptr;  ///< this row in slot 0
+    std::size_t slot_bytes = 0; ///< distance to the row in slot 1
     int frames = 0;             ///< slots
     HistoryStep step;
 };
 
-/// Takes a row of the newest frame in: into the ring, and into the sums in place of what leaves.
+/// Adds a row of the newest frame to the ring and to the sums, replacing what leaves.
 void take_temporal_row(const TemporalRow& row, const std::byte* newest);
 
-/// contrast_value of each pixel of the row; adds undefined and infinite ones to `counts`.
+/// contrast_value of each pixel of the row; adds undefined and infinite results to `counts`.
 void write_temporal_row(const TemporalRow& row, const ContrastScale& scale, float* output,
                         PixelCounts& counts);
 
