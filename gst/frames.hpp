@@ -1,4 +1,4 @@
-// One buffer in, one buffer out: between GStreamer's memory and the library's images.
+// Conversion between GStreamer's buffers and the library's images.
 #pragma once
 
 #include "gst/cuda_memory.hpp"
@@ -13,22 +13,22 @@
 
 namespace specklescope::element {
 
-/// Of one set of caps. Keeps the memory that stands in between.
+/// For one set of caps. Holds intermediate memory.
 class Frames {
 public:
-    /// `gpu`: that the chain runs on; −1: none, or it does not matter.
+    /// `gpu`: GPU of the chain; −1: none, or not needed.
     Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu);
     const specklescope_image& made() const { return made_; }
 
-    /// Pictures have the exact numbers with them, from the next one on.
+    /// From the next frame on images carry their exact numbers.
     void carry_values(bool on) { carries_values_ = on; }
 
-    /// Throws Refusal; `to` is then worth nothing.
+    /// Throws Refusal; `to` is then undefined.
     void process(EditedChain& chain, const EditedView& view, GstBuffer* from, const specklescope_facts& facts,
                  GstBuffer* to);
 
 private:
-    /// The caller's own rows, or a copy where a sample would not lie as the library needs it.
+    /// The caller's rows, or a copy if samples are not aligned or are byte-swapped.
     specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
     specklescope_result write_numbers(EditedChain& chain, const specklescope_image& image,
                                       const specklescope_facts& facts, GstBuffer* to);
@@ -41,10 +41,10 @@ private:
 
     InputFormat input_;
     OutputFormat output_;
-    specklescope_image made_;           ///< what the chain makes
-    std::optional<CudaFrames> cuda_;    ///< frames in CUDAMemory are read there, not on the host
+    specklescope_image made_;           ///< result of the chain
+    std::optional<CudaFrames> cuda_;    ///< reads frames in CUDAMemory in place
     Room copied_, result_;              ///< the chain's own memory
-    std::vector<std::uint8_t> between_; ///< a picture that cannot be made where it goes
+    std::vector<std::uint8_t> between_; ///< an image that cannot be written in place
     bool carries_values_ = false;
     struct Stop {
         void operator()(GstBufferPool* pool) const {

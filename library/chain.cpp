@@ -83,7 +83,7 @@ ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& w
       medians_(settings.program.as<ProgramSettings>().medians),
       channel_(settings.program.as<ProgramSettings>().channel) {
     const auto& program = settings.program.as<ProgramSettings>();
-    // The executor's own limit would hold for all of the process: ThreadLimit is this thread's.
+    // The executor's own limit applies to the whole process, ThreadLimit to this thread.
     if (!program.gpus.empty() && program.gpus.find_first_not_of("0123456789") != std::string::npos)
         throw UsageError("gpus=" + program.gpus +
                          " is not possible for a chain; allowed: one GPU, counted from 0.");
@@ -115,7 +115,7 @@ std::vector<Region> ChainObject::regions() const {
 
 void ChainObject::take(Chain next) {
     next.set_channel(channel_);
-    (void)settled(next); // what cannot stand one behind the other is refused here
+    (void)settled(next); // throws if the stages do not fit each other
     wanted_ = std::move(next);
     ++version_;
 }
@@ -140,7 +140,7 @@ void ChainObject::agree(const Chain& next, const Shape& output) const {
                          ", which the caller does not take; keep their shape.");
 }
 
-/// Edits that wait are judged on the shape that is wanted now, whatever the last one was.
+/// Checks pending edits on this input shape, not on the last one.
 void ChainObject::fit(const Shape& input) {
     Chain next;
     std::uint64_t version = 0;
@@ -169,7 +169,7 @@ void ChainObject::fit(const Shape& input) {
     } catch (...) {
         executor_->set_agreement(nullptr);
         const std::scoped_lock lock(edits_);
-        if (version_ == version) { // nobody has edited it since
+        if (version_ == version) { // no newer edit
             wanted_ = applied_;
             version_ = applied_version_;
         }
@@ -181,7 +181,7 @@ void ChainObject::fit(const Shape& input) {
     applied_version_ = version;
 }
 
-/// Behind the chain, on whose results they are placed. Where they are too many the old ones stay.
+/// Call after fit(): regions are placed on the results. If there are too many, the old ones stay.
 void ChainObject::fit_regions() {
     std::shared_ptr<const RegionOutlines> next;
     {
@@ -194,14 +194,14 @@ void ChainObject::fit_regions() {
         executor_->set_regions(next, applied_version_);
     } catch (...) {
         const std::scoped_lock lock(edits_);
-        if (wanted_regions_ == next) // nobody has set others since
+        if (wanted_regions_ == next) // no newer ones
             wanted_regions_ = applied_regions_;
         throw;
     }
     applied_regions_ = std::move(next);
 }
 
-/// Where the chain cannot run on it, the executor goes on with frames of the last shape.
+/// If the chain cannot run on it, the executor stays prepared for the last shape.
 void ChainObject::move_to(const Shape& input) {
     try {
         executor_->prepare(input, true);
@@ -214,7 +214,7 @@ void ChainObject::move_to(const Shape& input) {
     shape_ = input;
 }
 
-/// Chain and shape at once: in between stands a chain that runs on all shapes.
+/// Changes chain and shape together, by way of an empty chain, which runs on all shapes.
 void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape& input) {
     const auto set = [&](const Chain& chain, std::uint64_t number, const Shape& shape) {
         executor_->set_chain(std::make_shared<const Chain>(), number);
@@ -224,7 +224,7 @@ void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape
     };
     try {
         set(next, version, input);
-    } catch (...) { // this backend alone cannot run it, or somebody said no
+    } catch (...) { // only this backend cannot run it, or the caller has cancelled
         const Unasked putting_back;
         if (shape_)
             set(applied_, applied_version_, *shape_);
@@ -269,7 +269,7 @@ void ChainObject::process(const Place& input, const FrameInfo& facts, const Plac
 void ChainObject::submit(const Place& input, const FrameInfo& info, const Place& output) {
     Frame frame = input.frame(); // executors only read it
     frame.info() = info;
-    /// No executor keeps the caller's memory, whatever happens.
+    /// The executor never keeps the caller's memory.
     struct Lending {
         Executor& executor;
         ~Lending() { executor.forget_caller(); }
@@ -285,7 +285,7 @@ void ChainObject::submit(const Place& input, const FrameInfo& info, const Place&
     executor_->submit(std::move(frame), !output.on_device);
 }
 
-/// The oldest result in work; its pixels on the host become made_.
+/// Collects the oldest result in flight; its pixels on the host become made_.
 void ChainObject::collect() {
     Result result = executor_->collect(true).value();
     result.counts = counts_of(result.info, result.counts);

@@ -37,7 +37,7 @@ public:
     ChainObject(Chain chain, const Settings& settings, const Watcher& watcher);
 
     // Any thread.
-    /// Tries the edit on a copy; the next frame is made with it.
+    /// Checks the edit on a copy; it takes effect with the next frame.
     template <class Edit> void edit(Edit&& change) {
         const std::scoped_lock lock(edits_);
         Chain next = wanted_;
@@ -56,10 +56,10 @@ public:
 
     // One thread at a time.
     Shape output(const Shape& input);
-    /// Waits for what it begins on a device only where `wait` says so, or one of the two lies on the host.
+    /// Waits for the GPU only if `wait` is set or one of the images is on the host.
     void process(const Place& input, const FrameInfo& facts, const Place& output, bool wait);
     void reset() { gap_ = true; }
-    /// Of the last frame, which is waited for.
+    /// Result of the last frame; waits for it.
     const Result& last();
     Executor& executor() { return *executor_; }
 
@@ -79,12 +79,12 @@ private:
     bool medians_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
-    std::shared_ptr<SlotMemory> callers_memory_; ///< the executor's, which is one thread's at a time
+    std::shared_ptr<SlotMemory> callers_memory_; ///< from the executor, which only one thread uses
     bool gap_ = true;                            ///< the next frame does not follow the last one
     std::uint64_t frames_ = 0;
-    std::optional<Shape> shape_; ///< that the executor is ready for
+    std::optional<Shape> shape_; ///< input that the executor is prepared for
     Result last_;                ///< without pixels
-    Frame made_;                 ///< its pixels, until they are where the caller wants them
+    Frame made_;                 ///< its pixels, until they are copied to the caller
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;

@@ -14,7 +14,7 @@ std::shared_ptr<ChainObject> find_chain(const specklescope_chain* chain) {
 
 std::string_view text_or_none(const char* text) { return text ? text : ""; }
 
-/// The stage is looked for in the chain that is edited.
+/// Looks up the stage in the newest chain, while no other thread edits it.
 void set(const specklescope_chain* chain, const StagePlace& stage, const Values& values) {
     find_chain(chain)->edit(
         [&](Chain& edited) { set_values(edited.stages()[place_of(edited, stage)], values); });

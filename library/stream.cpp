@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// One is still held when the next is asked for.
+/// A caller may still hold one frame when it fetches the next.
 constexpr int kOwnSlots = 2;
 
 [[noreturn]] void refuse_stopped(const std::string& path) {
@@ -151,7 +151,7 @@ void Waiting::end() noexcept {
 FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
     if (on_device()) {
         result_.memory->give();
-        result_.image.reset(); // a recorder wanted it
+        result_.image.reset(); // downloaded for a recorder
     } else {
         result_.device_image.reset();
     }
@@ -192,7 +192,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_ = make_pipeline(settings_, callers);
     pipeline_->viewer_wants_host(false);
     pipeline_->add_sink(waiting_);
-    pipeline_->pause(true); // the first frame of a file waits for recorders, too
+    pipeline_->pause(true); // recorders may be added before the first frame of a file
     pipeline_->start();
     waiting_->hold(pipeline_->stats().slots);
 }
@@ -217,7 +217,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
                                  std::chrono::duration<double>(std::clamp(seconds, -1.0, kLongest)));
     constexpr milliseconds kLook(20); // whether the run has ended
     while (!stopped_) {
-        // Before the look at the results. Behind the end a jump begins anew, a moment after it was asked for.
+        // Check before reading results: after end of stream a seek restarts the pipeline asynchronously.
         const bool finished = !pipeline_->sought() && pipeline_->finished();
         const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
         const milliseconds wait = finished || left.count() < 0
@@ -251,7 +251,7 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
     return std::make_shared<FrameObject>(std::move(result), out_);
 }
 
-/// A seek that is refused changes nothing: until that is known what waits is kept, and not given.
+/// A refused seek changes nothing: until it has taken effect, pending results are kept and not returned.
 std::optional<Result> StreamObject::take(milliseconds patience) {
     if (jump_ == 0)
         return waiting_->take(patience);
@@ -262,7 +262,7 @@ std::optional<Result> StreamObject::take(milliseconds patience) {
     }
     waiting_->pass_over(jump_);
     const bool any = waiting_->wait(patience);
-    tell_failed_jump(); // known before the frames behind it come
+    tell_failed_jump(); // reported before the frames that follow
     if (!any)
         return std::nullopt;
     jump_ = 0;
@@ -290,7 +290,7 @@ void StreamObject::ended() {
     throw StatusError(SPECKLESCOPE_END, "The source has given all its frames; open it again to begin anew.");
 }
 
-/// Only the caller can make some, and would wait for ever.
+/// Only the caller can free memory, and would wait forever.
 void StreamObject::tell_no_room() {
     const std::uint64_t failed = pipeline_->stats().drops.failed;
     if (std::exchange(failed_seen_, failed) == failed)
@@ -336,7 +336,7 @@ void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& pat
         const std::scoped_lock lock(recorders_mutex_);
         recorders_.push_back(sink);
     }
-    if (stopped_) { // meanwhile: who stops may not have seen it
+    if (stopped_) { // stopped in the meantime, perhaps without this sink
         pipeline_->remove_sink(sink);
         refuse_stopped(path);
     }
@@ -348,7 +348,7 @@ void StreamObject::finish() {
         const std::scoped_lock lock(recorders_mutex_);
         open.swap(recorders_);
     }
-    waiting_->stand_open(true); // results are given out in turn: a full Waiting would hold up who finishes
+    waiting_->stand_open(true); // closing a recorder would otherwise deadlock on a full queue
     for (const auto& recorder : open)
         pipeline_->remove_sink(recorder);
     waiting_->stand_open(false);
@@ -428,11 +428,11 @@ std::vector<Region> StreamObject::regions() const {
 
 void StreamObject::replace(Chain chain) {
     chain.set_input(pipeline_->status().source.quantity);
-    check_fit(chain); // under no lock: it asks the caller whether it goes on
+    check_fit(chain); // without a lock: it calls the caller's goes_on
     pipeline_->set_chain(std::move(chain));
 }
 
-/// A chain that stays behind would go on giving the old one's numbers.
+/// A chain that cannot run would leave the old one in effect without an error.
 void StreamObject::check_fit(Chain chain) const {
     chain.set_channel(settings_.program.as<ProgramSettings>().channel);
     (void)settled(chain);
