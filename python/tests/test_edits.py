@@ -32,7 +32,7 @@ def rows():
             yield pytest.param(chain, stage, text, None if refused else after, after[1:].split(",") if refused else [], id=line)
 
 
-@pytest.mark.parametrize("chain, stage, text, after, named", rows())
+@pytest.mark.parametrize("chain, stage, text, after, named", list(rows()))
 def test_the_table_of_edits_holds(chain, stage, text, after, named):
     edited = ss.Chain(chain, backend="cpu")
     with ss.open(SCENE, backend="cpu").chain(chain) as stream:
