@@ -6,11 +6,10 @@
 #include "config/settings.hpp"
 #include "files/whole_file.hpp"
 #include "net/address.hpp"
-#include "recording/free_name.hpp"
-#include "recording/lines/kymograph.hpp"
-#include "recording/lines/widths.hpp"
-#include "recording/outlet/outlet.hpp"
+#include "net/outlet.hpp"
+#include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
+#include "recording/recorder.hpp"
 #include "recording/report/report.hpp"
 #include "recording/stream/pipe_end.hpp"
 #include "recording/traces.hpp"
@@ -128,7 +127,7 @@ template <const ListenSyntax& Syntax> void check_address(const std::string& addr
 }
 
 void check_serve(const std::string& address) { check_outlets(address, "", program_table().owner()); }
-void check_camera(const std::string& device) { check_outlets("", device, program_table().owner()); }
+void check_output(const std::string& sink) { check_outlets("", sink, program_table().owner()); }
 
 std::unique_ptr<OutletEnd> serve(const std::string& address, const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
@@ -239,10 +238,10 @@ const std::vector<OutputKind>& output_kinds() {
                 "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… clients need the password in "
                 "that variable (docs/doors.md)",
                 {"serve_mbit_s", "serve_chroma"}, serve),
-        address("output", "DEVICE", "sends images to any reader of", check_camera,
+        address("output", "SINK", "sends images to any reader of", check_output,
                 "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
-                "v4l2:/dev/video7 (docs/doors.md)",
-                {}, [](const std::string& device, const Settings&) { return make_camera_end(device); }),
+                "v4l2:/dev/video7, or into any sink of GStreamer, as gst:autovideosink (docs/doors.md)",
+                {}, [](const std::string& sink, const Settings&) { return make_gst_end(sink); }),
         address("control", "ADDRESS", "executes requests of any client of", check_address<kControlSyntax>,
                 "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
                 "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can (docs/doors.md)",

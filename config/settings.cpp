@@ -4,8 +4,8 @@
 #include "files/recorded.hpp"
 #include "files/transfer.hpp"
 #include "net/address.hpp"
+#include "net/outlet.hpp"
 #include "pipeline/scale/pixel_size.hpp"
-#include "recording/outlet/outlet.hpp"
 
 #include <filesystem>
 

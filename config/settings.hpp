@@ -6,11 +6,11 @@
 #include "config/executor.hpp"
 #include "config/keys/bindings.hpp"
 #include "config/outputs.hpp"
+#include "net/outlet.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/limits/record_limits.hpp"
-#include "recording/outlet/outlet.hpp"
-#include "recording/screen/look.hpp"
+#include "recording/look.hpp"
 #include "stages/convolve/fft_plans.hpp"
 
 #include <memory>

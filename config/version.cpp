@@ -7,8 +7,8 @@
 #include "have_egl.hpp"
 #include "have_exr.hpp"
 #include "net/metrics/metrics.hpp"
+#include "net/outlet.hpp"
 #include "net/publisher.hpp"
-#include "recording/outlet/outlet.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>

@@ -6,6 +6,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace specklescope {
@@ -79,6 +81,84 @@ void warn_if_open(const ListenAddress& address, const std::string& shown, const 
         run_log().warn("{} is open to whoever reaches this machine over the network: {}; 127.0.0.1 keeps "
                        "it to this machine.",
                        shown, what);
+}
+
+namespace {
+
+constexpr std::string_view kRtspScheme = "rtsp://";
+
+[[noreturn]] void refuse(const SourceArgument& text) {
+    throw UsageError(
+        "serve = '" + text.shown() +
+        "' is not possible; allowed: rtsp://HOST:PORT/NAME with a host of this machine, 127.0.0.1 for "
+        "programs on it alone, and a port of 1…65535, as rtsp://127.0.0.1:8554/flow, and "
+        "USER:${env:VARIABLE}@ in front of the host.");
+}
+
+std::string decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned code = 0;
+        if (text[i] == '%' && i + 2 < text.size() &&
+            std::from_chars(text.data() + i + 1, text.data() + i + 3, code, 16).ptr == text.data() + i + 3) {
+            out += static_cast<char>(code);
+            i += 2;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+bool of_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' || c == '/';
+}
+
+} // namespace
+
+std::string ServeAddress::shown() const {
+    return std::string(kRtspScheme) + host + ":" + std::to_string(port) + path;
+}
+
+ServeAddress parse_serve_address(const SourceArgument& text) {
+    std::string_view rest = text.revealed();
+    if (!rest.starts_with(kRtspScheme))
+        refuse(text);
+    rest.remove_prefix(kRtspScheme.size());
+    ServeAddress address;
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    address.path = rest.substr(slash);
+    std::string_view place = rest.substr(0, slash);
+    if (address.path.size() < 2 || !std::all_of(address.path.begin(), address.path.end(), of_name))
+        refuse(text);
+    if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {
+        const std::string_view who = place.substr(0, at);
+        if (who.find('?') != std::string_view::npos) // where it ends nobody could tell; %3F is one
+            refuse(SourceArgument(std::string(kRtspScheme) + "***" + std::string(rest.substr(at))));
+        const std::size_t colon = who.find(':');
+        if (colon == std::string_view::npos || colon == 0 || colon + 1 == who.size())
+            refuse(text);
+        address.user = decoded(who.substr(0, colon));
+        address.password = decoded(who.substr(colon + 1));
+        place = place.substr(at + 1);
+    }
+    const std::size_t colon = place.rfind(':');
+    if (colon != std::string_view::npos && place.find(']', colon) == std::string_view::npos) {
+        const std::string_view port = place.substr(colon + 1);
+        constexpr int kLastPort = 65535;
+        const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+        if (error != std::errc() || end != port.data() + port.size() || address.port < 0 ||
+            address.port > kLastPort)
+            refuse(text);
+        place = place.substr(0, colon);
+    }
+    if (!place.empty())
+        address.host = place;
+    if (address.host.find_first_not_of(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:[]*") != std::string::npos)
+        refuse(text);
+    address.loopback = is_loopback(address.host);
+    return address;
 }
 
 } // namespace specklescope

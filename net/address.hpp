@@ -1,6 +1,11 @@
-// Where a door of the program listens, as the user writes it.
+// Where an output of the program listens, as the user writes it, and the keys of CURVE (ZeroMQ's encryption)
+// in files as pyzmq's zmq.auth makes them.
 #pragma once
 
+#include "base/source_argument.hpp"
+
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -31,5 +36,29 @@ ListenAddress parse_listen_address(const std::string& text, const ListenSyntax& 
 
 /// Says in the log that strangers may come, where they may: `what` goes out or is done.
 void warn_if_open(const ListenAddress& address, const std::string& shown, const std::string& what);
+
+/// In Z85, 40 characters each.
+struct CurveKeys {
+    std::string secret;            ///< of this program
+    std::set<std::string> clients; ///< public keys of those who are let in
+};
+
+/// Null where both names are empty. `key_file` holds a line secret-key = "…" and may be read by its owner
+/// alone; `clients` is a file with a line public-key = "…", or a folder of such files *.key. Throws
+/// UsageError where one is missing or holds no key, RunError where it cannot be read, may be read by others,
+/// or this build of ZeroMQ has no CURVE.
+std::shared_ptr<const CurveKeys> load_curve_keys(const std::string& key_file, const std::string& clients);
+
+/// "rtsp://127.0.0.1:8554/flow", of --serve.
+struct ServeAddress {
+    std::string host = "127.0.0.1"; ///< "*": every interface
+    int port = 8554;                ///< 0: one that is free
+    std::string path;               ///< "/flow"
+    std::string user, password;     ///< empty: for anybody
+    bool loopback = true;
+    std::string shown() const; ///< without the user
+};
+/// Of a text whose references are resolved. Throws UsageError, with what is allowed.
+ServeAddress parse_serve_address(const SourceArgument& text);
 
 } // namespace specklescope

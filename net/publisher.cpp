@@ -4,34 +4,146 @@
 #include "base/log.hpp"
 #include "base/sentence.hpp"
 #include "have_zmq.hpp"
-#include "net/address.hpp"
-#include "net/messages.hpp"
+#include "pipeline/scale/pixel_size.hpp"
+#include "pipeline/threaded_sink.hpp"
 
+#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
+#include <chrono>
+#include <cmath>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <variant>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include "net/curve_guard.hpp"
-#include "net/readable.hpp"
+#include "net/zmq_socket.hpp"
 #endif
 
 namespace specklescope {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A message begins with its kind, by which subscribers choose.
+Json message(const char* content, std::uint64_t n) { return {{"content", content}, {"n", n}}; }
+
+/// Names of files may be any bytes.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+} // namespace
+
+std::string stream_message(std::uint64_t n, const StreamInfo& stream) {
+    Json json = message("stream", n);
+    json["program"] = "Specklescope " SPECKLESCOPE_VERSION;
+    json["source"] = stream.source_text;
+    json["source_name"] = stream.source.name;
+    json["live"] = stream.source.live;
+    json["rate"] = stream.source.rate > 0 ? Json(stream.source.rate) : Json();
+    json["backend"] = stream.backend;
+    return text_of(json);
+}
+
+std::string settings_message(std::uint64_t n, const Result& result, const StreamInfo& stream) {
+    Json json = message("settings", n);
+    json["version"] = result.info.version;
+    json["parameters"] = result.chain ? to_string(*result.chain) : "";
+    json["quantity"] = result.quantity.name;
+    json["symbol"] = result.quantity.symbol;
+    json["unit"] = result.quantity.unit;
+    if (const double um = um_per_px(stream, result.chain.get()); um > 0)
+        json["um_per_px"] = um;
+    json["exposure"] = result.exposure.known() ? to_string(result.exposure) : "unknown";
+    if (result.regions) {
+        json["mean"] = mean_text(result.regions->mean);
+        Json regions = Json::array();
+        for (const PlacedRegion& region : result.regions->placed->regions)
+            regions.push_back({{"name", region.name},
+                               {"shape", region.shape},
+                               {"pixels", region.pixels},
+                               {"fit", to_string(region.fit)}});
+        json["regions"] = std::move(regions);
+    }
+    return text_of(json);
+}
+
+void add_result(Json& json, const Result& result) {
+    const FrameInfo& info = result.info;
+    json["capture_ns"] = info.has_time() ? Json(info.capture_ns) : Json();
+    json["arrival_ns"] =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch()).count();
+    json["sequence"] = info.sequence;
+    if (info.position)
+        json["position"] = *info.position;
+    json["version"] = info.version;
+    json["exposure_ms"] = result.exposure.ms;
+    json["raw_saturated"] = result.counts.raw_saturated;
+    json["raw_samples"] = result.counts.raw_samples;
+    json["warming_up"] = result.warming_up();
+    if (result.regions) {
+        Json::object_t regions; // names differ: looking for each in a long list takes longer than all else
+        regions.reserve(result.regions->statistics.size());
+        for (std::size_t i = 0; i < result.regions->statistics.size(); ++i) {
+            const RegionStatistics& region = result.regions->statistics[i];
+            Json numbers = {{"mean", region.mean},     {"std", region.std},
+                            {"min", region.min},       {"max", region.max},
+                            {"valid", region.valid},   {"infinite", region.infinite},
+                            {"pixels", region.pixels}, {"mean_of_map", region.mean_of_map}};
+            if (region.saturated >= 0)
+                numbers["saturated"] = region.saturated;
+            if (result.regions->placed->medians)
+                numbers["median"] = region.median;
+            regions.push_back({result.regions->placed->regions[i].name, std::move(numbers)});
+        }
+        json["regions"] = std::move(regions);
+    }
+}
+
+std::string frame_message(std::uint64_t n, const Result& result) {
+    Json json = message("frame", n);
+    if (result.info.has_time())
+        json["timestamp"] = seconds(result.info.capture_ns); // PlotJuggler's name for the time
+    add_result(json, result);
+    return text_of(json);
+}
+
+void add_event(Json& json, const EventMark& event) {
+    json["capture_ns"] = event.timed ? Json(event.capture_ns) : Json();
+    json["sequence"] = event.sequence;
+    json["number"] = event.number;
+    if (event.removed)
+        json["removed"] = true;
+    else
+        json["label"] = event.label;
+}
+
+std::string event_message(std::uint64_t n, const EventMark& event) {
+    Json json = message("event", n);
+    json["timestamp"] = seconds(event.capture_ns);
+    add_event(json, event);
+    return text_of(json);
+}
+
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 
-class Publisher::Impl {
+namespace {
+
+using PublishedItem = std::variant<StreamInfo, Result, EventMark>;
+constexpr std::size_t kMostQueued = 4096;
+constexpr std::chrono::seconds kLongestWait{2};
+
+} // namespace
+
+class Publisher::Impl final : public ThreadedSink<PublishedItem> {
 public:
     Impl(const std::string& text, std::shared_ptr<const CurveKeys> keys)
-        : asked_(parse_listen_address(text, kPublishSyntax)), guard_(context_, std::move(keys)),
+        : ThreadedSink({.capacity = kMostQueued, .longest_wait = kLongestWait}),
+          asked_(parse_listen_address(text, kPublishSyntax)), guard_(context_, std::move(keys)),
           socket_(context_, ZMQ_XPUB) {
         guard_.guard(socket_);
         constexpr int kMost = 1000; // messages queued for one subscriber
@@ -56,47 +168,25 @@ public:
             warn_if_open(asked_, address_,
                          "results go out unencrypted, and whoever comes can slow them down");
         run_log().info("Results are published at {}.", address_);
-        thread_ = std::thread([this] { run(); });
+        start({});
     }
+    ~Impl() override { close(); }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
-    ~Impl() {
-        {
-            const std::scoped_lock lock(mutex_);
-            closing_ = true;
-        }
-        work_.notify_all();
-        room_.notify_all();
-        thread_.join();
-    }
 
     const std::string& address() const { return address_; }
-    SinkStatus status() const {
-        const std::scoped_lock lock(mutex_);
-        return status_;
-    }
-
-    void begin(const StreamInfo& stream) {
-        const std::scoped_lock lock(mutex_);
-        queue_.emplace_back(stream);
-        work_.notify_all();
-    }
-    /// False: it is dropped.
+    void open(const StreamInfo& stream) override { add(stream, 0, false); }
+    void push(const Result& result, bool may_wait) override { (void)frame(result, may_wait); }
+    /// False: it is dropped. A frame of a file waits for room, but not without end.
     bool frame(const Result& result, bool may_wait) {
-        Item item = without_pixels(result);
-        std::unique_lock lock(mutex_);
-        if (may_wait) // of a file; but whatever happens on the socket, the run goes on
-            room_.wait_for(lock, kLongestWait, [this] { return queue_.size() < kMostWaiting || stopped(); });
-        if (queue_.size() >= kMostWaiting || stopped()) {
-            ++status_.dropped;
-            return false;
-        }
-        queue_.push_back(std::move(item));
-        ++status_.queued;
-        work_.notify_all();
-        return true;
+        const bool room = has_room(may_wait);
+        if (room)
+            add(without_pixels(result), 1, true);
+        return room;
     }
-    /// When all is sent that was pushed, or it takes too long: then what is left is dropped.
+    void mark(const EventMark& event) override { add(event, 1, false); }
+    bool wants_host_image() const override { return false; }
+    /// Waits until all is sent that was pushed; what is left after that time counts as dropped.
     SinkStatus drained() {
         std::unique_lock lock(mutex_);
         room_.wait_for(lock, kLongestWait, [this] { return status_.queued == 0 || stopped(); });
@@ -104,63 +194,32 @@ public:
         status.dropped += std::exchange(status.queued, 0);
         return status;
     }
-    void event(const EventMark& event) {
-        const std::scoped_lock lock(mutex_);
-        if (stopped())
-            return;
-        queue_.emplace_back(event);
-        work_.notify_all();
-    }
 
 private:
-    using Item = std::variant<StreamInfo, Result, EventMark>;
-    static constexpr std::size_t kMostWaiting = 4096;
-    static constexpr std::chrono::seconds kLongestWait{2};
     static constexpr std::int64_t kMostTopic = 64; ///< bytes
     static constexpr int kMostAtOnce = 256;        ///< subscriptions between two looks at the queue
 
-    bool stopped() const { return closing_ || !status_.error.empty(); } // under the mutex
+    /// Subscriptions arrive on the socket, which only this thread may use: it polls for them.
+    Time wakes_at() const override { return SteadyClock::now() + std::chrono::milliseconds(20); }
 
-    /// Nothing leaves the thread.
-    void run() {
-        while (true) {
-            std::deque<Item> items;
-            bool closing = false;
+    void work(std::deque<PublishedItem>& items) override {
+        try {
+            if (subscribed())
+                repeat_facts();
+            for (; !items.empty(); items.pop_front())
+                std::visit([this](const auto& one) { send(one); }, items.front());
+        } catch (const std::exception& error) {
+            const auto frames = static_cast<std::uint64_t>(
+                std::count_if(items.begin(), items.end(), [](const PublishedItem& item) {
+                    return std::holds_alternative<Result>(item);
+                }));
             {
-                std::unique_lock lock(mutex_);
-                // Subscriptions come on the socket, which belongs to this thread: looked for now and then.
-                work_.wait_for(lock, std::chrono::milliseconds(20),
-                               [this] { return closing_ || !queue_.empty(); });
-                items.swap(queue_);
-                closing = closing_;
+                const std::scoped_lock lock(mutex_);
+                status_.queued -= frames;
+                status_.dropped += frames;
             }
-            room_.notify_all();
-            try {
-                if (subscribed())
-                    tell_again();
-                for (; !items.empty(); items.pop_front())
-                    std::visit([this](const auto& one) { send(one); }, items.front());
-            } catch (const std::exception& error) {
-                fail("Publishing at " + address_ + " stopped. " + sentence_of(error), items);
-            }
-            if (closing)
-                return;
+            throw RunError("Publishing at " + address_ + " stopped. " + sentence_of(error));
         }
-    }
-
-    void fail(const std::string& sentence, const std::deque<Item>& unsent) {
-        const auto frames =
-            static_cast<std::uint64_t>(std::count_if(unsent.begin(), unsent.end(), [](const Item& item) {
-                return std::holds_alternative<Result>(item);
-            }));
-        const std::scoped_lock lock(mutex_);
-        status_.queued -= frames;
-        status_.dropped += frames;
-        if (!status_.error.empty())
-            return;
-        status_.error = sentence;
-        run_log().error("{}", sentence);
-        room_.notify_all();
     }
 
     /// True if a client has subscribed. Reads a limited number of subscriptions, so that a client that
@@ -172,24 +231,24 @@ private:
             any = any || (!message.empty() && *message.data<char>() == 1);
         return any;
     }
-    void tell_again() {
+    void repeat_facts() {
         if (stream_)
             put(stream_message(streams_ - 1, *stream_));
-        if (told_)
-            put(settings_message(settings_ - 1, *told_, stream_.value_or(StreamInfo())));
+        if (settings_of_)
+            put(settings_message(settings_ - 1, *settings_of_, stream_.value_or(StreamInfo())));
     }
 
     void send(const StreamInfo& stream) {
         stream_ = stream;
-        told_.reset();
+        settings_of_.reset();
         put(stream_message(streams_++, stream));
     }
     void send(const Result& result) {
-        if (!told_ || told_->info.version != result.info.version ||
-            (told_->regions ? told_->regions->placed : nullptr) !=
+        if (!settings_of_ || settings_of_->info.version != result.info.version ||
+            (settings_of_->regions ? settings_of_->regions->placed : nullptr) !=
                 (result.regions ? result.regions->placed : nullptr) ||
-            to_string(told_->exposure) != to_string(result.exposure)) {
-            told_ = result;
+            to_string(settings_of_->exposure) != to_string(result.exposure)) {
+            settings_of_ = result;
             put(settings_message(settings_++, result, stream_.value_or(StreamInfo())));
         }
         put(frame_message(frames_++, result));
@@ -205,20 +264,12 @@ private:
     const ListenAddress asked_;
     zmq::context_t context_;
     const CurveGuard guard_;
-    zmq::socket_t socket_; ///< the thread's, once it runs
+    zmq::socket_t socket_; ///< used by the thread, once it runs
     std::string address_;
-
-    mutable std::mutex mutex_;
-    std::condition_variable work_, room_;
-    std::deque<Item> queue_;
-    SinkStatus status_;
-    bool closing_ = false;
-    std::thread thread_;
-
-    // The thread's.
+    // Used by the thread.
     std::uint64_t streams_ = 0, settings_ = 0, frames_ = 0, events_ = 0; ///< messages of each kind
     std::optional<StreamInfo> stream_;
-    std::optional<Result> told_; ///< whose settings were sent last
+    std::optional<Result> settings_of_; ///< the result whose settings were sent last
 };
 
 std::string zeromq_version() {
@@ -239,9 +290,9 @@ public:
     const std::string& address() const { return address_; }
     SinkStatus status() const { return {}; }
     SinkStatus drained() { return {}; }
-    void begin(const StreamInfo&) {}
+    void open(const StreamInfo&) {}
     bool frame(const Result&, bool) { return false; }
-    void event(const EventMark&) {}
+    void mark(const EventMark&) {}
 
 private:
     std::string address_;
@@ -257,13 +308,13 @@ Publisher::~Publisher() = default;
 std::string Publisher::address() const { return impl_->address(); }
 SinkStatus Publisher::status() const { return impl_->status(); }
 SinkStatus Publisher::drained() { return impl_->drained(); }
-void Publisher::mark(const EventMark& event) { impl_->event(event); }
+void Publisher::mark(const EventMark& event) { impl_->mark(event); }
 
-/// What one pipeline brings.
+/// Passes on the results of one pipeline.
 class PublishFeed final : public Sink {
 public:
     explicit PublishFeed(std::shared_ptr<Publisher> to) : to_(std::move(to)) {}
-    void open(const StreamInfo& stream) override { to_->impl_->begin(stream); }
+    void open(const StreamInfo& stream) override { to_->impl_->open(stream); }
     void push(const Result& result, bool may_wait) override {
         if (!result.repeated && !to_->impl_->frame(result, may_wait))
             ++dropped_;

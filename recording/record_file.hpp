@@ -83,6 +83,33 @@ public:
     virtual bool named() const { return true; }
 };
 
+/// Formats of one image: keeps a copy of the newest frame, and writes it when the recording ends.
+class LastFrameWriter : public FileWriter {
+public:
+    LastFrameWriter(RecordOptions options, const StreamInfo& stream)
+        : options_(std::move(options)), stream_(stream), path_(options_.path) {}
+    void write(const RecordedFrame& frame) override;
+    void update(const FileTotals&) final {}
+    void finish(const FileTotals& totals) final;
+    std::uint64_t written() const final { return bytes_ > 0 ? 1 : 0; }
+    std::uint64_t bytes() const final { return bytes_; }
+    const std::string& path() const final { return path_; }
+    bool present() const final { return true; } // there is none before the end
+    bool named() const final { return written() > 0; }
+
+protected:
+    /// Writes the file and returns its name; by default as the format's snapshot.
+    virtual std::string save(const RecordedFrame& last, const FileTotals& totals);
+
+    const RecordOptions options_;
+    const StreamInfo stream_;
+
+private:
+    std::string path_;
+    RecordedFrame last_;
+    std::uint64_t bytes_ = 0;
+};
+
 /// Throws RunError if the folder of `path` is missing or may not be written.
 void check_folder(const std::string& path);
 /// "No space left on device; free some space…": the reason of a failed write in words for the user.
@@ -113,28 +140,33 @@ inline constexpr std::size_t kTotalsChars = 640;
 /// there are some.
 std::string describe_frame(const RecordedFrame& frame);
 
-/// Headerless pixels, and beside them NAME.raw.jsonl: a line about the file, then one for each frame.
-std::unique_ptr<FileWriter> make_raw_writer(const RecordedFrame& first, const RecordOptions& options,
-                                            const StreamInfo& stream);
-/// The name of such pixels among the options of raw: sources.
+/// Writers of the formats. They throw RunError if an encoder is not installed or the shape cannot be held.
+using MakeWriter = std::unique_ptr<FileWriter>(const RecordedFrame& first, const RecordOptions& options,
+                                               const StreamInfo& stream);
+MakeWriter
+    make_raw_writer; ///< headerless pixels, and NAME.raw.jsonl: a line about the file, one for each frame
+MakeWriter make_raw_stream; ///< pixels into options.pipe
+MakeWriter make_y4m_stream; ///< a video of 8-bit pixels into options.pipe (YUV4MPEG2)
+MakeWriter make_tiff_writer, make_video_writer;
+MakeWriter make_last_frame_writer; ///< the last frame of a recording, as its format's snapshot
+/// The name of headerless pixels among the options of raw: sources.
 const char* raw_format_name(const Shape& shape);
-/// Into options.pipe: pixels alone, or a film of 8-bit pixels (YUV4MPEG2).
-std::unique_ptr<FileWriter> make_raw_stream(const RecordedFrame& first, const RecordOptions& options,
-                                            const StreamInfo& stream);
-std::unique_ptr<FileWriter> make_y4m_stream(const RecordedFrame& first, const RecordOptions& options,
-                                            const StreamInfo& stream);
-std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
-                                             const StreamInfo& stream);
-/// Throws RunError where an encoder is not installed or the shape cannot be held.
-std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
-                                              const StreamInfo& stream);
-/// The last frame of a recording, as its format's snapshot.
-std::unique_ptr<FileWriter> make_last_frame_writer(const RecordedFrame& first, const RecordOptions& options,
-                                                   const StreamInfo& stream);
-/// Throws RunError if the encoder that .mkv needs for `what` is not installed.
+
+/// One image, completely or not at all, to options.path or a numbered name if that is taken. They return the
+/// name and throw RunError.
+using WritePicture = std::string(const RecordedFrame& frame, const FileTotals& totals,
+                                 const RecordOptions& options, const StreamInfo& stream);
+WritePicture write_tiff_picture;
+WritePicture write_picture; ///< PNG: raw grey or RGB exactly as it came, or a result in colours
+/// Radiance .hdr: RGB with a shared exponent, within 1 % of the largest channel; grey becomes three equal
+/// channels, negative values and NaN become 0.
+WritePicture write_hdr_picture;
+WritePicture write_exr_picture; ///< OpenEXR .exr: R, G, B or Y in 32-bit float, exactly, zip-compressed
+
+// RecordFormat::check: throw RunError if something is not installed.
 void check_video_encoder(RecordWhat what);
-/// The same for .mp4.
 void check_mp4_encoder(RecordWhat what);
+void check_exr(RecordWhat what);
 
 /// Why a file of this kind cannot hold pixels of this shape; empty if it can.
 std::string cannot_hold(const RecordOptions& options, const Shape& shape);

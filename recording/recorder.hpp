@@ -5,10 +5,11 @@
 #include "pipeline/mapping.hpp"
 #include "pipeline/sink.hpp"
 #include "recording/limits/record_limits.hpp"
-#include "recording/screen/look.hpp"
+#include "recording/look.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -56,6 +57,12 @@ std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
 /// Throws UsageError for an ending that no single picture has.
 void check_snapshot(const std::string& path);
+
+/// Each file that a recording or a report of this name writes, `path` first.
+std::vector<std::string> files_of_recording(const std::string& path);
+/// `wanted`, or the first numbered name that is free, also for the files that this format writes besides, and
+/// is not one of `promised`. Returns a stream_target() unchanged. Throws RunError if all names are taken.
+std::string free_recording_name(const std::string& wanted, const std::vector<std::string>& promised);
 
 struct RecordedFrame;
 struct FileTotals;

@@ -1,14 +1,252 @@
-#include "recording/tiff_writer.hpp"
-
+// Multi-page TIFF, uncompressed, one strip a page. The file is valid after every page.
+//
+// A file begins as a classic TIFF, since ImageJ opens no BigTIFF, and becomes a BigTIFF when it grows beyond
+// 4 GB. For this each page is written with the BigTIFF directory of the page before it. These directories
+// form a second chain, which readers do not see until a new header replaces the first chain.
+//
+// Why not libtiff: it links a new directory into the chain before it writes that directory, so a process
+// killed in between leaves a chain that points after the end of the file; it wants a page in one piece, while
+// rows here are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
+// description and rows (two above 1023 rows) and one 8-byte write that links it in.
 #include "base/error.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "recording/disk_sync.hpp"
+#include "recording/record_file.hpp"
+#include "recording/tiff.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
 #include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace specklescope {
+
+static_assert(std::endian::native == std::endian::little,
+              "TIFF is written in the machine's order, marked II");
+
+namespace {
+
+void append(std::string& bytes, std::uint64_t value, std::uint64_t size) {
+    bytes.append(reinterpret_cast<const char*>(&value), size);
+}
+
+std::uint64_t size_of(TiffField type) {
+    switch (type) {
+    case TiffField::u16:
+        return 2;
+    case TiffField::u32:
+        return 4;
+    case TiffField::ascii:
+        return 1;
+    default:
+        return 8;
+    }
+}
+
+} // namespace
+
+std::string tiff_header(TiffKind kind, std::uint64_t first) {
+    std::string bytes =
+        kind == TiffKind::big ? std::string("II\x2b\0\x08\0\0\0", 8) : std::string("II\x2a\0", 4);
+    append(bytes, first, tiff_offset_bytes(kind));
+    bytes.resize(kTiffHeaderBytes);
+    return bytes;
+}
+
+std::string tiff_directory(TiffKind kind, std::uint64_t at, std::span<const TiffEntry> entries,
+                           std::uint64_t next) {
+    const bool big = kind == TiffKind::big;
+    const std::uint64_t word = tiff_offset_bytes(kind);
+    const std::uint64_t values_at = at + tiff_next_at(kind, entries.size()) + word;
+    std::string bytes, values;
+    append(bytes, entries.size(), big ? 8 : 2);
+    for (const TiffEntry& entry : entries) {
+        const TiffField type = !big && entry.type == TiffField::u64 ? TiffField::u32 : entry.type;
+        const std::uint64_t size = size_of(type) * entry.count;
+        append(bytes, entry.tag, 2);
+        append(bytes, static_cast<std::uint64_t>(type), 2);
+        append(bytes, entry.count, word);
+        if (type == TiffField::ascii || size <= word) {
+            append(bytes, entry.value, word);
+        } else {
+            append(bytes, values_at + values.size(), word);
+            append(values, entry.value, size);
+        }
+    }
+    append(bytes, next, word);
+    return bytes + values;
+}
+
+namespace {
+
+std::string format(const char* pattern, auto... values) {
+    std::array<char, 256> text{};
+    std::snprintf(text.data(), text.size(), pattern, values...);
+    return text.data();
+}
+
+/// Text of an attribute, without a brace: the JSON is found by its first one.
+std::string attribute(const std::string& text) {
+    std::string safe;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || std::string_view("<>&\"'{").find(c) != std::string_view::npos)
+            safe += format("&#%d;", byte < 0x20 ? 0x20 : byte);
+        else
+            safe += c;
+    }
+    return safe;
+}
+
+const char* ome_type(PixelType type) {
+    return type == PixelType::u8 ? "uint8" : type == PixelType::u16 ? "uint16" : "float";
+}
+
+/// The unit in UTF-8: Bio-Formats does not resolve a character reference there and refuses the file.
+std::string physical(char axis, double um) {
+    return format(" PhysicalSize%c=\"%.9g\" PhysicalSize%cUnit=\"\xC2\xB5m\"", axis, um, axis);
+}
+
+} // namespace
+
+std::uint64_t tiff_ratio(double value) {
+    constexpr double kMost = 4294967295.0;
+    if (!(value >= 1 / kMost && value <= kMost))
+        return std::uint64_t{1} << 32 | 1U;
+    double above = 1, below = 0, above_before = 0, below_before = 1; // of the convergents
+    double rest = value;
+    while (true) {
+        const double whole = std::floor(rest);
+        const double next_above = whole * above + above_before, next_below = whole * below + below_before;
+        if (next_above > kMost || next_below > kMost)
+            break;
+        above_before = std::exchange(above, next_above);
+        below_before = std::exchange(below, next_below);
+        if (std::abs(above / below - value) <= 1e-15 * value || rest == whole)
+            break;
+        rest = 1 / (rest - whole);
+    }
+    return static_cast<std::uint64_t>(below) << 32 | static_cast<std::uint64_t>(above);
+}
+
+bool is_ome_name(const std::string& path) {
+    std::string name = path;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return name.ends_with(".ome.tiff") || name.ends_with(".ome.tif");
+}
+
+Wrapping imagej_text(const StackAxes& axes) {
+    const auto frames = static_cast<unsigned long long>(axes.frames);
+    // While the number of frames is 0 they count the pages themselves. A version of ImageJ is left out: with
+    // one ImageJ would take the pixels of all pages as contiguous, without the directories between them.
+    return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n", frames, frames) +
+                      (axes.timed ? format("finterval=%.9e\ntunit=s\n", axes.interval_s) : "") +
+                      // Bio-Formats takes no unit for µm.
+                      (axes.um_per_px > 0 ? "unit=micron\n" : "unit=pixel\n"),
+            .behind = ""};
+}
+
+Wrapping ome_text(const StackAxes& axes) {
+    const Shape& shape = axes.shape;
+    const std::string& unit = axes.quantity.unit;
+    const std::string name = axes.quantity.name + (unit == "1" ? "" : " (" + unit + ")");
+    std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+                       "<OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\" "
+                       "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+                       "xsi:schemaLocation=\"http://www.openmicroscopy.org/Schemas/OME/2016-06 "
+                       "http://www.openmicroscopy.org/Schemas/OME/2016-06/ome.xsd\" "
+                       "Creator=\"Specklescope " SPECKLESCOPE_VERSION "\">";
+    text += "<Image ID=\"Image:0\" Name=\"" + attribute(axes.quantity.name) + "\">";
+    text += format("<Pixels ID=\"Pixels:0\" DimensionOrder=\"XYCZT\" Type=\"%s\" SizeX=\"%d\" SizeY=\"%d\" "
+                   "SizeZ=\"1\" SizeC=\"%d\" SizeT=\"%010llu\"",
+                   ome_type(shape.type), shape.width, shape.height, shape.channels,
+                   static_cast<unsigned long long>(std::max<std::uint64_t>(axes.frames, 1)));
+    if (axes.um_per_px > 0)
+        text += physical('X', axes.um_per_px) + physical('Y', axes.um_per_px);
+    if (axes.timed)
+        text += format(" TimeIncrement=\"%.9e\" TimeIncrementUnit=\"s\"", axes.interval_s);
+    text += '>';
+    text += format("<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"%d\" Name=\"", shape.channels) +
+            attribute(name) + "\"/><TiffData/></Pixels></Image>";
+    text += "<StructuredAnnotations><CommentAnnotation ID=\"Annotation:0\" Namespace=\"specklescope\">"
+            "<Value><![CDATA[";
+    return {.before = std::move(text),
+            .behind = "]]></Value></CommentAnnotation></StructuredAnnotations></OME>"};
+}
+
+std::string ome_safe(std::string json) {
+    for (std::size_t at = json.find("]]>"); at != std::string::npos; at = json.find("]]>", at))
+        json.replace(at + 2, 1, "\\u003e"); // such a text is within quotes: none of it is JSON's own
+    return json;
+}
+
+class TiffWriter final : public FileWriter {
+public:
+    /// Takes an empty file. `first` gives the shape that all pages have.
+    TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
+               const StreamInfo& stream);
+    /// Stores the file while it grows.
+    void store_pages() { sync_.emplace(file_.fd()); }
+    void write(const RecordedFrame& frame) override;
+    void update(const FileTotals& totals) override;
+    void finish(const FileTotals& totals) override;
+    std::uint64_t written() const override { return pages_; }
+    std::uint64_t bytes() const override { return end_; }
+    const std::string& path() const override { return path_; }
+    bool present() const override { return file_.has_name(); }
+
+private:
+    /// Positions of a page in the file.
+    struct Placed {
+        std::uint64_t directory = 0, text = 0, text_bytes = 0, pixels = 0;
+    };
+    std::string directory(TiffKind kind, const Placed& page, std::uint64_t next) const;
+    void build_head(const std::string& description);
+    void link_page();
+    void write_axes(std::uint64_t frames);
+    Wrapping wrapping(std::uint64_t frames, double interval_s) const;
+    void gather(ConstHostView pixels);
+    void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
+    [[noreturn]] void fail(int error);
+
+    File file_;
+    std::string path_;
+    Shape shape_;
+    bool ome_; ///< the name ends in .ome.tiff
+    StackAxes axes_;
+    double nominal_s_ = 0; ///< between frames; 0: unknown
+    std::int64_t first_ns_ = 0, last_ns_ = 0;
+    std::string file_description_;
+    std::string head_; ///< directory, description and padding of the page in work
+    std::vector<iovec> parts_;
+    TiffKind kind_ = TiffKind::classic;
+    std::uint64_t classic_bytes_;
+    bool grows_ = false;            ///< the page in work is the first that needs a BigTIFF
+    Placed placed_;                 ///< the page in work, then the last one
+    std::uint64_t first_big_ = 0;   ///< BigTIFF directory of the first page
+    std::uint64_t link_ = 0;        ///< position of the offset of the next page
+    std::uint64_t end_ = 0;         ///< end of the last whole page
+    std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
+    std::uint64_t pages_ = 0;
+    bool failed_ = false;
+    std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
+};
+
+/// Writes one image, completely or not at all, to options.path or a numbered name if that is taken. Returns
+/// the name. Throws RunError.
+std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& totals,
+                               const RecordOptions& options, const StreamInfo& stream);
 
 namespace {
 constexpr std::uint64_t kAlign = 16; ///< of pages and pixels

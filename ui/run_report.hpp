@@ -1,7 +1,7 @@
 // What a run without a window says at its end: rows of a name and its text.
 #pragma once
 
-#include "net/control/clients.hpp"
+#include "net/control/server.hpp"
 #include "pipeline/sink.hpp"
 #include "pipeline/source.hpp"
 #include "pipeline/stats.hpp"

@@ -5,7 +5,7 @@
 #include "base/sentence.hpp"
 #include "config/last_window.hpp"
 #include "config/recorded/recorded_settings.hpp"
-#include "recording/outlet/outlet.hpp"
+#include "net/outlet.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>

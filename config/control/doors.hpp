@@ -2,10 +2,10 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "net/control/clients.hpp"
+#include "net/control/server.hpp"
 #include "net/metrics/metrics.hpp"
+#include "net/outlet.hpp"
 #include "net/publisher.hpp"
-#include "recording/outlet/outlet.hpp"
 
 #include <memory>
 #include <optional>

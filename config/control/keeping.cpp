@@ -4,9 +4,9 @@
 #include "config/atomic_file.hpp"
 #include "config/control/answers.hpp"
 #include "config/text.hpp"
-#include "net/messages.hpp"
-#include "recording/free_name.hpp"
-#include "recording/stream/target.hpp"
+#include "net/publisher.hpp"
+#include "recording/recorder.hpp"
+#include "recording/stream/pipe_end.hpp"
 
 #include <algorithm>
 #include <filesystem>

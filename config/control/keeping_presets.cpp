@@ -3,7 +3,7 @@
 #include "config/atomic_file.hpp"
 #include "config/control/answers.hpp"
 #include "config/presets/preset_file.hpp"
-#include "recording/free_name.hpp"
+#include "recording/recorder.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,9 @@
-// Requests between the thread that reads them and sends the answers, and the main thread, which carries them
-// out: one that takes long steps aside for those of others. Internal to net/control/.
+// Parts of the server of requests. Internal to net/control/ and its tests.
 #pragma once
 
 #include "net/control/server.hpp"
+
+#include <sys/types.h>
 
 #include <condition_variable>
 #include <list>
@@ -59,6 +60,27 @@ private:
     std::vector<Answered> answered_;
     std::uint64_t turn_ = 0;
     bool attended_ = false; ///< the main thread waits for the next
+};
+
+/// A descriptor that listens at `path`, for ZeroMQ to own. It takes the place of a socket that nobody listens
+/// at, and of nothing else. The file is its owner's alone from its first moment on, by its own mode: the
+/// process's mask, which other threads make files with, stays as it is. Throws RunError.
+int listen_at(const std::string& path);
+
+/// The file of a socket that has been bound, which ZeroMQ leaves: it goes with this, unless another one has
+/// its name by then.
+class BoundSocketFile {
+public:
+    explicit BoundSocketFile(std::string path); ///< "": none
+    ~BoundSocketFile();
+    BoundSocketFile(const BoundSocketFile&) = delete;
+    BoundSocketFile& operator=(const BoundSocketFile&) = delete;
+
+private:
+    const std::string path_;
+    bool there_ = false;
+    dev_t device_ = 0;
+    ino_t number_ = 0;
 };
 
 } // namespace specklescope

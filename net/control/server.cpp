@@ -6,7 +6,6 @@
 #include "have_zmq.hpp"
 #include "net/address.hpp"
 #include "net/control/pending.hpp"
-#include "net/control/unix_socket.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -17,8 +16,7 @@
 #include <thread>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include "net/curve_guard.hpp"
-#include "net/readable.hpp"
+#include "net/zmq_socket.hpp"
 #endif
 
 namespace specklescope {

@@ -2,7 +2,9 @@
 // pixels of an image, from the upper left.
 #pragma once
 
-#include "pipeline/image.hpp"
+#include "analysis/region.hpp"
+#include "base/tick_scale.hpp"
+#include "pipeline/mapping.hpp"
 
 #include <pango/pangocairo.h>
 
@@ -21,6 +23,8 @@ struct Ink {
     double red = 0, green = 0, blue = 0, opacity = 1;
 };
 inline constexpr Ink kBlack{0.08, 0.08, 0.1}, kGrey{0.42, 0.42, 0.46}, kFaint{0.82, 0.82, 0.85};
+/// On dark boxes over an image.
+inline constexpr Ink kLight{0.92, 0.94, 0.96}, kShade{0.04, 0.05, 0.063, 0.75};
 /// Of "#rrggbb".
 Ink ink_of(const std::string& colour);
 
@@ -87,5 +91,40 @@ private:
 
 /// Bytes of file names need not be UTF-8: one line, what is none becomes U+FFFD.
 std::string valid_utf8(const std::string& text);
+
+// What an image needs beside it: the scale of its colours, a scale bar, and the outlines of regions.
+
+/// "0.25": a figure with so many digits behind the point.
+std::string figure(double value, int decimals);
+/// "×1e3  1/s".
+std::string unit_text(const std::string& unit, const TickScale& scale);
+/// The values of a scale that have a tick.
+std::vector<double> ticks_of(double low, double high, const TickScale& scale);
+
+struct ColorScale {
+    ColorMap map = ColorMap::turbo;
+    ValueRange range; ///< as it is seen
+    ToneCurve curve = ToneCurve::linear;
+    std::string symbol, unit;
+};
+struct BarStyle {
+    double size = 7; ///< of its text; lengths of ticks and gaps follow it
+    Ink symbol = kBlack, figures = kBlack, lines = kGrey;
+};
+/// The bar fills `area`; symbol and unit stand up to 2.9 sizes above it, figures up to 7.3 sizes on its
+/// right.
+void draw_color_bar(Canvas& canvas, const PaperRect& area, const ColorScale& scale, const BarStyle& style);
+
+/// A bar and its length, in text of this size, on a dark box in the lower left corner of `area`. `um`: of a
+/// unit of the canvas. Draws nothing and returns false if there is no room.
+bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size);
+
+/// Where a picture lies: the upper left corner of its first pixel, and how large a pixel is.
+struct OutlinePlace {
+    double x = 0, y = 0, pixel = 1;
+};
+/// Through the centres of pixels, on a dark rim; returns where its first point is.
+std::pair<double, double> draw_outline(Canvas& canvas, const OutlinePlace& place, const Region& region,
+                                       const Ink& ink, double thick);
 
 } // namespace specklescope

@@ -1,20 +1,322 @@
-#include "recording/lines/kymograph.hpp"
-
 #include "base/error.hpp"
 #include "base/lower_ending.hpp"
 #include "files/whole_file.hpp"
-#include "recording/lines/kymograph_file.hpp"
+#include "pipeline/scale/pixel_size.hpp"
+#include "recording/lines/line_sink.hpp"
+#include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
+#include "recording/table.hpp"
+#include "recording/tiff.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <climits>
+#include <cmath>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace specklescope {
+
+namespace {
+
+std::size_t numbers(const LineFrame& frame) {
+    std::size_t count = 16; // the frame itself
+    for (const MeasuredLine& line : frame.lines)
+        count += line.averages.size() + 4;
+    return count;
+}
+
+} // namespace
+
+LineSink::LineSink(std::string path, int band, const std::string& shown)
+    : BatchSink(std::size_t{1} << 22, std::size_t{1} << 17), // numbers: 32 MB at most
+      path_(std::move(path)), shown_(shown.empty() ? path_ : shown), band_(band) {}
+
+void LineSink::open(const StreamInfo& stream) {
+    close();
+    SinkStatus status;
+    status.path = shown_;
+    status.bytes = begin(stream);
+    placed_.reset();
+    profiles_.clear();
+    start(std::move(status));
+}
+
+LineFrame LineSink::measured(const Result& result) {
+    LineFrame frame{.info = result.info,
+                    .chain = result.chain,
+                    .quantity = result.quantity,
+                    .exposure = result.exposure,
+                    .placed = nullptr,
+                    .lines = {}};
+    if (!result.regions || !result.image)
+        return frame;
+    frame.mean = result.regions->mean;
+    frame.placed = result.regions->placed;
+    if (placed_ != frame.placed) {
+        placed_ = frame.placed;
+        profiles_.clear();
+        for (std::size_t i = 0; i < placed_->regions.size(); ++i)
+            if (const auto& line = placed_->regions[i].line)
+                profiles_.emplace_back(i, LineProfile(*line, band_));
+    }
+    const ProfileInput input{result.image.host(), result.chain ? result.chain->channel() : GreyChannel::luma,
+                             frame.mean};
+    frame.lines.reserve(profiles_.size());
+    for (const auto& [region, profile] : profiles_) {
+        MeasuredLine& line = frame.lines.emplace_back();
+        line.region = region;
+        line.spacing = profile.spacing();
+        profile.measure(input, line.averages);
+    }
+    return frame;
+}
+
+void LineSink::push(const Result& result, bool may_wait) {
+    if (result.repeated || !has_room(may_wait))
+        return;
+    LineFrame frame = measured(result);
+    const std::size_t size = numbers(frame);
+    add(std::move(frame), size, true);
+}
+
+namespace {
+
+constexpr std::string_view kWriter = "Specklescope " SPECKLESCOPE_VERSION;
+constexpr std::uint64_t kPageEntries = 15;
+/// Position of the description: there is room for the directory of a BigTIFF, which is the longer one.
+constexpr std::uint64_t kText = kTiffHeaderBytes + tiff_next_at(TiffKind::big, kPageEntries) + 8;
+constexpr std::size_t kChangingChars = 416; ///< always so many, so that they are replaced in place
+
+template <class T> void put(std::string& bytes, T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void check_named(const File& file, const std::string& path) {
+    if (!file.has_name())
+        throw RunError("Recording into " + path + " stopped: the file, or its folder, was removed.");
+}
+
+} // namespace
+
+KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, const MeasuredLine& line,
+                             int band, const StreamInfo& stream)
+    : line_(*frame.placed->regions[line.region].line), quantity_(frame.quantity),
+      columns_(line.averages.size()), spacing_(line.spacing), um_of_raw_(stream.um_per_source_px),
+      um_per_px_(um_per_px(stream, frame.chain.get())),
+      nominal_s_(stream.source.rate > 0 ? 1 / stream.source.rate : 0) {
+    nlohmann::ordered_json json;
+    json["program"] = kWriter;
+    json["content"] = "kymograph";
+    json["region"] = frame.placed->regions[line.region].name;
+    json["line"] = {{line_.x0, line_.y0}, {line_.x1, line_.y1}};
+    json["spacing_px"] = spacing_;
+    if (um_per_px_ > 0)
+        json["um_per_px"] = um_per_px_;
+    json["band_px"] = band;
+    json["mean"] = mean_text(frame.mean);
+    json["quantity"] = quantity_.name;
+    json["symbol"] = quantity_.symbol;
+    json["unit"] = quantity_.unit;
+    json["parameters"] = frame.chain ? to_string(*frame.chain) : "none";
+    json["version"] = frame.info.version;
+    json["exposure_used_ms"] = frame.exposure.ms; // NaN, unknown, becomes null
+    json["exposure_origin"] = to_string(frame.exposure.origin);
+    json["source"] = stream.source_text;
+    json["source_name"] = stream.source.name;
+    json["backend"] = stream.backend;
+    json["started"] = utc_now();
+    json["started_arrival_ns"] = ns_of(SteadyClock::now());
+    // File names are bytes, not always UTF-8: what is none becomes U+FFFD.
+    fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
+    FilePair made = create_pair(wanted, ".csv");
+    file_ = std::move(made.file);
+    table_ = std::move(made.beside);
+    path_ = made.path;
+    table_path_ = made.beside_path;
+    json["table"] = std::filesystem::path(table_path_).filename().string();
+    fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
+    constexpr std::uint64_t kAlign = 16;
+    const std::uint64_t head = kText + kChangingChars + fixed_.size() + 1 + kWriter.size() + 1;
+    pixels_ = (head + kAlign - 1) / kAlign * kAlign;
+}
+
+/// In front of the first row, and again when they have changed.
+void KymographFile::tell_settings(const LineFrame& frame) {
+    const std::string exposure = to_string(frame.exposure);
+    const bool first = rows_ == 0, edited = first || told_ != frame.info.version;
+    if (!edited && exposure == exposure_)
+        return;
+    if (edited && frame.chain)
+        table_text_ += setting_line(frame.info.version, "chain", to_string(*frame.chain));
+    if (!first || frame.exposure.known())
+        table_text_ += exposure_line(frame.info.version, frame.exposure);
+    if (edited && frame.info.assumed.any())
+        table_text_ += setting_line(frame.info.version, "assumed", to_string(frame.info.assumed));
+    if (first)
+        table_text_ += "row,sequence,capture_s,arrival_s,version\n";
+    else
+        ++changes_;
+    told_ = frame.info.version;
+    exposure_ = exposure;
+}
+
+bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) const {
+    constexpr std::uint64_t kMostRows = 0xffffffffU; // of a TIFF
+    return rows_ < kMostRows && frame.placed->regions[line.region].line == line_ &&
+           frame.quantity == quantity_ &&
+           um_of_raw_ * (frame.chain ? source_pixels_per_pixel(*frame.chain) : 1) == um_per_px_;
+}
+
+void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
+    tell_settings(frame);
+    for (const double average : line.averages)
+        put(pixels_text_, static_cast<float>(from_average(average, frame.mean)));
+    add_whole(table_text_, rows_);
+    table_text_ += ',';
+    add_whole(table_text_, frame.info.sequence);
+    table_text_ += ',';
+    add_capture(table_text_, frame.info);
+    table_text_ += ',';
+    add_seconds(table_text_, ns_of(frame.info.arrival));
+    table_text_ += ',';
+    add_whole(table_text_, frame.info.version);
+    table_text_ += '\n';
+    if (frame.info.has_time() && rows_ == 0)
+        first_ns_ = frame.info.capture_ns;
+    if (frame.info.has_time())
+        last_ns_ = frame.info.capture_ns;
+    ++rows_;
+}
+
+/// From one column to the next, in px or µm.
+double KymographFile::spacing() const {
+    return (spacing_ > 0 ? spacing_ : 1) * (um_per_px_ > 0 ? um_per_px_ : 1);
+}
+
+/// The mean time from row to row; a clock that stands still leaves the nominal one. 0: unknown.
+double KymographFile::period_s() const {
+    const bool known = rows_ > 1 && last_ns_ > first_ns_;
+    return known ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) / static_cast<double>(rows_ - 1)
+                 : nominal_s_;
+}
+
+std::string KymographFile::directory() const {
+    const std::uint64_t text = kChangingChars + fixed_.size() + 1;
+    const double period = period_s();
+    const TiffKind kind =
+        pixels_ + rows_ * columns_ * 4 > kClassicTiffBytes ? TiffKind::big : TiffKind::classic;
+    const TiffEntry entries[kPageEntries] = {
+        {256, TiffField::u32, 1, columns_},
+        {257, TiffField::u32, 1, rows_},
+        {258, TiffField::u16, 1, 32},                                           // bits per sample
+        {259, TiffField::u16, 1, 1},                                            // not compressed
+        {262, TiffField::u16, 1, 1},                                            // 0 is black
+        {270, TiffField::ascii, text, kText},                                   // image description
+        {273, TiffField::u64, 1, pixels_},                                      // the one strip
+        {277, TiffField::u16, 1, 1},                                            // samples per pixel
+        {278, TiffField::u32, 1, 0xffffffffU},                                  // rows per strip: all
+        {279, TiffField::u64, 1, rows_ * columns_ * 4},                         // bytes of it
+        {282, TiffField::rational, 1, tiff_ratio(1 / spacing())},               // columns a px or µm
+        {283, TiffField::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)}, // rows a second
+        {296, TiffField::u16, 1, 1},                                            // no unit
+        {305, TiffField::ascii, kWriter.size() + 1, kText + text},
+        {339, TiffField::u16, 1, 3}, // IEEE float
+    };
+    std::string bytes =
+        tiff_header(kind, kTiffHeaderBytes) + tiff_directory(kind, kTiffHeaderBytes, entries, 0);
+    bytes.resize(kText);
+    return bytes;
+}
+
+/// ImageJ's calibration, then the members of the JSON object that change; of one length.
+std::string KymographFile::changing(bool finished, std::uint64_t dropped) const {
+    const double period = period_s();
+    char text[kChangingChars + 1];
+    std::snprintf(text, sizeof text,
+                  "ImageJ=\nimages=1\nunit=%s\nyunit=%s\n"
+                  "{\"finished\": %s, \"rows\": %llu, \"dropped\": %llu, \"row_period_s\": %.12g, "
+                  "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld, \"settings_changed\": %llu",
+                  um_per_px_ > 0 ? "micron" : "pixel", period > 0 ? "s" : "row", finished ? "true" : "false",
+                  static_cast<unsigned long long>(rows_), static_cast<unsigned long long>(dropped), period,
+                  static_cast<long long>(first_ns_), static_cast<long long>(last_ns_),
+                  static_cast<unsigned long long>(changes_));
+    std::string padded(text);
+    padded.resize(kChangingChars - 2, ' ');
+    return padded + ", ";
+}
+
+void KymographFile::store(std::uint64_t offset, const std::string& bytes) const {
+    check_named(file_, path_);
+    if (const int error = file_.write_at(offset, bytes.data(), bytes.size()); error != 0)
+        throw RunError(write_error(path_, error));
+}
+
+void KymographFile::write_head(bool finished, std::uint64_t dropped) {
+    std::string text = changing(finished, dropped) + fixed_;
+    text.push_back('\0');
+    text.append(kWriter).push_back('\0');
+    // One page of memory, and with it what the file says it holds, is written at once; the text may be torn.
+    store(0, directory() + text);
+}
+
+std::uint64_t KymographFile::flush(std::uint64_t dropped) {
+    if (rows_ == in_file_)
+        return 0;
+    const std::uint64_t bytes = pixels_text_.size() + table_text_.size();
+    store(pixels_ + in_file_ * columns_ * 4, pixels_text_);
+    check_named(table_, table_path_);
+    if (const int error = table_.write_at(table_end_, table_text_.data(), table_text_.size()); error != 0)
+        throw RunError(write_error(table_path_, error));
+    write_head(false, dropped);
+    if (const int error = sync_.sync({file_.fd(), table_.fd()}); error != 0)
+        throw RunError(write_error(path_, error));
+    table_end_ += table_text_.size();
+    in_file_ = rows_;
+    last_in_file_ns_ = last_ns_;
+    changes_in_file_ = changes_;
+    pixels_text_.clear();
+    table_text_.clear();
+    return bytes;
+}
+
+void KymographFile::finish(bool finished, std::uint64_t dropped) {
+    if (in_file_ == 0) { // not even the first came so far: nothing that could be opened
+        ::unlink(path_.c_str());
+        ::unlink(table_path_.c_str());
+        return;
+    }
+    rows_ = in_file_;
+    last_ns_ = last_in_file_ns_;
+    changes_ = changes_in_file_;
+    int error = 0;
+    const auto note = [&](bool well) { error = well || error != 0 ? error : errno; };
+    if (!finished) { // the file says what it holds, and holds no more
+        note(::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) == 0);
+        note(::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) == 0);
+    }
+    std::exception_ptr head;
+    try {
+        write_head(finished, dropped); // in place of the one before: a full disk has room for it
+    } catch (...) {
+        head = std::current_exception();
+    }
+    note(file_.close());
+    note(table_.close());
+    if (head)
+        std::rethrow_exception(head);
+    if (error != 0)
+        throw RunError(write_error(path_, error));
+}
 
 namespace {
 
@@ -42,7 +344,7 @@ protected:
         return 0;
     }
 
-    void write(const std::vector<LineFrame>& frames, Written& written) override {
+    void write(const Items& frames, Written& written) override {
         for (auto& [name, open] : files_) {
             open.rows_of.clear();
             open.stored = 0;
@@ -61,7 +363,7 @@ protected:
         written.frames = frames.size();
     }
 
-    void finish(bool well) override {
+    void finish_file(bool well) override {
         std::exception_ptr first;
         for (auto& [name, open] : files_)
             try {

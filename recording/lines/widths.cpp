@@ -1,4 +1,4 @@
-#include "recording/lines/widths.hpp"
+#include "recording/lines/lines.hpp"
 
 #include "analysis/vessel_width.hpp"
 #include "base/one_line.hpp"
@@ -121,7 +121,7 @@ protected:
         return table_.bytes();
     }
 
-    void write(const std::vector<LineFrame>& frames, Written& written) override {
+    void write(const Items& frames, Written& written) override {
         struct Task {
             const LineFrame* frame;
             const MeasuredLine* line;
@@ -150,7 +150,7 @@ protected:
         table_.append(lines, written);
     }
 
-    void finish(bool well) override {
+    void finish_file(bool well) override {
         if (well && !told_)
             table_.append(kColumns);
         table_.close();

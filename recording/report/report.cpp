@@ -1,51 +1,49 @@
-// Facts, methods and files of a report; page.cpp draws it.
 #include "recording/report/report.hpp"
 
-#include "analysis/region.hpp"
 #include "base/error.hpp"
 #include "base/lower_ending.hpp"
 #include "base/one_line.hpp"
 #include "files/whole_file.hpp"
+#include "have_cairo.hpp"
 #include "pipeline/scale/pixel_size.hpp"
-#include "recording/free_name.hpp"
-#include "recording/record_file.hpp"
 #include "recording/table.hpp"
 
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
+#include <functional>
 #include <regex>
+
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+#include "analysis/region_editor.hpp"
+#include "recording/draw/canvas.hpp"
+
+#include <cairo-pdf.h>
+#endif
 
 namespace specklescope {
 
 // Facts: the same in PDF and CSV.
 
+namespace {
+
 Mapping with_fixed_range(Mapping mapping, ConstHostView pixels) {
-    if (mapping.automatic) {
-        const ValueRange range = percentile_range(pixels, mapping.low_percentile, mapping.high_percentile);
-        mapping.low = range.low;
-        mapping.high = range.high;
-        mapping.automatic = false;
-    }
+    if (!std::exchange(mapping.automatic, false))
+        return mapping;
+    const ValueRange range = percentile_range(pixels, mapping.low_percentile, mapping.high_percentile);
+    mapping.low = range.low;
+    mapping.high = range.high;
     return mapping;
 }
 
-namespace {
-
-/// Seven significant digits; empty for NaN.
-std::string digits(double value) {
+/// Empty for NaN.
+std::string digits(double value, const char* format = "%.7g") {
     char text[40] = "";
     if (!std::isnan(value))
-        std::snprintf(text, sizeof text, "%.7g", value);
+        std::snprintf(text, sizeof text, format, value);
     return text;
 }
-
-std::string seconds(std::int64_t ns) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.3f s", static_cast<double>(ns) * 1e-9);
-    return text;
-}
+std::string seconds(std::int64_t ns) { return digits(static_cast<double>(ns) * 1e-9, "%.3f s"); }
 
 std::string colours_text(const Report& report) {
     const Mapping& given = report.mapping;
@@ -65,13 +63,14 @@ std::string frame_text(const FrameInfo& info) {
            (info.position ? ", position " + std::to_string(*info.position) + " in its file" : "");
 }
 
-/// Baseline F₀ of the region of this name.
-std::optional<double> baseline_of(const Report& report, const std::string& name) {
-    if (report.traces)
-        for (std::size_t i = 0; i < report.traces->overview.regions.size(); ++i)
-            if (report.traces->overview.regions[i].name == name)
-                return report.traces->baseline[i];
-    return std::nullopt;
+/// Number, time, frame and label of each event that was not removed.
+std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
+    std::vector<std::array<std::string, 4>> rows;
+    for (const auto& [mark, time_ns] : report.events)
+        if (!mark.removed)
+            rows.push_back({std::to_string(mark.number), mark.timed ? seconds(mark.capture_ns) : "",
+                            std::to_string(mark.sequence), one_line(mark.label)});
+    return rows;
 }
 
 } // namespace
@@ -84,7 +83,10 @@ RegionTable region_table(const Report& report) {
     for (std::size_t i = 0; values && i < values->statistics.size(); ++i) {
         const RegionStatistics& s = values->statistics[i];
         const PlacedRegion& region = values->placed->regions[i];
-        const std::optional<double> f0 = baseline_of(report, region.name);
+        std::optional<double> f0;
+        for (std::size_t k = 0; report.traces && !f0 && k < report.traces->overview.regions.size(); ++k)
+            if (report.traces->overview.regions[k].name == region.name)
+                f0 = report.traces->baseline[k];
         table.baseline = table.baseline || f0;
         table.rows.push_back({one_line(region.name), region.shape, std::to_string(s.pixels),
                               um > 0 ? digits(static_cast<double>(s.pixels) * um * um) : "",
@@ -97,68 +99,42 @@ RegionTable region_table(const Report& report) {
     return table;
 }
 
-ReportRows settings_rows(const Report& report) {
+std::vector<std::pair<std::string, std::string>> settings_rows(const Report& report) {
     const Result& result = report.result;
     const StreamInfo& stream = report.stream;
     const std::optional<std::string>& started = stream.source.started;
     const Quantity& map = result.quantity;
     const ReportTraces* traces = report.traces ? &*report.traces : nullptr;
-    ReportRows rows = {{"Subject", report.subject},
-                       {"Note", report.note},
-                       {"Source", stream.source_text},
-                       {"Name", stream.source.name == stream.source_text ? "" : stream.source.name},
-                       {"Recorded", !started           ? ""
-                                    : started->empty() ? "unknown"
-                                                       : *started},
-                       {"Written", report.written},
-                       {"Program", "Specklescope " SPECKLESCOPE_VERSION},
-                       {"Ran on", stream.backend},
-                       {"Frames", report.frames},
-                       {"Picture", frame_text(result.info)},
-                       {"Warm-up", !result.warming_up()   ? ""
-                                   : result.warmup.done() ? "not complete: the frame was recorded during it"
-                                                          : to_string(result.warmup) + ": not complete"},
-                       {"Map", map.name + " " + map.symbol + (map.unit == "1" ? "" : " in " + map.unit) +
-                                   ", " + to_string(result.shape())},
-                       {"Chain", result.chain ? text_in_effect(*result.chain) : ""},
-                       {"Exposure", to_string(result.exposure)},
-                       {"Assumed", to_string(result.info.assumed)},
-                       {"Channel", grey_channel_of(result)},
-                       {"Scale", scale_text(stream, result.chain.get())},
-                       {"Baseline", traces && traces->taken ? traces->taken->from_picture : ""},
-                       {"No baseline", traces ? traces->no_baseline : ""},
-                       {"Colours", result.shape().channels == 1 ? colours_text(report) : ""}};
+    std::vector<std::pair<std::string, std::string>> rows = {
+        {"Subject", report.subject},
+        {"Note", report.note},
+        {"Source", stream.source_text},
+        {"Name", stream.source.name == stream.source_text ? "" : stream.source.name},
+        {"Recorded", !started           ? ""
+                     : started->empty() ? "unknown"
+                                        : *started},
+        {"Written", report.written},
+        {"Program", "Specklescope " SPECKLESCOPE_VERSION},
+        {"Ran on", stream.backend},
+        {"Frames", report.frames},
+        {"Picture", frame_text(result.info)},
+        {"Warm-up", !result.warming_up()   ? ""
+                    : result.warmup.done() ? "not complete: the frame was recorded during it"
+                                           : to_string(result.warmup) + ": not complete"},
+        {"Map", map.name + " " + map.symbol + (map.unit == "1" ? "" : " in " + map.unit) + ", " +
+                    to_string(result.shape())},
+        {"Chain", result.chain ? text_in_effect(*result.chain) : ""},
+        {"Exposure", to_string(result.exposure)},
+        {"Assumed", to_string(result.info.assumed)},
+        {"Channel", grey_channel_of(result)},
+        {"Scale", scale_text(stream, result.chain.get())},
+        {"Baseline", traces && traces->taken ? traces->taken->from_picture : ""},
+        {"No baseline", traces ? traces->no_baseline : ""},
+        {"Colours", result.shape().channels == 1 ? colours_text(report) : ""}};
     std::erase_if(rows, [](const auto& row) { return row.second.empty(); });
     for (auto& [name, value] : rows)
         value = one_line(value);
     return rows;
-}
-
-std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
-    std::vector<std::array<std::string, 4>> rows;
-    for (const TimedEvent& event : report.events)
-        if (!event.mark.removed)
-            rows.push_back({std::to_string(event.mark.number),
-                            event.mark.timed ? seconds(event.mark.capture_ns) : "",
-                            std::to_string(event.mark.sequence), one_line(event.mark.label)});
-    return rows;
-}
-
-std::string report_csv(const Report& report) {
-    std::string text = "# Specklescope report\n";
-    for (const auto& [name, value] : settings_rows(report))
-        text += "# " + name + ": " + value + "\n";
-    for (const auto& row : event_rows(report))
-        text += "# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3] + "\n";
-    const auto add = [&](const auto& cells) {
-        for (const auto& cell : cells)
-            text += (&cell == &cells.front() ? "" : ",") + csv_text(std::string(cell));
-        text += '\n';
-    };
-    add(RegionTable::kColumns);
-    for (const auto& row : region_table(report).rows)
-        add(row);
-    return text;
 }
 
 // Methods: definitions and sources are quoted from docs/science.md.
@@ -245,45 +221,464 @@ std::vector<std::string> methods(const Report& report) {
     return lines;
 }
 
+// Layout of the PDF.
+
+#ifndef SPECKLESCOPE_HAVE_CAIRO
+
+namespace {
+constexpr bool kCanDraw = false;
+}
+std::string draw_pdf(const Report&) { throw RunError("This build cannot draw a PDF."); }
+
+#else
+
+namespace {
+
+constexpr bool kCanDraw = true;
+using Align = TextStyle::Align;
+constexpr TextStyle kSmall{.size = 7}, kText{.size = 7.5}, kFoot{.size = 6.5, .ink = kGrey};
+constexpr TextStyle kWarning{.size = 9, .bold = true, .ink = {0.7, 0.35, 0}};
+
+/// Appends to the std::string at `to`. No exception may pass through Cairo, which reports the error later.
+cairo_status_t append(void* to, const unsigned char* data, unsigned length) noexcept {
+    try {
+        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
+        return CAIRO_STATUS_SUCCESS;
+    } catch (const std::exception&) {
+        return CAIRO_STATUS_NO_MEMORY;
+    }
+}
+
+/// PDF pages, A4 landscape, in points from the upper left. Contents are added from top to bottom.
+class Pages final : public Canvas {
+public:
+    static constexpr double kWidth = 841.89, kHeight = 595.28, kLeft = 40, kWide = kWidth - 2 * kLeft,
+                            kBottom = kHeight - kLeft;
+
+    /// The file is appended to `bytes`.
+    Pages(std::string& bytes, std::string title)
+        : Canvas(cairo_pdf_surface_create_for_stream(&append, &bytes, kWidth, kHeight),
+                 "The pages of the report"),
+          title_(std::move(title)) {
+        cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_TITLE, valid_utf8(title_).c_str());
+        cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_CREATOR,
+                                       "Specklescope " SPECKLESCOPE_VERSION);
+    }
+    ~Pages() { cairo_surface_finish(surface()); } // the last that uses `bytes`
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+
+    double y = kLeft; ///< top of the next item
+
+    /// Begins another page if there is less room than this; true if it did.
+    bool need(double height) {
+        if (y + height <= kBottom - 10)
+            return false;
+        end_page();
+        y = kLeft;
+        return true;
+    }
+    void heading(const std::string& text, double room = 40) {
+        need(24 + room);
+        line(kLeft, y + 8, kWide, text, {.size = 10, .bold = true});
+        y += 24;
+    }
+    void paragraph(const std::string& text, const TextStyle& style, double indent = 0) {
+        const Layout made = layout(text, style);
+        pango_layout_set_width(made.get(), static_cast<int>((kWide - indent) * PANGO_SCALE));
+        pango_layout_set_wrap(made.get(), PANGO_WRAP_WORD_CHAR);
+        for (int i = 0; i < pango_layout_get_line_count(made.get()) && !text.empty(); ++i) {
+            need(style.size * 1.35);
+            set(style.ink);
+            cairo_move_to(context(), kLeft + indent, y + style.size);
+            pango_cairo_show_layout_line(context(), pango_layout_get_line_readonly(made.get(), i));
+            y += style.size * 1.35;
+        }
+    }
+    void finish() {
+        end_page();
+        cairo_surface_finish(surface());
+        check();
+    }
+
+private:
+    void end_page() {
+        line(kLeft, kBottom + 8, kWide - 80, title_, kFoot);
+        line(kLeft + kWide - 80, kBottom + 8, 80, "page " + std::to_string(++page_),
+             {.size = kFoot.size, .ink = kGrey, .align = Align::right});
+        cairo_show_page(context());
+        check();
+    }
+
+    std::string title_;
+    int page_ = 0;
+};
+
+std::vector<Region> regions_of_report(const Report& report) {
+    const RegionValues* values = report.result.regions.get();
+    return values && values->placed->outlines ? regions_of(*values->placed->outlines) : std::vector<Region>();
+}
+
+/// With a "*" if it rests on an assumed exposure.
+std::string unit_of(const Report& report) {
+    const Result& result = report.result;
+    return result.quantity.unit + (rests_on_assumption(result.quantity, result.exposure) ? " *" : "");
+}
+
+struct Picture {
+    RecordedFrame frame;
+    Mapping mapping; ///< with a fixed range
+    std::string title, unit;
+    double um = 0; ///< side of a pixel; 0: unknown
+    std::vector<Region> regions{};
+};
+
+/// With outlines, scale bar and colour bar, at most this wide; returns the height. A very large picture is
+/// drawn with every nth row and column.
+double draw_picture(Pages& page, double x, double wide, const Picture& picture) {
+    const Shape& shape = picture.frame.pixels.shape();
+    const bool bar = shape.channels == 1;
+    const double head = bar ? 24 : 14,
+                 scale = std::min((wide - (bar ? 62 : 0)) / shape.width, 270.0 / shape.height);
+    const PaperRect area{x, page.y + head, shape.width * scale, shape.height * scale};
+    Shape rgb{shape.width, shape.height, 3, PixelType::u8};
+    std::vector<std::byte> colours(rgb.bytes());
+    color_picture(picture.frame, picture.mapping, HostView(colours.data(), rgb));
+    std::string title = picture.title;
+    constexpr int kMost = 8192; // pixels of a side
+    if (const int step = (std::max(shape.width, shape.height) + kMost - 1) / kMost; step > 1) {
+        rgb = {shape.width / step, shape.height / step, 3, PixelType::u8};
+        auto to = colours.begin();
+        for (std::ptrdiff_t row = 0; row < rgb.height; ++row)
+            for (std::ptrdiff_t column = 0; column < rgb.width; ++column, to += 3)
+                std::copy_n(colours.begin() + 3 * step * (row * shape.width + column), 3, to);
+        title += ", every " + std::to_string(step) + "th pixel of each row and column";
+    }
+    page.picture(HostView(colours.data(), rgb), area);
+    page.line(x, page.y, wide, title, {.size = 8, .bold = true});
+    page.frame(area, kGrey);
+    page.clip(area);
+    for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+        const Region& region = picture.regions[i];
+        const auto [left, top] =
+            draw_outline(page, {area.x, area.y, scale}, region, ink_of(region_colour(region, i)), 1);
+        const std::string number = std::to_string(i + 1);
+        const double room = 4.5 * static_cast<double>(number.size()) + 2;
+        page.fill({left + 1, top + 1, room, 8}, kBlack);
+        page.line(left + 2, top + 0.5, room + 4, number, {.size = 7, .bold = true, .ink = {1, 1, 1}});
+    }
+    page.unclip();
+    if (picture.um > 0)
+        (void)draw_scale_bar(page, area, picture.um / scale, 7);
+    const Mapping& m = picture.mapping;
+    if (bar)
+        draw_color_bar(page, {area.x + area.width + 8, area.y, 10, area.height},
+                       {m.colormap, exposed({m.low, m.high}, m.exposure_stops),
+                        curve_in_effect(m, 1, is_picture(picture.frame.info, picture.frame.quantity)),
+                        picture.frame.quantity.symbol, picture.unit},
+                       {});
+    return head + area.height;
+}
+
+/// The map, and the raw frame on its right.
+void draw_pictures(Pages& page, const Report& report) {
+    const Result& result = report.result;
+    const std::vector<Region> regions = regions_of_report(report);
+    constexpr double kMap = Pages::kWide * 0.56, kGap = 16;
+    double height = draw_picture(page, Pages::kLeft, kMap,
+                                 {recorded_frame(result, RecordWhat::processed),
+                                  with_fixed_range(report.mapping, result.image.host()), result.quantity.name,
+                                  unit_of(report), um_per_px(report.stream, result.chain.get()), regions});
+    if (result.raw) {
+        RecordedFrame raw = recorded_frame(result, RecordWhat::raw);
+        Mapping grey{.colormap = ColorMap::grey};
+        grey.low_percentile = 0;
+        grey.high_percentile = 100;
+        const bool same = !moves_pixels(*result.chain) && result.raw.shape().width == result.shape().width &&
+                          result.raw.shape().height == result.shape().height;
+        const std::string unit = raw.quantity.unit;
+        height = std::max(height, draw_picture(page, Pages::kLeft + kMap + kGap, Pages::kWide - kMap - kGap,
+                                               {std::move(raw), with_fixed_range(grey, result.raw.host()),
+                                                "raw frame", unit, um_per_px(report.stream, nullptr),
+                                                same ? regions : std::vector<Region>()}));
+    }
+    page.y += height + 10;
+}
+
+void draw_table(Pages& page, const Report& report) {
+    const RegionTable table = region_table(report);
+    if (table.rows.empty())
+        return;
+    constexpr double kStep = 10.5;
+    static constexpr std::array kNames = {"region",      "shape",     "pixels",    "area µm²", "valid",
+                                          "infinite",    "undefined", "saturated", "mean",     "std",
+                                          "mean of map", "min",       "max",       "F₀",       "ΔF/F₀ %"};
+    std::array<double, kNames.size()> widths = {78, 46, 38, 50, 36, 36, 46, 44, 54, 52, 58, 52, 52, 52, 50};
+    if (!table.area) // the names get its room
+        widths[0] += std::exchange(widths[3], 0);
+    const std::size_t count = kNames.size() - (table.baseline ? 0 : 2);
+    const auto add_row = [&](const auto& text, bool bold) {
+        double x = Pages::kLeft + 16;
+        for (std::size_t c = 0; c < count; x += widths[c++])
+            if (widths[c] > 0)
+                page.line(x, page.y, widths[c] - 4, text(c),
+                          {.size = 7, .bold = bold, .align = c < 2 ? Align::left : Align::right});
+        page.y += kStep;
+    };
+    const auto head = [&] {
+        add_row([](std::size_t c) { return kNames[c]; }, true);
+        page.stroke({{Pages::kLeft, page.y}, {Pages::kLeft + Pages::kWide, page.y}}, false, kGrey, 0.5);
+        page.y += 2;
+    };
+    const std::string unit = unit_of(report);
+    page.heading("Regions" + (unit == "1" ? std::string() : ", values in " + unit));
+    head();
+    const std::vector<Region> regions = regions_of_report(report);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        if (page.need(kStep))
+            head();
+        if (i < regions.size())
+            page.fill({Pages::kLeft, page.y + 1.5, 4, 6}, ink_of(region_colour(regions[i], i)));
+        page.line(Pages::kLeft + 5, page.y, 14, std::to_string(i + 1), {.size = 6, .ink = kGrey});
+        add_row([&](std::size_t c) { return table.rows[i][c]; }, false);
+    }
+}
+
+/// The curve of a region: its colour, darker for paper; dashed once colours repeat.
+struct CurveStyle {
+    Ink ink = kGrey;
+    std::vector<double> dashes{};
+};
+CurveStyle curve_style(const std::vector<Region>& regions, const std::string& name) {
+    static const std::vector<std::vector<double>> dashes = {{}, {5, 2}, {1.2, 1.6}, {6, 1.5, 1.2, 1.5}};
+    for (std::size_t i = 0; i < regions.size(); ++i)
+        if (regions[i].name == name) {
+            const Ink ink = ink_of(region_colour(regions[i], i));
+            return {{ink.red * 0.75, ink.green * 0.75, ink.blue * 0.75},
+                    dashes[i / region_palette().size() % dashes.size()]};
+        }
+    return {};
+}
+
+constexpr std::size_t kMostCurves = 40; ///< more cannot be distinguished
+constexpr double kPlotHigh = 150;
+
+/// One plot: `value(i, v)` of curve i, in the range of `extremes`.
+void draw_plot(Pages& page, const Report& report, const std::string& symbol, const std::string& unit,
+               const std::vector<std::optional<TraceExtremes>>& extremes, bool comparable_only,
+               const std::function<double(std::size_t, double)>& value) {
+    const ReportTraces& traces = *report.traces;
+    const std::size_t count = std::min(kMostCurves, traces.curves.size());
+    double low = INFINITY, high = -INFINITY;
+    for (std::size_t i = 0; i < count; ++i)
+        for (const TraceExtremes ends = extremes[i].value_or(TraceExtremes{NAN, NAN});
+             const double v : {value(i, ends.low), value(i, ends.high)})
+            if (std::isfinite(v)) {
+                low = std::min(low, v);
+                high = std::max(high, v);
+            }
+    if (!(low <= high))
+        return;
+    const double room = std::max((high - low) * 0.05, std::abs(high) * 1e-6 + 1e-12);
+    low -= room;
+    high += room;
+    constexpr double kSide = 52;
+    const PaperRect area{Pages::kLeft + kSide, page.y + 12, Pages::kWide - kSide, kPlotHigh};
+    const double right = area.x + area.width, bottom = area.y + area.height;
+    const double span = static_cast<double>(traces.to_ns - traces.from_ns) * 1e-9;
+    const auto x_of = [&](std::int64_t ns) {
+        return area.x + area.width * static_cast<double>(ns - traces.from_ns) * 1e-9 / span;
+    };
+    const auto y_of = [&](double v) { return area.y + area.height * (1 - (v - low) / (high - low)); };
+
+    const TickScale up = tick_scale(low, high, 6), along = tick_scale(0, span, 12);
+    for (const double v : ticks_of(low, high, up)) {
+        page.stroke({{area.x, y_of(v)}, {right, y_of(v)}}, false, kFaint, 0.4);
+        page.line(Pages::kLeft, y_of(v) - 4.5, kSide - 4, figure(v * up.factor, up.decimals),
+                  {.size = 7, .align = Align::right});
+    }
+    for (const double t : ticks_of(0, span, along)) {
+        const double x = area.x + area.width * t / span;
+        page.stroke({{x, bottom}, {x, bottom + 3}}, false, kGrey, 0.5);
+        page.line(x - 30, bottom + 4, 60, figure(t * along.factor, along.decimals),
+                  {.size = 7, .align = Align::centre});
+    }
+    const std::string scaled = unit_text(unit, up);
+    page.line(area.x, page.y, area.width, symbol + (scaled.empty() ? "" : " in " + scaled), kSmall);
+    page.line(area.x, bottom + 13, area.width,
+              traces.overview.newest && !traces.overview.newest->timed
+                  ? "frames since the first"
+                  : "time since the first frame, " + unit_text("s", along),
+              {.size = 7, .ink = kGrey, .align = Align::centre});
+
+    page.clip(area);
+    const auto mark = [&](std::int64_t ns, double y, const std::string& text,
+                          const std::vector<double>& dashes) {
+        if (ns < traces.from_ns || ns > traces.to_ns)
+            return;
+        page.stroke({{x_of(ns), area.y}, {x_of(ns), bottom}}, false, kGrey, 0.6, dashes);
+        page.line(x_of(ns) + 2, y, 160, text, kFoot);
+    };
+    for (const TimedEvent& event : report.events)
+        if (!event.mark.removed)
+            mark(event.time_ns, area.y + 1, std::to_string(event.mark.number), {});
+    for (const TraceRestart& restart : traces.overview.restarts)
+        if (restart.time_ns > traces.from_ns)
+            mark(restart.time_ns, bottom - 9, one_line(restart.what), {3, 3});
+    std::vector<CurveStyle> styles;
+    for (std::size_t i = 0; i < count; ++i) {
+        const CurveStyle& style =
+            styles.emplace_back(curve_style(regions_of_report(report), traces.overview.regions[i].name));
+        std::vector<std::pair<double, double>> points;
+        for (const TraceColumn& column : traces.curves[i]) {
+            const double least = value(i, column.low), most = value(i, column.high);
+            const bool shown = std::isfinite(least) && std::isfinite(most) &&
+                               !(comparable_only && !traces.comparable(column));
+            if (column.broken || !shown)
+                page.stroke(std::exchange(points, {}), false, style.ink, 0.8, style.dashes);
+            if (shown)
+                points.emplace_back(x_of(column.time_ns), y_of(least));
+            if (shown && most != least)
+                points.emplace_back(x_of(column.time_ns), y_of(most));
+        }
+        page.stroke(points, false, style.ink, 0.8, style.dashes);
+    }
+    page.unclip();
+    page.frame(area, kGrey);
+
+    page.y = bottom + 24;
+    double x = area.x;
+    for (std::size_t i = 0; i < count; ++i) { // names, each after a sample of its curve
+        const std::string name = one_line(traces.overview.regions[i].name);
+        const double wide = std::min(130.0, page.text_width(name, kSmall) + 2);
+        if (x > area.x && x + 22 + wide > right) {
+            x = area.x;
+            page.y += 10;
+        }
+        page.stroke({{x, page.y + 5}, {x + 18, page.y + 5}}, false, styles[i].ink, 1.2, styles[i].dashes);
+        page.line(x + 22, page.y, wide, name, kSmall);
+        x += 34 + wide;
+    }
+    page.y += 12;
+}
+
+void draw_traces(Pages& page, const Report& report) {
+    if (!report.traces || !report.result.regions)
+        return;
+    const ReportTraces& traces = *report.traces;
+    const std::string all = std::to_string(traces.curves.size()), &symbol = traces.overview.quantity.symbol;
+    page.heading("Traces: mean of each region" +
+                     (traces.curves.size() > kMostCurves
+                          ? ", the first " + std::to_string(kMostCurves) + " of " + all
+                          : ""),
+                 kPlotHigh + 54);
+    draw_plot(page, report, symbol, unit_of(report), traces.extremes, false,
+              [](std::size_t, double v) { return v; });
+    if (!traces.no_baseline.empty())
+        page.paragraph("ΔF/F₀: " + traces.no_baseline + ".", kSmall);
+    if (!traces.taken)
+        return;
+    page.heading("Change from the baseline, ΔF/F₀", kPlotHigh + 54);
+    draw_plot(page, report, "Δ" + symbol + "/" + symbol + "₀", "%", traces.compared, true,
+              [&](std::size_t i, double v) {
+                  return traces.baseline[i] ? relative_change(v, *traces.baseline[i]) : NAN;
+              });
+    const TraceMeans& means = *traces.taken;
+    page.paragraph(means.from_picture.empty()
+                       ? "F₀: mean of " + std::to_string(means.frames) + " frames, number " +
+                             std::to_string(means.from.sequence) + " to " +
+                             std::to_string(means.to.sequence) + "."
+                       : "F₀: mean over each region of the picture " + means.from_picture + ".",
+                   kSmall);
+}
+
+} // namespace
+
+std::string draw_pdf(const Report& report) {
+    const Result& result = report.result;
+    const std::string title =
+        (report.subject.empty() ? "" : report.subject + " – ") + report.stream.source_text;
+    std::string bytes;
+    Pages page(bytes, title);
+    page.line(Pages::kLeft, page.y, Pages::kWide, title, {.size = 14, .bold = true});
+    page.y += 26;
+    if (rests_on_assumption(result.quantity, result.exposure))
+        page.paragraph(assumed_text(result.exposure), kWarning);
+    if (result.info.assumed.any())
+        page.paragraph("Assumed, since the source does not state it: " + to_string(result.info.assumed) + ".",
+                       kWarning);
+    draw_pictures(page, report);
+    draw_table(page, report);
+    draw_traces(page, report);
+    if (const auto rows = event_rows(report); !rows.empty()) {
+        page.heading("Events");
+        for (const auto& row : rows)
+            page.paragraph(row[0] + "   " + row[1] + "   frame " + row[2] + "   " + row[3], kText);
+    }
+    page.heading("Settings");
+    for (const auto& [name, value] : settings_rows(report)) {
+        page.need(10.5);
+        page.line(Pages::kLeft, page.y, 80, name, {.size = 7.5, .ink = kGrey});
+        page.paragraph(value, kText, 84);
+    }
+    page.heading("Methods");
+    for (const std::string& text : methods(report)) {
+        page.paragraph(text, kText);
+        page.y += 3;
+    }
+    page.finish();
+    return bytes;
+}
+
+#endif
+
 // Files.
 
 namespace {
 
-constexpr int kPlotColumns = 900; ///< of a plot: finer than a printer resolves
-
-[[noreturn]] void not_written(const std::string& path, int error) {
-    throw RunError(
-        "The report " + path + " cannot be written: " + std::generic_category().message(error) +
-        (error == ENOSPC || error == EDQUOT || error == EFBIG ? "; make room and write it again." : "."));
+std::string csv_of(const Report& report) {
+    std::string text = "# Specklescope report\n";
+    for (const auto& [name, value] : settings_rows(report))
+        text += "# " + name + ": " + value + "\n";
+    for (const auto& row : event_rows(report))
+        text += "# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3] + "\n";
+    text += "region,shape,pixels,area_um2,valid,infinite,undefined,saturated,mean,std,mean_of_map,min,max,"
+            "baseline,change_percent\n";
+    for (const auto& row : region_table(report).rows)
+        for (const std::string& cell : row)
+            text += csv_text(cell) + (&cell == &row.back() ? '\n' : ',');
+    return text;
 }
 
 void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {
-    if (const int error = file.file().write_at(0, text.data(), text.size()); error != 0)
-        not_written(path, error);
-    if (File last = file.again(); !last.close()) // before another of the files has its name
-        not_written(path, errno);
+    int error = file.file().write_at(0, text.data(), text.size());
+    if (File last = file.again(); error == 0 && !last.close()) // before another of the files has its name
+        error = errno;
+    if (error != 0)
+        throw RunError(
+            "The report " + path + " cannot be written: " + std::generic_category().message(error) +
+            (error == ENOSPC || error == EDQUOT || error == EFBIG ? "; make room and write it again." : "."));
 }
 
 } // namespace
 
 std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline,
                                               const MadeWith& with) {
+    constexpr int kPlotColumns = 900; // of a plot: finer than a printer resolves
     ReportTraces traces;
     traces.overview = history.overview();
     traces.overview.with = with;
-    if (traces.overview.regions.empty() || traces.overview.last_ns <= traces.overview.first_ns)
-        return std::nullopt;
     traces.from_ns = traces.overview.first_ns;
     traces.to_ns = traces.overview.last_ns;
+    if (traces.overview.regions.empty() || traces.to_ns <= traces.from_ns)
+        return std::nullopt;
     traces.curves = history.curves(traces.from_ns, traces.to_ns, kPlotColumns);
     traces.extremes = history.extremes(traces.from_ns, traces.to_ns);
     traces.curves.resize(traces.overview.regions.size()); // one may have come in between
     traces.extremes.resize(traces.curves.size());
     bool any = false;
-    for (const TraceRegion& region : traces.overview.regions) {
-        traces.baseline.push_back(baseline.of(region, traces.overview));
-        any = any || traces.baseline.back();
-    }
+    for (const TraceRegion& region : traces.overview.regions)
+        any = traces.baseline.emplace_back(baseline.of(region, traces.overview)).has_value() || any;
     if (any) {
         traces.taken = baseline.taken();
         traces.compared = history.extremes(traces.from_ns, traces.to_ns, traces.taken->with);
@@ -293,16 +688,12 @@ std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Basel
     return traces;
 }
 
-bool ReportTraces::comparable(const TraceColumn& column) const {
-    return taken && overview.comparable(column, taken->with);
-}
-
 bool is_report(const std::string& path) { return lower_ending(path) == ".pdf"; }
 
 void check_report(const std::string& path) {
     if (!is_report(path))
         throw UsageError("'" + path + "' is no name for a report; it must end in .pdf.");
-    if (!can_draw_pdf())
+    if (!kCanDraw)
         throw UsageError("This build writes no reports: it was made without Pango and Cairo; install "
                          "libpango1.0-dev and build it again.");
 }
@@ -312,8 +703,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     if (!report.result.image)
         throw RunError("There is no picture yet for the report " + path + "; wait for the first frame.");
     check_folder(path);
-    const std::string pdf = draw_pdf(report);
-    const std::string csv = report_csv(report);
+    const std::string pdf = draw_pdf(report), csv = csv_of(report);
     const std::vector<std::string> names = files_of_recording(free_recording_name(path, {}));
     ReportFiles files{names[0], names[1], names[2]};
     UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
@@ -321,13 +711,10 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     check_made(csv_file, files.csv);
     write_whole(pdf_file, files.pdf, pdf);
     write_whole(csv_file, files.csv, csv);
-    RecordOptions options;
-    options.path = files.png;
-    options.mapping = report.mapping;
+    RecordOptions options{.path = files.png, .mapping = report.mapping};
     options.limits.subject = report.subject;
     options.limits.note = report.note;
-    files.png =
-        write_snapshot(report.result, options, report.stream); // the last that can fail for want of room
+    files.png = write_snapshot(report.result, options, report.stream); // the last that needs room
     files.csv = csv_file.publish();
     files.pdf = pdf_file.publish();
     return files;
@@ -337,8 +724,8 @@ ReportFiles write_report(const std::string& path, const Report& report) {
 
 namespace {
 
-/// A result without its pixels.
-Result bare_result(const RecordedFrame& frame) {
+/// Without pixels.
+Result result_of(const RecordedFrame& frame) {
     Result result;
     result.info = frame.info;
     result.chain = frame.chain;
@@ -352,92 +739,54 @@ Result bare_result(const RecordedFrame& frame) {
 }
 
 Report report_of(const RecordedFrame& frame, const RecordOptions& options, const StreamInfo& stream) {
-    Report report{.result = bare_result(frame), .stream = stream, .subject = {}, .note = {}};
+    Report report{.result = result_of(frame),
+                  .mapping = options.mapping,
+                  .stream = stream,
+                  .subject = options.limits.subject,
+                  .note = options.limits.note};
     report.result.image = frame.pixels;
     report.result.raw = frame.raw;
-    report.mapping = options.mapping;
-    report.subject = options.limits.subject;
-    report.note = options.limits.note;
     return report;
 }
 
-Frame copied(const Frame& frame) {
-    if (!frame)
-        return {};
-    FrameRing room(frame.shape(), 1, host_memory());
-    Frame copy = room.try_acquire();
-    copy.info() = frame.info();
-    copy_pixels(frame.host(), copy.host());
-    return copy;
-}
-
-void renew(Frame& own, const Frame& frame) {
-    if (own && frame && own.shape() == frame.shape())
-        copy_pixels(frame.host(), own.host());
-    else
-        own = copied(frame);
-}
-
-class ReportWriter final : public FileWriter {
+class ReportWriter final : public LastFrameWriter {
 public:
-    ReportWriter(RecordOptions options, const StreamInfo& stream)
-        : options_(std::move(options)), stream_(stream), path_(options_.path) {
-        check_report(options_.path);
+    ReportWriter(const RecordOptions& options, const StreamInfo& stream) : LastFrameWriter(options, stream) {
+        check_report(options.path);
         history_.open(stream);
     }
     void write(const RecordedFrame& frame) override {
-        Frame pixels = std::move(last_.pixels), raw = std::move(last_.raw); // the recorder's frames go home
-        renew(pixels, frame.pixels);
-        renew(raw, frame.raw);
-        last_ = frame;
-        last_.pixels = std::move(pixels);
-        last_.raw = std::move(raw);
-        history_.push(bare_result(frame));
+        LastFrameWriter::write(frame);
+        history_.push(result_of(frame));
         ++frames_;
-        for (const EventMark& event : frame.events)
-            take(event);
+        for (const EventMark& event : frame.events) {
+            std::erase_if(events_, [&](const TimedEvent& e) { return e.mark.number == event.number; });
+            const std::optional<TraceMoment> newest = history_.overview().newest;
+            const std::int64_t shift = newest ? newest->time_ns - newest->capture_ns : 0;
+            if (!event.removed)
+                events_.push_back({event, event.capture_ns + shift});
+        }
     }
-    void update(const FileTotals&) override {}
-    void finish(const FileTotals& totals) override {
-        if (frames_ == 0)
-            return;
-        Report report = report_of(last_, options_, stream_);
+
+private:
+    std::string save(const RecordedFrame& last, const FileTotals& totals) override {
+        Report report = report_of(last, options_, stream_);
         Baseline baseline;
-        if (options_.baseline && last_.values)
-            baseline.take(history_, *options_.baseline, last_.values->placed);
-        const MadeWith with = made_with(last_);
+        if (options_.baseline && last.values)
+            baseline.take(history_, *options_.baseline, last.values->placed);
+        const MadeWith with = made_with(last);
         report.traces = traces_for_report(history_, baseline, with);
         if (options_.baseline && report.traces)
-            report.traces->no_baseline =
-                options_.baseline->misfit(last_.pixels.shape(), last_.quantity, &with);
+            report.traces->no_baseline = options_.baseline->misfit(last.pixels.shape(), last.quantity, &with);
         report.events = events_;
         report.frames = std::to_string(frames_) + " followed, " + std::to_string(totals.dropped) +
                         " dropped, " + std::to_string(totals.lost_before) + " lost before";
-        path_ = write_report(options_.path, report).pdf;
-        std::error_code ignored;
-        bytes_ = std::filesystem::file_size(path_, ignored);
+        return write_report(options_.path, report).pdf;
     }
-    std::uint64_t written() const override { return bytes_ > 0 ? 1 : 0; }
-    std::uint64_t bytes() const override { return bytes_; }
-    const std::string& path() const override { return path_; }
-    bool present() const override { return true; } // there is none before the end
-    bool named() const override { return written() > 0; }
 
-private:
-    void take(const EventMark& event) {
-        std::erase_if(events_, [&](const TimedEvent& known) { return known.mark.number == event.number; });
-        const std::optional<TraceMoment> newest = history_.overview().newest;
-        const std::int64_t shift = newest ? newest->time_ns - newest->capture_ns : 0;
-        if (!event.removed)
-            events_.push_back({event, event.capture_ns + shift});
-    }
-    RecordOptions options_;
-    StreamInfo stream_;
-    std::string path_;
     TraceHistory history_;
     std::vector<TimedEvent> events_;
-    RecordedFrame last_;
-    std::uint64_t frames_ = 0, bytes_ = 0;
+    std::uint64_t frames_ = 0;
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-#include "recording/screen/picture.hpp"
+#include "recording/screen/screen.hpp"
 
 #include "analysis/baseline_image.hpp"
 #include "pipeline/counts.hpp"

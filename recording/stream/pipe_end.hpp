@@ -1,18 +1,28 @@
-// The writing end of a pipe, or of what else takes a stream: whoever reads may be slow, stand still or go
-// away.
+// Names that stand for a stream, and the writing end of a pipe or of what else takes a stream. The reader may
+// be slow, stand still or go away; nothing is created, renamed or replaced.
 #pragma once
-
-#include "recording/stream/target.hpp"
 
 #include <sys/uio.h>
 
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace specklescope {
+
+/// "-", /dev/stdout, /dev/fd/N, a FIFO or /dev/null, with raw: or y4m: in front or without.
+struct StreamTarget {
+    enum class Kind : std::uint8_t { raw, y4m };
+    Kind kind = Kind::raw; ///< without a prefix: y4m where the name ends in .y4m
+    std::string text;      ///< as the user wrote it
+    std::string path;      ///< without the prefix
+    int descriptor = -1;   ///< of this process; -1: `path` is to be opened
+};
+/// Nothing where `text` names a file. What has a prefix is always a stream, whether or not there is one.
+std::optional<StreamTarget> stream_target(const std::string& text);
 
 /// Standard output belongs to streams from here on: what is printed there goes to standard error, whoever
 /// prints it. Throws UsageError where it is a terminal, RunError where it is closed. A second call does

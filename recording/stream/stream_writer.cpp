@@ -4,8 +4,8 @@
 #include "base/one_line.hpp"
 #include "recording/record_file.hpp"
 #include "recording/stream/pipe_end.hpp"
-#include "recording/video/encoders.hpp"
-#include "recording/video_color.hpp"
+#include "recording/video/planes.hpp"
+#include "recording/video/video.hpp"
 
 #include <gst/gst.h>
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 // Kymographs written by the real program: the profiles that scipy finds in the recorded map, opened by
 // tifffile, whatever ends the run.
 #include "analysis/region.hpp"
-#include "recording/lines/kymograph.hpp"
+#include "recording/lines/lines.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/refused.hpp"

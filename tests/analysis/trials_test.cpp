@@ -3,7 +3,7 @@
 #include "analysis/pulse_table.hpp"
 #include "analysis/trials.hpp"
 #include "base/error.hpp"
-#include "recording/traces_text.hpp"
+#include "recording/traces.hpp"
 #include "tests/analysis/trace_history_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"

@@ -1,8 +1,8 @@
 // Addresses of doors, behind the name of their option: publish, control, metrics or serve, and a space. What
 // is accepted is the same when it is shown and read again; what is refused shows no password.
-// Parser: net/address.cpp recording/outlet/serve_address.cpp base/source_argument.cpp
+// Parser: net/address.cpp base/source_argument.cpp
 #include "net/address.hpp"
-#include "recording/outlet/outlet.hpp"
+#include "net/outlet.hpp"
 #include "tests/fuzz/support.hpp"
 
 namespace specklescope::fuzz {

@@ -1,8 +1,8 @@
 // Files of keys: what is taken for one decodes to its 32 bytes, and is the same when it is written and read
 // again.
-// Parser: net/curve_keys.cpp
+// Parser: net/curve.cpp
 #include "have_zmq.hpp"
-#include "net/curve_keys.hpp"
+#include "net/address.hpp"
 #include "tests/fuzz/support.hpp"
 
 #include <sys/stat.h>

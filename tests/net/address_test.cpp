@@ -1,7 +1,7 @@
 // Addresses of doors are accepted, or refused in a sentence that names what is allowed.
 #include "base/error.hpp"
 #include "net/address.hpp"
-#include "recording/outlet/outlet.hpp"
+#include "net/outlet.hpp"
 
 #include <gtest/gtest.h>
 

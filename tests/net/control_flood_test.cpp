@@ -1,5 +1,5 @@
 // Memory and connections of clients that send much or read nothing at --control.
-#include "net/control/unix_socket.hpp"
+#include "net/control/pending.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/memory.hpp"

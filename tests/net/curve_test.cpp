@@ -1,7 +1,7 @@
 // With keys only their clients are let in, and what is wrong with a file of keys is said before anything
 // runs.
 #include "base/error.hpp"
-#include "net/curve_keys.hpp"
+#include "net/address.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/curve_pair.hpp"
 

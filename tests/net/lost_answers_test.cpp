@@ -2,7 +2,7 @@
 // and at the end in all.
 #include "have_microhttpd.hpp"
 #include "have_rtsp.hpp"
-#include "net/control/clients.hpp"
+#include "net/control/server.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/rtsp_stranger.hpp"

@@ -7,8 +7,8 @@
 #include "analysis/regions_file.hpp"
 #include "net/control/server.hpp"
 #include "net/metrics/metrics.hpp"
+#include "net/outlet.hpp"
 #include "net/publisher.hpp"
-#include "recording/outlet/outlet.hpp"
 #include "tests/support/rtsp_stranger.hpp"
 #include "tests/support/running.hpp"
 

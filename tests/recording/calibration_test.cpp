@@ -1,6 +1,6 @@
 // What a TIFF tells of its axes: ratios are the nearest, and the JSON within OME-XML is the same object.
 #include "files/whole_file.hpp"
-#include "recording/scale/calibration.hpp"
+#include "recording/tiff.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -5,30 +5,12 @@
 #include "tests/recording/storage_calls.hpp"
 #include "tests/support/test_port.hpp"
 
-#include <sys/resource.h>
-
 #include <optional>
 
 namespace specklescope::full_disk_counts_test {
 
 const Shape kRaw{64, 48, 1, PixelType::u16};
 const Shape kNumber{64, 48, 1, PixelType::f32};
-
-/// Limits the size of files while it lives: a write beyond it fails as on a full disk.
-class Room {
-public:
-    explicit Room(rlim_t bytes) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit most{std::min(bytes, before_.rlim_max), before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &most);
-    }
-    Room(const Room&) = delete;
-    Room& operator=(const Room&) = delete;
-    ~Room() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
-private:
-    rlimit before_{};
-};
 
 struct Kind {
     const char* name;
@@ -41,7 +23,7 @@ std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << ki
 class FullDiskCounts : public testing::TestWithParam<Kind> {
 protected:
     SinkStatus record_in(rlim_t bytes) {
-        const Room room(bytes);
+        const FileSizeLimit room(bytes);
         RecordOptions options{
             .path = folder_ / GetParam().name, .what = GetParam().what, .rate = GetParam().rate};
         options.limits.keep_free = 0;
@@ -165,7 +147,7 @@ TEST(FullDiskOfAFilm, CountsFramesThatComeSlowly) {
         options.limits.keep_free = 0;
         const auto sink = make_recorder(options);
         {
-            const Room room(300'000);
+            const FileSizeLimit room(300'000);
             sink->open(stream_of(kRaw, said));
             for (std::uint64_t n = 0; n < 250; ++n) {
                 Result result = maker.make(n);
@@ -188,7 +170,7 @@ TEST(FullDiskOfAFilm, IsReadToItsEndWithoutRoomForItsIndex) {
     Maker maker(raw, {16, 16, 1, PixelType::f32});
     constexpr std::uint64_t kFrames = 5000;
     const auto record_in = [&](rlim_t bytes) {
-        const Room room(bytes);
+        const FileSizeLimit room(bytes);
         RecordOptions options{.path = folder / "a.mp4", .what = RecordWhat::processed, .rate = 0.1};
         options.limits.keep_free = 0;
         return record(maker, options, 0, kFrames);
@@ -215,7 +197,7 @@ TEST(FullDiskPicture, IsWholeOrNotThere) {
         for (const rlim_t room : {0, 1, 100, 1000, 4000, 9000, 16000, 1 << 30}) {
             SinkStatus status;
             {
-                const Room limit(room);
+                const FileSizeLimit limit(room);
                 status = record(maker, options, 0, 3);
             }
             const bool there = fs::exists(folder / name);

@@ -9,7 +9,7 @@
 #include "files/image_file.hpp"
 #include "files/recorded.hpp"
 #include "have_exr.hpp"
-#include "recording/video_description.hpp"
+#include "recording/video/video.hpp"
 #include "sources/registry.hpp"
 
 namespace specklescope::generations_test {

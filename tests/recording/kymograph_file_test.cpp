@@ -1,29 +1,12 @@
 // What one file of a kymograph says of itself: its scale, its times, and after a write that failed no more
 // than it holds.
-#include "recording/lines/kymograph_file.hpp"
+#include "recording/lines/line_sink.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 
 namespace specklescope::kymograph_file_test {
-
-/// A file that may not grow: as a full disk, but only for this process.
-class NoMoreThan {
-public:
-    explicit NoMoreThan(rlim_t bytes) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit small{bytes, before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &small);
-    }
-    NoMoreThan(const NoMoreThan&) = delete;
-    NoMoreThan& operator=(const NoMoreThan&) = delete;
-    ~NoMoreThan() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
-private:
-    rlimit before_{};
-};
 
 /// As libtiff sees the one page.
 struct Seen {
@@ -168,7 +151,7 @@ TEST_F(KymographFileTest, AfterAWriteThatFailedItHoldsWhatItSaysAndNoMore) {
         const std::uint64_t largest = std::max(fs::file_size(path()), fs::file_size(path() + ".csv"));
         add(*file, before, 40, 1); // with another exposure
         {
-            const NoMoreThan full(largest + 150);
+            const FileSizeLimit full(largest + 150);
             EXPECT_THROW(file->flush(0), RunError);
         }
         errno = EFBIG; // of what went wrong before

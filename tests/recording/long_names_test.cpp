@@ -1,7 +1,7 @@
 // Names as long as file systems allow: what the program adds to them is known before the first frame.
 #include "base/one_line.hpp"
 #include "files/whole_file.hpp"
-#include "recording/lines/kymograph.hpp"
+#include "recording/lines/lines.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"

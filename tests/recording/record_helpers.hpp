@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <tiffio.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -225,5 +226,21 @@ inline SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64
     sink->close();
     return sink->status();
 }
+
+/// Limits the size of files while it lives: a write beyond it fails as on a full disk, for this process only.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(rlim_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit most{std::min(bytes, before_.rlim_max), before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &most);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+    ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+private:
+    rlimit before_{};
+};
 
 } // namespace specklescope

@@ -3,7 +3,7 @@
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/places.hpp"
 
-#include "recording/video_description.hpp"
+#include "recording/video/video.hpp"
 
 #include <cmath>
 #include <thread>

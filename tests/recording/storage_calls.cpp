@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 namespace specklescope::test {
 namespace {
@@ -49,6 +51,7 @@ void end(const std::vector<Place>& places) {
         if (place.round == round)
             log[place.index].end = ++now;
 }
+std::atomic<std::size_t> least_that_fails{SIZE_MAX}; // NOLINT: bytes of operator new
 } // namespace
 
 StorageLog::StorageLog(std::function<int()> stand_in) {
@@ -102,6 +105,9 @@ SameRandom::~SameRandom() {
     same_random = 0;
 }
 
+LittleMemory::LittleMemory(std::size_t least) { least_that_fails = least; }
+LittleMemory::~LittleMemory() { least_that_fails = SIZE_MAX; }
+
 int SameRandom::left() const {
     const std::lock_guard lock(mutex);
     return same_random;
@@ -109,6 +115,15 @@ int SameRandom::left() const {
 } // namespace specklescope::test
 
 using namespace specklescope::test;
+
+void* operator new(std::size_t bytes) {
+    void* memory = bytes < least_that_fails ? std::malloc(std::max<std::size_t>(1, bytes)) : nullptr;
+    if (!memory)
+        throw std::bad_alloc();
+    return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 extern "C" {
 

@@ -63,4 +63,13 @@ public:
     SameRandom& operator=(const SameRandom&) = delete;
 };
 
+/// While it lives operator new fails for this many bytes and more.
+class LittleMemory {
+public:
+    explicit LittleMemory(std::size_t least);
+    ~LittleMemory();
+    LittleMemory(const LittleMemory&) = delete;
+    LittleMemory& operator=(const LittleMemory&) = delete;
+};
+
 } // namespace specklescope::test

@@ -1,5 +1,7 @@
-// Where a time lies in a recording whose frames do not come evenly: by their own times, in every format.
+// Where each frame lay in the file that it came from, jumps included, and where a time lies in a recording
+// whose frames do not come evenly: by their own times, in every format.
 #include "pipeline/timed_frames.hpp"
+#include "sources/gst/gst_container.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
@@ -8,6 +10,52 @@
 #include <iostream>
 
 namespace specklescope::time_in_file_test {
+
+const std::vector<std::uint64_t> kPlaces = {5, 6, 20, 21, 3};
+
+void record_places(const std::string& path, bool from_file) {
+    const Shape shape{32, 24, 1, PixelType::u8};
+    Maker maker(shape);
+    const auto sink = make_recorder({.path = path, .what = RecordWhat::raw});
+    sink->open(stream_of(shape, 25));
+    for (std::size_t i = 0; i < kPlaces.size(); ++i) {
+        Result result = maker.make(i);
+        if (from_file)
+            result.info.position = kPlaces[i];
+        sink->push(result, true);
+    }
+    sink->close();
+    ASSERT_EQ(sink->status().error, "");
+    ASSERT_EQ(sink->status().written, kPlaces.size());
+}
+
+std::vector<std::uint64_t> places_in(const std::string& text) {
+    std::vector<std::uint64_t> places;
+    const std::string key = "\"position\":";
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1))
+        places.push_back(std::stoull(text.substr(at + key.size())));
+    return places;
+}
+
+TEST(Positions, OfEachFrameInRawAndTiff) {
+    const TemporaryFolder folder;
+    ASSERT_NO_FATAL_FAILURE(record_places(folder / "a.raw", true));
+    EXPECT_EQ(places_in(read_text(folder / "a.raw.jsonl")), kPlaces);
+    ASSERT_NO_FATAL_FAILURE(record_places(folder / "a.tiff", true));
+    EXPECT_EQ(places_in(read_text(folder / "a.tiff")), kPlaces);
+    ASSERT_NO_FATAL_FAILURE(record_places(folder / "live.raw", false));
+    EXPECT_EQ(read_text(folder / "live.raw.jsonl").find("position"), std::string::npos);
+}
+
+TEST(Positions, WhereTheyJumpInMatroska) {
+    const TemporaryFolder folder;
+    ASSERT_NO_FATAL_FAILURE(record_places(folder / "a.mkv", true));
+    const std::string texts = matroska_texts(folder / "a.mkv");
+    const Json json = Json::parse(texts.substr(texts.find("{\"finished\"")), nullptr, false);
+    EXPECT_EQ(json["frames"]["position"], Json::parse("[5,1,14,1,-18]")) << texts;
+    ASSERT_NO_FATAL_FAILURE(record_places(folder / "live.mkv", false));
+    EXPECT_EQ(matroska_texts(folder / "live.mkv").find("position"), std::string::npos);
+}
 
 constexpr Shape kShape{64, 48, 1, PixelType::u8};
 constexpr std::uint64_t kFrames = 60;
@@ -18,7 +66,7 @@ std::int64_t time_of(std::uint64_t frame) {
     return n < 10 ? n * 300'000'000 : 3'000'000'000 + (n - 10) * 100'000'000;
 }
 
-void record(const std::string& path) {
+void record_times(const std::string& path) {
     const auto sink = make_recorder({.path = path, .what = RecordWhat::raw});
     sink->open(stream_of(kShape, 10));
     Maker maker(kShape);
@@ -36,7 +84,7 @@ class TimeInFile : public testing::TestWithParam<const char*> {};
 TEST_P(TimeInFile, IsThatOfItsFrames) {
     const TemporaryFolder folder;
     const std::string path = folder / (std::string("a") + GetParam());
-    record(path);
+    record_times(path);
     const auto source = make_source(path, {});
     EXPECT_NEAR(source->open().rate, 10, 1e-6);
     for (std::uint64_t n = 0; n < kFrames; ++n) {
@@ -55,7 +103,7 @@ TEST_P(TimeInFile, IsThatOfItsFrames) {
 
 TEST_P(TimeInFile, IsWhereARunBegins) {
     const TemporaryFolder folder;
-    record(folder / (std::string("a") + GetParam()));
+    record_times(folder / (std::string("a") + GetParam()));
     const auto run = [&](const char* time) {
         return run_program({"run", std::string("a") + GetParam(), "--from-s", time, "--frames", "2",
                             "--record-raw", std::string("from") + time + ".raw"},
@@ -83,8 +131,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, TimeInFile, testing::Values(".tiff", ".raw", "
 TEST(TimeInFiles, GoesOnOverThem) {
     const TemporaryFolder folder;
     fs::create_directory(folder / "f");
-    record(folder / "f/a1.tiff");
-    record(folder / "f/a2.tiff");
+    record_times(folder / "f/a1.tiff");
+    record_times(folder / "f/a2.tiff");
     const auto source = make_source(folder / "f", {});
     source->open();
     EXPECT_EQ(TimedFrames::find(*source, 7.9), kFrames - 1);

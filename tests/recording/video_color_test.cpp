@@ -1,5 +1,5 @@
 // A recorded video shows what a snapshot of the same frame shows: 40 dB at least, whatever is in it.
-#include "recording/video_color.hpp"
+#include "recording/video/planes.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
 #include "tests/support/random.hpp"
 

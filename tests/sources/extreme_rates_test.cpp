@@ -2,7 +2,7 @@
 // takes a schedule to no time that is none.
 #include "config/settings.hpp"
 #include "files/recorded.hpp"
-#include "recording/video_description.hpp"
+#include "recording/video/video.hpp"
 #include "sources/pacer.hpp"
 #include "sources/registry.hpp"
 #include "sources/speed.hpp"

@@ -4,6 +4,7 @@
 #include "have_cairo.hpp"
 #include "recording/report/report.hpp"
 #include "tests/recording/record_helpers.hpp"
+#include "tests/recording/storage_calls.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/nightly.hpp"
 
@@ -235,6 +236,15 @@ for name, colour in ("rowone", (255, 128, 0)), ("rowtwo", (0, 128, 255)), ("rowt
     assert top <= y and y + height <= bottom, "it is no higher and no lower than its line"
     assert near(y + height / 2, (top + bottom) / 2, 1), (y + height / 2, (top + bottom) / 2)
 )py")) << test::read_file(folder_ / "python.log");
+}
+
+/// Cairo calls back for each part of the file, and no exception may pass through it.
+TEST_F(ReportDrawing, WithoutMemoryForTheFileIsAnError) {
+    report_.mapping.automatic = false; // percentiles need memory, too
+    report_.result.raw = {};
+    EXPECT_GT(draw_pdf(report_).size(), 10000U) << "more than the pixels need";
+    const test::LittleMemory none(10000);
+    EXPECT_THROW((void)draw_pdf(report_), RunError);
 }
 
 #endif

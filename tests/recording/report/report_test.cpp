@@ -9,8 +9,6 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/support/nightly.hpp"
 
-#include <sys/resource.h>
-
 namespace specklescope::report_test {
 
 constexpr const char* kRegions =
@@ -130,22 +128,6 @@ TEST_F(ReportTest, WhatCannotBeIsOneSentence) {
 }
 #endif
 
-/// A file that may not grow: as a full disk, but only for this process.
-class NoRoom {
-public:
-    explicit NoRoom(rlim_t bytes) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit small{bytes, before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &small);
-    }
-    NoRoom(const NoRoom&) = delete;
-    NoRoom& operator=(const NoRoom&) = delete;
-    ~NoRoom() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
-private:
-    rlimit before_{};
-};
-
 TEST_F(ReportTest, AFullDiskLeavesNothingBehindAndNothingOfOthersIsRemoved) {
     const Shape shape{48, 32, 1, PixelType::f32};
     Maker maker(shape);
@@ -157,13 +139,13 @@ TEST_F(ReportTest, AFullDiskLeavesNothingBehindAndNothingOfOthersIsRemoved) {
         const auto recorder = make_recorder({.path = folder_ / name});
         recorder->open(stream_of(shape));
         recorder->push(maker.make(1), true);
-        const NoRoom none(64);
+        const FileSizeLimit none(64);
         recorder->close();
         EXPECT_NE(recorder->status().error, "") << name;
     }
     try {
         check_report("out.pdf");
-        const NoRoom none(64);
+        const FileSizeLimit none(64);
         write_report(folder_ / "out.pdf", report);
         ADD_FAILURE() << "it was written";
     } catch (const UsageError&) { // built without Pango

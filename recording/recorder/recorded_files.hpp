@@ -1,0 +1,123 @@
+// The files of one recording, one after another, and what is written into them: room on the disk, frames that
+// are computed from others, gaps. Used by recorder.cpp only, on the recorder's thread.
+#pragma once
+
+#include "pipeline/clock/clock_fit.hpp"
+#include "pipeline/clock/growing_time.hpp"
+#include "recording/record_file.hpp"
+#include "recording/screen/screen.hpp"
+
+#include <optional>
+
+namespace specklescope {
+
+/// Free space on the disk of a recording.
+class DiskRoom {
+public:
+    DiskRoom() = default;
+    /// `keep_free` per cent of the file system of `path`'s folder stay free.
+    DiskRoom(const std::string& path, double keep_free);
+
+    /// Called before `bytes` are written. Reads the free space every 100 ms, or after 64 MiB. Does nothing if
+    /// the size of the file system is unknown or `keep_free` is 0. Throws RunError if there is no room.
+    void check(std::uint64_t bytes);
+    /// Seconds until there is no room, after `written` bytes since the construction; NaN: not known yet.
+    double left_s(std::uint64_t written) const;
+
+private:
+    void read();
+
+    std::string path_, folder_;
+    double keep_free_ = 0;
+    bool known_ = false;
+    std::uint64_t free_ = 0, kept_ = 0; ///< bytes, at the last read()
+    std::uint64_t since_ = 0;           ///< bytes written since then
+    SteadyClock::time_point began_{}, last_read_{};
+};
+
+/// Frames that are computed from others: the change against the baseline (100·(F/F₀ − 1) of each pixel in
+/// 32-bit floats), the mask of saturated samples (255 where saturation_threshold() counts a raw sample, else
+/// 0), images of the screen. The pixels of a returned frame are overwritten by the next call.
+class DerivedFrames {
+public:
+    explicit DerivedFrames(const RecordOptions& options) : options_(options), painter_(options.marks) {}
+    void begin(const StreamInfo& stream) { painter_.begin(stream); }
+    /// `frame` itself if nothing is computed. Throws RunError if the baseline has another size or quantity.
+    RecordedFrame of(const RecordedFrame& frame);
+
+private:
+    RecordedFrame change(const RecordedFrame& result);
+    RecordedFrame mask(const RecordedFrame& raw);
+    Frame slot(const Shape& shape);
+
+    const RecordOptions& options_;
+    ScreenPainter painter_;
+    std::optional<FrameRing> ring_; ///< one slot
+};
+
+class RecordedFiles {
+public:
+    /// Both outlive this.
+    RecordedFiles(const RecordOptions& options, const RecordFormat& format)
+        : options_(options), format_(format), derived_(options) {}
+
+    /// Forgets what was written before. Throws UsageError or RunError as Sink::open() does.
+    void open(const StreamInfo& stream);
+    RecordedFrame derived(const RecordedFrame& frame) { return derived_.of(frame); }
+    /// True if the recording would exceed its limit of bytes. It holds at least one frame.
+    bool is_full_for(const RecordedFrame& frame) const;
+    /// Begins the first or the next file if necessary. Returns the seconds that writing took. Throws
+    /// RunError.
+    double write(RecordedFrame& frame);
+    /// Brings the totals in the present file up to date. Throws RunError, also if the file was removed.
+    void update(std::uint64_t dropped);
+    /// Finishes the present file. `well`: no write has failed. Throws RunError.
+    void finish(std::uint64_t dropped, bool well);
+    /// Frames that were lost between the last frame in the file and frame `newest`.
+    void count_lost_until(std::uint64_t newest, std::uint64_t dropped, std::uint64_t left_out);
+    /// After a failed write: counts only frames in files that are still there.
+    void recount() { progress_.written = ended_.written + (present() ? writer_->written() : 0); }
+
+    /// path, before, written, lost_before, bytes, disk_left_s.
+    const SinkStatus& progress() const { return progress_; }
+    std::uint64_t last_sequence() const { return last_.sequence; }
+
+private:
+    bool present() const { return writer_ && writer_->present(); }
+    void check_present() const;
+    std::uint64_t bytes_of(const RecordedFrame& frame) const;
+    bool is_another_kind(const RecordedFrame& frame) const;
+    bool wants_next_file(const RecordedFrame& frame) const;
+    void next_file(const RecordedFrame& first);
+    void count_lost(std::uint64_t missing, std::uint64_t known);
+    void end_file(const std::string& path, std::uint64_t frames, std::uint64_t bytes);
+    FileTotals totals(std::uint64_t dropped) const;
+
+    const RecordOptions& options_;
+    const RecordFormat& format_;
+    StreamInfo stream_;
+    DerivedFrames derived_;
+    DiskRoom disk_;
+    std::unique_ptr<FileWriter> writer_;
+    int next_number_ = 0; ///< first name that is tried for the next file: the names before it are taken
+    SinkStatus progress_;
+    GrowingTime time_;
+    struct {
+        Shape shape;
+        Quantity quantity;
+        std::int64_t begin_ns = 0, now_ns = 0; ///< times of the first and the present frame
+        std::uint64_t lost = 0, in_warmup = 0;
+        ClockWatch clock;
+    } file_; ///< the present one
+    struct {
+        std::uint64_t written = 0, bytes = 0, dropped = 0;
+        SinkFile last;
+    } ended_; ///< all files before it
+    struct {
+        std::uint64_t sequence = 0, dropped = 0, left_out = 0;
+        bool any = false;
+        bool failed = false; ///< the frame is not in the file
+    } last_;                 ///< frame
+};
+
+} // namespace specklescope

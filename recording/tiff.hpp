@@ -1,0 +1,71 @@
+// Headers and directories of TIFF, and how other programs learn what the axes of a stack are: ImageJ's words
+// and resolution, or OME-XML (2016-06, https://www.openmicroscopy.org/Schemas/OME/2016-06) if the name ends
+// in .ome.tiff.
+#pragma once
+
+#include "pipeline/stage.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace specklescope {
+
+/// Classic TIFF has 32-bit offsets: up to 4 GB, and every program opens it. ImageJ opens no BigTIFF.
+enum class TiffKind : std::uint8_t { classic, big };
+
+inline constexpr std::uint64_t kClassicTiffBytes = 0xffffffff; ///< the most that a classic TIFF may have
+inline constexpr std::uint64_t kTiffHeaderBytes = 16; ///< of either kind; classic TIFF leaves 8 unused
+
+enum class TiffField : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
+
+/// Up to 8 bytes of values in the machine's order; `value` of a text is its offset. Classic TIFF writes u64
+/// as u32.
+struct TiffEntry {
+    std::uint16_t tag;
+    TiffField type;
+    std::uint64_t count;
+    std::uint64_t value;
+};
+
+/// kTiffHeaderBytes, with the offset of the first directory; 0: none yet.
+std::string tiff_header(TiffKind kind, std::uint64_t first);
+/// Position of the offset of the first directory in the header, and of the next one in a directory.
+constexpr std::uint64_t tiff_first_at(TiffKind kind) { return kind == TiffKind::big ? 8 : 4; }
+constexpr std::uint64_t tiff_next_at(TiffKind kind, std::uint64_t entries) {
+    return kind == TiffKind::big ? 8 + 20 * entries : 2 + 12 * entries;
+}
+constexpr std::uint64_t tiff_offset_bytes(TiffKind kind) { return kind == TiffKind::big ? 8 : 4; }
+/// The directory that begins at `at` of the file, followed by the values that have no room in it. Its length
+/// depends on the tags, types and counts only.
+std::string tiff_directory(TiffKind kind, std::uint64_t at, std::span<const TiffEntry> entries,
+                           std::uint64_t next);
+
+/// A positive number as TIFF's ratio of two 32-bit ones, numerator in the lower half: the nearest by its
+/// continued fraction, exact for ratios of small numbers; 1/1 for anything else.
+std::uint64_t tiff_ratio(double value);
+
+/// "flow.ome.tiff", in any case.
+bool is_ome_name(const std::string& path);
+
+struct StackAxes {
+    Shape shape;
+    Quantity quantity;
+    double um_per_px = 0;     ///< 0: unknown
+    std::uint64_t frames = 0; ///< 0: not known yet
+    double interval_s = 0;    ///< between frames; 0: unknown
+    bool timed = true;        ///< the frames have times, or a rate: an interval is written
+};
+/// What stands around the JSON of a description. Of the same shape, quantity, scale and timed both are always
+/// of the same length, so that they can be replaced in place.
+struct Wrapping {
+    std::string before, behind;
+};
+/// In words that ImageJ writes and tifffile and Bio-Formats read.
+Wrapping imagej_text(const StackAxes& axes);
+/// PhysicalSizeX/Y in µm, TimeIncrement, one channel named by its quantity; the JSON is a comment.
+Wrapping ome_text(const StackAxes& axes);
+/// The JSON as it may stand within the comment: the same object.
+std::string ome_safe(std::string json);
+
+} // namespace specklescope
