@@ -288,26 +288,6 @@ def test_the_present_stream_is_kept_to_and_nothing_is_waited_for(chain, images, 
     assert library.get(chain(frame)).tobytes() == chain(images[2]).tobytes()
 
 
-def test_one_frame_filled_again_and_again_gives_each_its_result(chain, images, library, delay):
-    """More calls than are on their way at once, all behind one another on the GPU: one frame and one output for all."""
-    side = sides(library, chain, images[0])
-    sources = [library.put(image) for image in images]
-    frame, out = library.put(images[0]), library.put(np.zeros_like(images[0]))
-    cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
-    made, written = [], []
-    with library.on(side):
-        delay()
-        for source in sources:
-            library.copy(frame, source)
-            made.append(chain(frame))
-            chain(frame, out=out)
-            written.append(out * 1)
-    side.synchronize()
-    for image, one, other in zip(images, made, written):
-        expected = chain(image).tobytes()
-        assert library.get(one).tobytes() == expected and library.get(other).tobytes() == expected
-
-
 @pytest.mark.parametrize("as_number", [False, True])
 def test_a_stream_that_is_named_waits_for_the_present_one(chain, images, library, delay, as_number):
     side = sides(library, chain, images[0])
@@ -337,23 +317,6 @@ def test_the_default_stream_is_kept_to(chain, images, library, delay):
         library.copy(frame, new)
         doubled = chain(frame, stream=stream) * 2
         assert library.get(doubled).tobytes() == (2 * chain(images[1])).tobytes()
-
-
-def test_one_chain_goes_from_stream_to_stream(images, library, delay):
-    """The memory of a chain over time is of one stream after the other."""
-    here, there = (ss.Chain("temporal:frames=4,output=contrast2", backend="cuda") for _ in range(2))
-    streams = [sides(library, there, image) for image in images[:3]]
-    there.reset()
-    cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
-    made = []
-    for number, image in enumerate(images):
-        with library.on(streams[number % 3]):
-            frame = library.put(image)
-            delay(20)
-            made.append(there(frame * 1))
-    cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
-    for image, one in zip(images, made):
-        assert library.get(one).tobytes() == here(image).tobytes()
 
 
 def test_each_thread_has_its_present_stream(images, library):
