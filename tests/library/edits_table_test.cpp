@@ -21,16 +21,28 @@ std::string refusal(specklescope_status status) {
     return specklescope_last_error();
 }
 
-TEST(TableOfEdits, HoldsForAChain) {
+TEST(TableOfEdits, HoldsForAChainAndAStream) {
     std::unique_ptr<Chain> chain;
+    std::unique_ptr<Stream> stream;
     edits::check_all(
         {.begin =
-             [&](const std::string& text) { chain = std::make_unique<Chain>(text.c_str(), "backend=cpu"); },
+             [&](const std::string& text) {
+                 chain = std::make_unique<Chain>(text.c_str(), "backend=cpu");
+                 stream = std::make_unique<Stream>("synthetic:uniform?width=64&height=48&live=false",
+                                                   text.c_str(), "backend=cpu");
+             },
          .edit =
              [&](const edits::Row& row) {
-                 return refusal(row.stage.empty() ? specklescope_chain_replace(*chain, row.text.c_str())
-                                                  : specklescope_chain_set_values(*chain, row.stage.c_str(),
-                                                                                  row.text.c_str()));
+                 const char* const stage = row.stage.c_str();
+                 const char* const text = row.text.c_str();
+                 const std::string of_stream =
+                     refusal(row.stage.empty() ? specklescope_stream_replace(*stream, text)
+                                               : specklescope_stream_set_values(*stream, stage, text));
+                 std::string of_chain =
+                     refusal(row.stage.empty() ? specklescope_chain_replace(*chain, text)
+                                               : specklescope_chain_set_values(*chain, stage, text));
+                 EXPECT_EQ(of_stream, of_chain);
+                 return of_chain;
              },
          .text = [&] { return text_of(*chain); }});
 }
