@@ -5,10 +5,12 @@
 #include "base/sentence.hpp"
 #include "base/standard_streams.hpp"
 #include "bench/bench.hpp"
+#include "cli/run.hpp"
 #include "commit.hpp"
 #include "config/table_reports.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
+#include "session/requests.hpp"
 #include "ui/ui.hpp"
 
 #include <csignal>
@@ -33,6 +35,10 @@ int run(int argc, char** argv) {
         return outcome.status;
     }
     const Settings& settings = outcome.settings;
+    if (settings.command == Command::control_schema) {
+        std::fputs(control_schema().c_str(), stdout);
+        return 0;
+    }
     set_up_log(settings);
     set_fft_planning(settings.program.as<ProgramSettings>().plans);
     if (settings.command == Command::bench)

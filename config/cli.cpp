@@ -3,7 +3,6 @@
 #include "config/cli_words.hpp"
 #include "config/complete.hpp"
 #include "config/config_file.hpp"
-#include "config/control/requests.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
 #include "config/options.hpp"
@@ -277,13 +276,15 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         return say(version_text());
     if (words.has("manual"))
         return say(manual(words.last("manual")));
-    if (words.has("control-schema"))
-        return say(control_schema());
     if (words.has("completion"))
         return say(completion_script(words.last("completion")));
 
     ParseOutcome outcome;
     Settings& settings = outcome.settings;
+    if (words.has("control-schema")) {
+        settings.command = Command::control_schema;
+        return outcome;
+    }
     settings.chain.add(stage_types().front().name);
     settings.remember = !words.has("no-remember");
     settings.trusted = words.has("trust");

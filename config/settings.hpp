@@ -90,7 +90,7 @@ struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): th
 /// screen_marks_table().
 const ParamTable& program_table();
 
-enum class Command : std::uint8_t { view, run, list, bench, pulse, trials };
+enum class Command : std::uint8_t { view, run, list, bench, pulse, trials, control_schema };
 
 /// What `bench` measures and writes.
 struct BenchSettings {

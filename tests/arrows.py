@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
 # Rooms of the program alone, which has a terminal.
-MAY_SAY = {"ui", "bench", "tests"}
+MAY_SAY = {"cli", "ui", "bench", "tests"}
 SAYS = re.compile(r"\bspdlog::(log|trace|debug|info|warn|error|critical)\s*\(")
 BEGIN, END = "<!-- arrows -->", "<!-- end of arrows -->"
 

@@ -1,6 +1,8 @@
 #include "ui/app.hpp"
 
 #include "base/long_work.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
 #include "config/unattended.hpp"
@@ -8,11 +10,9 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/ending.hpp"
-#include "ui/interrupt.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 #include "ui/panels/transport.hpp"
-#include "ui/progress.hpp"
 #include "ui/regions/region_panel.hpp"
 #include "ui/ui.hpp"
 
@@ -38,14 +38,29 @@ constexpr double kTall = 1.2; ///< times as high as wide: controls go below the 
 } // namespace
 
 App::App(Session& session, Window& window) : session_(session), window_(window) {
-    state_.change = session.baseline_asked();
+    state_.change = session.picture_baseline.asked();
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
-    if (WindowControl::wanted(session.settings()))
-        control_ = std::make_unique<WindowControl>(*this);
+    if (RequestServer::wanted(session.settings()))
+        requests_.emplace(session, static_cast<RequestFront&>(*this), wake_window);
 }
 
-void App::run(const OwnEnd* end) {
+std::optional<Result> App::newest(bool pixels) {
+    if (!display_.has_result())
+        return std::nullopt;
+    return pixels ? display_.host_result() : display_.result();
+}
+
+void App::act(Action action, const std::string& folder) {
+    const std::string why = why_not(action);
+    if (!why.empty())
+        throw UsageError("That is not possible now: " + why);
+    if (folder.empty())
+        return run(action);
+    run_in(folder, action);
+}
+
+void App::run(bool ends_by_itself) {
     int redraw = kSettleFrames;
     auto drawn = SteadyClock::now() - 1s;
     bool over = false;
@@ -64,7 +79,9 @@ void App::run(const OwnEnd* end) {
         }
         drawn = SteadyClock::now();
         const bool news = session_.poll();
-        if (!std::exchange(over, end && end->has_come())) // nothing comes behind what is taken then
+        if (!std::exchange(
+                over, ends_by_itself &&
+                          session_.over(requests_.has_value()))) // nothing comes behind what is taken then
             over_since = SteadyClock::now();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
@@ -187,20 +204,18 @@ void App::frame() {
     follow(state_.film, session_, display_.has_result() ? &display_.result() : nullptr);
     traces_.update(session_);
     handle_input();
-    if (control_)
-        control_->poll();
+    if (requests_)
+        requests_->poll();
     layout_ = arrange();
     grey_ = why_grey();
     if (Pipeline* pipeline = session_.pipeline()) {
-        display_.set_baseline(layout_.change.width > 0 ? session_.baseline_image() : nullptr);
+        display_.set_baseline(layout_.change.width > 0 ? session_.picture_baseline.image() : nullptr);
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (display_.has_result())
-            session_.compare_regions(display_.result());
+            session_.picture_baseline.compare(display_.result(), session_.traces(), session_.baseline);
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();
-            if (control_)
-                session_.doors.control = control_->counts();
         }
     }
     display_.update_range(session_.view().mapping);
@@ -230,7 +245,7 @@ void App::frame() {
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
     state_.scale.draw(session_, state_.confirm, state_.dismiss);
     if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
-        session_.folder = std::move(*folder);
+        session_.recordings.folder = std::move(*folder);
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open, std::exchange(state_.about_asked, false), session_.settings().keys);
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
@@ -245,7 +260,7 @@ void App::frame() {
 
 void App::keep_pictures() {
     if (std::exchange(state_.snapshot, false) && display_.has_result())
-        session_.snapshot(display_.host_result());
+        session_.recordings.snapshot(display_.host_result());
     if (std::exchange(state_.report, false) && display_.has_result())
         session_.report(display_.host_result());
 }
@@ -276,7 +291,7 @@ void App::report() const {
                                session_.settings().view.as<ViewSettings>().layout)]);
     probe::value("path", display_.path());
     probe::value("icons", window_.icons());
-    probe::value("folder", session_.folder);
+    probe::value("folder", session_.recordings.folder);
     probe::value("typing", ImGui::GetIO().WantTextInput ? 1.0 : 0.0);
     probe::value("hover.x", hover_.inside ? hover_.x : -1);
     probe::value("hover.y", hover_.inside ? hover_.y : -1);
@@ -303,7 +318,7 @@ void App::report() const {
     probe::value("blend.threshold", view.blend_threshold);
     probe::value("change.shown", display_.has_change() ? 1.0 : 0.0);
     probe::value("change.range", view.change_range);
-    probe::value("change.progress", session_.baseline_image_progress().value_or(NAN));
+    probe::value("change.progress", session_.picture_baseline.progress().value_or(NAN));
     probe::value("hover.change", hover_.change.value_or(NAN));
     probe::value("scale.um_per_px", um_per_px(false));
 }
@@ -349,14 +364,13 @@ int run_viewer(Settings settings) {
         window->on_drawn = [&](SurfaceSize size) { files.drawn(size); };
         App app(session, *window);
         const bool ends = ends_by_itself(session.settings());
-        const OwnEnd end(session);
-        app.run(ends ? &end : nullptr);
+        app.run(ends);
         if (files.wants_last()) {
             files.expect_last();
             app.draw();
         }
-        well = app.write_last() && !(ends && end.failed());
-        session.end_recordings(); // whatever the window itself has to wait for
+        well = app.write_last() && !(ends && session.failed());
+        session.recordings.end_all(); // whatever the window itself has to wait for
         window->size(session.view().width, session.view().height);
     }
     window.reset();

@@ -2,31 +2,31 @@
 #pragma once
 
 #include "pipeline/fixed_range.hpp"
+#include "session/requests.hpp"
 #include "ui/actions/control_walk.hpp"
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
-#include "ui/control/window_control.hpp"
-#include "ui/own_end.hpp"
 #include "ui/panels/panel.hpp"
-#include "ui/session.hpp"
 #include "ui/sources/open_dialog.hpp"
 #include "ui/traces/strip.hpp"
 
 namespace specklescope {
 
-class App {
+class App final : private RequestFront {
 public:
     App(Session& session, Window& window);
-    /// Until the window is closed, or its end comes by itself; null: it does not.
-    void run(const OwnEnd* end = nullptr);
+    /// Until the window is closed or, if it `ends_by_itself`, the session is over.
+    void run(bool ends_by_itself);
     void draw() { frame(); } ///< once more
     /// The snapshot that the settings ask for at the end, of the newest result. False if it could not be
     /// written.
     bool write_last() const;
 
 private:
-    friend class WindowControl;
+    std::optional<Result> newest(bool pixels) override;
+    void act(Action action, const std::string& folder) override;
+    void quit() override { window_.request_close(); }
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
@@ -107,8 +107,8 @@ private:
     std::uint64_t generation_ = 0;
     RangeSubject range_subject_; ///< of a range that the user has fixed
     bool fading_ = false;
-    std::string grey_;                       ///< why_grey(), of this drawing
-    std::unique_ptr<WindowControl> control_; ///< null: nobody asks
+    std::string grey_;                      ///< why_grey(), of this drawing
+    std::optional<RequestServer> requests_; ///< of --control
 };
 
 } // namespace specklescope

@@ -48,11 +48,11 @@ struct App::Actions {
     template <int Steps> static void low_end(App& a) { a.state_.histogram.nudge(a.session_, false, Steps); }
     template <int Steps> static void high_end(App& a) { a.state_.histogram.nudge(a.session_, true, Steps); }
     static void take_baseline_picture(App& a) {
-        a.session_.take_baseline_image();
+        a.session_.picture_baseline.take();
         a.state_.change = true;
     }
     static void show_change(App& a) {
-        if (a.session_.baseline_image())
+        if (a.session_.picture_baseline.image())
             a.state_.change = !a.state_.change;
         else
             take_baseline_picture(a);
@@ -63,8 +63,9 @@ struct App::Actions {
                    : "There are no regions whose traces it could be.";
     }
     static std::string recordable(const App& a) {
-        const bool wanted = a.session_.recorded_traces() || a.session_.traces_wanted();
-        return wanted || !a.session_.pipeline() ? a_source(a) : Session::kNoRegions;
+        const bool wanted =
+            a.session_.recordings.running(output_kind("traces")) || a.session_.traces_wanted();
+        return wanted || !a.session_.pipeline() ? a_source(a) : Recordings::kNoRegions;
     }
     template <int N> static std::string label(const App& a) {
         return a.session_.events().remembered().size() >= N ? a_source(a)
@@ -135,10 +136,14 @@ struct App::Actions {
             {Action::baseline_picture, take_baseline_picture, a_source},
             {Action::open, [](App& a) { a.state_.open_dialog = true; }},
             {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
-            {Action::record, [](App& a) { a.session_.toggle_record(RecordWhat::processed); }, a_source},
-            {Action::record_raw, [](App& a) { a.session_.toggle_record(RecordWhat::raw); }, a_source},
-            {Action::record_traces, [](App& a) { a.session_.toggle_traces(); }, recordable},
-            {Action::record_screen, [](App& a) { a.session_.toggle_record(RecordWhat::screen); }, a_source},
+            {Action::record, [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::processed)); },
+             a_source},
+            {Action::record_raw, [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::raw)); },
+             a_source},
+            {Action::record_traces, [](App& a) { a.session_.recordings.toggle(output_kind("traces")); },
+             recordable},
+            {Action::record_screen,
+             [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::screen)); }, a_source},
             {Action::report, [](App& a) { a.state_.report = true; }, a_result},
             {Action::palette, [](App& a) { a.palette_.open(); }},
             {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},
@@ -220,7 +225,7 @@ void App::run_in(const std::string& folder, Action action) {
         std::string& folder;
         const std::string own;
         ~Lent() { folder = own; }
-    } lent{session_.folder, std::exchange(session_.folder, folder)};
+    } lent{session_.recordings.folder, std::exchange(session_.recordings.folder, folder)};
     run(action);
     keep_pictures(); // now, while it is this folder
     if (!asked && state_.regions.ask != RegionTools::Ask::nothing)

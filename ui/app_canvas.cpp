@@ -2,7 +2,7 @@
 #include "ui/app.hpp"
 
 #include "ui/canvas/color_bar.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/pixel_grid.hpp"
 #include "ui/canvas/probe.hpp"
@@ -79,14 +79,14 @@ void App::canvas_window(const Layout& layout) {
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
                         session_.view().saturation_warning / 100, statistics,
                         layout.shows_processed && display_.result().warming_up());
-    const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings());
+    const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings.running());
     taken.insert(taken.end(), marked.begin(), marked.end());
     if (const Rect failed = draw_failed_recordings(layout.canvas, session_, taken); failed.height > 0)
         taken.push_back(failed);
     const float banner = draw_banner(layout.canvas, session_, taken);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
-    const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
-    fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
+    const float marks = narrow ? static_cast<float>(session_.recordings.running().size()) * dp(38) : 0;
+    fading_ = draw_toasts(layout.canvas, session_.notices().list(), std::max(marks, banner));
     ImGui::End();
 }
 
@@ -241,7 +241,7 @@ std::vector<Rect> App::canvas_scale(const Layout& layout) {
     const auto bar = [&](const Rect& area, bool raw) {
         const double scale = placement(layout, raw).scale;
         const bool marked = area.x <= layout.canvas.x;
-        const float above = marked ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
+        const float above = marked ? static_cast<float>(session_.recordings.running().size()) * dp(38) : 0;
         places.push_back(draw_scale_bar(area, um_per_px(raw) / scale, above));
     };
     const bool one = layout.split || layout.blended;

@@ -2,7 +2,7 @@
 // other.
 #include "ui/app.hpp"
 
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 
@@ -16,7 +16,7 @@ using theme::dp;
 } // namespace
 
 bool App::shows_change() const {
-    const auto& baseline = session_.baseline_image();
+    const auto& baseline = session_.picture_baseline.image();
     return state_.change && baseline && display_.has_result() && baseline->misfit(display_.result()).empty();
 }
 
@@ -26,7 +26,7 @@ std::string App::why_grey() const {
         return "Source lost: the last picture, " +
                number_text(std::floor(std::chrono::duration<double>(age).count())) + " s old";
     }
-    const auto& baseline = session_.baseline_image();
+    const auto& baseline = session_.picture_baseline.image();
     if (state_.change && baseline && display_.has_result())
         return baseline->misfit(display_.result());
     return "";
@@ -41,7 +41,7 @@ void App::tell_look() {
         look.raw_range =
             display_.raw_range(state_.stretch_raw && display_.result().info.light == Light::counts);
     if (state_.change)
-        look.baseline = session_.baseline_image();
+        look.baseline = session_.picture_baseline.image();
     session_.set_look(std::move(look));
 }
 

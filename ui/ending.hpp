@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/canvas/window_files.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 namespace specklescope {
 

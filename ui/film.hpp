@@ -1,7 +1,7 @@
 // A file as a film: where it stands, what is played again and again, how fast. No drawing here.
 #pragma once
 
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <array>
 

@@ -384,6 +384,15 @@ def night(work):
         shrink(work / name, name, palettes=[256], dither="FloydSteinberg")
 
 
+def tutorial_star(work):
+    with Viewer(work, [str(DATA / "rat_cortex_1280x1024_mono8.tif"), "--preset", "flow"], (1440, 900)) as window:
+        window.quiet()
+        x, y, width, height = window.widget("color_bar.assumed")
+        window.point(x + width / 2, y + height / 2)
+        time.sleep(2)
+        window.save("tutorial-star.png", (x - 30, 48, 440, 92))
+
+
 def tutorial_dark(work):
     (work / "places.json").write_text(json.dumps(PLACES))
     with Viewer(work, [str(DATA / "rat_cortex_1280x1024_mono8.tif"), "--stage", "background:black=82", "--stage",
@@ -440,6 +449,7 @@ PICTURES = {
     movie: ["movie.png"],
     kymograph: ["kymograph.png"],
     report: ["report.png"],
+    tutorial_star: ["tutorial-star.png"],
     tutorial_dark: ["tutorial-dark.png"],
     tutorial_change: ["tutorial-change.png"],
     tutorial_report: ["tutorial-report.png"],

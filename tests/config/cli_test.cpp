@@ -5,7 +5,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
 #include "tests/support/places.hpp"
-#include "ui/progress.hpp"
+#include "cli/progress.hpp"
 
 #include <cmath>
 #include <sys/stat.h>

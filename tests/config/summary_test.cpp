@@ -5,7 +5,7 @@
 #include "tests/recording/bigtiff.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
-#include "ui/run_report.hpp"
+#include "cli/summary.hpp"
 
 namespace specklescope::summary_test {
 

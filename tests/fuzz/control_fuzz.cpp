@@ -1,8 +1,8 @@
 // Requests of other programs: whatever comes in is answered by JSON that says ok, or by a sentence; a request
 // that is refused changes nothing, and none of them names a file when that is not allowed.
-// Parser: config/control/requests.cpp config/control/listing.cpp config/control/editing.cpp
-// Parser: config/control/keeping.cpp files/json_object.cpp
-#include "config/control/requests.hpp"
+// Parser: session/requests.cpp session/requests_get.cpp session/requests_edit.cpp
+// Parser: session/requests_keep.cpp session/requests_presets.cpp files/json_object.cpp
+#include "session/requests.hpp"
 #include "tests/fuzz/support.hpp"
 #include "tests/support/idle_host.hpp"
 
@@ -13,9 +13,6 @@ namespace {
 
 class Host final : public test::IdleHost {
 public:
-    void begin_recording(const OutputKind&, const std::string&) override {
-        demand(false, "a recording begins without a folder for it");
-    }
     void act(Action action, const std::string& folder) override {
         demand(info(action).files == ActionFiles::none && folder.empty(), "files are written or read");
     }
@@ -26,7 +23,7 @@ void check(std::string_view message) {
     const std::string before = host.state();
     std::optional<ControlReply> reply;
     const std::string refusal = sentence_of(message.size(), false, [&] {
-        const ControlWork work = read_request(message, host);
+        const ControlWork work = read_request(message, host.session, host);
         reply = work();
     });
     if (!refusal.empty())

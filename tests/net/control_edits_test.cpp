@@ -1,6 +1,6 @@
 // An edit that a script asks for is in effect from its version on, or its refusal is told; what one client
 // waits for holds up no other.
-#include "config/control/requests.hpp"
+#include "session/requests.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/idle_host.hpp"
@@ -102,7 +102,7 @@ private:
 
 TEST(ControlFrame, BringsNoPixelsBeforeTheFrameIsThere) {
     CountingHost host;
-    const ControlWork work = read_request(R"({"request":"frame","after":10})", host);
+    const ControlWork work = read_request(R"({"request":"frame","after":10})", host.session, host);
     for (; host.sequence <= 10; ++host.sequence)
         EXPECT_FALSE(work());
     EXPECT_EQ(host.with_pixels, 0);

@@ -1,5 +1,5 @@
 // A program that answers requests goes on whatever comes in and whoever asks, and gives away nothing for it.
-#include "config/control/requests.hpp"
+#include "session/requests.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/curve_pair.hpp"
 
@@ -26,8 +26,8 @@ std::string noise_of(std::mt19937& random, std::size_t most) {
 
 /// Texts that are nearly requests: with arguments of all kinds, some cut short or with a byte changed.
 std::string nearly(std::mt19937& random) {
-    const auto& rows = control_rows();
-    const ControlRow& row = rows[random() % (rows.size() - 1)]; // the last one ends the program
+    const auto& rows = all_requests();
+    const Request& row = rows[random() % (rows.size() - 1)]; // the last one ends the program
     EXPECT_NE(row.name, "quit");
     Json request = {{"request", row.name}};
     const std::vector<Json> values = {Json(),
@@ -46,7 +46,7 @@ std::string nearly(std::mt19937& random) {
                                       "speckle:radius=3",
                                       18446744073709551615ULL,
                                       "ü\n"};
-    for (const ControlArgument& argument : row.arguments)
+    for (const RequestArgument& argument : row.arguments)
         if (random() % 4 != 0 && argument.name != "version" && argument.name != "after")
             request[argument.name] = argument.choices.empty() || random() % 3 == 0
                                          ? values[random() % values.size()]

@@ -1,6 +1,6 @@
 // A program that runs does what a script asks for, says what is wrong in the words of the command line, and
 // goes on whatever comes in.
-#include "config/control/requests.hpp"
+#include "session/requests.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"
@@ -306,14 +306,14 @@ TEST(ControlSchema, HasEveryRequestWithItsArguments) {
     ASSERT_EQ(printed.status, 0) << printed.all();
     EXPECT_EQ(printed.out, control_schema());
     const Json schema = Json::parse(printed.out);
-    ASSERT_EQ(schema["oneOf"].size(), control_rows().size());
-    for (std::size_t i = 0; i < control_rows().size(); ++i) {
-        const ControlRow& row = control_rows()[i];
+    ASSERT_EQ(schema["oneOf"].size(), all_requests().size());
+    for (std::size_t i = 0; i < all_requests().size(); ++i) {
+        const Request& row = all_requests()[i];
         const Json& one = schema["oneOf"][i];
         EXPECT_EQ(one["properties"]["request"]["const"], row.name);
         EXPECT_EQ(one["properties"].size(), row.arguments.size() + 1);
         std::set<std::string> required = {"request"};
-        for (const ControlArgument& argument : row.arguments)
+        for (const RequestArgument& argument : row.arguments)
             if (argument.required)
                 required.insert(argument.name);
         EXPECT_EQ(one["required"].get<std::set<std::string>>(), required);

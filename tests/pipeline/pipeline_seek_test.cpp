@@ -149,10 +149,10 @@ TEST(PipelineSeek, AWarmOneShowsWhatARunShowsThere) {
         film.pipeline->seek(to, true);
         ++shown;
         ASSERT_TRUE(film.comes(to, shown - 1));
+        EXPECT_EQ(film.sink->count(), shown) << "frames that fill the histories are not shown";
         const std::scoped_lock lock(mutex);
         EXPECT_TRUE(last == straight[to]) << "frame " << to;
         EXPECT_EQ(done, to >= 4);
-        EXPECT_EQ(film.sink->count(), shown) << "nobody sees what fills the histories";
     }
     EXPECT_GE(film.pipeline->stats().passed_over, 4U * 4 + 2 + 4);
     film.pipeline->pause(false);

@@ -1,5 +1,5 @@
 // Numbers as people read them, and what colours say.
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/overlay.hpp"
 

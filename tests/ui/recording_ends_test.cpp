@@ -1,5 +1,5 @@
 // What is told of recordings that have ended.
-#include "ui/recording_ends.hpp"
+#include "session/recordings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "ui/regions/region_tools.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ protected:
         });
     }
     static bool told(const Session& session, const std::string& text) {
-        return std::any_of(session.notes().begin(), session.notes().end(),
+        return std::any_of(session.notices().list().begin(), session.notices().list().end(),
                            [&](const Note& note) { return note.text.find(text) != std::string::npos; });
     }
     TemporaryFolder folder_;

@@ -2,7 +2,7 @@
 // set.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ protected:
     }
     int told(const std::string& text) const {
         return static_cast<int>(
-            std::count_if(session_->notes().begin(), session_->notes().end(),
+            std::count_if(session_->notices().list().begin(), session_->notices().list().end(),
                           [&](const Note& note) { return note.text.find(text) != std::string::npos; }));
     }
     TemporaryFolder folder_;

@@ -1,5 +1,5 @@
 // What the window works on, without the window: sources that open and fail, edits, recordings, messages.
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
@@ -28,7 +28,7 @@ protected:
     }
     static int told(const Session& session, const std::string& text) {
         return static_cast<int>(
-            std::count_if(session.notes().begin(), session.notes().end(),
+            std::count_if(session.notices().list().begin(), session.notices().list().end(),
                           [&](const Note& note) { return note.text.find(text) != std::string::npos; }));
     }
     std::string film(int frames) const {
@@ -139,18 +139,18 @@ TEST_F(SessionTest, ARecordingIsFinishedBesideAndTold) {
     Settings settings = settings_of(film(30));
     settings.program.set("loop", true);
     Session session(settings);
-    session.folder = folder_.path().string();
+    session.recordings.folder = folder_.path().string();
     session.start(ignore);
-    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
-    session.toggle_record(RecordWhat::raw);
-    ASSERT_NE(session.recording(RecordWhat::raw), nullptr) << session.notes().back().text;
-    EXPECT_EQ(session.recording(RecordWhat::processed), nullptr);
+    EXPECT_EQ(session.recordings.running(RecordWhat::raw), nullptr);
+    session.recordings.toggle(output_kind(RecordWhat::raw));
+    ASSERT_NE(session.recordings.running(RecordWhat::raw), nullptr) << session.notices().list().back().text;
+    EXPECT_EQ(session.recordings.running(RecordWhat::processed), nullptr);
     ASSERT_TRUE(until(session, [&] {
-        const Recording* recording = session.recording(RecordWhat::raw);
+        const Recording* recording = session.recordings.running(RecordWhat::raw);
         return recording && recording->sink->status().written > 10;
     }));
-    session.toggle_record(RecordWhat::raw);
-    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
+    session.recordings.toggle(output_kind(RecordWhat::raw));
+    EXPECT_EQ(session.recordings.running(RecordWhat::raw), nullptr);
     ASSERT_TRUE(until(session, [&] { return told(session, "Recorded ") == 1; }));
     EXPECT_FALSE(names_in(folder_.path().string()).empty());
 }
@@ -163,28 +163,28 @@ TEST_F(SessionTest, ARecordingOfALengthEndsByItselfUnderTheNameThatWasAskedFor) 
     settings.program.set("subject", std::string("mouse/7"));
     settings.program.set("record_name", std::string("{subject}_{what}_{count}"));
     Session session(settings);
-    session.folder = folder_ / "out";
-    std::filesystem::create_directory(session.folder);
+    session.recordings.folder = folder_ / "out";
+    std::filesystem::create_directory(session.recordings.folder);
     session.start(ignore);
     for (const char* name : {"mouse-7_raw_001.tiff", "mouse-7_raw_002.tiff"}) {
-        session.toggle_record(RecordWhat::raw);
-        ASSERT_NE(session.recording(RecordWhat::raw), nullptr) << session.notes().back().text;
-        ASSERT_TRUE(until(session, [&] { return session.recording(RecordWhat::raw) == nullptr; }));
+        session.recordings.toggle(output_kind(RecordWhat::raw));
+        ASSERT_NE(session.recordings.running(RecordWhat::raw), nullptr) << session.notices().list().back().text;
+        ASSERT_TRUE(until(session, [&] { return session.recordings.running(RecordWhat::raw) == nullptr; }));
         ASSERT_TRUE(until(session, [&] {
             return told(session, std::string(name) + ", complete with 7 frames") == 1;
-        })) << session.notes().back().text;
+        })) << session.notices().list().back().text;
     }
-    EXPECT_EQ(names_in(session.folder),
+    EXPECT_EQ(names_in(session.recordings.folder),
               (std::vector<std::string>{"mouse-7_raw_001.tiff", "mouse-7_raw_002.tiff"}));
 
     session.settings().program.set("record_name", std::string("{patient}"));
-    session.toggle_record(RecordWhat::raw);
-    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
+    session.recordings.toggle(output_kind(RecordWhat::raw));
+    EXPECT_EQ(session.recordings.running(RecordWhat::raw), nullptr);
     EXPECT_EQ(told(session, "unknown place {patient}"), 1);
     session.settings().program.set("record_name", std::string("{what}"));
     session.settings().program.set("record_every_s", 0.5);
-    session.toggle_record(RecordWhat::raw);
-    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr) << "one of three and one in 0.5 s";
+    session.recordings.toggle(output_kind(RecordWhat::raw));
+    EXPECT_EQ(session.recordings.running(RecordWhat::raw), nullptr) << "one of three and one in 0.5 s";
     EXPECT_EQ(told(session, "exclude each other"), 1);
 }
 
@@ -218,7 +218,7 @@ TEST_F(SessionTest, MessagesAreKeptUpToSixty) {
     for (int i = 0; i < 100; ++i)
         session.say(Message::Level::info, "message " + std::to_string(i));
     session.poll();
-    EXPECT_EQ(session.notes().size(), 60U);
+    EXPECT_EQ(session.notices().list().size(), 60U);
     EXPECT_EQ(told(session, "message 39"), 0);
     EXPECT_EQ(told(session, "message 99"), 1);
 }

@@ -3,7 +3,7 @@
 #include "tests/recording/bigtiff.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 
 namespace specklescope::viewer_marks_test {
 

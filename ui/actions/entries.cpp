@@ -2,7 +2,7 @@
 
 #include "ui/panels/chain_edits.hpp"
 #include "ui/presets/preset_edits.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 #include "ui/sources/recent.hpp"
 
 namespace specklescope {

@@ -1,6 +1,6 @@
 #include "ui/canvas/color_bar.hpp"
 
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/canvas/ticks.hpp"

@@ -4,7 +4,7 @@
 #include "pipeline/fixed_range.hpp"
 #include "pipeline/mapping.hpp"
 #include "ui/actions/control_walk.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/canvas/ticks.hpp"

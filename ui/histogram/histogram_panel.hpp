@@ -4,7 +4,7 @@
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/histogram/sampler.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <optional>
 #include <utility>

@@ -1,7 +1,7 @@
 // The tool bar above the picture and the status line below it.
 #include "config/keys/bindings.hpp"
 #include "ui/canvas/color_bar.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -216,7 +216,7 @@ void record_button(Session& session, ViewState& state) {
     using Records = ViewState::ToolbarRecords;
     constexpr std::array kEach = {RecordWhat::processed, RecordWhat::raw, RecordWhat::screen};
     const bool recording = std::any_of(kEach.begin(), kEach.end(),
-                                       [&](RecordWhat each) { return session.recording(each) != nullptr; });
+                                       [&](RecordWhat each) { return session.recordings.running(each) != nullptr; });
     const KeyBindings& keys = session.settings().keys;
     const std::array<std::string, 4> what = {with_key("the processed picture", keys, Action::record),
                                              with_key("raw frames", keys, Action::record_raw), "both",
@@ -232,8 +232,8 @@ void record_button(Session& session, ViewState& state) {
                                                                    : Records::processed;
             const bool wanted = state.toolbar_records == chosen_by ||
                                 (state.toolbar_records == Records::both && each != RecordWhat::screen);
-            if (recording ? session.recording(each) != nullptr : wanted)
-                session.toggle_record(each);
+            if (recording ? session.recordings.running(each) != nullptr : wanted)
+                session.recordings.toggle(output_kind(each));
         }
     if (ImGui::BeginPopupContextItem("##records")) {
         close_on_escape();

@@ -1,7 +1,7 @@
 // What buttons, drags and the command palette do with the stages of a chain.
 #pragma once
 
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 namespace specklescope {
 

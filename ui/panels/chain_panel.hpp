@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/canvas/display.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 namespace specklescope {
 

@@ -1,7 +1,7 @@
 #include "ui/panels/change_panel.hpp"
 
 #include "config/keys/bindings.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -23,12 +23,12 @@ void declared(Session& session, const char* name) {
 
 void draw_change_lines(Session& session, ViewState& state, const Display& display) {
     control_label("Baseline");
-    const std::optional<double> progress = session.baseline_image_progress();
-    const bool taken = session.baseline_image() != nullptr;
+    const std::optional<double> progress = session.picture_baseline.progress();
+    const bool taken = session.picture_baseline.image() != nullptr;
     const float gap = dp(4), width = (ImGui::CalcItemWidth() - gap) / 2;
     const std::string label = progress ? number_text(100 * *progress, 3) + " %, end" : "Take";
     if (tool_button((label + "##baseline").c_str(), progress.has_value(), width)) {
-        session.take_baseline_image();
+        session.picture_baseline.take();
         state.change = true;
     }
     probe::item("change.take");
@@ -49,7 +49,7 @@ void draw_change_lines(Session& session, ViewState& state, const Display& displa
     declared(session, "change_range");
     if (!display.has_result())
         return;
-    if (const std::string misfit = session.baseline_image()->misfit(display.result()); !misfit.empty())
+    if (const std::string misfit = session.picture_baseline.image()->misfit(display.result()); !misfit.empty())
         hint("No change is shown: " + misfit + ".", theme::kWarning);
 }
 

@@ -3,7 +3,7 @@
 #include "config/settings.hpp"
 
 #include "ui/actions/control_walk.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 

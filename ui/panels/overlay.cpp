@@ -1,6 +1,6 @@
 #include "ui/panels/overlay.hpp"
 
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -294,8 +294,8 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
 }
 
 Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken) {
-    probe::value("recordings.failed", static_cast<double>(session.failed_recordings.size()));
-    if (session.failed_recordings.empty())
+    probe::value("recordings.failed", static_cast<double>(session.notices().failed_recordings.size()));
+    if (session.notices().failed_recordings.empty())
         return {};
     const float left = static_cast<float>(canvas.x) + dp(12);
     float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
@@ -311,13 +311,13 @@ Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vec
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing)) {
         ImGui::PushFont(theme::fonts().bold);
-        ImGui::TextUnformatted(session.failed_recordings.size() == 1 ? "A recording failed"
+        ImGui::TextUnformatted(session.notices().failed_recordings.size() == 1 ? "A recording failed"
                                                                      : "Recordings failed");
         ImGui::PopFont();
-        for (const std::string& why : session.failed_recordings)
+        for (const std::string& why : session.notices().failed_recordings)
             ImGui::TextWrapped("%s", why.c_str());
         if (ImGui::Button("OK"))
-            session.failed_recordings.clear();
+            session.notices().failed_recordings.clear();
         probe::item("recordings.acknowledge");
         const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
         place = {at.x, at.y, size.x, size.y};

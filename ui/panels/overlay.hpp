@@ -4,7 +4,7 @@
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/panel.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 namespace specklescope {
 

@@ -1,7 +1,7 @@
 #include "ui/panels/panel.hpp"
 
 #include "ui/canvas/color_order.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -167,10 +167,10 @@ void log_section(const Session& session) {
     if (!section("Messages", false))
         return;
     const auto now = SteadyClock::now();
-    if (session.notes().empty())
+    if (session.notices().list().empty())
         hint("None so far.");
-    for (std::size_t i = session.notes().size(); i-- > 0;) { // newest first
-        const Note& note = session.notes()[i];
+    for (std::size_t i = session.notices().list().size(); i-- > 0;) { // newest first
+        const Note& note = session.notices().list()[i];
         const double age = std::chrono::duration<double>(now - note.when).count();
         hint(clock_text(age) + " ago  " + note.text,
              note.level == Message::Level::info ? theme::kDim : level_color(note.level));

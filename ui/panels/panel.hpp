@@ -7,7 +7,7 @@
 #include "ui/panels/scale_dialog.hpp"
 #include "ui/presets/preset_edits.hpp"
 #include "ui/regions/region_tools.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 #include "ui/sources/folder_dialog.hpp"
 
 namespace specklescope {

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "recording/limits/record_limits.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -22,16 +22,16 @@ using theme::dp;
 
 /// One button with its format, and the running recording below it.
 void record_row(Session& session, RecordWhat what, const char* label, int& format) {
-    const std::vector<std::string>& endings = Session::endings(what);
+    const std::vector<std::string>& endings = Recordings::endings(what);
     ImGui::PushID(label);
-    const Recording* recording = session.recording(what);
+    const Recording* recording = session.recordings.running(what);
     const float choice = dp(74);
     const float width = ImGui::GetContentRegionAvail().x - choice - ImGui::GetStyle().ItemSpacing.x;
     if (recording)
         ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
     const std::string text = std::string(recording ? "Stop " : "Record ") + label;
     if (ImGui::Button(text.c_str(), {width, 0}))
-        session.toggle_record(what);
+        session.recordings.toggle(output_kind(what));
     probe::item(std::string("record.") + label);
     if (recording)
         ImGui::PopStyleColor();
@@ -53,7 +53,7 @@ void record_row(Session& session, RecordWhat what, const char* label, int& forma
 
 /// "keeps the last 3.0 s, 120 MiB": what a recording of raw frames would begin with.
 void kept_line(const Session& session) {
-    const std::optional<PreTrigger::Fill> kept = session.kept_before();
+    const std::optional<PreTrigger::Fill> kept = session.recordings.kept();
     if (!kept)
         return;
     char text[96];
@@ -130,24 +130,24 @@ void draw_record(Session& session, ViewState& state) {
     control_label("Folder");
     const float button = ImGui::GetFrameHeight() * 1.15F;
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - dp(4));
-    ImGui::InputText("##folder", &session.folder);
+    ImGui::InputText("##folder", &session.recordings.folder);
     probe::item("record.folder");
     tooltip("Where recordings and snapshots go.");
     ImGui::SameLine(0, dp(4));
     if (ImGui::Button("…##folder", {button, 0}))
-        state.folder.ask(session.folder);
+        state.folder.ask(session.recordings.folder);
     probe::item("record.browse");
     tooltip("Choose the folder from a list");
-    record_row(session, RecordWhat::processed, "processed", session.processed_format);
-    record_row(session, RecordWhat::raw, "raw", session.raw_format);
+    record_row(session, RecordWhat::processed, "processed", session.recordings.processed_format);
+    record_row(session, RecordWhat::raw, "raw", session.recordings.raw_format);
     kept_line(session);
-    record_row(session, RecordWhat::screen, "screen", session.screen_format);
-    const bool traces = session.recorded_traces() != nullptr;
+    record_row(session, RecordWhat::screen, "screen", session.recordings.screen_format);
+    const bool traces = session.recordings.running(output_kind("traces")) != nullptr;
     if (traces)
         ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
     ImGui::BeginDisabled(!traces && !session.traces_wanted());
     if (ImGui::Button(traces ? "Stop traces" : "Record traces", {ImGui::GetContentRegionAvail().x, 0}))
-        session.toggle_traces();
+        session.recordings.toggle(output_kind("traces"));
     ImGui::EndDisabled();
     probe::item("record.traces");
     tooltip("A table (.csv) with a row for each region and every frame.");
@@ -165,7 +165,7 @@ void draw_record(Session& session, ViewState& state) {
         with_key("PDF with picture, regions, traces, events, settings and methods; the picture as PNG and "
                  "the table as CSV beside it",
                  session.settings().keys, Action::report));
-    for (const Recording& recording : session.recordings()) {
+    for (const Recording& recording : session.recordings.running()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
                  size_text(status.bytes) +

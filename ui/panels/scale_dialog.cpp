@@ -1,7 +1,7 @@
 #include "ui/panels/scale_dialog.hpp"
 
 #include "config/keys/bindings.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

@@ -1,7 +1,7 @@
 // The field in which the size of a pixel is given: as µm a side, or as the length of the selected line.
 #pragma once
 
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <string>
 

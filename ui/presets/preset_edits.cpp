@@ -47,22 +47,9 @@ bool same_settings(const Settings& then, Session& session) {
 
 } // namespace
 
-Settings settings_now(Session& session) {
-    Settings now = session.settings();
-    now.chain = session.chain();
-    return now;
-}
-
-std::uint64_t take_preset(Session& session, const PresetTaken& taken) {
-    session.settings().view = taken.settings.view;
-    const std::uint64_t version = session.set_chain(taken.settings.chain);
-    session.range_for = taken.ranged ? session.chain().quantity().name : "";
-    return version;
-}
-
 void take_preset(Session& session, const std::string& name) {
     try {
-        const PresetTaken taken = with_preset(known_preset(name), settings_now(session));
+        const PresetTaken taken = with_preset(known_preset(name), session.settings_now());
         if (!same_values(taken.settings.program, session.settings().program)) {
             session.settings().program = taken.settings.program;
             session.say(Message::Level::info,
@@ -70,7 +57,7 @@ void take_preset(Session& session, const std::string& name) {
                             " also says how pictures are read: that takes effect when a "
                             "source is opened.");
         }
-        (void)take_preset(session, taken);
+        (void)session.take_preset(taken, true);
     } catch (const std::exception& error) {
         session.say(Message::Level::error, sentence_of(error));
     }
@@ -84,7 +71,7 @@ void PresetMenu::compare(Session& session, bool open) {
     compared_ = now;
     if (!open && !asked && compared_with_ && same_settings(*compared_with_, session))
         return;
-    const Settings& set = compared_with_.emplace(settings_now(session));
+    const Settings& set = compared_with_.emplace(session.settings_now());
     const auto of = [&](const std::string& name) {
         try {
             return find_preset(name) ? preset_differences(name, set) : std::vector<std::string>();
@@ -189,7 +176,7 @@ void PresetMenu::save_row(Session& session) {
             said_ = "There is a preset of yours with this name; once more replaces it.";
             return;
         }
-        save_preset(name_, there && there->yours() ? there->doc : "", settings_now(session), replace);
+        save_preset(name_, there && there->yours() ? there->doc : "", session.settings_now(), replace);
         said_ = "Saved as " + preset_path(name_) + ".";
         loaded_ = selected_ = name_;
         compared_ = {};

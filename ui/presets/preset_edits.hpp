@@ -2,18 +2,13 @@
 #pragma once
 
 #include "config/presets/preset_file.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 namespace specklescope {
 
-/// What is set now, as files of settings hold it.
-Settings settings_now(Session& session);
-/// Its chain, range and colours; the channel of colour stays. What cannot take effect while a source runs is
-/// said.
+/// Takes chain, range and colours of a preset; the channel of colour images stays. Reports settings that take
+/// effect only when a source is opened.
 void take_preset(Session& session, const std::string& name);
-/// Its chain, range and colours alone. Returns the version that results made with it have; 0: nothing was
-/// sent.
-std::uint64_t take_preset(Session& session, const PresetTaken& taken);
 
 /// The popup of presets, and what is typed in it.
 class PresetMenu {

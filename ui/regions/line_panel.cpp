@@ -2,7 +2,7 @@
 
 #include "analysis/profile.hpp"
 #include "ui/actions/control_walk.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

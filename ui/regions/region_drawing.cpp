@@ -2,7 +2,7 @@
 // name and, of the selected one, handles and mean.
 #include "ui/regions/region_drawing.hpp"
 
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

@@ -5,7 +5,7 @@
 #include "config/keys/actions.hpp"
 #include "ui/regions/line_panel.hpp"
 #include "ui/regions/region_view.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <array>
 #include <optional>

@@ -1,6 +1,6 @@
 // The lists of the dialog that opens a source: what was open lately, cameras, the files of a folder; a row is
 // a small picture, a name and a few words.
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

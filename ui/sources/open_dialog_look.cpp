@@ -1,6 +1,6 @@
 // The right side of the dialog that opens a source: the first frame, and the form for a file without a
 // header.
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

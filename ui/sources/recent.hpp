@@ -1,7 +1,7 @@
 // What was open lately, with what is known of it now, and the simulated scenes.
 #pragma once
 
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
 #include "base/sentence.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/window.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "ui/traces/plot.hpp"
 
 #include "analysis/baseline.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/canvas/ticks.hpp"

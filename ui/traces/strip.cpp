@@ -2,13 +2,13 @@
 
 #include "ui/actions/control_walk.hpp"
 #include "ui/actions/key_words.hpp"
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/regions/region_drawing.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
-#include "ui/session.hpp"
+#include "session/session.hpp"
 #include "ui/traces/strip.hpp"
 
 #include <imgui_stdlib.h>

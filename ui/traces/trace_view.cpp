@@ -1,6 +1,6 @@
 #include "ui/traces/trace_view.hpp"
 
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
-// Ctrl-C, SIGTERM and the other signals by which a process is asked to end: the first ends in order, so that
-// recordings are finished; the second at once, unless the same comes twice at one moment. A closed terminal
-// (SIGHUP) ends in order however often it is told. A closed output pipe (SIGPIPE) is only noted.
+// Signals. Ctrl-C, SIGTERM and the like: the first ends the program in order, so that recordings are
+// finished; the second ends it at once, unless the same signal comes twice within 0.3 s. A closed terminal
+// (SIGHUP) always ends it in order. A closed output pipe (SIGPIPE) is only noted. SIGUSR1 begins and ends
+// recordings.
 #pragma once
 
 #include <array>
@@ -25,6 +26,20 @@ private:
     static constexpr std::array kSignals = {SIGINT,  SIGTERM, SIGUSR1, SIGUSR2,
                                             SIGALRM, SIGXCPU, SIGHUP,  SIGPIPE};
     std::array<struct sigaction, kSignals.size()> old_{};
+};
+
+/// Catches SIGUSR1 while it lives, also between two sources: uncaught, it would end the program.
+class TriggerSignal {
+public:
+    TriggerSignal();
+    ~TriggerSignal();
+    TriggerSignal(const TriggerSignal&) = delete;
+    TriggerSignal& operator=(const TriggerSignal&) = delete;
+
+    static int take(); ///< number of signals since the last call
+
+private:
+    struct sigaction old_ {};
 };
 
 } // namespace specklescope

@@ -21,6 +21,10 @@ struct Doors {
 
     /// Adds a feed of each to a pipeline.
     void join(Pipeline& pipeline) const;
+    void mark(const EventMark& event) const { ///< with published results
+        if (publisher)
+            publisher->mark(event);
+    }
     bool send_results() const { return publisher || !outlets.empty(); }
 };
 /// Opens the outputs of the settings; outlets show `look`. Throws UsageError or RunError.

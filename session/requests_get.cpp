@@ -1,13 +1,13 @@
 // What there is and what is, told to other programs.
 #include "analysis/regions_file.hpp"
-#include "config/control/answers.hpp"
 #include "net/publisher.hpp"
 #include "pipeline/chain_text.hpp"
+#include "session/answers.hpp"
 #include "sources/registry.hpp"
 
 #include <cmath>
 
-namespace specklescope::control {
+namespace specklescope::requests {
 
 namespace {
 
@@ -53,9 +53,9 @@ Out sources() {
     return all;
 }
 
-Out requests() {
+Out request_names() {
     Out all = Out::array();
-    for (const ControlRow& row : control_rows())
+    for (const Request& row : all_requests())
         all.push_back({{"name", row.name}, {"doc", row.doc}});
     return all;
 }
@@ -76,9 +76,9 @@ Out stage_json(const ChainStage& stage) {
     return {{"stage", stage.type->name}, {"bypass", stage.bypassed}, {"parameters", json_of(stage.params)}};
 }
 
-Out recordings(ControlHost& host) {
+Out recordings(const Call& call) {
     Out all = Out::array();
-    for (const Recording& recording : host.recordings()) {
+    for (const Recording& recording : call.session.recordings.running()) {
         if (*recording.kind->request == '\0')
             continue;
         const SinkStatus status = recording.sink->status();
@@ -110,9 +110,117 @@ Out shape_json(const Shape& shape) {
             {"type", to_string(shape.type)}};
 }
 
+Answer list(const Call& call) {
+    const std::string of = call.arguments.value("of", "");
+    Out out = Out::object();
+    for (const auto& [name, make] : {std::pair<const char*, Out (*)()>{"stages", stages},
+                                     {"sources", sources},
+                                     {"view", [] { return declarations(view_table()); }},
+                                     {"requests", request_names},
+                                     {"actions", window_actions}})
+        if (of.empty() || of == name)
+            out[name] = make();
+    return answered(out);
+}
+
+Answer get(const Call& call) {
+    const Chain chain = call.session.chain();
+    if (call.arguments.contains("stage")) {
+        const ChainStage& stage = chain.stages()[stage_of(chain, call.arguments["stage"])];
+        if (!call.arguments.contains("key"))
+            return answered(stage_json(stage));
+        return answered({{"value", json_of(stage.params.get(call.arguments["key"].get<std::string>()))}});
+    }
+    if (call.arguments.contains("key"))
+        throw UsageError(
+            "The request get has a key and no stage; name the stage, as speckle, or leave the key "
+            "out.");
+    const Pipeline& pipeline = call.pipeline();
+    const PipelineStatus status = pipeline.status();
+    const StreamInfo stream = pipeline.stream();
+    Out out = {{"program", "Specklescope " SPECKLESCOPE_VERSION},
+               {"source", stream.source_text},
+               {"source_name", status.source.name},
+               {"live", status.source.live},
+               {"state", to_string(status.state)},
+               {"message", status.message},
+               {"paused", pipeline.paused()},
+               {"seekable", status.source.seekable},
+               {"length", status.source.length},
+               {"backend", stream.backend},
+               {"chain", to_string(chain)}};
+    out["stages"] = Out::array();
+    for (const ChainStage& stage : chain.stages())
+        out["stages"].push_back(stage_json(stage));
+    out["options"] = json_of(pipeline.source_params());
+    out["view"] = json_of(call.session.settings().view);
+    out["um_per_px"] = call.session.um_per_px(call.session.chain());
+    if (const std::optional<Result> newest = call.front.newest(false))
+        out["frame"] = header_of(*newest);
+    if (call.session.baseline.taken()) {
+        const std::string changed = call.session.baseline.changed(call.session.traces().overview());
+        out["baseline"] = {{"valid", changed.empty()}, {"why_not", changed}};
+    }
+    out["recordings"] = recordings(call);
+    return answered(out);
+}
+
+Answer stats(const Call& call) {
+    const Out counted = Out::parse(to_json(call.pipeline().stats()), nullptr, false);
+    return answered(
+        {{"stats", counted}, {"recordings", recordings(call)}, {"doors", json_of(call.session.doors)}});
+}
+
+Answer messages(const Call& call) {
+    Out all = Out::array();
+    const auto now = SteadyClock::now();
+    for (const Note& note : call.session.notices().list())
+        all.push_back({{"level", note.level == Message::Level::info      ? "info"
+                                 : note.level == Message::Level::warning ? "warning"
+                                                                         : "error"},
+                       {"text", note.text},
+                       {"age_s", std::chrono::duration<double>(now - note.when).count()}});
+    return answered({{"messages", std::move(all)}});
+}
+
+Answer frame(const Call& call) {
+    const std::uint64_t version = call.arguments.value("version", std::uint64_t{0});
+    if (version > 0)
+        for (const RefusedEdit& refused : call.pipeline().refused(version - 1))
+            if (refused.version == version)
+                throw RunError(refused.why);
+    const auto fits = [&](const std::optional<Result>& result) {
+        return result && result->info.version >= version &&
+               (!call.arguments.contains("after") ||
+                result->info.sequence > call.arguments["after"].get<std::uint64_t>());
+    };
+    std::optional<Result> newest = call.front.newest(false);
+    if (fits(newest))
+        newest = call.front.newest(true); // which may bring pixels from a GPU
+    if (!fits(newest)) {
+        call.progress.check_time();
+        return std::nullopt;
+    }
+    Out out = header_of(*newest);
+    out["chain"] = newest->chain ? to_string(*newest->chain) : "";
+    out["quantity"] = newest->quantity.name;
+    out["symbol"] = newest->quantity.symbol;
+    out["unit"] = newest->quantity.unit;
+    out["full_scale"] = newest->info.full_scale; // with it a chain of one's own gives the same bytes
+    out["image"] = shape_json(newest->image.shape());
+    std::vector<Frame> frames{newest->image};
+    if (call.arguments.value("raw", false)) {
+        out["raw"] = shape_json(newest->raw.shape());
+        frames.push_back(newest->raw);
+    }
+    ControlReply reply = answered(out);
+    reply.frames = std::move(frames);
+    return reply;
+}
+
 } // namespace
 
-ControlReply told(const Out& more) {
+ControlReply answered(const Out& more) {
     Out out = {{"ok", true}};
     out.update(more);
     return {out.dump(-1, ' ', false, Out::error_handler_t::replace)}; // names of files may be any bytes
@@ -154,110 +262,28 @@ Out declarations(const ParamTable& table) {
     return all;
 }
 
-Answer list(ControlHost&, const Json& a, ControlProgress&) {
-    const std::string of = a.value("of", "");
-    Out out = Out::object();
-    for (const auto& [name, make] : {std::pair<const char*, Out (*)()>{"stages", stages},
-                                     {"sources", sources},
-                                     {"view", [] { return declarations(view_table()); }},
-                                     {"requests", requests},
-                                     {"actions", window_actions}})
-        if (of.empty() || of == name)
-            out[name] = make();
-    return told(out);
-}
-
-Answer get(ControlHost& host, const Json& a, ControlProgress&) {
-    const Chain chain = host.chain();
-    if (a.contains("stage")) {
-        const ChainStage& stage = chain.stages()[stage_of(chain, a["stage"])];
-        if (!a.contains("key"))
-            return told(stage_json(stage));
-        return told({{"value", json_of(stage.params.get(a["key"].get<std::string>()))}});
-    }
-    if (a.contains("key"))
-        throw UsageError(
-            "The request get has a key and no stage; name the stage, as speckle, or leave the key "
-            "out.");
-    const Pipeline& pipeline = host.pipeline();
-    const PipelineStatus status = pipeline.status();
-    const StreamInfo stream = pipeline.stream();
-    Out out = {{"program", "Specklescope " SPECKLESCOPE_VERSION},
-               {"source", stream.source_text},
-               {"source_name", status.source.name},
-               {"live", status.source.live},
-               {"state", to_string(status.state)},
-               {"message", status.message},
-               {"paused", pipeline.paused()},
-               {"seekable", status.source.seekable},
-               {"length", status.source.length},
-               {"backend", stream.backend},
-               {"chain", to_string(chain)}};
-    out["stages"] = Out::array();
-    for (const ChainStage& stage : chain.stages())
-        out["stages"].push_back(stage_json(stage));
-    out["options"] = json_of(pipeline.source_params());
-    out["view"] = json_of(host.settings().view);
-    out["um_per_px"] = host.um_per_px();
-    if (const std::optional<Result> newest = host.newest(false))
-        out["frame"] = header_of(*newest);
-    if (host.baseline().taken()) {
-        const std::string changed = host.baseline().changed(host.traces().overview());
-        out["baseline"] = {{"valid", changed.empty()}, {"why_not", changed}};
-    }
-    out["recordings"] = recordings(host);
-    return told(out);
-}
-
-Answer stats(ControlHost& host, const Json&, ControlProgress&) {
-    const Out counted = Out::parse(to_json(host.pipeline().stats()), nullptr, false);
-    return told({{"stats", counted}, {"recordings", recordings(host)}, {"doors", json_of(host.doors())}});
-}
-
-Answer messages(ControlHost& host, const Json&, ControlProgress&) {
-    Out all = Out::array();
-    const auto now = SteadyClock::now();
-    for (const ControlMessage& one : host.messages())
-        all.push_back({{"level", one.message.level == Message::Level::info      ? "info"
-                                 : one.message.level == Message::Level::warning ? "warning"
-                                                                                : "error"},
-                       {"text", one.message.text},
-                       {"age_s", std::chrono::duration<double>(now - one.when).count()}});
-    return told({{"messages", std::move(all)}});
-}
-
-Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
-    const std::uint64_t version = a.value("version", std::uint64_t{0});
-    if (version > 0)
-        for (const RefusedEdit& refused : host.pipeline().refused(version - 1))
-            if (refused.version == version)
-                throw RunError(refused.why);
-    const auto fits = [&](const std::optional<Result>& result) {
-        return result && result->info.version >= version &&
-               (!a.contains("after") || result->info.sequence > a["after"].get<std::uint64_t>());
+std::vector<Request> reading_rows() {
+    using Type = ArgumentType;
+    return {
+        {"list",
+         "list stages, sources and the view with their parameters, requests, and the window's actions",
+         {{"of", Type::choice, false, "only these", {"stages", "sources", "view", "requests", "actions"}}},
+         list},
+        {"get",
+         "read source, chain, state, newest frame and recordings, or one parameter of a stage",
+         {{"stage", Type::stage, false, "only one stage, by its name or its place from 0"},
+          {"key", Type::text, false, "with stage: only one of its parameters"}},
+         get},
+        {"frame",
+         "read the newest result: its header, and its pixels as the next part of the answer",
+         {{"raw", Type::boolean, false, "the raw frame as one more part"},
+          {"version", Type::whole, false,
+           "wait for a result of this version, at most 10 s; for a refused edit the answer is why"},
+          {"after", Type::whole, false, "wait for a larger sequence number, at most 10 s"}},
+         frame},
+        {"stats", "read all counters, recordings, and what each client of an output got", {}, stats},
+        {"messages", "read the last messages: refused edits, ended recordings and why", {}, messages},
     };
-    std::optional<Result> newest = host.newest(false);
-    if (fits(newest))
-        newest = host.newest(true); // which may bring pixels from a GPU
-    if (!fits(newest)) {
-        progress.give_up_in_time();
-        return std::nullopt;
-    }
-    Out out = header_of(*newest);
-    out["chain"] = newest->chain ? to_string(*newest->chain) : "";
-    out["quantity"] = newest->quantity.name;
-    out["symbol"] = newest->quantity.symbol;
-    out["unit"] = newest->quantity.unit;
-    out["full_scale"] = newest->info.full_scale; // with it a chain of one's own gives the same bytes
-    out["image"] = shape_json(newest->image.shape());
-    std::vector<Frame> frames{newest->image};
-    if (a.value("raw", false)) {
-        out["raw"] = shape_json(newest->raw.shape());
-        frames.push_back(newest->raw);
-    }
-    ControlReply reply = told(out);
-    reply.frames = std::move(frames);
-    return reply;
 }
 
-} // namespace specklescope::control
+} // namespace specklescope::requests

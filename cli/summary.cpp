@@ -1,4 +1,4 @@
-#include "ui/run_report.hpp"
+#include "cli/summary.hpp"
 
 #include "config/text.hpp"
 #include "pipeline/chain.hpp"

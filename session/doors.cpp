@@ -1,6 +1,6 @@
-#include "config/control/doors.hpp"
+#include "session/doors.hpp"
 
-#include "config/control/answers.hpp"
+#include "session/answers.hpp"
 
 #include <algorithm>
 
@@ -12,8 +12,8 @@ double seconds_since(SteadyClock::time_point when) {
     return std::chrono::duration<double>(SteadyClock::now() - when).count();
 }
 
-control::Out json_of_control(const ControlCounts& counts) {
-    using control::Out;
+requests::Out json_of_control(const ControlCounts& counts) {
+    using requests::Out;
     Out clients = Out::array();
     for (const ControlClientCounts& client : counts.clients)
         clients.push_back({{"from", client.from},
@@ -28,8 +28,8 @@ control::Out json_of_control(const ControlCounts& counts) {
             {"clients", std::move(clients)}};
 }
 
-control::Out json_of_outlet(const Outlet& outlet) {
-    using control::Out;
+requests::Out json_of_outlet(const Outlet& outlet) {
+    using requests::Out;
     const SinkStatus status = outlet.status();
     Out clients = Out::array();
     for (const OutletClient& client : outlet.clients())
@@ -85,7 +85,7 @@ std::vector<DoorTotal> totals(const Doors& doors) {
     return all;
 }
 
-namespace control {
+namespace requests {
 
 Out json_of(const Doors& doors) {
     Out out = Out::object();
@@ -101,6 +101,6 @@ Out json_of(const Doors& doors) {
     return out;
 }
 
-} // namespace control
+} // namespace requests
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-#include "ui/progress.hpp"
+#include "cli/progress.hpp"
 
 #include "config/text.hpp"
 

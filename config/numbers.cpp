@@ -1,4 +1,4 @@
-#include "ui/canvas/numbers.hpp"
+#include "config/numbers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "ui/interrupt.hpp"
+#include "cli/interrupt.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -13,6 +13,7 @@ std::atomic<int> interrupts{0};
 std::atomic<std::int64_t> first_ns{0}; ///< when the first came
 std::atomic<int> first_number{0};
 std::atomic<bool> closed_pipe{false};
+std::atomic<int> triggers{0}; ///< not yet taken
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
               std::atomic<std::int64_t>::is_always_lock_free); // so that a signal handler may touch them
 
@@ -45,6 +46,8 @@ extern "C" void on_hangup(int) {
 
 extern "C" void on_closed_pipe(int) { closed_pipe = true; }
 
+extern "C" void on_trigger(int) { ++triggers; }
+
 } // namespace
 
 InterruptGuard::InterruptGuard() {
@@ -76,5 +79,18 @@ InterruptGuard::~InterruptGuard() {
 bool InterruptGuard::interrupted() { return interrupts.load() > 0; }
 
 bool InterruptGuard::reader_gone() { return closed_pipe.load(); }
+
+TriggerSignal::TriggerSignal() {
+    triggers = 0;
+    struct sigaction action {};
+    action.sa_handler = on_trigger;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, &old_);
+}
+
+TriggerSignal::~TriggerSignal() { sigaction(SIGUSR1, &old_, nullptr); }
+
+int TriggerSignal::take() { return triggers.exchange(0); }
 
 } // namespace specklescope

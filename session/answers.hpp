@@ -1,0 +1,35 @@
+// Shared by the files of requests.
+#pragma once
+
+#include "session/requests.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace specklescope::requests {
+
+using Json = nlohmann::json;
+using Out = nlohmann::ordered_json;
+using Answer = std::optional<ControlReply>;
+
+/// The rows of each file.
+std::vector<Request> reading_rows();
+std::vector<Request> editing_rows();
+std::vector<Request> keeping_rows();
+std::vector<Request> preset_rows();
+
+/// {"ok":true} with these members.
+ControlReply answered(const Out& more = Out::object());
+Out json_of(const ParamValue& value);
+Out json_of(const Params& params); ///< of what can be set
+Out declarations(const ParamTable& table);
+Out json_of(const Doors& doors);
+/// Place of a stage in the chain, by its place or name. Throws UsageError.
+std::size_t stage_of(const Chain& chain, const Json& wanted);
+/// As on the command line.
+std::string text_of(const Json& value);
+/// The folder of --control-folder. Throws UsageError if there is none.
+const std::string& folder_for_requests(const Settings& settings);
+/// Path of a file named by a client. Throws UsageError.
+std::string path_in_folder(const Settings& settings, const std::string& name);
+
+} // namespace specklescope::requests

@@ -1,0 +1,120 @@
+#include "session/picture_baseline.hpp"
+
+#include "base/error.hpp"
+#include "base/sentence.hpp"
+#include "config/baseline.hpp"
+#include "config/keys/bindings.hpp"
+#include "config/numbers.hpp"
+
+#include <utility>
+
+namespace specklescope {
+
+void PictureBaseline::start(Settings& settings) {
+    asked_ = wants_baseline(settings);
+    if (!asked_)
+        return;
+    if (!state_.interactive || baseline_is_of_files(settings))
+        return take_baseline(settings);
+    if (settings.program.as<ProgramSettings>().change)
+        throw UsageError(
+            "--change has no baseline yet when the window opens on a camera; record its rest and "
+            "name that with --baseline FILE, or leave --change out.");
+}
+
+void PictureBaseline::finish_start() {
+    const double seconds = state_.program().baseline_seconds;
+    Params& program = state_.settings.program;
+    program.set("baseline", std::string()); // from here on the user decides
+    program.set("baseline_seconds", 0.0);
+    program.set("change", false);
+    image_ = state_.settings.baseline;
+    if (image_) {
+        state_.notices.say(Message::Level::info, "Baseline: " + image_->text() + ".");
+    } else if (asked_) {
+        state_.view().baseline_s = seconds;
+        take();
+    }
+}
+
+void PictureBaseline::take() {
+    Notices& notices = state_.notices;
+    if (collector_)
+        return collector_->finish(); // with what there is
+    if (!state_.running())
+        return notices.say(Message::Level::warning,
+                           "Nothing runs of which a baseline could be taken; open a source.");
+    const double seconds = state_.view().baseline_s;
+    auto collector = std::make_shared<BaselineCollector>(seconds);
+    try {
+        state_.pipeline->add_sink(collector);
+    } catch (const std::exception& error) {
+        return notices.say(Message::Level::error, sentence_of(error));
+    }
+    collector_ = std::move(collector);
+    collected_by_ = state_.pipeline;
+    notices.say(Message::Level::info, "Taking the baseline of the picture over the next " +
+                                          number_text(seconds, 3) + " s; the same again" +
+                                          with_key("", state_.settings.keys, Action::baseline_picture) +
+                                          " ends it now.");
+}
+
+void PictureBaseline::poll() {
+    if (!collector_)
+        return;
+    if (state_.pipeline->finished()) // no more frames come
+        collector_->finish();
+    const std::shared_ptr<const BaselineImage> taken = collector_->taken();
+    const std::string error = collector_->error();
+    if (!taken && error.empty())
+        return;
+    collected_by_->remove_sink(collector_);
+    collected_by_.reset();
+    collector_.reset();
+    if (!taken)
+        return state_.notices.say(Message::Level::warning, error);
+    image_ = taken;
+    state_.notices.say(Message::Level::info,
+                       "Baseline of the picture taken over " + count_text(taken->frames()) + " frames" +
+                           (taken->seconds() > 0 ? ", " + number_text(taken->seconds(), 3) + " s." : "."));
+}
+
+void PictureBaseline::drop() {
+    if (collector_) {
+        collected_by_->remove_sink(collector_);
+        collected_by_.reset();
+        collector_.reset();
+        state_.notices.say(Message::Level::info,
+                           "The baseline of the picture is not taken: its source was closed.");
+    }
+    if (std::exchange(image_, nullptr))
+        state_.notices.say(Message::Level::info,
+                           "The baseline of the picture was of the source before, and is left out; take it" +
+                               with_key("", state_.settings.keys, Action::baseline_picture) +
+                               " of this one.");
+}
+
+void PictureBaseline::check(const Result& first) {
+    const auto& baseline = state_.settings.baseline;
+    if (!baseline || checked_ || !(first.image || first.device_image))
+        return;
+    checked_ = true;
+    if (const std::string misfit = baseline->misfit(first); !misfit.empty())
+        throw UsageError(baseline->refusal(misfit));
+}
+
+void PictureBaseline::compare(const Result& shown, TraceHistory& traces, Baseline& regions) {
+    if (!state_.settings.baseline || image_ != state_.settings.baseline || !shown.regions)
+        return;
+    const auto& placed = shown.regions->placed;
+    if (regions.taken() && (regions.taken()->from_picture.empty() || compared_ == placed))
+        return;
+    if (regions.take(traces, *image_, placed) && regions.taken()->regions.size() == placed->regions.size())
+        compared_ = placed;
+}
+
+std::optional<double> PictureBaseline::progress() const {
+    return collector_ ? std::optional(collector_->progress()) : std::nullopt;
+}
+
+} // namespace specklescope

@@ -1,0 +1,45 @@
+// Baseline image F₀ of a session: asked for by the settings or by the user, taken while results pass.
+#pragma once
+
+#include "analysis/baseline.hpp"
+#include "analysis/baseline_image.hpp"
+#include "session/state.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace specklescope {
+
+class PictureBaseline {
+public:
+    explicit PictureBaseline(SessionState& state) : state_(state) {}
+
+    /// Takes the baseline that the settings ask for. With a user, that of a live source waits for
+    /// finish_start(). Long work (base/long_work.hpp). Throws UsageError or RunError.
+    void start(Settings& settings);
+    /// Call once the source runs: shows the baseline taken by start(), or begins to take it.
+    void finish_start();
+    /// Begins F₀ of every pixel over the results of the next `baseline_s` seconds, or ends it now.
+    void take();
+    void poll();
+    /// Drops F₀: another source was opened.
+    void drop();
+    /// Throws UsageError if the result does not fit the baseline of the settings. Checks the first result.
+    void check(const Result& first);
+    /// Sets the baseline of the regions from this image, until the user takes another one.
+    void compare(const Result& shown, TraceHistory& traces, Baseline& regions);
+
+    std::optional<double> progress() const; ///< 0…1 while one is taken
+    const std::shared_ptr<const BaselineImage>& image() const { return image_; }
+    bool asked() const { return asked_; } ///< by the settings
+
+private:
+    SessionState& state_;
+    bool asked_ = false, checked_ = false;
+    std::shared_ptr<BaselineCollector> collector_; ///< a sink of collected_by_ while a baseline is taken
+    std::shared_ptr<Pipeline> collected_by_;
+    std::shared_ptr<const BaselineImage> image_;
+    std::shared_ptr<const PlacedRegions> compared_; ///< by compare()
+};
+
+} // namespace specklescope

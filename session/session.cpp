@@ -1,0 +1,559 @@
+#include "session/session.hpp"
+
+#include "analysis/regions_file.hpp"
+#include "base/log.hpp"
+#include "base/long_work.hpp"
+#include "base/sentence.hpp"
+#include "config/atomic_file.hpp"
+#include "config/keys/bindings.hpp"
+#include "config/last_window.hpp"
+#include "config/numbers.hpp"
+#include "config/recorded/recorded_settings.hpp"
+#include "pipeline/scale/pixel_size.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Continues with what was shown before. If that fails too, the pipeline's state has the reason.
+void start_again(Pipeline& pipeline, const std::function<void(Pipeline&)>& join) {
+    try {
+        join(pipeline);
+        pipeline.start();
+    } catch (const std::exception& error) {
+        run_log().debug("{}", sentence_of(error));
+    }
+}
+
+std::string count_of(const RegionEditor& editor) {
+    const std::size_t count = editor.regions().size();
+    return std::to_string(count) + (count == 1 ? " region" : " regions");
+}
+
+} // namespace
+
+bool waits_for_file(const ChainStage& stage) {
+    const std::vector<ParamDecl>& decls = stage.params.table().decls();
+    return !stage.bypassed && std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+        return decl.kind == ParamKind::path && stage.params.visible(decl) &&
+               std::get<std::string>(stage.params.get(decl.name)).empty();
+    });
+}
+
+Session::Session(Settings settings, bool interactive)
+    : state_{.settings = std::move(settings),
+             .pipeline = {},
+             .notices = {},
+             .regions = {},
+             .interactive = interactive},
+      look_(std::make_shared<LiveLook>(interactive ? look_of(state_.view()) : look_of(state_.settings))) {}
+
+// --- start and end --------------------------------------------------------------------------------------
+
+void Session::Listeners::join(Pipeline& pipeline) const {
+    if (traces)
+        pipeline.add_sink(make_trace_feed(traces));
+    doors.join(pipeline);
+}
+
+Session::Listeners Session::listeners() const {
+    const bool read = state_.interactive || !output_of(state_.settings, "control").empty();
+    return {read ? traces_ : nullptr, doors};
+}
+
+std::shared_ptr<Pipeline> Session::first_pipeline(bool host_results) {
+    picture_baseline.start(state_.settings);
+    std::shared_ptr<Pipeline> pipeline = make_pipeline(state_.settings);
+    pipeline->mailbox().on_post(state_.notices.wake_call());
+    pipeline->viewer_wants_host(host_results);
+    recordings.add(*pipeline, state_.settings); // before start(): from the first frame
+    listeners().join(*pipeline);
+    pipeline->start();
+    return pipeline;
+}
+
+void Session::start(void (*wake)(), bool host_results) {
+    Settings& settings = state_.settings;
+    state_.notices.wake_with(wake);
+    doors = open_doors(settings, look_);
+    if (!settings.regions && !settings.regions_path.empty()) {
+        regions.reset(load_regions(settings.regions_path));
+        regions_path = settings.regions_path;
+    } else if (settings.regions) {
+        regions.reset(*settings.regions);
+    }
+    regions_opening_ = regions.revision();
+    if (settings.remember)
+        for (const SourceArgument& source : load_recent())
+            recent_.push_back(source);
+    settings.um_per_source_px = um_per_source_px(settings);
+    settings.program.set("um_per_px", 0.0); // from here on um_per_source_px counts
+    std::shared_ptr<Pipeline> pipeline;
+    try {
+        pipeline = first_pipeline(host_results);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const Error& error) {
+        if (!settings.source_remembered)
+            throw;
+        say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
+                                         " Showing the simulated scene.");
+        settings.source = {};
+        settings.um_per_source_px = 0;
+        if (settings.regions_path.empty()) { // remembered with that source
+            settings.regions.reset();
+            regions.reset({});
+            regions_opening_ = regions.revision();
+        }
+        pipeline = first_pipeline(host_results);
+    }
+    show({std::move(pipeline), settings, {}, false});
+    std::erase_if(settings.outputs, [](const Output& output) { return output.kind->make != nullptr; });
+    if (state_.interactive) {
+        picture_baseline.finish_start();
+        const StreamInfo stream = state_.pipeline->stream();
+        if (stream.source.um_per_px > 0)
+            say(Message::Level::info, "The scale is " + scale_text(stream, &chain_) + ".");
+    }
+    settings.program.set("from", std::int64_t{0}); // of the first source only
+    settings.program.set("from_s", 0.0);
+    settings.regions_path.clear();
+}
+
+void Session::adopt(std::shared_ptr<Pipeline> pipeline) {
+    state_.pipeline = std::move(pipeline);
+    (void)chain();
+}
+
+void Session::stop() noexcept {
+    try {
+        if (opening_.result.valid()) {
+            try {
+                opening_.work->cancelled = true;
+                opening_.result.get().pipeline->stop();
+            } catch (const std::exception& error) {
+                run_log().debug("{}", sentence_of(error)); // it failed anyway, and nothing waits for it now
+            }
+        }
+        if (state_.pipeline)
+            state_.pipeline->stop();
+        state_.notices.finish();
+    } catch (const std::exception& error) {
+        run_log().error("{}", sentence_of(error));
+    }
+}
+
+void Session::close() noexcept {
+    try {
+        recordings.end_all();
+        state_.notices.finish();
+        recordings.drop_kept();
+        stop();
+        if (state_.pipeline)
+            last_stats_ = state_.pipeline->stats();
+        state_.pipeline.reset();
+    } catch (const std::exception& error) {
+        run_log().error("{}", sentence_of(error));
+    }
+}
+
+std::optional<StatsSnapshot> Session::stats() const {
+    return state_.pipeline ? state_.pipeline->stats() : last_stats_;
+}
+
+bool Session::over(bool listened) const {
+    return state_.pipeline && !opening() &&
+           (state_.pipeline->finished() || recordings.complete() ||
+            (!listened && !doors.send_results() && !recordings.waits_for_trigger() && recordings.over()));
+}
+
+bool Session::failed() const {
+    return !state_.pipeline || state_.pipeline->status().state == RunState::failed ||
+           state_.pipeline->stats().drops.failed > 0;
+}
+
+bool Session::poll() {
+    const std::size_t before = state_.notices.count();
+    const std::uint64_t generation = generation_;
+    const bool was_opening = opening();
+    poll_opening();
+    if (state_.pipeline)
+        for (Message& message : state_.pipeline->take_messages())
+            state_.notices.add(note(message.level, std::move(message.text))); // the pipeline has logged it
+    recordings.poll();
+    picture_baseline.poll();
+    update_metrics();
+    apply_regions();
+    state_.notices.poll();
+    return state_.notices.count() != before || generation != generation_ || was_opening != opening();
+}
+
+void Session::update_metrics() {
+    const auto now = SteadyClock::now();
+    if (!doors.metrics || !state_.pipeline || now - metrics_updated_ < 200ms)
+        return;
+    doors.metrics->tell(state_.pipeline->stats(), totals(doors));
+    metrics_updated_ = now;
+}
+
+// --- sources ----------------------------------------------------------------------------------------------
+
+void Session::show(Opened opened) {
+    Settings& settings = state_.settings;
+    if (opened.settings.source != settings.source && baseline.taken()) {
+        baseline.clear();
+        say(Message::Level::info,
+            "The baseline of the regions was of the source before, and is left out; take it of "
+            "this one.");
+    }
+    settings.source = opened.settings.source;
+    settings.source_remembered = false;
+    settings.um_per_source_px = opened.settings.um_per_source_px;
+    picture_baseline.drop();
+    state_.pipeline = std::move(opened.pipeline);
+    held_ = false;
+    (void)chain();
+    regions_sent_ = regions_opening_;
+    restored_ = opened.restored;
+    if (restored_)
+        restore(opened.settings);
+    source_params_ = state_.pipeline->source_params();
+    ++generation_;
+    const SourceArgument text = settings.source.empty() ? SourceArgument("synthetic") : settings.source;
+    std::erase(recent_, text);
+    recent_.push_front(text);
+    constexpr std::size_t kRecent = 12;
+    while (recent_.size() > kRecent)
+        recent_.pop_back();
+}
+
+/// Takes colours, channel and regions of an opened recording; its chain runs already.
+void Session::restore(const Settings& recorded) {
+    view().mapping = recorded.view.as<ViewSettings>().mapping;
+    state_.settings.program.set("channel", recorded.program.get("channel"));
+    if (recorded.regions && !recorded.regions_from.empty()) {
+        regions.replace(*recorded.regions); // can be undone
+        regions_sent_ = regions.revision(); // the pipeline has them
+    }
+}
+
+void Session::open(const SourceArgument& text, bool as_set) {
+    if (opening())
+        return say(Message::Level::warning, kOpening);
+    Settings wanted = state_.settings;
+    wanted.source = text;
+    wanted.chain = running_chain();
+    wanted.regions = regions.regions();
+    wanted.regions_from.clear();
+    wanted.chain_from = as_set ? "the window" : "";
+    wanted.remarks.clear();
+    regions_opening_ = regions.revision();
+    opening_.text = text.shown();
+    const bool again = state_.pipeline && text == state_.settings.source;
+    const auto join = [listeners = listeners()](Pipeline& pipeline) { listeners.join(pipeline); };
+    open_in_background([wanted, again, as_set, join, &notices = state_.notices,
+                        old = again ? state_.pipeline : nullptr]() mutable -> Opened {
+        try {
+            if (old)
+                old->stop(); // a camera opens only once
+            bool restored = false;
+            if (!again && !as_set)
+                restored = take_recording(wanted);
+            else if (!again)
+                show_as_they_are(wanted, look_at_source(wanted));
+            std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
+            pipeline->mailbox().on_post(notices.wake_call());
+            join(*pipeline);
+            pipeline->start();
+            if (pipeline->status().source.um_per_px > 0) { // more reliable than that of the source before
+                pipeline->set_um_per_source_px(0);
+                wanted.um_per_source_px = 0;
+            }
+            return {std::move(pipeline), wanted, wanted.remarks, restored};
+        } catch (const std::exception&) {
+            if (old)
+                start_again(*old, join);
+            throw;
+        }
+    });
+}
+
+void Session::play_again() {
+    if (opening() || !state_.pipeline)
+        return;
+    opening_.text = state_.settings.source.shown();
+    state_.pipeline->pause(false);
+    open_in_background(
+        [wanted = state_.settings, same = state_.pipeline, listeners = listeners()]() -> Opened {
+            same->stop();
+            listeners.join(*same);
+            same->start();
+            return {same, wanted, {}, false};
+        });
+}
+
+void Session::open_in_background(std::function<Opened()> begin) {
+    (void)take_open_failure();
+    opening_.work = std::make_shared<Opening::Work>();
+    opening_.result = std::async(std::launch::async, [begin = std::move(begin), &notices = state_.notices,
+                                                      work = opening_.work] {
+        const WatchWork watch([work, &notices, shown = SteadyClock::now()](std::string_view what,
+                                                                           double part) mutable {
+            if (const auto now = SteadyClock::now(); now - shown > 200ms) {
+                shown = now;
+                const std::scoped_lock lock(work->mutex);
+                work->text = std::string(what) +
+                             (part < 0 ? "" : " · " + std::to_string(static_cast<int>(part * 100)) + " %");
+                notices.wake();
+            }
+            return !work->cancelled;
+        });
+        struct Wake { // also after an exception
+            const Notices& notices;
+            ~Wake() { notices.wake(); }
+        } const wake{notices};
+        return begin();
+    });
+}
+
+std::string Session::opening_work() const {
+    if (!opening_.work)
+        return "";
+    const std::scoped_lock lock(opening_.work->mutex);
+    return opening_.work->text;
+}
+
+void Session::poll_opening() {
+    if (!opening() || opening_.result.wait_for(0s) != std::future_status::ready)
+        return;
+    try {
+        Opened opened = opening_.result.get();
+        if (opened.pipeline == state_.pipeline) // play_again(): poll() finishes the recordings it closed
+            return recordings.drop_kept();
+        recordings.end_all();
+        if (auto old = std::move(state_.pipeline))
+            state_.notices.run([old] {
+                old->stop();
+                return note(Message::Level::info, "");
+            });
+        const std::vector<std::string> remarks = opened.remarks;
+        show(std::move(opened));
+        const std::string source = state_.settings.source.shown();
+        say(Message::Level::info, "Opened " + (source.empty() ? "the simulated scene" : source) + ".");
+        for (const std::string& remark : remarks)
+            say(Message::Level::info, remark);
+        if (um_per_px(chain_) > 0)
+            report_scale(state_.settings.um_per_source_px > 0);
+    } catch (const std::exception& error) {
+        opening_.failure = std::current_exception();
+        opening_.error = sentence_of(error); // shown in a dialog, not as a message
+        run_log().error("{}", *opening_.error);
+    }
+}
+
+std::exception_ptr Session::take_open_failure() {
+    opening_.error.reset();
+    return std::exchange(opening_.failure, nullptr);
+}
+
+std::optional<SourceArgument> Session::known_source(const std::string& shown) const {
+    if (shown == state_.settings.source.shown())
+        return state_.settings.source;
+    const auto at = std::find_if(recent_.begin(), recent_.end(),
+                                 [&](const SourceArgument& source) { return source.shown() == shown; });
+    return at == recent_.end() ? std::nullopt : std::optional(*at);
+}
+
+bool Session::source_lost() const {
+    if (!state_.pipeline)
+        return false;
+    const PipelineStatus status = state_.pipeline->status();
+    return status.source.live && (status.state == RunState::reconnecting || status.state == RunState::failed);
+}
+
+// --- edits
+// --------------------------------------------------------------------------------------------------
+
+const Chain& Session::chain() {
+    if (!state_.pipeline || held_)
+        return chain_;
+    if (auto newest = state_.pipeline->chain(); newest != read_) {
+        chain_ = *newest;
+        read_ = std::move(newest);
+    }
+    return chain_;
+}
+
+Settings Session::settings_now() {
+    Settings now = state_.settings;
+    now.chain = chain();
+    return now;
+}
+
+std::uint64_t Session::apply(Chain chain) {
+    if (!state_.pipeline)
+        throw RunError("No source is open; open one in the window.");
+    const std::uint64_t version = state_.pipeline->set_chain(std::move(chain));
+    held_ = false;
+    return version;
+}
+
+std::uint64_t Session::set_chain(Chain chain) {
+    if (!state_.pipeline)
+        return 0;
+    chain.set_input(chain_.input());
+    held_ = std::any_of(chain.stages().begin(), chain.stages().end(), waits_for_file);
+    if (!held_)
+        return apply(std::move(chain));
+    chain_ = std::move(chain);
+    return 0;
+}
+
+std::uint64_t Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
+    if (!state_.pipeline || stage >= chain().stages().size())
+        return 0;
+    try {
+        Chain next = chain();
+        next.stages().at(stage).params.set(name, value);
+        return set_chain(std::move(next));
+    } catch (const UsageError& error) {
+        say(Message::Level::error, error.what());
+        return 0;
+    }
+}
+
+std::uint64_t Session::take_preset(const PresetTaken& taken, bool by_user) {
+    const std::uint64_t version = by_user ? set_chain(taken.settings.chain) : apply(taken.settings.chain);
+    set_view(taken.settings.view);
+    range_for = taken.ranged ? chain().quantity().name : "";
+    return version;
+}
+
+void Session::set_channel(const ParamValue& name) {
+    if (!state_.pipeline)
+        return;
+    state_.settings.program.set("channel", name);
+    const GreyChannel channel = state_.program().channel;
+    chain_.set_channel(channel);
+    state_.pipeline->set_channel(channel);
+}
+
+const Params& Session::source_params() {
+    if (state_.pipeline)
+        source_params_ = state_.pipeline->source_params();
+    return source_params_;
+}
+
+void Session::edit_source(const std::string& name, const ParamValue& value) {
+    if (!state_.pipeline)
+        return;
+    try {
+        state_.pipeline->edit_source(name, value);
+    } catch (const UsageError& error) {
+        say(Message::Level::error, error.what());
+    }
+}
+
+void Session::set_view(const Params& view) {
+    state_.settings.view = view;
+    look_->set(look_of(state_.settings));
+}
+
+double Session::um_per_px(const Chain& of) const {
+    return state_.pipeline ? state_.pipeline->um_per_source_px() * source_pixels_per_pixel(of) : 0;
+}
+
+void Session::set_um_per_px(double um) {
+    if (!state_.pipeline)
+        return;
+    state_.settings.um_per_source_px = um / source_pixels_per_pixel(chain());
+    state_.pipeline->set_um_per_source_px(state_.settings.um_per_source_px);
+    if (const double now = um_per_px(chain_); now > 0)
+        say(Message::Level::info, "A pixel of the result is " + number_text(now) + " µm a side.");
+    else
+        say(Message::Level::info, "The size of a pixel is unknown now.");
+    if (!recordings.running().empty())
+        say(Message::Level::warning, "Running recordings keep the scale with which they began.");
+}
+
+/// After another source was opened; `kept`: the user gave the scale for the source before.
+void Session::report_scale(bool kept) {
+    const std::string size = number_text(um_per_px(chain_)) + " µm a side";
+    say(Message::Level::info,
+        kept ? "A pixel stays " + size +
+                   ", as it was given for the source before; the pixel size can be changed" +
+                   with_key("", state_.settings.keys, Action::pixel_size) + "."
+             : "A pixel is " + size + ", as the file says.");
+}
+
+// --- regions and events
+// -------------------------------------------------------------------------------------
+
+void Session::apply_regions() {
+    if (!state_.pipeline || regions.revision() == regions_sent_)
+        return;
+    regions_sent_ = regions.revision();
+    state_.pipeline->set_regions(
+        regions.regions().empty()
+            ? nullptr
+            : make_outlines(regions.regions(), state_.program().medians, OutsideRegions::mark));
+}
+
+void Session::load_regions_file(const std::string& path) {
+    const bool before = !regions.regions().empty();
+    regions.replace(load_regions(path));
+    regions_path = path;
+    say(Message::Level::info, "Read " + count_of(regions) + " from " + path +
+                                  (before ? "; undo" + with_key("", state_.settings.keys, Action::undo) +
+                                                " brings back those before."
+                                          : "."));
+}
+
+void Session::save_regions_file(const std::string& path) {
+    write_atomically(path, to_json(regions.regions()));
+    regions_path = path;
+    say(Message::Level::info, "Wrote " + count_of(regions) + " to " + path + ".");
+}
+
+EventMark Session::add_event(const std::string& label) {
+    const std::optional<TraceMoment> newest = traces_->overview().newest;
+    if (!newest)
+        throw UsageError("An event belongs to a frame, and none has come yet.");
+    const EventMark mark = events_.mark(*newest, label).mark;
+    recordings.mark(mark);
+    doors.mark(mark);
+    return mark;
+}
+
+void Session::mark_event(const std::string& label) {
+    try {
+        const EventMark mark = add_event(label);
+        say(Message::Level::info,
+            "Marked " + mark.label + " at frame " + std::to_string(mark.sequence) + ".");
+    } catch (const UsageError& error) {
+        say(Message::Level::warning, error.what());
+    }
+}
+
+void Session::rename_event(std::uint64_t number, const std::string& label) {
+    if (const TimedEvent* event = events_.rename(number, label)) {
+        recordings.mark(event->mark);
+        doors.mark(event->mark);
+    }
+}
+
+void Session::remove_event(std::uint64_t number) {
+    if (const std::optional<TimedEvent> event = events_.remove(number)) {
+        recordings.mark(event->mark);
+        doors.mark(event->mark);
+    }
+}
+
+} // namespace specklescope

@@ -1,0 +1,183 @@
+// A run of the program: one source at a time with its pipeline, edits, regions, traces, outputs, baseline,
+// events and messages. The window draws a session, `run` waits for it, and requests of other programs change
+// it. All calls are for one thread; opening a source, finishing files and writing images run in background
+// threads.
+#pragma once
+
+#include "config/presets/preset_file.hpp"
+#include "session/doors.hpp"
+#include "session/picture_baseline.hpp"
+#include "session/recordings.hpp"
+
+#include <exception>
+#include <future>
+
+namespace specklescope {
+
+/// Whether a stage takes its data from a file that has no name yet.
+bool waits_for_file(const ChainStage& stage);
+
+class Session { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
+public:
+    explicit Session(Settings settings, bool interactive = true);
+    ~Session() { close(); }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Opens the source and the outputs of the settings. `wake` (null: none) is called from any thread when
+    /// poll() has something to do. `host_results`: results reach the mailbox with pixels on the host. Throws
+    /// UsageError or RunError.
+    void start(void (*wake)(), bool host_results = true);
+    /// Works on a pipeline that was made elsewhere.
+    void adopt(std::shared_ptr<Pipeline> pipeline);
+    /// Stops the pipeline, which closes its files, and waits for background work. Statistics stay readable.
+    void stop() noexcept;
+    /// Ends recordings, stops and forgets the pipeline. Idempotent.
+    void close() noexcept;
+    /// Call regularly. Takes messages and finished work, and applies edited regions. True if there is news.
+    bool poll();
+
+    Settings& settings() { return state_.settings; }
+    const Settings& settings() const { return state_.settings; }
+    ViewSettings& view() { return state_.view(); }
+    Pipeline* pipeline() const { return state_.pipeline.get(); } ///< null: before start(), after close()
+    /// Of the pipeline, or of the closed one; nothing before start().
+    std::optional<StatsSnapshot> stats() const;
+    /// Settings with the chain as it is edited now, as files of settings hold it.
+    Settings settings_now();
+    bool interactive() const { return state_.interactive; }
+    /// The source has ended and all frames are processed, or the outputs of the settings have taken all that
+    /// they were to take. `listened`: other programs may still want results or send requests.
+    bool over(bool listened) const;
+    bool failed() const; ///< the source, or the computation of a frame
+
+    /// Opens another source; the present one continues until the new one is open. The present source itself
+    /// is closed first, and started again if it cannot be opened. A recording of this program brings its
+    /// settings unless `as_set`.
+    void open(const SourceArgument& text, bool as_set = false);
+    /// Runs a source that has ended again from its beginning.
+    void play_again();
+    bool opening() const { return opening_.result.valid(); }
+    const std::string& opening_text() const { return opening_.text; }
+    std::string opening_work() const; ///< a long step of the opening; empty: none
+    static constexpr const char* kOpening = "Another source is being opened; wait until it is there.";
+    /// Why the last open() failed, until it is cleared.
+    std::optional<std::string>& open_error() { return opening_.error; }
+    /// The same as an exception, which clears it; null: it did not fail.
+    std::exception_ptr take_open_failure();
+    /// The present or a recent source as it was opened, by the text that is shown for it (without secrets).
+    std::optional<SourceArgument> known_source(const std::string& shown) const;
+    const std::deque<SourceArgument>& recent() const { return recent_; }
+    /// A live source has failed or is being reconnected.
+    bool source_lost() const;
+    std::uint64_t generation() const { return generation_; } ///< number of opened pipelines
+    bool restored() const { return restored_; } ///< the last opened source brought its own colours and range
+
+    /// Chain as the user edits it. While a stage waits for the name of its file, running_chain() differs.
+    const Chain& chain();
+    Chain running_chain() { return state_.pipeline ? *state_.pipeline->chain() : chain_; }
+    /// Applies a chain. Returns the version of results made with it. Throws UsageError or RunError.
+    std::uint64_t apply(Chain chain);
+    /// The same for a user: a stage may wait for the name of its file, and an error becomes a message.
+    /// Returns 0 if nothing was applied.
+    std::uint64_t set_chain(Chain chain);
+    std::uint64_t edit(std::size_t stage, const std::string& name, const ParamValue& value);
+    /// Takes chain, range and colours of a preset. `by_user`: as set_chain(), otherwise as apply().
+    std::uint64_t take_preset(const PresetTaken& taken, bool by_user);
+    /// Sets the channel of colour images that grey stages get, by its name.
+    void set_channel(const ParamValue& name);
+    const Params& source_params();
+    /// An error becomes a message.
+    void edit_source(const std::string& name, const ParamValue& value);
+    void set_view(const Params& view);
+    /// What is drawn now, for recordings of the screen.
+    void set_look(ScreenLook look) { look_->set(std::move(look)); }
+
+    /// Side of a pixel of the results of this chain, µm; 0: unknown.
+    double um_per_px(const Chain& of) const;
+    /// Of the results of the present chain; 0: as the source says. Running recordings keep their scale.
+    void set_um_per_px(double um);
+
+    RegionEditor& regions = state_.regions;
+    std::string regions_path; ///< file that the regions were last read from or written to
+    void load_regions_file(const std::string& path); ///< can be undone; throws UsageError or RunError
+    void save_regions_file(const std::string& path); ///< throws RunError
+    void apply_regions();                            ///< now, not at the next poll()
+    bool traces_wanted() const { return !regions.regions().empty(); }
+
+    /// Marks the newest frame in traces, recordings and published results. Throws UsageError.
+    EventMark add_event(const std::string& label);
+    void mark_event(const std::string& label = ""); ///< the same with a message for the user
+    void rename_event(std::uint64_t number, const std::string& label);
+    void remove_event(std::uint64_t number);
+    const EventLog& events() const { return events_; }
+
+    TraceHistory& traces() { return *traces_; } ///< of the regions, over all sources of the session
+    void report(Result result) { recordings.report(std::move(result), *traces_, baseline, events_); }
+    void say(Message::Level level, std::string text) { state_.notices.say(level, std::move(text)); }
+    Notices& notices() { return state_.notices; }
+    const Notices& notices() const { return state_.notices; }
+
+private:
+    SessionState state_;
+    const std::shared_ptr<LiveLook> look_;
+    const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
+
+public:
+    Recordings recordings{state_, look_};
+    PictureBaseline picture_baseline{state_};
+    Baseline baseline; ///< of the regions
+    Doors doors;
+    /// Quantity of a fixed range that a preset brought; the window clears it when results have this quantity.
+    std::string range_for;
+
+private:
+    struct Opened {
+        std::shared_ptr<Pipeline> pipeline;
+        Settings settings;
+        std::vector<std::string> remarks{}; ///< what a recording brought
+        bool restored = false;              ///< it brought colours and possibly regions
+    };
+    struct Opening {
+        struct Work { ///< shared with the thread that opens
+            std::mutex mutex;
+            std::string text;
+            std::atomic<bool> cancelled{false};
+        };
+        std::future<Opened> result;
+        std::string text;
+        std::shared_ptr<Work> work;
+        std::optional<std::string> error;
+        std::exception_ptr failure; ///< the same
+    };
+    /// Sinks of every pipeline of the session, from its first frame on.
+    struct Listeners {
+        std::shared_ptr<TraceHistory> traces; ///< null: nobody reads traces
+        Doors doors;
+        void join(Pipeline& pipeline) const;
+    };
+    Listeners listeners() const;
+    std::shared_ptr<Pipeline> first_pipeline(bool host_results);
+    void open_in_background(std::function<Opened()> begin);
+    void show(Opened opened);
+    void restore(const Settings& recorded);
+    void poll_opening();
+    void update_metrics();
+    void report_scale(bool kept);
+
+    std::deque<SourceArgument> recent_;
+    std::optional<StatsSnapshot> last_stats_;
+    Opening opening_;
+    std::uint64_t generation_ = 0;
+    bool restored_ = false;
+    std::uint64_t regions_sent_ = 0,
+                  regions_opening_ = 0; ///< revisions: of the pipeline, of one being opened
+    SteadyClock::time_point metrics_updated_{};
+    EventLog events_;
+    Chain chain_;
+    std::shared_ptr<const Chain> read_; ///< of the pipeline; chain_ is a copy
+    bool held_ = false;                 ///< chain_ waits for a file and was not applied
+    Params source_params_;
+};
+
+} // namespace specklescope
