@@ -37,7 +37,7 @@ const char* taken_by(const std::string& path) {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
     throw RunError("'" + one_line(path) + "' cannot be written (" + why +
-                   "); name a file in a folder that exists and can be written to.");
+                   "). Name a file in a folder that exists and can be written to.");
 }
 
 void check_target(const UnnamedFile& file, const std::string& path) {

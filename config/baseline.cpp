@@ -60,13 +60,13 @@ std::uint64_t run_into(const std::shared_ptr<Sink>& sink, const Settings& settin
     const bool failed = pipeline->status().state == RunState::failed;
     pipeline->stop();
     if (failed) // the pipeline has logged why
-        throw RunError("The baseline cannot be taken of " + settings.source.shown() +
-                       "; name a file that can be read.");
+        throw RunError("The baseline cannot be computed from " + settings.source.shown() +
+                       ". Name a readable file.");
     return pipeline->stats().drops.failed;
 }
 
 [[noreturn]] void refuse_failed(const Settings& settings, std::uint64_t failed) {
-    throw RunError("The baseline cannot be taken of " + settings.source.shown() + ": " +
+    throw RunError("The baseline cannot be computed from " + settings.source.shown() + ": " +
                    std::to_string(failed) + " frames could not be computed.");
 }
 
@@ -80,7 +80,7 @@ std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double s
     collector->finish();
     const std::shared_ptr<const BaselineImage> taken = collector->taken();
     if (!taken)
-        throw RunError("The baseline cannot be taken of " + settings.source.shown() + ". " +
+        throw RunError("The baseline cannot be computed from " + settings.source.shown() + ". " +
                        collector->error());
     if (failed > 0)
         refuse_failed(settings, failed);
@@ -191,7 +191,7 @@ std::shared_ptr<const BaselineImage> from_npy(const Settings& settings, const st
     const std::vector<std::size_t>& sides = file.shape();
     if (sides.size() != 2)
         throw UsageError("--baseline: " + path + " has " + std::to_string(sides.size()) +
-                         " axes; allowed: one picture, rows × columns.");
+                         " axes; allowed: one image, rows × columns.");
     const auto side = [](std::size_t pixels) {
         return static_cast<int>(std::min(pixels, std::size_t{kMaxSide} + 1));
     };
@@ -200,7 +200,7 @@ std::shared_ptr<const BaselineImage> from_npy(const Settings& settings, const st
     const std::optional<Shape> scene = size_of_scene(settings.source);
     if (scene && shape.pixels() > scene->pixels()) // no stage makes more
         throw UsageError("The baseline " + path + " is " + to_string(shape) + ", larger than the scene of " +
-                         to_string(*scene) + "; take it of the same picture with the same chain.");
+                         to_string(*scene) + ". Use a baseline of the same image and chain.");
     if (!scene && !is_file(settings.source))
         file.check_count(kMost);
     return as_results(
@@ -228,12 +228,10 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     const double seconds = program_of(settings).baseline_seconds;
     if (!is_file(file.source) && !is_read_once(file.source))
         throw UsageError("--baseline: '" + file.source.shown() +
-                         "' is no file; name a picture or a recording, or give --baseline-seconds alone.");
+                         "' is not a file. Name an image or a recording, or use only --baseline-seconds.");
     if (is_read_once(file.source))
-        throw UsageError(
-            "--baseline: '" + file.source.shown() +
-            "' gives each frame once, and what it is has to be looked at first; store what comes "
-            "out of it, and name that file.");
+        throw UsageError("--baseline: '" + file.source.shown() +
+                         "' can be read only once. Save its output to a file, and name that file.");
     const SourceInfo info = opened(file);
     const bool foreign = look_at_source(file).path.empty();
     if (foreign && info.length == 1) {
@@ -270,10 +268,10 @@ void take_baseline(Settings& settings) {
         return;
     const ProgramSettings& program = program_of(settings);
     if (program.baseline.empty() && is_read_once(settings.source))
-        throw UsageError("--baseline-seconds reads the beginning of a source before the run, and " +
+        throw UsageError("--baseline-seconds reads the beginning of a source twice, but " +
                          settings.source.shown() +
-                         " gives each frame once; store what comes out of it and run that file, or name a "
-                         "recording of the rest with --baseline FILE.");
+                         " can be read only once. Save its output to a file, or name a recording at rest "
+                         "with --baseline FILE.");
     settings.baseline = program.baseline.empty()
                             ? averaged(settings, program.baseline_seconds, settings.source.shown())
                             : from_file(settings, program.baseline);

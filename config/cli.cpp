@@ -51,7 +51,7 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
         throw UsageError("There is no command '" + SourceArgument(plain[0]).shown() +
-                         "'; allowed: " + command_names() + ", or one SOURCE alone.");
+                         "'; allowed: " + command_names() + ", or one SOURCE.");
     std::size_t next = 0;
     if (command != kCommands.end()) {
         settings.command = command->second;
@@ -67,7 +67,7 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
         return;
     }
     if (plain.size() > next + 1)
-        throw UsageError("'" + SourceArgument(plain[next + 1]).shown() + "' is one word too many; " +
+        throw UsageError("'" + SourceArgument(plain[next + 1]).shown() + "' is one argument too many. " +
                          SourceArgument(plain[0]).shown() +
                          " takes one argument (quotes keep spaces together).");
     const std::string word = next < plain.size() ? plain[next] : "";
@@ -109,7 +109,7 @@ template <class F> void as_options(F&& read) {
 void check_belongs(const Words& words, Command command) {
     const auto refuse = [&](const std::string& name, const std::string& why) {
         if (words.has(name))
-            throw UsageError("--" + name + why + "; leave it out.");
+            throw UsageError("--" + name + why + ". Leave it out.");
     };
     if (command == Command::view || command == Command::run) {
         for (const char* name : {"filter", "peers"})
@@ -140,8 +140,7 @@ void read_stages(const std::vector<std::string>& texts, Settings& settings) {
         if (text != "none")
             chain.add(text);
         else if (texts.size() > 1)
-            throw UsageError(
-                "--stage none shows the raw picture and stands alone; leave out the other stages.");
+            throw UsageError("--stage none cannot be combined with other stages. Leave them out.");
     }
     replace_chain(settings, std::move(chain), "--stage");
 }
@@ -185,7 +184,7 @@ void read_options(const Words& words, Settings& settings) {
                 settings.program.set_text(option->decl->name, values.back());
             });
     if (words.has("verbose") && words.has("quiet"))
-        throw UsageError("--verbose and --quiet exclude each other; give one of them.");
+        throw UsageError("--verbose and --quiet cannot be combined. Use one of them.");
     if (words.has("verbose"))
         settings.program.set("log", std::string("verbose"));
     if (words.has("quiet"))
@@ -257,7 +256,7 @@ void remark_unused(const Words& words, Settings& settings) {
     for (const char* option : {"medians", "band"})
         if (words.has(option))
             settings.remarks.push_back("--" + std::string(option) +
-                                       " says nothing without regions; name their file with --regions FILE.");
+                                       " says nothing without regions. Name their file with --regions FILE.");
 }
 
 } // namespace
@@ -271,7 +270,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     check_words(arguments);
     const Words words = take_apart(arguments);
     if (words.has("complete"))
-        throw UsageError("--complete stands first on the line, before the words that it completes.");
+        throw UsageError("--complete must be the first argument.");
     if (words.has("version"))
         return say(version_text());
     if (words.has("manual"))
@@ -328,8 +327,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         leave_scale_of_another_picture(before, settings);
     if (words.has("save-config")) {
         if (settings.sources.size() > 1)
-            throw UsageError("--save-config keeps one SOURCE, and here are " +
-                             std::to_string(settings.sources.size()) + "; give one of them.");
+            throw UsageError("--save-config saves one SOURCE, but there are " +
+                             std::to_string(settings.sources.size()) + ". Name one of them.");
         save_config(words.last("save-config"), settings);
         return say(saved_text(words.last("save-config"), settings));
     }

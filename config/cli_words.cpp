@@ -37,10 +37,10 @@ void check_words(const std::vector<std::string>& words) {
         if (!option)
             throw UsageError("There is no option '" + one_line(dashed) + "'" +
                              (suggestion(dashed, dashed_names()).empty()
-                                  ? std::string("; specklescope --help lists them.")
+                                  ? std::string(". See specklescope --help.")
                                   : suggestion(dashed, dashed_names())));
         if (option->argument.empty() && equal != std::string::npos && !option->decl)
-            throw UsageError(dashed + " is a switch and takes no value.");
+            throw UsageError(dashed + " takes no value. Leave the value out.");
         if (option->argument.empty() || option->argument[0] == '[' || equal != std::string::npos)
             continue;
         if (i + 1 == words.size() || words[i + 1].starts_with("--"))
@@ -73,7 +73,7 @@ Words take_apart(std::vector<std::string> words) {
         app.parse(words);
     } catch (const CLI::ParseError& error) {
         throw UsageError("The command line cannot be understood (" + one_line(error.what()) +
-                         "); specklescope --help shows how it is written.");
+                         "). See specklescope --help.");
     }
     for (const auto& [option, added] : options)
         if (added->count() > 0)

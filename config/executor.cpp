@@ -15,9 +15,8 @@ namespace {
 /// What makes no executor of the host.
 void check_choice(const ExecutorChoice& choice) {
     if (choice.device_results && choice.backend == Backend::cpu)
-        throw UsageError(
-            "memory = device is not possible with backend = cpu, which has no memory of a GPU; allowed: "
-            "host, or the backends auto and cuda.");
+        throw UsageError("memory = device is not possible with backend = cpu; allowed: memory = host, or "
+                         "backend = auto or cuda.");
 }
 
 /// `why`: a sentence.
@@ -75,7 +74,7 @@ std::unique_ptr<Executor> make_executor(const ExecutorChoice& choice, std::strin
     if (choice.device_results)
         refuse_device_results(kNoBackend);
     if (choice.backend == Backend::cuda || (choice.backend == Backend::automatic && !choice.gpus.empty()))
-        throw RunError(std::string(kNoBackend) + "; use --backend cpu, or build where nvcc is installed.");
+        throw RunError(std::string(kNoBackend) + ". Use --backend cpu, or build where nvcc is installed.");
     if (note && choice.backend == Backend::automatic)
         *note = std::string(kNoBackend) + ". Running on the CPU.";
     return make_host_executor(choice.threads);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"
@@ -45,10 +46,13 @@ std::string term_of(const Chapter& chapter, const Entry& entry) {
 std::string text_of(const Chapter& chapter, const Entry& entry) {
     const auto& head = chapter.columns;
     std::string text = (head[3].starts_with('`') ? head[3] + ": " : "") + entry.doc;
-    if (!entry.allowed.empty())
-        text += "; " + head[2] + ": " + entry.allowed;
-    if (entry.name.starts_with("--") && !entry.standard.empty())
-        text += "; " + head[1] + ": " + entry.standard;
+    const auto add = [&](const char* title, const std::string& more) {
+        if (!more.empty())
+            text += std::string(". ") + title + ": " + more;
+    };
+    add(head[2] == "allowed" ? "Allowed" : head[2].c_str(), entry.allowed);
+    add("Default", entry.name.starts_with("--") ? entry.standard : "");
+    add("Example", entry.example);
     std::erase(text, '`');
     return text;
 }
@@ -89,6 +93,25 @@ std::string parts_to_help(const Chapter& chapter) {
 
 // Markdown.
 
+/// Links to headings as GitHub makes them: a heading that occurs again gets a number.
+class Anchors {
+public:
+    std::string link(const Chapter& chapter) {
+        std::string anchor;
+        for (const char c : chapter.title)
+            if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_')
+                anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+            else if (c == ' ')
+                anchor += '-';
+        const int before = seen_[anchor]++;
+        const std::string name = chapter.topic.empty() ? chapter.title : "`" + chapter.topic + "`";
+        return "[" + name + "](#" + anchor + (before > 0 ? "-" + std::to_string(before) : "") + ")";
+    }
+
+private:
+    std::map<std::string, int> seen_;
+};
+
 /// A bar would end the cell of a table.
 std::string cell(std::string_view text) {
     std::string out;
@@ -107,13 +130,19 @@ std::string to_markdown(const Chapter& chapter, int level = 2) {
         for (const std::string& line : wrap(paragraph, kHelpWidth))
             out += line + "\n";
     }
+    const bool examples = std::any_of(chapter.entries.begin(), chapter.entries.end(),
+                                      [](const Entry& entry) { return !entry.example.empty(); });
     if (!chapter.entries.empty()) {
         std::string head = "\n|", line = "|";
+        const auto add = [&](const std::string& column) {
+            if (column.empty())
+                return;
+            head += " " + column + " |";
+            line += "---|";
+        };
         for (const std::string& column : chapter.columns)
-            if (!column.empty()) {
-                head += " " + column + " |";
-                line += "---|";
-            }
+            add(column);
+        add(examples ? "example" : "");
         out += head + "\n" + line + "\n";
     }
     for (const Entry& entry : chapter.entries) {
@@ -122,7 +151,7 @@ std::string to_markdown(const Chapter& chapter, int level = 2) {
             out += " " + typed(entry.standard) + " |";
         if (!chapter.columns[2].empty())
             out += " " + cell(entry.allowed) + " |";
-        out += " " + cell(entry.doc) + " |\n";
+        out += " " + cell(entry.doc) + " |" + (examples ? " " + typed(entry.example) + " |" : "") + "\n";
     }
     if (!chapter.code.empty())
         out += "\n```" + std::string(chapter.language) + "\n" + chapter.code + "```\n";
@@ -304,8 +333,16 @@ std::string manual(const std::string& format) {
     if (!format.empty() && format != "markdown")
         throw UsageError("There is no manual as '" + one_line(format) + "'; allowed: markdown, man.");
     std::string out =
-        "# Specklescope: the manual\n\nWritten by `specklescope --manual` from the program's own "
-        "declarations.\n";
+        "# Specklescope: the manual\n\nEvery option, source, stage and key. `specklescope --manual` "
+        "writes this page; the [guide](guide.md) explains tasks.\n\n";
+    Anchors anchors;
+    for (const Chapter& chapter : reference()) {
+        std::string parts;
+        const std::string line = "- " + anchors.link(chapter);
+        for (const Chapter& part : chapter.parts)
+            parts += (parts.empty() ? ": " : ", ") + anchors.link(part);
+        out += line + parts + "\n";
+    }
     for (const Chapter& chapter : reference())
         out += to_markdown(chapter);
     return out;

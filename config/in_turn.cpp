@@ -44,11 +44,10 @@ std::vector<std::string> files_like(const std::string& pattern) {
     const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
     const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
     if (status == GLOB_NOMATCH)
-        throw UsageError(
-            "No file has a name like '" + one_line(pattern) +
-            "'; in a pattern * stands for any part of a name and [abc] for one of these letters.");
+        throw UsageError("No file matches '" + one_line(pattern) +
+                         "'. In a pattern, * matches any text and [abc] one of these letters.");
     if (status != 0)
-        throw RunError("The folders of '" + one_line(pattern) + "' cannot be read; see their permissions.");
+        throw RunError("The folders of '" + one_line(pattern) + "' cannot be read. Check their permissions.");
     return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
@@ -97,9 +96,9 @@ void check_loop(const Settings& settings) {
         const std::optional<SourceText> text = meaning_of(source);
         for (const SourceType& type : source_types())
             if (text && type.kind == text->kind && !type.table->find("loop"))
-                throw UsageError("--loop begins a file again at its end, and " +
+                throw UsageError("--loop needs a file, and " +
                                  (source.empty() ? "the simulated scene" : source.shown()) +
-                                 " is no file; leave --loop out.");
+                                 " is not a file. Leave --loop out.");
     }
 }
 
@@ -152,7 +151,7 @@ std::string fill_name(std::string_view name, const NamePlaces& places) {
         const auto value = values.find(place);
         if (end == std::string_view::npos || value == values.end())
             throw UsageError(
-                "'" + one_line(name) + "' has an unknown place {" + one_line(place) +
+                "'" + one_line(name) + "' has the unknown placeholder {" + one_line(place) +
                 "}; allowed: {stem}, {count}, {date}, {time}, {subject}, {what}, and {{ for a brace.");
         filled += value->second;
         at = end;
@@ -185,12 +184,12 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
             const auto [owner, first] = owners.try_emplace(target, one.source.shown());
             if (!first && count > 1 && is_stream(given))
                 throw UsageError("--" + kind->option() + " " + one_line(given) +
-                                 " is one stream, which holds one source, and here are " +
-                                 std::to_string(count) + "; run them one by one.");
+                                 " is a stream and takes one source, but there are " + std::to_string(count) +
+                                 ". Run them one by one.");
             if (!first && count > 1)
-                throw UsageError("--" + kind->option() + " " + one_line(given) + " would be one file of '" +
-                                 owner->second + "' and of '" + one.source.shown() +
-                                 "'; put {stem} or {count} into its name.");
+                throw UsageError("--" + kind->option() + " " + one_line(given) +
+                                 " would be the same file for '" + owner->second + "' and '" +
+                                 one.source.shown() + "'. Put {stem} or {count} into its name.");
         }
         each.push_back(std::move(one));
     }

@@ -34,7 +34,7 @@ void load_remembered_regions(Settings& settings) {
     try {
         settings.regions = load_regions(path);
     } catch (const Error& error) {
-        run_log().warn("The regions that the window remembered are left out: {}", error.what());
+        run_log().warn("Remembered regions were not loaded: {}", error.what());
     }
 }
 
@@ -64,7 +64,7 @@ void load_remembered(Settings& settings, bool source_only) {
         settings.view = last.view;
         settings.chain = last.chain;
     } catch (const Error& error) {
-        run_log().warn("What the window remembered is left out: {}", error.what());
+        run_log().warn("Remembered window settings were not loaded: {}", error.what());
     }
 }
 
@@ -87,7 +87,7 @@ void save_remembered(const Settings& settings) {
         else
             std::filesystem::remove(remembered_regions_path());
     } catch (const std::exception& error) {
-        run_log().warn("What the window should remember cannot be kept: {}", error.what());
+        run_log().warn("Window settings were not saved: {}", error.what());
     }
 }
 

@@ -3,6 +3,7 @@
 #include "config/settings.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace specklescope {
 
@@ -36,10 +37,7 @@ std::string argument_of(const ParamDecl& decl) {
 
 CliOption from_program(const char* name, const char* group) {
     const ParamDecl& decl = program_table().at(name);
-    std::string doc = decl.doc;
-    if (!decl.unit.empty())
-        doc += " (" + decl.unit + ")";
-    return {option_name(decl), argument_of(decl), std::move(doc), group, &decl};
+    return {option_name(decl), argument_of(decl), decl.doc, group, &decl};
 }
 
 } // namespace
@@ -63,18 +61,15 @@ std::vector<CliOption> make_options() {
         from_program("silence", kInput),
         from_program("channel", kInput),
         {"stage", "NAME[:key=value,…]",
-         "a stage of the chain; again for the next one, in order; none: the raw picture; default: speckle. "
-         "Replaces the whole chain of a preset or a settings file",
+         "Add a stage to the chain; repeat in order. none: the raw image. Default: speckle. Replaces the "
+         "chain of a preset or settings file",
          kProcess},
         from_program("backend", kProcess),
         from_program("threads", kProcess),
         from_program("gpus", kProcess),
         from_program("plans", kProcess),
         from_program("slots", kProcess),
-        {"regions", "FILE",
-         "measure over regions: .json as the window writes it, or ImageJ's .roi or .zip (docs/guide.md, "
-         "Regions)",
-         kProcess},
+        {"regions", "FILE", "Measure regions from FILE (.json, or ImageJ's .roi, .zip)", kProcess},
         from_program("medians", kProcess),
         from_program("um_per_px", kProcess),
         from_program("baseline", kProcess),
@@ -87,42 +82,39 @@ std::vector<CliOption> make_options() {
     }
     const std::vector<CliOption> others = {
         {"filter", "TEXT",
-         "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
-         "feeds, pipeline, doors, traces, startup)",
+         "Measure only rows with TEXT in their name: a stage, a size, published, stream, regions, gpus, "
+         "feeds, pipeline, doors, traces, startup",
          kBench},
-        {"json", "FILE", "bench and pulse: write everything measured as JSON", kBench},
-        {"around", "LABEL", "trials: the label of the events", kBench},
-        {"before", "S", view_table().at("trials_before").doc + " (s)", kBench},
-        {"after", "S", view_table().at("trials_after").doc + " (s)", kBench},
-        {"csv", "FILE", "trials: write the means with their standard errors as a table", kBench},
-        {"peers", "", "bench: measure other libraries beside ours, where they are found", kBench},
+        {"json", "FILE", "Write all measurements as JSON", kBench},
+        {"around", "LABEL", "Label of the events", kBench},
+        {"before", "S", "Seconds of a trace before each event; their mean is F₀", kBench},
+        {"after", "S", "Seconds of a trace after each event", kBench},
+        {"csv", "FILE", "Write means and standard errors as a table", kBench},
+        {"peers", "", "Also measure other libraries that are installed", kBench},
         {"view", "key=value",
-         "a setting of the view; again for another one; keys below; low or high alone also fixes the range",
+         "Set a key of the view (listed under View settings); may be repeated. low or high also fixes the "
+         "range",
          kView},
         from_program("offscreen", kView),
-        {"colormap", "NAME", "the same as --view colormap=NAME, and wins over it", kView},
-        {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
+        {"colormap", "NAME", "Set the colour map; wins over --view colormap=NAME", kView},
+        {"preset", "NAME", "Start from a preset (see specklescope list presets)", kRest},
         {"config", "FILE",
-         "read settings from a TOML file, or with from:FILE those that made a recording; the command line "
-         "wins over it",
-         kRest},
-        {"save-config", "FILE", "write all settings to a TOML file for --config, and end", kRest},
+         "Read settings from a TOML file, or with from:FILE from a recording. The command line wins", kRest},
+        {"save-config", "FILE", "Write all settings to a TOML file for --config, and exit", kRest},
         {"trust", "",
-         "a settings file may name files to write, gst: texts and ${env:…}; gst: texts may hold any element "
-         "of GStreamer, also those that write files, listen or load code",
+         "Allow settings files to name files to write, gst: texts and ${env:…}, and gst: texts to use every "
+         "GStreamer element",
          kRest},
-        {"no-remember", "", "view: neither read nor write what the window remembers between runs", kRest},
+        {"no-remember", "", "Neither read nor write remembered window settings", kRest},
         from_program("log", kRest),
-        {"verbose", "", "the same as --log verbose", kRest},
-        {"quiet", "", "the same as --log quiet", kRest},
-        {"version", "", "version, build and libraries", kRest},
-        {"help", "[TOPIC]", "this text, or all about a stage, a source, a preset, a command or an option",
-         kRest},
-        {"manual", "[markdown|man]", "the whole manual, as Markdown or as a man page", kRest},
-        {"control-schema", "", "the requests of --control as JSON Schema", kRest},
-        {"completion", "bash|zsh|fish",
-         "a script with which this shell completes the words of a command line", kRest},
-        {"complete", "WORD…", "first on the line: what the last of these words may become; the shells ask it",
+        {"verbose", "", "Same as --log verbose", kRest},
+        {"quiet", "", "Same as --log quiet", kRest},
+        {"version", "", "Print version, build and libraries", kRest},
+        {"help", "[TOPIC]", "Print this help, or help on a stage, source, preset, command or option", kRest},
+        {"manual", "[markdown|man]", "Print the manual, as Markdown or as a man page", kRest},
+        {"control-schema", "", "Print the requests of --control as JSON Schema", kRest},
+        {"completion", "bash|zsh|fish", "Print the completion script for a shell", kRest},
+        {"complete", "WORD…", "Print completions of the last word (used by the shells; must come first)",
          kRest},
     };
     options.insert(options.end(), others.begin(), others.end());
@@ -142,19 +134,120 @@ const CliOption* find_option(std::string_view name) {
     return it == all.end() ? nullptr : &*it;
 }
 
+const std::vector<std::string_view>& only_for(std::string_view option) {
+    static const std::map<std::string_view, std::vector<std::string_view>> commands = {
+        {"record-name", {"view"}},  {"burn-events", {"view"}}, {"screenshot", {"view"}},
+        {"window-movie", {"view"}}, {"offscreen", {"view"}},   {"no-remember", {"view"}},
+        {"filter", {"bench"}},      {"peers", {"bench"}},      {"json", {"bench", "pulse"}},
+        {"around", {"trials"}},     {"before", {"trials"}},    {"after", {"trials"}},
+        {"csv", {"trials"}}};
+    static const std::vector<std::string_view> any;
+    const auto found = commands.find(option);
+    return found == commands.end() ? any : found->second;
+}
+
 bool concerns(const CliOption& option, std::string_view command) {
-    const std::string_view group = option.group;
-    const auto only = [&](std::string_view name) { return option.doc.starts_with(std::string(name) + ": "); };
-    const auto one_of = [&](std::initializer_list<std::string_view> names) {
-        return std::find(names.begin(), names.end(), option.name) != names.end();
+    const auto one_of = [](const std::vector<std::string_view>& names, std::string_view name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
     };
-    if (command == "view" || command == "run")
-        return group != kBench && !only(command == "view" ? "run" : "view");
-    if (one_of({"log", "verbose", "quiet"}))
-        return true;
-    if (command == "bench")
-        return (group == kBench && !only("trials")) || one_of({"backend", "threads"});
-    return (command == "pulse" && option.name == "json") || (command == "trials" && only("trials"));
+    const std::vector<std::string_view>& only = only_for(option.name);
+    if (!only.empty())
+        return one_of(only, command);
+    return command == "view" || command == "run" || one_of({"log", "verbose", "quiet"}, option.name) ||
+           (command == "bench" && one_of({"backend", "threads"}, option.name));
+}
+
+const char* option_example(std::string_view option) {
+    static const std::map<std::string_view, const char*> examples = {
+        {"rate", "--rate 60"},
+        {"loop", "--loop"},
+        {"transfer", "--transfer gamma:2.2"},
+        {"from", "--from 100 --frames 50"},
+        {"from-s", "--from-s 4.5"},
+        {"frames", "--frames 100"},
+        {"silence", "--silence 30"},
+        {"channel", "--channel red"},
+        {"stage", "--stage background:black=64 --stage speckle:radius=2"},
+        {"backend", "--backend cpu"},
+        {"threads", "--threads 4"},
+        {"gpus", "--gpus 0,2"},
+        {"plans", "--plans measure"},
+        {"slots", "--slots 32"},
+        {"regions", "--regions vessels.json"},
+        {"medians", "--medians"},
+        {"um-per-px", "--um-per-px 2.5"},
+        {"baseline", "--baseline rest.tiff"},
+        {"baseline-seconds", "--baseline-seconds 20"},
+        {"record", "--record 'flow_{date}.tiff'"},
+        {"record-frames", "--record-frames 1000"},
+        {"record-seconds", "--record-seconds 60"},
+        {"record-mib", "--record-mib 4096"},
+        {"record-every", "--record-every 10"},
+        {"record-every-s", "--record-every-s 0.5"},
+        {"split-mib", "--split-mib 4096"},
+        {"split-s", "--split-s 600"},
+        {"keep-free", "--keep-free 5"},
+        {"subject", "--subject 'mouse 7'"},
+        {"note", "--note 'left hemisphere'"},
+        {"record-name", "--record-name '{subject}_{what}_{time}'"},
+        {"change", "--baseline rest.tiff --change"},
+        {"record-raw", "--record-raw raw.tiff"},
+        {"pre-trigger", "--pre-trigger 3"},
+        {"pre-trigger-mib", "--pre-trigger-mib 2048"},
+        {"record-mask", "--record-mask saturated.tiff"},
+        {"record-screen", "--record-screen flow.mp4"},
+        {"burn-bar", "--burn-bar"},
+        {"burn-time", "--burn-time"},
+        {"burn-scale", "--burn-scale --um-per-px 2.5"},
+        {"burn-regions", "--burn-regions"},
+        {"burn-events", "--burn-events"},
+        {"screen-zoom", "--screen-zoom 4"},
+        {"report", "--report '{stem}.pdf'"},
+        {"traces", "--traces flow.csv"},
+        {"kymograph", "--kymograph flow.tiff"},
+        {"widths", "--widths widths.csv"},
+        {"band", "--band 15"},
+        {"snapshot", "--snapshot last.png"},
+        {"stats", "--stats stats.json"},
+        {"screenshot", "--screenshot window.png"},
+        {"window-movie", "--window-movie session.mkv"},
+        {"publish", "--publish zmq://127.0.0.1:5556"},
+        {"serve", "--serve rtsp://127.0.0.1:8554/flow"},
+        {"serve-mbit-s", "--serve-mbit-s 60"},
+        {"serve-chroma", "--serve-chroma 4:4:4"},
+        {"output", "--output v4l2:/dev/video7"},
+        {"control", "--control zmq://127.0.0.1:5557"},
+        {"control-folder", "--control-folder out"},
+        {"curve-key", "--curve-key keys/server.key_secret"},
+        {"curve-clients", "--curve-clients keys/clients"},
+        {"metrics", "--metrics 127.0.0.1:9464"},
+        {"filter", "--filter speckle:radius=3"},
+        {"json", "--json report.json"},
+        {"around", "--around stimulus"},
+        {"before", "--before 2"},
+        {"after", "--after 10"},
+        {"csv", "--csv mean.csv"},
+        {"peers", "--peers"},
+        {"view", "--view colormap=inferno --view high=300"},
+        {"offscreen", "--offscreen"},
+        {"colormap", "--colormap viridis"},
+        {"preset", "--preset flow"},
+        {"config", "--config from:flow.tiff"},
+        {"save-config", "--save-config mine.toml"},
+        {"trust", "--config mine.toml --trust"},
+        {"no-remember", "--no-remember"},
+        {"log", "--log quiet"},
+        {"verbose", "--verbose"},
+        {"quiet", "--quiet"},
+        {"version", "--version"},
+        {"help", "--help speckle"},
+        {"manual", "--manual man"},
+        {"control-schema", "--control-schema"},
+        {"completion", "--completion bash"},
+        {"complete", "--complete specklescope run --loop"},
+    };
+    const auto found = examples.find(option);
+    return found == examples.end() ? "" : found->second;
 }
 
 const std::vector<CliExample>& cli_examples() {
@@ -179,20 +272,17 @@ const std::vector<CliExample>& cli_examples() {
 const std::vector<CliCommand>& cli_commands() {
     static const std::vector<CliCommand> commands = {
         {"view", "specklescope [view] [SOURCE]",
-         "open the window; without a SOURCE it shows your last one, at the first start a simulated scene"},
+         "Open the window with SOURCE, your last source, or at the first start a simulated scene"},
         {"run", "specklescope run SOURCE…",
-         "process a source to its end without a window, or several sources and 'PATTERNS' one after "
-         "another; Ctrl-C stops and completes the files"},
+         "Process sources or 'PATTERNS' to their end, without a window; Ctrl-C stops and finishes the files"},
         {"list", "specklescope list sources|stages|presets|devices",
-         "list what is available; sources include the cameras found now"},
-        {"bench", "specklescope bench [FILE…]",
-         "measure this machine: each stage, the stream, the whole program, and its start; with FILE…: "
-         "print reports that --json wrote"},
+         "List what is available; sources include connected cameras"},
+        {"bench", "specklescope bench [FILE…]", "Measure this machine, or print reports written by --json"},
         {"pulse", "specklescope pulse FILE.csv",
-         "heart rate and pulsatility of each region in a table that --traces wrote"},
+         "Print heart rate and pulsatility of each region in a table of --traces"},
         {"trials", "specklescope trials FILE.csv --around LABEL",
-         "mean trace of each region around the events of a label, with its standard error"},
-        {"help", "specklescope help [TOPIC]", "the same as --help"},
+         "Average the trace of each region around the events of a label"},
+        {"help", "specklescope help [TOPIC]", "Same as --help"},
     };
     return commands;
 }

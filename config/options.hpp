@@ -5,6 +5,7 @@
 #include "pipeline/param.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -21,8 +22,12 @@ std::string option_name(const ParamDecl& decl);
 /// In the order in which help shows them, group by group.
 const std::vector<CliOption>& cli_options();
 const CliOption* find_option(std::string_view name);
-/// Whether an option says anything to a command ("view", "run", …).
+/// The only commands that an option is for; empty: view and run.
+const std::vector<std::string_view>& only_for(std::string_view option);
+/// Whether an option is for a command ("view", "run", …).
 bool concerns(const CliOption& option, std::string_view command);
+/// A use of the option that can be typed after a command; "" if there is none.
+const char* option_example(std::string_view option);
 
 struct CliCommand {
     std::string name, syntax, doc;

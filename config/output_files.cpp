@@ -98,10 +98,10 @@ private:
         const Claim& read = first.read ? first : second;
         const Claim& written = first.read ? second : first;
         if (read.read)
-            throw UsageError(text_of(written) + " would be written where " + text_of(read) +
-                             " is read; give it another name.");
+            throw UsageError(text_of(written) + " would overwrite " + text_of(read) +
+                             ", which is read. Choose another name.");
         throw UsageError(text_of(first) + " and " + text_of(second) +
-                         " would be one file; give one of them another name.");
+                         " would be the same file. Rename one of them.");
     }
 
     std::map<std::pair<Node, std::string>, Claim> places_;

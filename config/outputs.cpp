@@ -108,7 +108,7 @@ void check_picture(const std::string& path) {
 
 void check_screenshot(const std::string& path) {
     if (lower_ending(path) != ".png")
-        throw UsageError("A screenshot is a picture of the window: " + path + " must end in .png.");
+        throw UsageError("The screenshot " + path + " must end in .png.");
     check_writable(path);
 }
 
@@ -116,8 +116,7 @@ void check_window_movie(const std::string& path) {
     const auto is_video = [](const RecordFormat& row) { return row.stream && row.colors; };
     const RecordFormat* format = find_record_format(path);
     if (!format || is_stream(path) || !is_video(*format))
-        throw UsageError("A movie of the window is a video: " + path + " must end in " +
-                         record_endings_text(is_video) + ".");
+        throw UsageError("The window movie " + path + " must end in " + record_endings_text(is_video) + ".");
     format->check(RecordWhat::screen);
     check_writable(path);
 }
@@ -165,89 +164,79 @@ OutputKind address(const char* name, const char* argument, const char* does,
 
 const std::vector<OutputKind>& output_kinds() {
     static const std::vector<OutputKind> kinds = {
-        recording(
-            "record", RecordWhat::processed, "results",
-            "record results: .tiff or .raw numbers, .mkv, .mp4 or .png colours, .hdr or .exr the last one's "
-            "light; again for another file. In names of files that are written {stem} is the source's name, "
-            "{count} its place among several, {date} and {time} when the run began, {subject} what --subject "
-            "says, {what} processed, raw, mask, …; - or a FIFO gets the frames as they come: raw:- pixels, "
-            "y4m:- a film of colours (docs/doors.md)",
-            {"record_frames", "record_seconds", "record_mib", "record_every", "record_every_s", "split_mib",
-             "split_s", "keep_free", "subject", "note", "record_name", "change"}),
+        recording("record", RecordWhat::processed, "results",
+                  "Record results to FILE (.tiff, .raw: numbers; .mkv, .mp4, .png: colours; .hdr, .exr: the "
+                  "last result), or to a pipe (-, raw:-, y4m:-). May be repeated",
+                  {"record_frames", "record_seconds", "record_mib", "record_every", "record_every_s",
+                   "split_mib", "split_s", "keep_free", "subject", "note", "record_name", "change"}),
         recording("record_raw", RecordWhat::raw, "raw",
-                  "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
+                  "Record raw frames, bit-exact, to FILE (.tiff, .raw, .mkv). May be repeated",
                   {"pre_trigger", "pre_trigger_mib"}),
         recording("record_mask", RecordWhat::mask, "mask",
-                  "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw "
-                  "or .mkv"),
+                  "Record where raw frames are saturated (255, otherwise 0) to FILE (.tiff, .raw, .mkv)"),
         recording("record_screen", RecordWhat::screen, "screen",
-                  "record the picture as the window shows it, in the layout, colours and range of --view: "
-                  ".mkv or .mp4, .png the last one, .tiff each without loss; again for another file",
+                  "Record the displayed image, as set by --view, to FILE (.mkv, .mp4; .tiff: lossless; .png: "
+                  "the last). May be repeated",
                   {"burn_bar", "burn_time", "burn_scale", "burn_regions", "burn_events", "screen_zoom"}),
         {.name = "report",
          .argument = "FILE.pdf",
-         .doc = "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, "
-                "with a .png and a .csv next to it; the same as --record FILE.pdf",
+         .doc = "Write a report at the end: image, regions, traces, settings and methods as .pdf, with a "
+                ".png and a .csv",
          .list = true,
          .part_of = "record",
          .check = check_report},
         {.name = "traces",
-         .doc = "write the values of each region and frame as .csv; needs --regions",
+         .doc = "Write the values of each region and frame as .csv. Needs --regions",
          .needs = Needs::regions,
          .request = "traces",
          .ending = ".csv",
          .check = check_traces_file,
          .make = traces},
         {.name = "kymograph",
-         .doc = "write the profile of each line region, a row for each frame: as flow-artery.tiff for FILE "
-                "flow.tiff and a line named artery; needs --regions",
+         .doc = "Write the profile of each line region, one row per frame (flow.tiff and a line artery: "
+                "flow-artery.tiff). Needs --regions",
          .needs = Needs::lines,
          .most_lines = kMostKymographs,
          .check = check_kymograph,
          .files = kymograph_files,
          .make = kymograph},
         {.name = "widths",
-         .doc = "write the width of the vessel under each line region and frame as .csv, as --traces; needs "
-                "--regions",
+         .doc = "Write the vessel width at each line region and frame as .csv. Needs --regions",
          .options = {"band"},
          .needs = Needs::lines,
          .check = check_widths,
          .make = widths},
         {.name = "snapshot",
-         .doc = "write the last result as .png, .tiff, .hdr or .exr at the end",
+         .doc = "Write the last result as .png, .tiff, .hdr or .exr at the end",
          .check = check_picture,
          .files = recorded_files},
         {.name = "stats",
-         .doc = "write all statistics as JSON at the end, also when interrupted",
+         .doc = "Write all statistics as JSON at the end, also after Ctrl-C",
          .check = check_statistics_file},
         {.name = "screenshot",
-         .doc = "view: write the window as it was drawn last as .png, at the end",
+         .doc = "Write the window as .png at the end",
          .in_program = true,
          .check = check_screenshot},
         {.name = "window_movie",
-         .doc = "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that the "
-                "encoder has no time for are dropped and counted",
+         .doc = "Record each drawing of the window as .mkv or .mp4",
          .in_program = true,
          .check = check_window_movie},
-        address(
-            "publish", "ADDRESS", "sends results to any client of", check_address<kPublishSyntax>,
-            "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this address, as "
-            "zmq://127.0.0.1:5556 (docs/doors.md)"),
+        address("publish", "ADDRESS", "sends results to any client of", check_address<kPublishSyntax>,
+                "Send measurements and events as JSON over ZeroMQ, for example at zmq://127.0.0.1:5556"),
         address("serve", "ADDRESS", "sends images to any client of", check_serve,
-                "the picture as the window shows it, as H.264 over RTSP at this address, as "
-                "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… clients need the password in "
-                "that variable (docs/doors.md)",
+                "Serve the displayed image as H.264 over RTSP, for example at rtsp://127.0.0.1:8554/flow, "
+                "with a password at rtsp://USER:${env:NAME}@…",
                 {"serve_mbit_s", "serve_chroma"}, serve),
         address("output", "SINK", "sends images to any reader of", check_output,
-                "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
-                "v4l2:/dev/video7, or into any sink of GStreamer, as gst:autovideosink (docs/doors.md)",
+                "Send the displayed image to a virtual camera, such as v4l2:/dev/video7, or to a GStreamer "
+                "sink, such as gst:autovideosink",
                 {}, [](const std::string& sink, const Settings&) { return make_gst_end(sink); }),
         address("control", "ADDRESS", "executes requests of any client of", check_address<kControlSyntax>,
-                "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
-                "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can (docs/doors.md)",
+                "Accept requests of scripts as JSON over ZeroMQ, for example at zmq://127.0.0.1:5557 or "
+                "ipc://PATH",
                 {"control_folder", "curve_key", "curve_clients"}),
         address("metrics", "ADDRESS", "sends statistics to any client of", check_address<kMetricsSyntax>,
-                "rates, drops and latency for Prometheus, over HTTP at this address, as 127.0.0.1:9464"),
+                "Serve rates, drops and latency for Prometheus over HTTP, for example at 127.0.0.1:9464"),
     };
     return kinds;
 }
@@ -336,7 +325,7 @@ void prepare_streams(const Settings& settings) {
         const auto [owner, first] = owners.try_emplace({found.st_dev, found.st_ino}, output.target);
         if (!first)
             throw UsageError("'" + owner->second + "' and '" + output.target +
-                             "' are one stream, which holds one recording; name another for the second.");
+                             "' are the same stream. Name another one for the second.");
     }
     if (standard_output)
         keep_output_for_streams();

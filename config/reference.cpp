@@ -15,8 +15,7 @@ namespace specklescope {
 namespace {
 
 std::string default_text(const ParamTable& table, const ParamDecl& decl) {
-    const std::string text = to_string(decl.get(table.defaults()));
-    return text.empty() ? "\"\"" : text;
+    return to_string(decl.get(table.defaults()));
 }
 
 std::string range_text(const ParamDecl& decl) {
@@ -41,12 +40,14 @@ std::string body_of(std::string_view toml) {
 Chapter formats_chapter() {
     Chapter chapter{
         .title = "Record formats",
-        .text = "The ending of the name chooses the format. If the name is taken, the file gets a number. "
-                "`--record-mask` takes the formats of `--record-raw`. `--record-screen` takes those that "
-                "hold 8-bit RGB: `.mkv`, `.mp4`, `.png`, `.tiff` and `.raw`.\n\n"
-                "A FIFO, `-`, `/dev/stdout` or `/dev/fd/N` is a stream. It gets the frames as they come, "
-                "with a prefix (`raw:-`, `y4m:-`) or without: then `y4m:` if the name ends in `.y4m`, "
-                "otherwise `raw:`. A stream holds one kind of frames and is not split.",
+        .text =
+            "The ending of the name chooses the format. A name that exists gets a number. Names may contain "
+            "`{stem}` (of the source), `{count}` (of several sources), `{date}`, `{time}`, `{subject}` "
+            "and `{what}` (processed, raw, mask, …). `--record-mask` has the formats of "
+            "`--record-raw`; `--record-screen` has `.mkv`, `.mp4`, `.png`, `.tiff` and `.raw`.\n\n"
+            "A FIFO, `-`, `/dev/stdout` or `/dev/fd/N` is a stream of frames with the prefix `raw:` or "
+            "`y4m:` (`raw:-`, `y4m:-`). The default is `y4m:` if the name ends in `.y4m`, otherwise "
+            "`raw:`. A stream has one kind of frames and is not split.",
         .columns = {"ending or prefix", "", "`--record-raw`", "`--record`"}};
     for (const auto& formats : {record_formats(), stream_formats()})
         for (const RecordFormat& format : formats)
@@ -59,10 +60,11 @@ Chapter settings_file_chapter() {
     Settings defaults;
     defaults.chain.add(stage_types().front().name);
     return {.title = "Settings file",
-            .text = "`--config FILE.toml` can say everything that the command line can say; `--save-config "
-                    "FILE` writes one. An unknown key or a wrong type is reported with its line. `preset = "
-                    "\"NAME\"` starts from a preset. Keys left out of a `[[stage]]` keep their defaults. "
-                    "This file holds all defaults:",
+            .text =
+                "`--config FILE.toml` sets everything that the command line can set; `--save-config FILE` "
+                "writes such a file. An unknown key or a wrong type is reported with its line. `preset = "
+                "\"NAME\"` starts from a preset. Missing keys have their defaults. This file has all "
+                "defaults:",
             .code = to_toml(defaults),
             .language = "toml"};
 }
@@ -70,7 +72,12 @@ Chapter settings_file_chapter() {
 } // namespace
 
 Entry option_entry(const CliOption& option) {
-    Entry entry{"--" + option.name, option.argument, "", "", option.doc};
+    Entry entry{"--" + option.name, option.argument, "", "", option.doc, option_example(option.name)};
+    std::string commands;
+    for (const std::string_view command : only_for(option.name))
+        commands += (commands.empty() ? "" : ", ") + std::string(command);
+    if (!commands.empty())
+        entry.doc += " (only " + commands + ")";
     if (option.decl && option.decl->kind != ParamKind::boolean) {
         entry.standard = default_text(program_table(), *option.decl);
         if (option.decl->kind != ParamKind::choice) // its argument lists them
@@ -82,12 +89,11 @@ Entry option_entry(const CliOption& option) {
 Chapter commands_chapter() {
     Chapter chapter{
         .title = "Command line",
-        .text = "The command line wins over a file given by `--config`, and that file over `--preset`. If an "
-                "option is given twice, the last one counts, unless its text says that it may be "
-                "repeated.\n\n"
-                "`--config from:RECORDING` reads the settings from a recording of results: its chain, "
-                "channel, regions and view, and the exposure for a source that reports none. The SOURCE "
-                "still comes from the command line.",
+        .text =
+            "The command line wins over `--config`, and `--config` over `--preset`. If an option is given "
+            "twice, the last one counts, unless its text says that it may be repeated.\n\n"
+            "`--config from:RECORDING` reads chain, channel, regions, view and exposure from a "
+            "recording. The SOURCE comes from the command line.",
         .columns = {"command", "", "", "what it does"}};
     for (const CliCommand& command : cli_commands())
         chapter.entries.push_back({.name = command.syntax, .doc = command.doc});
@@ -116,19 +122,22 @@ Chapter examples_chapter() {
 
 Chapter view_chapter() {
     return {.title = "View settings",
-            .text = "`--view key=value`, or `[view]` in a settings file.",
+            .text =
+                "`--view key=value`, or `[view]` in a settings file. Example: `--view layout=split --view "
+                "split=0.3`.",
             .entries = key_entries(view_table())};
 }
 
 Chapter keys_chapter() {
     Chapter chapter{
         .title = "Keys of the window",
-        .text = "`[keys]` in a settings file, or in `~/.config/specklescope/keys.toml`, which every window "
-                "reads, gives an action another key (`pause = \"K\"`), several (`pause = [\"K\", "
-                "\"Space\"]`) or none (`pause = \"\"`). A key is a character as it is typed, or one of " +
-                join(key_names()) +
-                ", with `Ctrl+`, `Alt+` or `Shift+` before it. A key for drawing goes before one for the "
-                "selected region, and that before one that works anywhere.",
+        .text =
+            "Set keys in `[keys]` of a settings file, or in `~/.config/specklescope/keys.toml`, which every "
+            "window reads: one key (`pause = \"K\"`), several (`pause = [\"K\", \"Space\"]`) or none "
+            "(`pause = \"\"`). A key is a character as it is typed, or one of " +
+            join(key_names()) +
+            ", with `Ctrl+`, `Alt+` or `Shift+` before it. A key for drawing wins over one for the selected "
+            "region, and that over a key that works anywhere.",
         .columns = {"action", "keys", "", "what it does"}};
     const KeyBindings bindings;
     for (const ActionInfo& row : actions()) {
@@ -145,7 +154,8 @@ Chapter keys_chapter() {
 
 Chapter sources_chapter() {
     Chapter chapter{.title = "Sources",
-                    .text = "Options follow a SOURCE as `?key=value&key=value`. " +
+                    .text = "Options follow a SOURCE as `?key=value&key=value`, for example "
+                            "`'raw:cells.raw?width=640&height=480&format=gray16le'`. " +
                             std::string(kOptionsBegin) + "."};
     for (const SourceType& source : source_types())
         chapter.parts.push_back({.title = std::string(source.syntax),
@@ -158,8 +168,10 @@ Chapter sources_chapter() {
 
 Chapter stages_chapter() {
     Chapter chapter{.title = "Stages",
-                    .text = "`--stage NAME:key=value,key=value`; repeat it for a chain, in order. `--stage "
-                            "none` shows the raw picture and computes nothing."};
+                    .text =
+                        "`--stage NAME:key=value,key=value` adds a stage; repeat it for a chain, in order. "
+                        "Example: `--stage background:black=64 --stage speckle:radius=2,output=contrast`. "
+                        "`--stage none` shows the raw image and computes nothing."};
     for (const StageType& stage : stage_types()) {
         std::vector<std::string> types;
         types.reserve(stage.types.size());
@@ -177,10 +189,11 @@ Chapter stages_chapter() {
 }
 
 Chapter presets_chapter(const std::vector<Preset>& presets) {
-    Chapter chapter{.title = "Presets",
-                    .text = "`--preset NAME`. A file `NAME.toml` in `~/.config/specklescope/presets` wins "
-                            "over an installed one (`../share/specklescope/presets` from the folder of the "
-                            "program), and that over the one compiled in."};
+    Chapter chapter{
+        .title = "Presets",
+        .text = "`--preset NAME`. A file `NAME.toml` in `~/.config/specklescope/presets` wins over an "
+                "installed one (`../share/specklescope/presets` from the program's folder), and that "
+                "over the built-in one."};
     for (const Preset& preset : presets)
         chapter.parts.push_back({.title = preset.name,
                                  .text = preset.doc + (preset.file.empty() ? "" : "\n\nFrom " + preset.file),
@@ -205,17 +218,17 @@ std::vector<Chapter> reference() {
         presets_chapter(compiled_presets()),
         {.title = "Files, environment and exit status",
          .columns = {"name", "", "", "meaning"},
-         .entries = {{.name = "~/.config/specklescope/presets/NAME.toml", .doc = "a preset of your own"},
-                     {.name = "~/.config/specklescope/keys.toml", .doc = "your keys of the window"},
-                     {.name = "~/.config/specklescope/last.toml", .doc = "what the window showed last"},
+         .entries = {{.name = "~/.config/specklescope/presets/NAME.toml", .doc = "Preset of your own"},
+                     {.name = "~/.config/specklescope/keys.toml", .doc = "Your keys of the window"},
+                     {.name = "~/.config/specklescope/last.toml", .doc = "What the window showed last"},
                      {.name = "~/.cache/specklescope/fftw-*.wisdom",
-                      .doc = "plans of Fourier transforms measured with --plans measure; may be deleted"},
-                     {.name = "XDG_CONFIG_HOME", .doc = "replaces ~/.config in the names above"},
-                     {.name = "XDG_CACHE_HOME", .doc = "replaces ~/.cache there"},
-                     {.name = "DISPLAY, WAYLAND_DISPLAY", .doc = "where the window opens; run needs neither"},
-                     {.name = "0", .doc = "exit status: everything succeeded"},
-                     {.name = "1", .doc = "exit status: an error while running"},
-                     {.name = "2", .doc = "exit status: the request was wrong"}}}};
+                      .doc = "Fourier transform plans of --plans measure; may be deleted"},
+                     {.name = "XDG_CONFIG_HOME", .doc = "Replaces ~/.config above"},
+                     {.name = "XDG_CACHE_HOME", .doc = "Replaces ~/.cache above"},
+                     {.name = "DISPLAY, WAYLAND_DISPLAY", .doc = "Display for the window; run needs neither"},
+                     {.name = "0", .doc = "Exit status: success"},
+                     {.name = "1", .doc = "Exit status: an error while running"},
+                     {.name = "2", .doc = "Exit status: invalid options, settings or request"}}}};
 }
 
 } // namespace specklescope

@@ -19,6 +19,7 @@ struct Entry {
     std::string standard{}; ///< its default
     std::string allowed{};  ///< "a whole number, 1…15 px"
     std::string doc{};
+    std::string example{}; ///< "--rate 60"
 };
 
 /// Texts may mark what is typed with backquotes. An empty line separates paragraphs.

@@ -88,12 +88,12 @@ void check_lines(const Settings& settings, const RegionOutlines& regions) {
         lines += regions.line(i) ? 1 : 0;
     for (const auto& [kind, target] : settings.outputs) {
         if (kind->needs == OutputKind::Needs::lines && lines == 0 && settings.command == Command::run)
-            throw UsageError("--" + kind->option() + " has nothing to write: no region of " + from +
-                             " is a line; draw one across the vessel.");
+            throw UsageError("--" + kind->option() + " needs a line region, but none of " + from +
+                             " is a line. Draw one across the vessel.");
         if (lines > kind->most_lines)
             throw UsageError("--" + kind->option() + " writes " + std::to_string(kind->most_lines) +
-                             " files at most, and " + from + " has " + std::to_string(lines) +
-                             " lines; split it, and run once for each part.");
+                             " files at most, but " + from + " has " + std::to_string(lines) +
+                             " lines. Split the regions, and run once per part.");
     }
 }
 

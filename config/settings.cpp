@@ -38,61 +38,63 @@ ParamTable make_view_table() {
     ParamTable table =
         Declare<ViewSettings>("view")
             .choice("layout", &ViewSettings::layout, screen_layout_names(),
-                    {.doc =
-                         "what fills the window; split: the raw picture on the left of a divider, the result "
-                         "on the right; blended: the result over the raw picture"})
+                    {.doc = "Layout of the view. split: raw image left of a divider, result right. blended: "
+                            "result over the raw image"})
             .real("split", &ViewSettings::split,
-                  {.min = 0, .max = 1, .doc = "layout split: where the divider is, a part of the width"})
-            .real("blend_opacity", &ViewSettings::blend_opacity,
-                  {.min = 0, .max = 1, .doc = "layout blended: opacity of the result over the raw picture"})
+                  {.min = 0,
+                   .max = 1,
+                   .doc = "Position of the divider in the split layout, as a part of the width"})
+            .real(
+                "blend_opacity", &ViewSettings::blend_opacity,
+                {.min = 0, .max = 1, .doc = "Opacity of the result over the raw image in the blended layout"})
             .real("blend_threshold", &ViewSettings::blend_threshold,
                   {.min = 0,
                    .max = 1,
-                   .doc = "layout blended: below this part of the range the raw picture alone is seen"})
+                   .doc = "Threshold of the blended layout: part of the range below which only the raw image "
+                          "is visible"})
             .boolean("histogram_log", &ViewSettings::histogram_log,
-                     {.doc = "counts of the histogram on a logarithmic axis"})
+                     {.doc = "Show histogram counts on a logarithmic axis"})
             .real("saturation_warning", &ViewSettings::saturation_warning,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
-                   .doc =
-                       "a warning is on the picture while more than this part of the raw frame is saturated"})
+                   .doc = "Warn when more than this percentage of the raw frame is saturated"})
             .real("change_range", &ViewSettings::change_range,
                   {.unit = "%",
                    .min = 0.1,
                    .max = 10000,
-                   .doc = "colours of the change against the baseline: from minus to plus this"})
+                   .doc = "Range of the change against the baseline, from minus to plus this value"})
             .boolean("overlay", &ViewSettings::overlay,
-                     {.doc = "rates, latency and drops on the picture (F1)"})
-            .boolean("panel", &ViewSettings::panel, {.doc = "the side panel with the controls"})
+                     {.doc = "Show rates, latency and drops on the image (F1)"})
+            .boolean("panel", &ViewSettings::panel, {.doc = "Show the side panel"})
             .real("panel_size", &ViewSettings::panel_size,
                   {.unit = "px",
                    .min = 200,
                    .max = 1000,
-                   .doc = "width of the side panel, or its height below the picture of a tall window"})
+                   .doc = "Width of the side panel, or its height below the image in a tall window"})
             .choice("traces", &ViewSettings::traces, {"automatic", "shown", "hidden"},
-                    {.doc = "the strip with the traces of regions (T); automatic: where there are regions"})
+                    {.doc = "Show the strip with traces of regions (T). automatic: if there are regions"})
             .real("traces_size", &ViewSettings::traces_size,
-                  {.unit = "px", .min = 120, .max = 1000, .doc = "height of the strip with the traces"})
+                  {.unit = "px", .min = 120, .max = 1000, .doc = "Height of the strip with traces"})
             .real("baseline_s", &ViewSettings::baseline_s,
                   {.unit = "s",
                    .min = 0.01,
                    .max = 3600,
-                   .doc = "the baseline of traces is the mean over this time (Z)"})
+                   .doc = "Duration that the baseline of traces averages (Z)"})
             .real("trials_before", &ViewSettings::trials_before_s,
                   {.unit = "s",
                    .min = 0,
                    .max = 3600,
-                   .doc = "trials: how much of a trace in front of each event; its mean is F₀"})
+                   .doc = "Duration of trials before each event; its mean is F₀"})
             .real("trials_after", &ViewSettings::trials_after_s,
-                  {.unit = "s", .min = 0, .max = 36000, .doc = "trials: how much behind each event"})
+                  {.unit = "s", .min = 0, .max = 36000, .doc = "Duration of trials after each event"})
             .integer("width", &ViewSettings::width,
-                     {.unit = "px", .min = 320, .max = 16384, .doc = "width of the window"})
+                     {.unit = "px", .min = 320, .max = 16384, .doc = "Width of the window"})
             .integer("height", &ViewSettings::height,
-                     {.unit = "px", .min = 240, .max = 16384, .doc = "height of the window"})
+                     {.unit = "px", .min = 240, .max = 16384, .doc = "Height of the window"})
             .real("ui_scale", &ViewSettings::ui_scale,
-                  {.min = 0, .max = 4, .doc = "size of text and controls; 0: as the monitor asks"})
-            .boolean("vsync", &ViewSettings::vsync, {.doc = "draw in step with the monitor"})
+                  {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: as the monitor asks"})
+            .boolean("vsync", &ViewSettings::vsync, {.doc = "Synchronise drawing with the monitor"})
             .table();
     add_part(table, mapping_table(), &ViewSettings::mapping);
     return table;
@@ -101,111 +103,89 @@ ParamTable make_view_table() {
 ParamTable make_program_table() {
     ParamTable table =
         Declare<ProgramSettings>("specklescope")
-            .choice(
-                "backend", &ProgramSettings::backend, {"auto", "cpu", "cuda"},
-                {.doc = "where stages run; auto takes the GPU where there is one, cuda fails without one"})
-            .integer("threads", &ProgramSettings::threads,
-                     {.min = 0, .max = 1024, .doc = "processing threads on the host; 0: one per core"})
+            .choice("backend", &ProgramSettings::backend, {"auto", "cpu", "cuda"},
+                    {.doc = "Device for the stages. auto: a GPU if there is one. cuda: fail without a GPU"})
+            .integer(
+                "threads", &ProgramSettings::threads,
+                {.min = 0, .max = 1024, .doc = "Number of processing threads on the host. 0: one per core"})
             .text("gpus", &ProgramSettings::gpus,
-                  {.doc = "GPUs that frames go to in turn: all, or 0,2; empty: the first. For chains "
-                          "without a history"})
+                  {.doc = "Distribute frames over GPUs: all, or a list such as 0,2. Only for chains without "
+                          "history"})
             .choice("plans", &ProgramSettings::plans, {"estimate", "measure"},
-                    {.doc = "how the host plans Fourier transforms; estimate: the same bits on every start; "
-                            "measure: quicker ones by trials of at most 4 s, kept in the cache folder "
-                            "for later starts"})
+                    {.doc = "Planning of Fourier transforms on the host. estimate: the same bits at every "
+                            "start. measure: faster, after trials of up to 4 s at the first start"})
             .integer("slots", &ProgramSettings::slots,
                      {.min = 0,
                       .max = 4096,
-                      .doc = "frames in the ring, 6 or more; 0: chosen from the frame size"})
+                      .doc = "Number of frames in the ring, at least 6. 0: chosen from the frame size"})
             .integer("from", &ProgramSettings::from,
-                     {.min = 0,
-                      .max = 1000000000,
-                      .doc = "begin a file at this frame, counted from 0; with frames: a part of it"})
+                     {.min = 0, .max = 1000000000, .doc = "Start a file at this frame, counted from 0"})
             .real("from_s", &ProgramSettings::from_s,
-                  {.unit = "s",
-                   .min = 0,
-                   .max = 1e7,
-                   .doc =
-                       "begin a file at this time, by its frames' own, else by its rate, instead of a frame"})
+                  {.unit = "s", .min = 0, .max = 1e7, .doc = "Start a file at this time in seconds"})
             .integer("frames", &ProgramSettings::frames,
-                     {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
+                     {.min = 0, .max = 1000000000, .doc = "Stop after this many frames. 0: no limit"})
             .real("rate", &ProgramSettings::rate,
                   {.unit = "frames/s",
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "pace of a file; 0: its own in the window, unpaced in run"})
-            .boolean("loop", &ProgramSettings::loop,
-                     {.doc = "start a file again when it ends; with from: at that frame"})
-            .boolean("offscreen", &ProgramSettings::offscreen,
-                     {.doc = "view: draw the window in memory, without a display, for --screenshot, "
-                             "--window-movie and all that is kept of a run; ends with its source, or its "
-                             "recordings, with --control when it is asked to, and leaves what the window "
-                             "remembers alone"})
+                   .doc = "Play a file at this many frames per second. 0: its own rate in the window, as "
+                          "fast as possible in run"})
+            .boolean("loop", &ProgramSettings::loop, {.doc = "Restart a file at its end"})
+            .boolean(
+                "offscreen", &ProgramSettings::offscreen,
+                {.doc =
+                     "Draw the window in memory, without a display, until the source or the recordings end"})
             .real("serve_mbit_s", &ProgramSettings::serve_mbit_s,
                   {.unit = "Mbit/s",
                    .min = 0,
                    .max = 1000,
-                   .doc = "with serve: the stream takes no more than this; 0: 30 bit/s for a pixel, at least "
-                          "4 and at most 30 Mbit/s (9.2 for 640x480)"})
-            .choice(
-                "serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
-                {.doc = "with serve: the resolution of colour. 4:2:0 halves it, and every client decodes it; "
-                        "4:4:4 keeps the colours of single pixels, for ffmpeg, mpv, OpenCV and GStreamer"})
+                   .doc = "Limit the RTSP stream in Mbit/s. 0: 30 bit/s per pixel, between 4 and 30 Mbit/s"})
+            .choice("serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
+                    {.doc = "Colour resolution of the RTSP stream. 4:2:0: for every client. 4:4:4: colours "
+                            "of single pixels"})
             .text("control_folder", &ProgramSettings::control_folder,
-                  {.doc = "with control: the folder in which requests may record, write pictures and save "
-                          "presets; without "
-                          "it they may write nothing"})
+                  {.doc = "Allow requests to write files, only into this folder"})
             .text("curve_key", &ProgramSettings::curve_key,
-                  {.doc =
-                       "publish and control are encrypted (CURVE), with the secret key in this file, which "
-                       "nobody else may read (docs/doors.md)"})
+                  {.doc = "Encrypt --publish and --control (CURVE) with the secret key in this file"})
             .text("curve_clients", &ProgramSettings::curve_clients,
-                  {.doc = "with curve_key: a file with the public key of a client, or a folder of such files "
-                          "*.key; nobody else is let in"})
+                  {.doc = "Accept only clients with a public key in this file or folder (*.key). Needs "
+                          "--curve-key"})
             .text("transfer", &ProgramSettings::transfer,
-                  {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
-                          "the file "
-                          "says), linear (taken as they are), srgb, gamma:G"})
+                  {.doc = "Decode images to linear light: auto (as the file says), linear (unchanged), srgb "
+                          "or gamma:G"})
             .real("silence", &ProgramSettings::silence_s,
-                  {.unit = "s", .min = 0.1, .max = 3600, .doc = "a camera silent for longer is opened again"})
-            .choice(
-                "channel", &ProgramSettings::channel, grey_channel_names(),
-                {.doc = "what stages for grey images get of colour: one channel as it is, luma or the mean"})
-            .boolean("medians", &ProgramSettings::medians,
-                     {.doc = "with --regions: the median of each too, a second pass over their pixels"})
+                  {.unit = "s",
+                   .min = 0.1,
+                   .max = 3600,
+                   .doc = "Reconnect a camera after this many seconds without a frame"})
+            .choice("channel", &ProgramSettings::channel, grey_channel_names(),
+                    {.doc = "Channel passed to grey-only stages: one colour, luma or the mean"})
+            .boolean("medians", &ProgramSettings::medians, {.doc = "Also compute the median of each region"})
             .integer("band", &ProgramSettings::band,
                      {.unit = "px",
                       .min = 1,
                       .max = kMaxBand,
-                      .doc = "with --kymograph and --widths: how many pixels across a line its profile is "
-                             "the mean of"})
+                      .doc = "Average line profiles over this many pixels across the line"})
             .real("um_per_px", &ProgramSettings::um_per_px,
                   {.unit = "µm",
                    .min = 0,
                    .max = kMaxUmPerPx,
-                   .doc =
-                       "how large a pixel of what the chain gives is, a side: for the scale bar, areas and "
-                       "widths, and the calibration of files; 0: as the file that is played says, "
-                       "otherwise unknown"})
-            .path(
-                "baseline", &ProgramSettings::baseline,
-                {.doc =
-                     "the baseline F₀ of every pixel: one picture of it (.npy, .tiff, …) in the unit of the "
-                     "results, or a recording, whose mean it is; traces and reports then hold the change "
-                     "against it"})
-            .real(
-                "baseline_seconds", &ProgramSettings::baseline_seconds,
-                {.unit = "s",
-                 .min = 0,
-                 .max = 36000,
-                 .doc =
-                     "the baseline is the mean over so long: of the file that baseline names, without it of "
-                     "the beginning of the SOURCE; 0: all of that file"})
+                   .doc = "Side of an output pixel in µm, for scale bar, areas, widths and calibrated files. "
+                          "0: as the file says"})
+            .path("baseline", &ProgramSettings::baseline,
+                  {.doc = "Baseline F₀ of every pixel: an image (.npy, .tiff) in the unit of the results, or "
+                          "the mean of a recording"})
+            .real("baseline_seconds", &ProgramSettings::baseline_seconds,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = 36000,
+                   .doc = "Seconds that the baseline averages, of its file or of the beginning of the "
+                          "source. 0: the whole file"})
             .boolean("change", &ProgramSettings::change,
-                     {.doc = "with a baseline: recordings of results hold 100·(F/F₀ − 1) %, not F"})
+                     {.doc = "Record results as change against the baseline, 100·(F/F₀ − 1) %"})
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
-                    {.doc = "how much is said; quiet: errors only"})
+                    {.doc = "Amount of log output. quiet: errors only"})
             .table();
     add_part(table, record_limits_table(), &ProgramSettings::recording);
     add_part(table, screen_marks_table(), &ProgramSettings::marks);
@@ -220,16 +200,16 @@ void check_doors(const Settings& settings) {
     if (!key.empty() && !control && output_of(settings, "publish").empty())
         throw UsageError(program_table().owner() + ": " +
                          (program.curve_key.empty() ? "curve_clients" : "curve_key") + " = " + key +
-                         " guards nothing; say what with --publish or --control ADDRESS.");
+                         " has no effect. Add --publish or --control ADDRESS.");
     std::error_code ignored;
     if (program.control_folder.empty())
         return;
     if (!control)
         throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
-                         " says nothing without requests; say where they come with --control ADDRESS.");
+                         " has no effect without requests. Add --control ADDRESS.");
     if (!std::filesystem::is_directory(program.control_folder, ignored))
         throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
-                         " is no folder; name one that is there.");
+                         " is not a folder. Name an existing folder.");
 }
 
 } // namespace
@@ -261,14 +241,12 @@ void check(const Settings& settings) {
         outputs_of(settings, output_kind("record_raw")).empty())
         throw UsageError(program_table().owner() +
                          ": pre_trigger = " + to_string(program.recording.pre_trigger_s) +
-                         " s has nothing to come before; name a recording of raw frames with --record-raw "
-                         "FILE.");
+                         " s needs a recording of raw frames. Add --record-raw FILE.");
     if (program.offscreen && settings.command == Command::view && settings.outputs.empty())
         throw UsageError(
             program_table().owner() +
-            ": offscreen leaves nothing behind that anybody could see; name what comes out: --screenshot "
-            "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE, --publish, "
-            "--control or --serve ADDRESS.");
+            ": offscreen has no output. Add one: --screenshot FILE.png, --window-movie FILE.mkv, --record "
+            "FILE, --snapshot FILE, --stats FILE, --publish, --control or --serve ADDRESS.");
     check_marks(program.marks, program_table().owner());
     check_doors(settings);
     for (const Output& output : settings.outputs) {
@@ -277,22 +255,20 @@ void check(const Settings& settings) {
         if (output.kind->needs != OutputKind::Needs::nothing && settings.regions_path.empty() &&
             settings.regions_from.empty())
             throw UsageError(program_table().owner() + ": " + output.kind->name + " = " + output.target +
-                             " has nothing to write without regions; name their file with --regions FILE.");
+                             " needs regions. Add --regions FILE.");
     }
     if (program.from > 0 && program.from_s > 0)
         throw UsageError(program_table().owner() + ": from_s = " + to_string(program.from_s) +
                          " s and from = " + std::to_string(program.from) +
-                         " say where to begin twice; leave one of the two out.");
+                         " cannot be combined. Leave one of them out.");
     if (program.change && program.baseline.empty() && program.baseline_seconds == 0)
         throw UsageError(program_table().owner() +
-                         ": change = true has nothing to be against; give --baseline FILE or "
-                         "--baseline-seconds S.");
+                         ": change = true needs a baseline. Add --baseline FILE or --baseline-seconds S.");
     const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
     const auto in_order = [](const char* low, double below, const char* high, double above) {
         if (!(below < above))
             throw UsageError(view_table().owner() + ": " + low + " = " + to_string(below) + " is not below " +
-                             high + " = " + to_string(above) + "; give the smaller of the two to " + low +
-                             ".");
+                             high + " = " + to_string(above) + ". Give the smaller value to " + low + ".");
     };
     in_order("low_percentile", mapping.low_percentile, "high_percentile", mapping.high_percentile);
     if (!mapping.automatic)

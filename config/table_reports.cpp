@@ -154,7 +154,7 @@ std::vector<TableEvent> events_of(const TraceTable& table, const TrialSettings& 
              ? std::string("trials needs the label of events, --around LABEL")
              : "No event of " + settings.file + " has the label '" + one_line(settings.around) + "'") +
         "; " +
-        (labels.empty() ? "the table holds no event: mark some in the window (E) while it is written."
+        (labels.empty() ? "the table has no events. Mark some in the window (E) while recording traces."
                         : "allowed: " + join(labels) + "."));
 }
 
@@ -172,7 +172,7 @@ void check_table(const TraceTable& table, const std::string& file) {
     for (const RegionTrace& trace : table.regions)
         if (!rise(trace.times))
             throw UsageError("In " + file + " " + table.clock + " of region '" + one_line(trace.region) +
-                             "' goes back, so that a time is in two places; cut the table where it does.");
+                             "' goes back in time. Split the table there.");
 }
 
 /// Events on the clock of a trace.

@@ -272,8 +272,7 @@ std::string toml_text(std::string_view text) {
     if (!is_utf8(text))
         throw RunError(
             "'" + std::string(text) +
-            "' is not UTF-8, and a settings file can hold nothing else; rename it, or give it on the "
-            "command line each time.");
+            "' is not UTF-8, which a settings file needs. Rename it, or give it on the command line.");
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -358,9 +357,9 @@ void read_toml(std::string_view text, const std::string& name, Settings& setting
 }
 
 std::string config_text(const std::string& path) {
-    std::string text = whole_text(path, kMaxSettingsFile, "settings file; name a TOML file", Pipes::taken);
+    std::string text = whole_text(path, kMaxSettingsFile, "settings file. Name a TOML file", Pipes::taken);
     if (text.empty())
-        throw RunError("The settings file '" + path + "' is empty; name a TOML file.");
+        throw RunError("The settings file '" + path + "' is empty. Name a TOML file.");
     return text;
 }
 

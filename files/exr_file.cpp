@@ -99,7 +99,7 @@ public:
             file_->setFrameBuffer(buffer);
             file_->readPixels(first, first + to.shape.height - 1);
         } catch (const std::exception& error) {
-            throw RunError("'" + path_ + "' is damaged or cut short behind row " + std::to_string(row_) +
+            throw RunError("'" + path_ + "' is damaged or cut short after row " + std::to_string(row_) +
                            " of " + std::to_string(shape_.height) + " (" + one_sentence(error) + ").");
         }
         row_ += to.shape.height;
@@ -159,8 +159,8 @@ std::unique_ptr<ImageReader> open_exr(const std::string& path) { return std::mak
 
 std::unique_ptr<ImageReader> open_exr(const std::string& path) {
     throw RunError("'" + path +
-                   "' is an OpenEXR file, and this program was built without OpenEXR "
-                   "(libopenexr-dev); convert it to .hdr or float TIFF.");
+                   "' is an OpenEXR file, and this program was built without OpenEXR (libopenexr-dev). "
+                   "Convert it to .hdr or float TIFF.");
 }
 
 #endif

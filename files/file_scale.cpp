@@ -70,13 +70,13 @@ FileScale squares(double x, double y, std::string by) {
                            "or give --um-per-px"};
     if (x > kMaxUmPerPx)
         return {.refused = "its pixels are " + digits(x) + " µm by " + by +
-                           ", which is no size of a pixel; give --um-per-px if it is known"};
+                           ", which is no size of a pixel. Give --um-per-px if it is known"};
     return {.um_per_px = x, .by = std::move(by)};
 }
 
 FileScale unknown_unit(const std::string& unit, const std::string& by) {
     return {.refused = by + " says lengths in '" + one_line(unit) +
-                       "', which is no length known here: no scale is taken; give --um-per-px"};
+                       "', which is no length known here: no scale is taken. Give --um-per-px"};
 }
 
 /// Nothing where it says nothing of lengths.
@@ -138,7 +138,7 @@ FileScale plain_scale(const TiffResolution& resolution) {
                            (resolution.unit == 2 ? " pixels an inch" : " pixels a cm");
     if (of_a_device(resolution.x * kUmPerInch / um))
         return {.refused = by + " is one of screens and printers, not a measure of what is seen: no scale is "
-                                "taken; give --um-per-px if it is known"};
+                                "taken. Give --um-per-px if it is known"};
     return squares(of_resolution(resolution.x, um), of_resolution(resolution.y, um), by);
 }
 

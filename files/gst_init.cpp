@@ -53,9 +53,9 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
 void init_gstreamer() {
     if (const pid_t by = started_by;
         child_after_start || (by != 0 && by != ::getpid())) // in the midst of its start, too
-        throw RunError("GStreamer was started before this process was forked, and its threads are not here; "
-                       "start a process anew (in Python: multiprocessing with 'spawn'), or fork before the "
-                       "first film, camera or stream of the network is used.");
+        throw RunError(
+            "GStreamer was started before this process was forked. Start processes with spawn (in Python: "
+            "multiprocessing with 'spawn'), or fork before the first video, camera or network stream.");
     static std::once_flag once;
     std::call_once(once, [] {
         started_by = ::getpid();

@@ -52,7 +52,7 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& what) const {
-        throw RunError("'" + path_ + "' is not a readable Radiance picture: " + what + ".");
+        throw RunError("'" + path_ + "' is not a readable Radiance image: " + what + ".");
     }
     /// As much of a line as a sentence can quote.
     static std::string quoted(const std::string& line) {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 void check_exists(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(fs::path(path), ignored))
-        throw RunError("There is no file '" + path + "'; check the name and the folder.");
+        throw RunError("There is no file '" + path + "'. Check the name and the folder.");
 }
 
 namespace {
@@ -51,11 +51,11 @@ InputFile open_input(const std::string& path, Pipes pipes) {
     std::error_code ignored;
     const fs::file_status status = fs::status(fs::path(path), ignored);
     if (fs::is_directory(status))
-        throw RunError("'" + path + "' is a folder where a file is needed.");
+        throw RunError("'" + path + "' is a folder, not a file.");
     const bool pipe = fs::is_fifo(status);
     if ((pipe && pipes == Pipes::refused) || fs::is_socket(status))
         throw RunError("'" + path + "' is a " + (pipe ? "pipe" : "socket") +
-                       " where a file is needed; store what comes out of it, and name that file.");
+                       ", not a file. Save its output to a file, and name that file.");
     InputFile file = pipe ? open_pipe(path) : InputFile(std::fopen(path.c_str(), "rbe"));
     if (!file)
         throw RunError("'" + path + "' cannot be opened: " + std::strerror(errno) +

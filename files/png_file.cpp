@@ -179,9 +179,8 @@ private:
         const int count = png_get_unknown_chunks(png_, info_, &chunks);
         for (int i = 0; i < count; ++i)
             if (std::memcmp(chunks[i].name, kAnimation.data(), kBytesOfAName) == 0)
-                remarks_.emplace_back(
-                    "is an animation (APNG), of which one picture is read; save its pictures "
-                    "as files or as a TIFF");
+                remarks_.emplace_back("is an animation (APNG), of which one picture is read. Save its "
+                                      "pictures as files or as a TIFF");
     }
 
     /// 1…8 as its eXIf chunk states it, an Exif block without the word at its beginning; 1 where it does not.

@@ -28,8 +28,8 @@ bool may_be_replaced(const std::string& path, const ReplaceableKind& kind) {
 
 void refuse_other_kind(const std::string& path, const ReplaceableKind& kind) {
     if (!may_be_replaced(path, kind))
-        throw RunError("'" + one_line(path) + "' exists and holds no " + std::string(kind.what) +
-                       " of this program, so it is not replaced; give " + std::string(kind.option) +
+        throw RunError("'" + one_line(path) + "' exists and does not hold " + std::string(kind.what) +
+                       " of this program, so it is not replaced. Give " + std::string(kind.option) +
                        " another name.");
 }
 

@@ -239,8 +239,8 @@ private:
         }
         if (!lie_together)
             throw RunError(where() + " claims " + std::to_string(planes) +
-                           " images in one directory, which are read uncompressed, in strips and with "
-                           "their channels together only; save it with one directory for each image.");
+                           " images in one directory, which are read uncompressed, in strips and with their "
+                           "channels together only. Save it with one directory for each image.");
         return planes;
     }
 
@@ -349,7 +349,7 @@ private:
             value = 0;
         message_.clear(); // what is wrong with it does not concern the pixels
         if (TIFFSetDirectory(tiff_.get(), here) == 0)
-            throw RunError(where() + " cannot be found again behind its Exif folder" + reason() + ".");
+            throw RunError(where() + " cannot be found again after its Exif directory" + reason() + ".");
         read_layout(); // what was set for decoding went with the directory
         return value;
     }
@@ -457,7 +457,7 @@ private:
         if (layout_.samples > layout_.channels && !layout_.palette() && !transparent)
             remarks_.push_back(
                 "has " + std::to_string(layout_.samples) + " samples a pixel: only the first " +
-                (layout_.channels == 1 ? "is" : "3 are") + " read; save the others as images of their own");
+                (layout_.channels == 1 ? "is" : "3 are") + " read. Save the others as images of their own");
     }
 
     /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at

@@ -32,7 +32,7 @@ void check_tiff_kind(const TiffLayout& l, const std::string& where) {
                        "; allowed: grey, RGB, palette of up to 8 bits, YCbCr within JPEG.");
     if (TIFFIsCODECConfigured(l.compression) == 0)
         throw RunError(where + " is compressed by scheme " + std::to_string(l.compression) +
-                       ", which this libtiff does not know; save it uncompressed, LZW or deflate.");
+                       ", which this libtiff does not know. Save it uncompressed, LZW or deflate.");
 }
 
 std::vector<std::byte> tiff_palette(TIFF* tiff, const TiffLayout& layout) {

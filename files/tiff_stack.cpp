@@ -216,7 +216,7 @@ void TiffStack::read_ome(string_view text, int samples) {
     }
     if (images.size() > 1)
         note_ = "has " + std::to_string(images.size()) + " images (OME-XML). Image " + std::to_string(read) +
-                " is read; save the others as files of their own.";
+                " is read. Save the others as files of their own.";
 }
 
 void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samples) {
@@ -360,9 +360,9 @@ void TiffStack::choose(const StackChoice& choice, const std::string& file) {
         std::stable_sort(frames_.begin(), frames_.end(),
                          [&](auto a, auto b) { return along(place(a)) < along(place(b)); });
         if (frames_.empty())
-            throw RunError(name + " holds no image of channel " + std::to_string(channel + 1) + ", slice " +
+            throw RunError(name + " has no image of channel " + std::to_string(channel + 1) + ", slice " +
                            std::to_string(slice + 1) + "; its " + by_ +
-                           " says that they are in other files: open those.");
+                           " says that they are in other files. Open those.");
     }
     deltas_ = frames_.size() > 1;
     for (std::size_t i = 0; i < frames_.size() && deltas_; ++i) {

@@ -136,10 +136,10 @@ void check_length(const std::string& path, std::size_t beside) {
     if (name > most)
         throw RunError("The name " + path + " is too long: with what the program adds to it, it has " +
                        std::to_string(name) + " bytes, and " + folder + " takes names of " +
-                       std::to_string(most) + "; shorten it.");
+                       std::to_string(most) + ". Shorten it.");
     if (std::max(path.size(), last.size()) + beside >= PATH_MAX)
         throw RunError("The name " + path + " is too long: with its folders it has more than " +
-                       std::to_string(PATH_MAX - 1) + " bytes; shorten it.");
+                       std::to_string(PATH_MAX - 1) + " bytes. Shorten it.");
 }
 
 namespace {
@@ -157,7 +157,7 @@ File create_if_free(const std::string& path) {
 
 [[noreturn]] void all_taken(const std::string& wanted, std::size_t beside = 0) {
     throw RunError("All names from " + wanted + " to " + numbered(wanted, kMaxNumber - 1, beside) +
-                   " are taken; choose another name.");
+                   " are taken. Choose another name.");
 }
 
 } // namespace
@@ -296,7 +296,7 @@ std::string UnnamedFile::publish() {
         if (error != EEXIST)
             throw RunError("Cannot give " + path + " its name: " + reason(error) + ".");
     }
-    throw RunError("All numbers of " + wanted_ + " are taken; choose another name.");
+    throw RunError("All numbers of " + wanted_ + " are taken. Choose another name.");
 }
 
 int UnnamedFile::replace() {

@@ -80,10 +80,10 @@ std::string blurb_of(const Declared& declared) {
     switch (declared.info.kind) {
     case SPECKLESCOPE_INTEGER:
     case SPECKLESCOPE_REAL:
-        text += std::string("; ") + declared.info.allowed;
+        text += std::string(". ") + declared.info.allowed;
         break;
     case SPECKLESCOPE_ACTION:
-        text += "; each higher number acts once";
+        text += ". Each higher number acts once";
         break;
     default:
         break;

@@ -78,8 +78,8 @@ std::string ListenAddress::shown(std::string_view scheme, const std::string& bou
 
 void warn_if_open(const ListenAddress& address, const std::string& shown, const std::string& what) {
     if (!address.loopback)
-        run_log().warn("{} is open to whoever reaches this machine over the network: {}; 127.0.0.1 keeps "
-                       "it to this machine.",
+        run_log().warn("{} is open to everyone who reaches this machine over the network: {}. Use 127.0.0.1 "
+                       "to allow only this machine.",
                        shown, what);
 }
 

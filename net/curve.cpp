@@ -43,12 +43,12 @@ std::string begin_of(const std::string& path, bool secret) {
     if (fd >= 0)
         ::close(fd);
     if (count < 0)
-        throw RunError("The file of keys '" + path + "' cannot be read: " +
-                       std::generic_category().message(error) + "; name a file with a key.");
+        throw RunError("The key file '" + path + "' cannot be read: " +
+                       std::generic_category().message(error) + ". Name a file with a key.");
     if (secret && (file.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        throw RunError("The secret key in '" + path +
-                       "' may be read by others; chmod 600 it, and make "
-                       "another one if somebody could have.");
+        throw RunError(
+            "The secret key in '" + path +
+            "' is readable by others. Run chmod 600 on it, and replace it if it may have been read.");
     return {bytes.data(), static_cast<std::size_t>(count)};
 }
 
@@ -85,10 +85,10 @@ std::set<std::string> client_keys(const std::string& path) {
         if (entry.path().extension() == ".key")
             take(entry.path().string());
     if (error)
-        throw RunError("The folder of keys '" + path + "' cannot be read: " + error.message() +
-                       "; name one that can.");
+        throw RunError("The key folder '" + path + "' cannot be read: " + error.message() +
+                       ". Name a readable folder.");
     if (keys.empty())
-        throw UsageError("The folder '" + path + "' holds no *.key, so that nobody would be let in; " + kHow);
+        throw UsageError("The folder '" + path + "' has no *.key file, so no client could connect. " + kHow);
     return keys;
 }
 
@@ -100,19 +100,17 @@ std::shared_ptr<const CurveKeys> load_curve_keys(const std::string& key_file, co
     if (key_file.empty() && clients.empty())
         return nullptr;
     if (key_file.empty() || clients.empty())
-        throw UsageError("A key of this program (curve_key) and those of the clients (curve_clients) go "
-                         "together; name both.");
+        throw UsageError("curve_key and curve_clients need each other. Name both.");
 #ifdef SPECKLESCOPE_HAVE_ZMQ
     if (zmq_has("curve") == 0)
-        throw RunError(
-            "ZeroMQ was built without CURVE here; leave the keys out, or install one that has it.");
+        throw RunError("ZeroMQ was built without CURVE. Leave the keys out, or install a ZeroMQ with CURVE.");
     auto keys = std::make_shared<CurveKeys>();
     keys->secret = key_in(key_file, begin_of(key_file, true), "secret-key");
     keys->clients = client_keys(clients);
     return keys;
 #else
-    throw RunError("This build has no ZeroMQ, and no use for keys; install libzmq3-dev and cppzmq-dev, and "
-                   "build it again.");
+    throw RunError(
+        "Keys are not available: built without ZeroMQ. Install libzmq3-dev and cppzmq-dev, and build again.");
 #endif
 }
 

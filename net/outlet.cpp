@@ -182,10 +182,9 @@ std::shared_ptr<Sink> Outlet::feed(std::shared_ptr<Outlet> outlet) {
 void check_outlets(const std::string& serve, const std::string& output, const std::string& owner) {
     const SourceArgument address(serve);
     if (address.holds_secret())
-        throw UsageError(
-            owner + ": serve = '" + address.shown() +
-            "' holds a password, which others see in the list of processes; put it into a variable of "
-            "the environment and name that: rtsp://USER:${env:NAME}@….");
+        throw UsageError(owner + ": serve = '" + address.shown() +
+                         "' contains a password, which the process list shows. Put it into an environment "
+                         "variable and name that: rtsp://USER:${env:NAME}@….");
     try {
         if (!serve.empty() && address.references().empty())
             (void)parse_serve_address(address);

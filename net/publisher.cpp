@@ -161,7 +161,7 @@ public:
             socket_.bind(asked_.endpoint());
         } catch (const zmq::error_t& error) {
             throw RunError("Results cannot be published at " + text + ": " + error.what() +
-                           "; name another port, or end the program that has it.");
+                           ". Name another port, or end the program that uses it.");
         }
         address_ = asked_.shown(kPublishSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
@@ -284,8 +284,8 @@ class Publisher::Impl {
 public:
     Impl(const std::string& text, const std::shared_ptr<const CurveKeys>&) {
         (void)parse_listen_address(text, kPublishSyntax);
-        throw RunError("This build cannot publish: it was made without ZeroMQ; install libzmq3-dev and "
-                       "cppzmq-dev, and build it again.");
+        throw RunError("Publishing is not available: built without ZeroMQ. Install libzmq3-dev and "
+                       "cppzmq-dev, and build again.");
     }
     const std::string& address() const { return address_; }
     SinkStatus status() const { return {}; }

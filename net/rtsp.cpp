@@ -308,12 +308,11 @@ public:
         remember_secrets(whole);
         init_gstreamer();
         if (!gst_element_exists("x264enc"))
-            throw RunError("No H.264 encoder for --serve is installed; install gstreamer1.0-plugins-ugly.");
+            throw RunError("No H.264 encoder for --serve is installed. Install gstreamer1.0-plugins-ugly.");
         if (!gst_element_exists("h264parse"))
-            throw RunError("No H.264 parser for --serve is installed; install gstreamer1.0-plugins-bad.");
+            throw RunError("No H.264 parser for --serve is installed. Install gstreamer1.0-plugins-bad.");
         if (!gst_element_exists("rtph264pay"))
-            throw RunError(
-                "Nothing that sends H.264 over RTP is installed; install gstreamer1.0-plugins-good.");
+            throw RunError("No RTP payloader for H.264 is installed. Install gstreamer1.0-plugins-good.");
         context_.reset(g_main_context_new());
         loop_.reset(g_main_loop_new(context_.get(), FALSE));
         make_server();
@@ -323,10 +322,10 @@ public:
             g_main_context_pop_thread_default(context_.get());
         });
         if (!address_.loopback)
-            run_log().warn("{} is open to whoever reaches this machine over the network{}: pictures go out "
-                           "unencrypted; 127.0.0.1 keeps them on it.",
+            run_log().warn("{} is open to everyone who reaches this machine over the network{}, unencrypted. "
+                           "Use 127.0.0.1 to allow only this machine.",
                            name(), address_.user.empty() ? "" : " and knows the password");
-        run_log().info("Pictures are served at {}.", name());
+        run_log().info("Images are served at {}.", name());
     }
     RtspEnd(const RtspEnd&) = delete;
     RtspEnd& operator=(const RtspEnd&) = delete;
@@ -408,9 +407,9 @@ private:
         GError* raw = nullptr;
         GSource* listening = gst_rtsp_server_create_source(server_.get(), nullptr, &raw);
         if (const GstHandle<GError> error(raw); !listening)
-            throw RunError("Pictures cannot be served at " + name() + ": " +
+            throw RunError("Images cannot be served at " + name() + ": " +
                            (error ? error->message : "the address cannot be opened") +
-                           "; name another port, or end the program that has it.");
+                           ". Name another port, or end the program that uses it.");
         listening_ = g_source_attach(listening, context_.get());
         g_source_unref(listening);
         address_.port = gst_rtsp_server_get_bound_port(server_.get());
@@ -503,8 +502,8 @@ std::string rtsp_server_version() { return SPECKLESCOPE_RTSP_VERSION; }
 
 std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double, Chroma) {
     (void)parse_serve_address(address.resolved(from_environment));
-    throw RunError("This build cannot serve pictures: it was made without GStreamer's RTSP server; install "
-                   "libgstrtspserver-1.0-dev, and build it again.");
+    throw RunError("RTSP is not available: built without GStreamer's RTSP server. Install "
+                   "libgstrtspserver-1.0-dev, and build again.");
 }
 
 std::string rtsp_server_version() { return ""; }

@@ -119,41 +119,36 @@ const ParamTable& mapping_table() {
         Declare<Mapping>("view")
             .choice("colormap", &Mapping::colormap,
                     {"viridis", "inferno", "magma", "turbo", "jet", "grey", "rdbu"},
-                    {.doc =
-                         "colours of the computed map, low to high; rdbu: diverging, from blue to red, for "
-                         "changes. jet and turbo mislead the colour-blind, the others do not"})
+                    {.doc = "Colour map, from low to high. rdbu: blue to red, for changes. jet and turbo "
+                            "mislead colour-blind readers"})
             .boolean("automatic", &Mapping::automatic,
-                     {.doc = "takes the range from percentiles of each picture"})
+                     {.doc = "Take the range from percentiles of each image"})
             .real("low", &Mapping::low,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "value shown in the first colour, in the unit of the picture"})
+                   .doc = "Value of the first colour, in the unit of the image"})
             .real("high", &Mapping::high,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "value shown in the last colour, in the unit of the picture"})
+                   .doc = "Value of the last colour, in the unit of the image"})
             .real("low_percentile", &Mapping::low_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "automatic range: this part of the pixels lies below the first colour"})
+                   .doc = "Percentage of pixels below the first colour in the automatic range"})
             .real("high_percentile", &Mapping::high_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "automatic range: this part of the pixels lies below the last colour"})
+                   .doc = "Percentage of pixels below the last colour in the automatic range"})
             .real("exposure_stops", &Mapping::exposure_stops,
                   {.unit = "stops",
                    .min = -10,
                    .max = 10,
-                   .doc =
-                       "exposure of the picture: values are shown times 2^stops, the values themselves stay"})
-            .choice(
-                "curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
-                {.doc =
-                     "how light becomes brightness, in colour and with the colour map grey; auto: srgb for "
-                     "pictures of light, linear for a camera's counts; reinhard and filmic also show what "
-                     "is above the range. The values themselves stay"})
+                   .doc = "Exposure of the display: values are shown times 2^stops"})
+            .choice("curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
+                    {.doc = "Curve from light to brightness, for colour and grey. auto: srgb for images, "
+                            "linear for camera counts. reinhard, filmic: also show values above the range"})
             .table();
     return table;
 }

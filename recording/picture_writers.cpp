@@ -136,9 +136,8 @@ std::string header_line(const RecordedFrame& frame, const FileTotals& totals, co
     text = description(frame, totals, shorter, stream);
     const bool fits = text.size() <= kMost;
     run_log().warn(
-        "{} will not hold {}: a line of a Radiance picture has {} bytes; record an .exr, which has "
-        "room for it.",
-        options.path, fits ? "the note and the subject" : "what is said of it", kMost);
+        "{} has no room for {}: a Radiance header line has at most {} bytes. Record an .exr instead.",
+        options.path, fits ? "the note and the subject" : "its description", kMost);
     return fits ? "SPECKLESCOPE=" + text + "\n" : "";
 }
 
@@ -288,7 +287,7 @@ std::string write_exr_picture(const RecordedFrame& frame, const FileTotals& tota
 #else
 
 void check_exr(RecordWhat) {
-    throw RunError("This program was built without OpenEXR (libopenexr-dev); record light as .tiff or .hdr.");
+    throw RunError("This program was built without OpenEXR (libopenexr-dev). Record light as .tiff or .hdr.");
 }
 
 std::string write_exr_picture(const RecordedFrame&, const FileTotals&, const RecordOptions& options,

@@ -42,10 +42,10 @@ void check_folder(const std::string& path) {
     std::error_code error;
     if (!fs::is_directory(folder, error))
         throw RunError("There is no folder " + folder + " to record " + fs::path(path).filename().string() +
-                       " into; make it first.");
+                       " into. Create it first.");
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         throw RunError("Cannot write into the folder " + folder + ": " + write_reason(errno) +
-                       "; choose one that can be written.");
+                       ". Choose a writable folder.");
 }
 
 std::string advice_for_full(int error) {
@@ -159,7 +159,7 @@ void describe_regions(nlohmann::ordered_json& json, const RegionOutlines& outlin
         return;
     }
     json["regions_left_out"] = regions.size();
-    run_log().info("Recordings will not hold the regions, which have {} points: keep their file.", points);
+    run_log().info("Recordings cannot store the regions ({} points). Keep the regions file.", points);
 }
 
 } // namespace

@@ -80,7 +80,7 @@ namespace {
 void refuse_written_one(const std::string& path) {
     const File there(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (there.fd() >= 0 && ::flock(there.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        throw RunError("'" + path + "' is being written by another run; name another file, or end that run.");
+        throw RunError("'" + path + "' is being written by another run. Name another file, or end that run.");
 }
 
 template <class Number> void add_digits(std::string& text, Number value) {

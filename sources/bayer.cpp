@@ -79,14 +79,13 @@ Sums sums_of(ConstHostView frame, int left, int top, int side) {
 
 std::vector<std::string> bayer_names() { return {"none", "rggb", "grbg", "gbrg", "bggr"}; }
 
-const char* const kBayerDoc =
-    "mosaic of a colour sensor that was saved as grey, by the colours of its first 2×2 pixels: it becomes a "
-    "colour picture of half the sides, each 2×2 pixels one, without interpolation";
+const char* const kBayerDoc = "Colours of the first 2×2 pixels of a mosaic saved as grey; each 2×2 pixels "
+                              "become one colour pixel, without interpolation";
 
 Shape bayer_shape(const Shape& mosaic, const std::string& name) {
     if (mosaic.channels != 1 || mosaic.width < 2 || mosaic.height < 2)
         throw UsageError("option bayer: '" + name + "' has frames of " + to_string(mosaic) +
-                         ", which are no mosaic; leave bayer out.");
+                         ", which are not a mosaic. Leave bayer out.");
     return {mosaic.width / 2, mosaic.height / 2, 3, mosaic.type};
 }
 
@@ -136,11 +135,10 @@ void MosaicFinder::look(const std::string& name, ConstHostView frame) {
     if (ratio == 1)
         return;
     frames_ = kLooked;
-    run_log().warn(
-        "'{}' looks like the mosaic of a colour sensor that was saved as grey: of each 2×2 pixels one "
-        "is {:.3g} times as bright as another, which counts as contrast. Give ?bayer=rggb, grbg, gbrg or "
-        "bggr, as the camera's manual states.",
-        name, ratio);
+    run_log().warn("'{}' looks like the mosaic of a colour sensor that was saved as grey: one of each 2×2 "
+                   "pixels is {:.3g} times as bright as another, which looks like contrast. Give "
+                   "?bayer=rggb, grbg, gbrg or bggr, as the camera's manual states.",
+                   name, ratio);
 }
 
 } // namespace specklescope

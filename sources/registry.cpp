@@ -59,12 +59,12 @@ std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefau
         params.set("transfer", defaults.transfer);
     if (const auto asked = parse_transfer(defaults.transfer); !pictures && asked && !asked->linear())
         throw UsageError("transfer = " + defaults.transfer +
-                         " is for pictures (PNG, JPEG, TIFF): the values of source " + parsed.kind +
-                         " are taken as they come; leave it out.");
+                         " applies only to images (PNG, JPEG, TIFF), and source " + parsed.kind +
+                         " does not decode values. Leave it out.");
     for (const auto& [key, value] : parsed.options) {
         params.set_text(key, value);
         if (given(parsed, key) > 1)
-            throw UsageError("source '" + text + "': " + key + " is given twice; leave one of the two out.");
+            throw UsageError("source '" + text + "': " + key + " is given twice. Leave one of the two out.");
     }
     std::unique_ptr<Source> source = type.make(parsed, params);
     if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves

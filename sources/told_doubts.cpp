@@ -13,7 +13,7 @@ void ToldDoubts::tell(const std::string& file, const std::vector<std::string_vie
         if (std::find(told_.begin(), told_.end(), doubt) != told_.end())
             continue;
         told_.push_back(doubt);
-        run_log().warn("'{}' says what cannot be and is left out: {}.", file, doubt);
+        run_log().warn("'{}' has an impossible value, which is ignored: {}.", file, doubt);
     }
 }
 

@@ -22,12 +22,12 @@ enum class ContrastOutput : std::uint8_t {
 /// Names in the order of the enumeration.
 std::vector<std::string> contrast_output_names();
 inline constexpr const char* kContrastOutputDoc =
-    "sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, bfi 1/K²";
+    "Output: sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, or bfi 1/K²";
 /// Border modes offered by the contrast stages.
 std::vector<std::pair<std::string, Border>> contrast_borders();
 inline constexpr const char* kContrastBorderDoc =
-    "what lies outside the image; zero gives false high contrast at the edge";
-inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";
+    "Values outside the image. zero: false high contrast at the edge";
+inline constexpr const char* kExposureDoc = "Exposure time T, used if the camera or file reports none";
 Quantity contrast_quantity(ContrastOutput output);
 
 /// Results for S = ΣI, D = N·ΣI² − S² of N samples and coefficient c. S ≤ 0 → NaN; D = 0 with S > 0 → K = 0,

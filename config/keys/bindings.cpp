@@ -34,7 +34,7 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view text) {
-    throw UsageError("'" + one_line(text) + "' is no key; allowed: a character as it is typed, or " +
+    throw UsageError("'" + one_line(text) + "' is not a key; allowed: a character as it is typed, or " +
                      join(key_names()) + ", with Ctrl+, Alt+ or Shift+ before it.");
 }
 
@@ -82,8 +82,7 @@ KeyChord parse_chord(std::string_view text) {
         chord.key[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(chord.key[0])));
     else if (chord.shift && !chord.ctrl && !chord.alt)
         throw UsageError("'" + one_line(text) +
-                         "': a character that takes Shift is given as it is typed, for example ? and not "
-                         "Shift+/.");
+                         "': write a shifted character as it is typed, for example ? instead of Shift+/.");
     return chord;
 }
 

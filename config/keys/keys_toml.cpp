@@ -51,7 +51,7 @@ void read_keys(const toml::table& table, KeyBindings& bindings, const Fail& fail
         if (!action) {
             const std::string near = suggestion(key.str(), action_names());
             fail(key.source(), "keys: there is no action '" + one_line(key.str()) + "'" +
-                                   (near.empty() ? "; specklescope help keys lists them." : near));
+                                   (near.empty() ? ". See specklescope help keys." : near));
             continue;
         }
         changed.set(action->action, chords_of(*action, node, fail));
@@ -63,7 +63,7 @@ void read_keys(const toml::table& table, KeyBindings& bindings, const Fail& fail
         const Action other = second ? twice->first : twice->second;
         fail(given.contains(said) ? given[said] : table.source(),
              "keys: " + to_string(twice->chord) + " is the key of " + std::string(info(said).name) +
-                 " and of " + std::string(info(other).name) + "; give one of them another, or none (\"\").");
+                 " and of " + std::string(info(other).name) + ". Give one of them another, or none (\"\").");
     }
     bindings = std::move(changed);
 }

@@ -121,12 +121,12 @@ bool looks_like_source(const std::string& name) {
 FirstLook first_look(const SourceArgument& text, int side, std::chrono::milliseconds patience) {
     const std::string path = path_of(text);
     if (path.empty())
-        throw UsageError("'" + text.shown() + "' is no file; open it for a look.");
+        throw UsageError("'" + text.shown() + "' is not a file and has no preview. Open it.");
     std::error_code ignored;
     if (const auto status = std::filesystem::status(path, ignored);
         std::filesystem::exists(status) && std::filesystem::is_other(status))
         throw UsageError("'" + text.shown() +
-                         "' is a pipe or a device, of which a look would take frames away; open it.");
+                         "' is a pipe or a device; a preview would consume frames. Open it.");
     const std::unique_ptr<Source> source = make_source(text, {});
     const SourceInfo info = source->open();
     struct Closed {
@@ -138,10 +138,10 @@ FirstLook first_look(const SourceArgument& text, int side, std::chrono::millisec
     while (!port.frame()) {
         OneFrame::goes_on();
         if (source->next(port) == Source::Status::end && !port.frame())
-            throw RunError("'" + text.shown() + "' holds no frame.");
+            throw RunError("'" + text.shown() + "' has no frames.");
         if (!port.frame() && std::chrono::steady_clock::now() > until)
             throw RunError(
-                "'" + text.shown() + "' gives no frame within " +
+                "'" + text.shown() + "' delivered no frame within " +
                 std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) + " s.");
     }
     FirstLook look;

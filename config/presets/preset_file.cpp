@@ -47,7 +47,7 @@ void read_folder(const fs::path& folder, PresetOrigin origin, std::map<std::stri
             const std::string name = preset.name;
             all.insert_or_assign(name, std::move(preset));
         } catch (const RunError& error) {
-            run_log().warn("A preset is left out. {}", error.what());
+            run_log().warn("A preset was not loaded. {}", error.what());
         }
     }
 }
@@ -177,14 +177,14 @@ bool is_preset_name(const std::string& name) {
 void check_preset_name(const std::string& name) {
     if (!is_preset_name(name))
         throw UsageError("'" + one_line(name) +
-                         "' is no name for a preset; allowed: letters, digits, '-' and '_', 64 at most.");
+                         "' is not a valid preset name; allowed: letters, digits, '-' and '_', 64 at most.");
 }
 
 std::string preset_path(const std::string& name) {
     check_preset_name(name);
     const std::string folder = user_folder();
     if (folder.empty())
-        throw UsageError("There is no folder for presets: neither XDG_CONFIG_HOME nor HOME is set.");
+        throw UsageError("No folder for presets: neither XDG_CONFIG_HOME nor HOME is set.");
     return folder + "/presets/" + name + ".toml";
 }
 
@@ -192,11 +192,11 @@ void save_preset(const std::string& name, const std::string& doc, const Settings
     const std::string path = preset_path(name);
     std::error_code ignored;
     if (!replace && fs::exists(path, ignored))
-        throw UsageError("There is a preset '" + name + "' of yours; replace it, or take another name.");
+        throw UsageError("A preset '" + name + "' exists already. Replace it, or choose another name.");
     try {
         fs::create_directories(fs::path(path).parent_path());
     } catch (const fs::filesystem_error& error) {
-        throw RunError("The folder of presets cannot be made: " + one_line(error.code().message()) + ": " +
+        throw RunError("The preset folder cannot be created: " + one_line(error.code().message()) + ": " +
                        fs::path(path).parent_path().string() + ".");
     }
     write_atomically(path, preset_toml(settings, doc));
@@ -206,7 +206,7 @@ void save_preset(const std::string& name, const std::string& doc, const Settings
 void delete_preset(const std::string& name) {
     const Preset* preset = find_preset(name);
     if (!preset || !preset->yours())
-        throw UsageError("'" + one_line(name) + "' is no preset of yours, and stays.");
+        throw UsageError("'" + one_line(name) + "' is not one of your presets and cannot be deleted.");
     std::error_code error;
     if (!fs::remove(preset->file, error))
         throw RunError("The preset '" + name + "' cannot be deleted: " +

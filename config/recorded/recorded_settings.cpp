@@ -88,7 +88,7 @@ Descriptions in_image(const std::string& path, bool last_frame) {
 Descriptions descriptions_of(const std::string& path, bool last_frame = true) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored))
-        throw UsageError("There is no recording '" + path + "'; name a file that --record wrote.");
+        throw UsageError("There is no recording '" + path + "'. Name a file that --record wrote.");
     if (const std::string lines = path + ".jsonl"; fs::is_regular_file(lines, ignored))
         return beside_raw(lines);
     constexpr std::string_view kMatroska = "\x1a\x45\xdf\xa3";
@@ -256,9 +256,8 @@ std::shared_ptr<const Chain> RecordedReader::chain_of_results(const Descriptions
     if (content_ != "processed" || !has("parameters"))
         return nullptr;
     if (changed_later(texts.last_frame))
-        fail("the chain was changed while it was recorded, so its results have no common mean; name a "
-             "recording of "
-             "one chain.");
+        fail("the chain was changed while it was recorded, so its results have no common mean. Name a "
+             "recording of one chain.");
     try {
         return std::make_shared<const Chain>(chain_from_text(text("parameters")));
     } catch (const UsageError&) { // of another version
@@ -282,7 +281,7 @@ std::string RecordedReader::quantity() const {
 
 void RecordedReader::fail(const std::string& sentence) const { throw UsageError(by_ + ": " + sentence); }
 void RecordedReader::damaged(const std::string& what) const {
-    fail("its description is damaged or cut short (" + what + "); name another recording of that run.");
+    fail("its description is damaged or cut short (" + what + "). Name another recording of that run.");
 }
 nlohmann::json RecordedReader::parsed(const std::string& from) const {
     Json json = json_object_in(from);
@@ -303,13 +302,12 @@ double RecordedReader::number(const char* key) const {
 
 void RecordedReader::check_repeatable() const {
     if (content_ == "mask" || content_ == "window")
-        throw UsageError("'" + path_ + "' holds " + what_it_holds() +
-                         ", which no chain made; name a recording of results (--record) or of raw frames "
-                         "(--record-raw).");
+        throw UsageError(
+            "'" + path_ + "' holds " + what_it_holds() +
+            ", which have no chain. Name a recording of results (--record) or of raw frames (--record-raw).");
     if (content_ == "raw" && !has("chain"))
         throw UsageError("'" + path_ +
-                         "' holds raw frames and does not say which chain ran over them; name a "
-                         "recording of results (--record).");
+                         "' has raw frames without their chain. Name a recording of results (--record).");
 }
 
 bool RecordedReader::shows_colours() const {
@@ -437,8 +435,7 @@ void RecordedReader::read_scale() {
 void RecordedReader::read_regions() {
     if (has("regions_left_out"))
         settings_.remarks.push_back("The regions of " + path_ +
-                                    " were too many for its description; give their file with "
-                                    "--regions.");
+                                    " were too many for its description. Give their file with --regions.");
     if (!has("regions"))
         return;
     std::vector<Region> regions;
@@ -519,9 +516,9 @@ void load_recorded(const std::string& path, Settings& settings) {
     RecordedReader reader(path, changed);
     const Descriptions texts = descriptions_of(path);
     if (!reader.begin(texts))
-        throw UsageError("'" + path +
-                         "' does not say which settings made it; name a recording that this program "
-                         "wrote: .tiff, .mkv, or .raw with its .raw.jsonl beside it.");
+        throw UsageError(
+            "'" + path +
+            "' has no settings. Name a recording of this program: .tiff, .mkv, or .raw with its .raw.jsonl.");
     reader.repeat(texts);
     settings = std::move(changed);
 }

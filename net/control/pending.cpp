@@ -78,9 +78,9 @@ void make_room(const std::string& path) {
     if (::lstat(path.c_str(), &file) != 0)
         return;
     if (!S_ISSOCK(file.st_mode))
-        throw RunError("'" + path + "' is there and no socket; name another path, or remove it.");
+        throw RunError("'" + path + "' exists and is not a socket. Name another path, or remove it.");
     if (somebody_listens(path))
-        throw RunError("A program listens at '" + path + "' already; name another path, or end it.");
+        throw RunError("A program listens at '" + path + "' already. Name another path, or end it.");
     ::unlink(path.c_str());
 }
 
@@ -99,8 +99,8 @@ int listen_at(const std::string& path) {
     const int error = errno;
     if (fd >= 0)
         ::close(fd);
-    throw RunError("Requests cannot be answered at '" + path +
-                   "': " + std::generic_category().message(error) + "; name another path.");
+    throw RunError("Requests cannot be accepted at '" + path +
+                   "': " + std::generic_category().message(error) + ". Name another path.");
 }
 
 BoundSocketFile::BoundSocketFile(std::string path) : path_(std::move(path)) {
@@ -125,9 +125,9 @@ bool PendingRequests::put(const Envelope& from, ControlWork work) {
                       [&](const Request& request) { return request.from.front() == from.front(); }));
     if (own >= kMostOfOne)
         throw RunError(std::to_string(kMostOfOne) +
-                       " requests over this connection wait already; read their answers first.");
+                       " requests of this connection are waiting. Read their answers first.");
     if (requests_.size() >= kMost)
-        throw RunError(std::to_string(kMost) + " requests wait already; ask again when some are answered.");
+        throw RunError(std::to_string(kMost) + " requests are waiting. Try again later.");
     requests_.push_back({from, std::move(work)});
     changed_.notify_all();
     return !attended_;

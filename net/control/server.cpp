@@ -137,8 +137,8 @@ private:
                 socket_.set(zmq::sockopt::use_fd, listen_at(asked_.path));
             socket_.bind(asked_.endpoint());
         } catch (const zmq::error_t& error) {
-            throw RunError("Requests cannot be answered at " + text + ": " + error.what() +
-                           "; name another place, or end the program that has it.");
+            throw RunError("Requests cannot be accepted at " + text + ": " + error.what() +
+                           ". Name another address, or end the program that uses it.");
         }
     }
 
@@ -161,7 +161,7 @@ private:
             }
             for (const PendingRequests::Answered& one : pending_.take_answered())
                 send(one.to, one.reply);
-            const ControlReply ends{control_refusal(RunError("The program is ending; start it again."))};
+            const ControlReply ends{control_refusal(RunError("The program is ending. Start it again."))};
             for (const Envelope& to : pending_.asking())
                 send(to, ends);
         } catch (const std::exception& error) {
@@ -179,7 +179,7 @@ private:
         clients_.asked(received.from.front(), zmq_msg_gets(received.request->handle(), "Peer-Address"));
         try {
             if (!received.whole)
-                throw UsageError("A request of several parts is not understood; send one JSON object.");
+                throw UsageError("A request must have one part. Send one JSON object.");
             if (pending_.put(received.from, read_(received.request->to_string_view())) && wake_)
                 wake_();
         } catch (const std::exception& error) {
@@ -243,8 +243,8 @@ class ControlServer::Impl {
 public:
     Impl(const std::string& text, const ControlReader&, void (*)(), const std::shared_ptr<const CurveKeys>&) {
         (void)parse_listen_address(text, kControlSyntax);
-        throw RunError("This build answers no requests: it was made without ZeroMQ; install libzmq3-dev and "
-                       "cppzmq-dev, and build it again.");
+        throw RunError("Requests are not available: built without ZeroMQ. Install libzmq3-dev and "
+                       "cppzmq-dev, and build again.");
     }
     const std::string& address() const { return address_; }
     std::size_t poll(ControlTurn) { return 0; }

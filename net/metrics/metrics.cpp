@@ -153,8 +153,8 @@ Resolved resolved(const ListenAddress& asked, const std::string& text) {
     const int error = getaddrinfo(host == "*" ? nullptr : host.c_str(), std::to_string(asked.port).c_str(),
                                   &wanted, &found);
     if (error != 0)
-        throw RunError("Metrics cannot be told at " + text + ": " + gai_strerror(error) +
-                       "; name an address of this machine.");
+        throw RunError("Metrics cannot be served at " + text + ": " + gai_strerror(error) +
+                       ". Name an address of this machine.");
     Resolved result;
     std::memcpy(&result.place, found->ai_addr, found->ai_addrlen);
     result.ipv6 = found->ai_family == AF_INET6;
@@ -179,9 +179,9 @@ public:
             MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this, MHD_OPTION_NOTIFY_COMPLETED, &on_answered,
             this, MHD_OPTION_END);
         if (!daemon_)
-            throw RunError("Metrics cannot be told at " + text + ": " +
+            throw RunError("Metrics cannot be served at " + text + ": " +
                            std::generic_category().message(errno) +
-                           "; name another port, or end the program that has it.");
+                           ". Name another port, or end the program that uses it.");
         const MHD_DaemonInfo* bound = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
         address_ = asked.host + ":" + std::to_string(bound ? bound->port : asked.port);
         warn_if_open(asked, address_, "what is counted goes out unencrypted");
@@ -253,7 +253,7 @@ private:
             text = "Only GET is answered.\n";
         } else if (url != "/metrics") {
             status = MHD_HTTP_NOT_FOUND;
-            text = "There is nothing here; ask for /metrics.\n";
+            text = "There is nothing here. Ask for /metrics.\n";
         } else {
             const std::scoped_lock lock(mutex_);
             text = metrics_text(stats_, latency_, doors_);
@@ -287,8 +287,8 @@ class Metrics::Impl {
 public:
     explicit Impl(const std::string& text) {
         (void)parse_listen_address(text, kMetricsSyntax);
-        throw RunError("This build tells no metrics: it was made without libmicrohttpd; install "
-                       "libmicrohttpd-dev, and build it again.");
+        throw RunError("Metrics are not available: built without libmicrohttpd. Install libmicrohttpd-dev, "
+                       "and build again.");
     }
     const std::string& address() const { return address_; }
     void tell(const StatsSnapshot&, const std::vector<DoorTotal>&) {}

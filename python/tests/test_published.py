@@ -85,7 +85,7 @@ def test_one_that_was_closed_or_is_wrong_is_refused():
         ss.Published(kinds=())
     with pytest.raises(ss.UsageError, match="is no address; allowed: zmq://HOST:PORT"):
         ss.Published("ipc://flow")
-    with pytest.raises(ss.UsageError, match="go together"):
+    with pytest.raises(ss.UsageError, match="key and server"):
         ss.Published(key="me.key_secret")
 
 

@@ -112,8 +112,8 @@ void Canvas::picture(ConstHostView rgb, const PaperRect& area) {
     const Surface image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, rgb.shape.width, rgb.shape.height));
     unsigned char* data = cairo_image_surface_get_data(image.get());
     if (!data || cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
-        throw RunError("A picture of " + to_string(rgb.shape) +
-                       " finds no memory to be drawn; make a smaller one with --stage downsample.");
+        throw RunError("An image of " + to_string(rgb.shape) +
+                       " is too large to draw. Make it smaller with --stage downsample.");
     const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(image.get()));
     for (int row = 0; row < rgb.shape.height; ++row) {
         const auto* from = reinterpret_cast<const std::uint8_t*>(rgb.row(row));

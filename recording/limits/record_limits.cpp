@@ -21,58 +21,57 @@ const ParamTable& record_limits_table() {
             .integer("record_frames", &L::frames,
                      {.min = 0,
                       .max = L::kMaxFrames,
-                      .doc = "a recording ends after this many frames, dropped ones included; 0: no limit"})
+                      .doc = "End a recording after this many frames, dropped ones included. 0: no limit"})
             .real("record_seconds", &L::seconds,
                   {.unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
-                   .doc = "a recording ends after this time, by the frames' own; 0: no limit"})
+                   .doc = "End a recording after this many seconds of frame time. 0: no limit"})
             .integer("record_mib", &L::mib,
                      {.unit = "MiB",
                       .min = 0,
                       .max = L::kMaxMib,
-                      .doc = "a recording ends before its files hold more; 0: no limit"})
+                      .doc = "End a recording before its files exceed this size in MiB. 0: no limit"})
             .integer("record_every", &L::every,
-                     {.min = 1, .max = L::kMaxFrames, .doc = "one frame of this many is recorded"})
+                     {.min = 1, .max = L::kMaxFrames, .doc = "Record one of this many frames"})
             .real("record_every_s", &L::every_s,
                   {.unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
                    .least = 1e-6,
-                   .doc = "one frame in this time is recorded; 0: each"})
+                   .doc = "Record one frame in this many seconds. 0: every frame"})
             .integer("split_mib", &L::split_mib,
                      {.unit = "MiB",
                       .min = 0,
                       .max = L::kMaxMib,
-                      .doc = "a recording goes on in a new file before one holds more; 0: in one file"})
+                      .doc = "Start a new file before one exceeds this size in MiB. 0: one file"})
             .real("split_s", &L::split_s,
                   {.unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
-                   .doc = "a recording goes on in a new file after this time; 0: in one file"})
+                   .doc = "Start a new file after this many seconds. 0: one file"})
             .real("keep_free", &L::keep_free,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
-                   .doc = "a recording ends while this much of its disk is free"})
+                   .doc = "End a recording while this percentage of its disk is still free"})
             .real("pre_trigger", &L::pre_trigger_s,
                   {.unit = "s",
                    .min = 0,
                    .max = L::kMaxPreTrigger,
-                   .doc = "a recording of raw frames begins with those of so long before its button was "
-                          "pressed, which are kept in memory; in run the signal USR1 is the button, and "
-                          "--record-raw waits for it; 0: none"})
+                   .doc = "Start raw recordings this many seconds before the trigger (the button; in run the "
+                          "signal USR1). 0: off"})
             .integer("pre_trigger_mib", &L::pre_trigger_mib,
                      {.unit = "MiB",
                       .min = 1,
                       .max = L::kMaxMib,
-                      .doc = "memory that these frames may take; where they need more, the oldest go"})
+                      .doc = "Memory for frames before the trigger, in MiB"})
             .text("subject", &L::subject,
-                  {.doc = "who or what is seen: written into recordings, and {subject} in names"})
-            .text("note", &L::note, {.doc = "a remark that is written into recordings"})
+                  {.doc = "Name of the subject, stored in recordings and used as {subject} in file names"})
+            .text("note", &L::note, {.doc = "Note that is stored in recordings"})
             .text("record_name", &L::name,
-                  {.doc = "view: names of what the window records, from {what}, {date}, {time}, {subject}, "
-                          "{stem} of the source and {count}"})
+                  {.doc = "Names of files recorded in the window, from {what}, {date}, {time}, {subject}, "
+                          "{stem} and {count}"})
             .table();
     return table;
 }
@@ -81,7 +80,7 @@ void check_limits(const RecordLimits& limits, const std::string& owner) {
     if (limits.every > 1 && limits.every_s > 0)
         throw UsageError(owner + ": record_every = " + std::to_string(limits.every) +
                          " and record_every_s = " + to_string(limits.every_s) +
-                         " exclude each other; give one of them.");
+                         " cannot be combined. Use one of them.");
 }
 
 void check_timed(const RecordLimits& limits, const SourceInfo& source) {

@@ -397,7 +397,7 @@ private:
         if (found == files_.end()) {
             if (files_.size() >= kMostKymographs)
                 throw RunError("There are more than " + std::to_string(kMostKymographs) +
-                               " lines, and a kymograph of each would be a file kept open; measure fewer.");
+                               " lines, which is the limit for kymographs. Measure fewer.");
             auto file =
                 std::make_unique<KymographFile>(kymograph_path(path(), name), frame, line, band(), stream_);
             found = files_.emplace(name, OpenFile{.file = std::move(file)}).first;

@@ -41,8 +41,8 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_tiff_writer,
          .snapshot = write_tiff_picture},
         {.ending = ".raw",
-         .raw = "headerless 8/16-bit grey, float or 8-bit RGB; FILE.raw.jsonl beside it",
-         .processed = "the numbers of the result in the same way",
+         .raw = "Headerless 8/16-bit grey, float or 8-bit RGB, with FILE.raw.jsonl",
+         .processed = "The numbers of the result, likewise",
          .beside = ".jsonl",
          .stream = true,
          .colors = false,
@@ -53,7 +53,7 @@ const std::vector<RecordFormat>& record_formats() {
          .snapshot = nullptr},
         {.ending = ".mkv",
          .raw = "FFV1, lossless: 8/16-bit grey, 8-bit RGB",
-         .processed = "H.264 of the colour-mapped picture",
+         .processed = "H.264 of the colour-mapped image",
          .stream = true,
          .colors = true,
          .holds = holds_video,
@@ -63,8 +63,8 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_video_writer,
          .snapshot = nullptr},
         {.ending = ".mp4",
-         .raw = "none: H.264 keeps what is seen, not the numbers",
-         .processed = "H.264 of the colour-mapped picture",
+         .raw = "Not available: H.264 does not keep exact values",
+         .processed = "H.264 of the colour-mapped image",
          .stream = true,
          .colors = true,
          .holds = holds_nothing,
@@ -74,8 +74,8 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_video_writer,
          .snapshot = nullptr},
         {.ending = ".png",
-         .raw = "the last frame: 8/16-bit grey or RGB",
-         .processed = "the last picture, colour-mapped",
+         .raw = "The last frame: 8/16-bit grey or RGB",
+         .processed = "The last image, colour-mapped",
          .stream = false,
          .colors = true,
          .holds = holds_integers,
@@ -84,8 +84,8 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_last_frame_writer,
          .snapshot = write_picture},
         {.ending = ".hdr",
-         .raw = "the last frame as Radiance picture, within 1 %: float",
-         .processed = "the numbers of the last result in the same way",
+         .raw = "The last frame as Radiance image, within 1 %: float",
+         .processed = "The numbers of the last result, likewise",
          .stream = false,
          .colors = false,
          .holds = holds_light,
@@ -94,8 +94,8 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_last_frame_writer,
          .snapshot = write_hdr_picture},
         {.ending = ".exr",
-         .raw = "the last frame as OpenEXR: float",
-         .processed = "the numbers of the last result in the same way",
+         .raw = "The last frame as OpenEXR: float",
+         .processed = "The numbers of the last result, likewise",
          .stream = false,
          .colors = false,
          .holds = holds_light,
@@ -104,10 +104,8 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_last_frame_writer,
          .snapshot = write_exr_picture},
         {.ending = ".pdf",
-         .raw = "none: a report is of results",
-         .processed =
-             "a report: the last picture, regions, traces, events, settings and methods; .png and .csv "
-             "beside it",
+         .raw = "Not available: a report needs results",
+         .processed = "A report: image, regions, traces, events, settings and methods, with .png and .csv",
          .same_stem = {".png", ".csv"},
          .stream = false,
          .colors = true,
@@ -123,8 +121,8 @@ const std::vector<RecordFormat>& record_formats() {
 const std::vector<RecordFormat>& stream_formats() {
     static const std::vector<RecordFormat> formats{
         {.ending = "raw:",
-         .raw = "pixels one frame after another: 8/16-bit grey, float or 8-bit RGB",
-         .processed = "the numbers of the result in the same way",
+         .raw = "Pixels of one frame after another: 8/16-bit grey, float or 8-bit RGB",
+         .processed = "The numbers of the result, likewise",
          .stream = true,
          .colors = false,
          .holds = holds_headerless,
@@ -134,7 +132,7 @@ const std::vector<RecordFormat>& stream_formats() {
          .snapshot = nullptr},
         {.ending = "y4m:",
          .raw = "YUV4MPEG2: 8-bit grey",
-         .processed = "YUV4MPEG2 of the colour-mapped picture, 4:4:4",
+         .processed = "YUV4MPEG2 of the colour-mapped image, 4:4:4",
          .stream = true,
          .colors = true,
          .holds = holds_grey8,
@@ -159,7 +157,7 @@ const RecordFormat* find_record_format(const std::string& path) {
 const RecordFormat& record_format(const std::string& path) {
     if (const RecordFormat* format = find_record_format(path))
         return *format;
-    throw UsageError("'" + path + "' is no recording: the name must end in " +
+    throw UsageError("'" + path + "' cannot be recorded to: the name must end in " +
                      record_endings_text([](const RecordFormat&) { return true; }) +
                      " (or .tif), or be - or a FIFO.");
 }
@@ -187,11 +185,11 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     const std::string size = format.refuses ? format.refuses(options.what, shape) : "";
     if ((mapped || format.holds(shape)) && !size.empty())
         return options.path + " cannot hold " + to_string(shape) + " frames (" + size +
-               "); record them as .tiff.";
+               "). Record them as .tiff.";
     if (mapped || format.holds(shape))
         return "";
     return options.path + " cannot hold " + to_string(shape) + " frames exactly (" +
-           std::string(format.ending) + " takes " + std::string(format.held) + "); record them as " +
+           std::string(format.ending) + " takes " + std::string(format.held) + "). Record them as " +
            (options.pipe ? "raw:." : ".tiff.");
 }
 
@@ -243,7 +241,7 @@ const RecordFormat& snapshot_format(const std::string& path) {
     const RecordFormat* format = find_record_format(path);
     if (!format || !format->snapshot)
         throw UsageError(
-            "A snapshot is one picture: " + path + " must end in " +
+            "The snapshot " + path + " must end in " +
             record_endings_text([](const RecordFormat& row) { return row.snapshot != nullptr; }) + ".");
     return *format;
 }
@@ -260,7 +258,7 @@ std::string write_snapshot(const Result& result, const RecordOptions& options, c
     const RecordFormat& format = snapshot_format(options.path);
     const RecordedFrame frame = recorded_frame(result, options.what);
     if (!frame.pixels)
-        throw RunError("There is no picture yet to save as " + options.path + "; wait for the first frame.");
+        throw RunError("There is no image yet to save as " + options.path + "; wait for the first frame.");
     if (const std::string reason = cannot_hold(options, frame.pixels.shape()); !reason.empty())
         throw RunError(reason);
     check_folder(options.path);
@@ -303,7 +301,7 @@ std::string free_recording_name(const std::string& wanted, const std::vector<std
             std::all_of(files.begin(), files.end(), is_free))
             return path;
     }
-    throw RunError("All names from " + wanted + " on are taken; choose another name.");
+    throw RunError("All names from " + wanted + " on are taken. Choose another name.");
 }
 
 } // namespace specklescope

@@ -59,9 +59,8 @@ void DiskRoom::check(std::uint64_t bytes) {
         read();
         if (known_ && free_ < kept_ + bytes)
             throw RunError("Recording into " + path_ + " stopped: " + size_text(free_) +
-                           " of its disk are free, and " + to_string(keep_free_) + " % of it, " +
-                           size_text(kept_) +
-                           ", stay so; free some space, record into another folder, or set keep_free.");
+                           " of the disk is free, and keep_free = " + to_string(keep_free_) + " % needs " +
+                           size_text(kept_) + ". Free some space, or record into another folder.");
     }
     since_ += bytes;
 }
@@ -164,8 +163,8 @@ void RecordedFiles::open(const StreamInfo& stream) {
 void RecordedFiles::check_present() const {
     if (!writer_->present())
         throw RunError("Recording into " + writer_->path() +
-                       " stopped: the file, or its folder, was removed while it was written, and its frames "
-                       "with it; record into a folder that stays.");
+                       " stopped: the file, or its folder, was removed, and its frames are lost. Record into "
+                       "another folder.");
 }
 
 /// Bytes that the frame adds to its file: the mean of the frames before it, which an encoder may compress.
@@ -203,7 +202,7 @@ double RecordedFiles::write(RecordedFrame& frame) {
     if (writer_ && options_.pipe && is_another_kind(frame))
         throw RunError("Recording into " + options_.path + " stopped: " + to_string(frame.pixels.shape()) +
                        " frames of " + frame.quantity.name +
-                       " follow others, and a stream has one kind; record into a file.");
+                       " differ from those before, and a stream has one kind. Record into a file.");
     if (writer_ && !options_.pipe && wants_next_file(frame))
         finish(frame.dropped, true);
     if (!writer_)

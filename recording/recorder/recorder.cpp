@@ -430,9 +430,8 @@ void Recorder::update_file() {
     const bool well = now.error.empty();
     if (well && now.dropped > 0 &&
         now.dropped >= 2 * logged_drops_) { // at 1, 2, 4, …: a slow disk must not flood the log
-        run_log().warn(
-            "Recording {}: {} frames dropped so far; the disk or the encoder is too slow for them.",
-            options_.path, now.dropped);
+        run_log().warn("Recording {}: {} frames dropped so far; the disk or the encoder is too slow.",
+                       options_.path, now.dropped);
         logged_drops_ = now.dropped;
     }
     try {
@@ -498,7 +497,7 @@ void Recorder::after_close() {
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options) {
     if (stream_target(options.path) && !options.pipe)
         throw UsageError("'" + options.path +
-                         "' is a stream, into which the program alone records; name a file.");
+                         "' is a stream, which only the program can record to. Name a file.");
     return std::make_shared<Recorder>(options);
 }
 

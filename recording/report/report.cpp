@@ -657,7 +657,8 @@ void write_whole(const UnnamedFile& file, const std::string& path, std::string_v
     if (error != 0)
         throw RunError(
             "The report " + path + " cannot be written: " + std::generic_category().message(error) +
-            (error == ENOSPC || error == EDQUOT || error == EFBIG ? "; make room and write it again." : "."));
+            (error == ENOSPC || error == EDQUOT || error == EFBIG ? ". Free some space and write it again."
+                                                                  : "."));
 }
 
 } // namespace
@@ -692,16 +693,16 @@ bool is_report(const std::string& path) { return lower_ending(path) == ".pdf"; }
 
 void check_report(const std::string& path) {
     if (!is_report(path))
-        throw UsageError("'" + path + "' is no name for a report; it must end in .pdf.");
+        throw UsageError("'" + path + "' is not a report name; it must end in .pdf.");
     if (!kCanDraw)
-        throw UsageError("This build writes no reports: it was made without Pango and Cairo; install "
-                         "libpango1.0-dev and build it again.");
+        throw UsageError("Reports are not available: built without Pango and Cairo. Install libpango1.0-dev "
+                         "and build again.");
 }
 
 ReportFiles write_report(const std::string& path, const Report& report) {
     check_report(path);
     if (!report.result.image)
-        throw RunError("There is no picture yet for the report " + path + "; wait for the first frame.");
+        throw RunError("There is no image yet for the report " + path + "; wait for the first frame.");
     check_folder(path);
     const std::string pdf = draw_pdf(report), csv = csv_of(report);
     const std::vector<std::string> names = files_of_recording(free_recording_name(path, {}));
@@ -803,7 +804,7 @@ std::string write_report_picture(const RecordedFrame& frame, const FileTotals&, 
 
 void check_report_of(RecordWhat what) {
     if (what != RecordWhat::processed)
-        throw UsageError("A report is of results, not of raw frames: name it with --report or --record.");
+        throw UsageError("A report needs results, not raw frames. Use --report or --record.");
     check_report("report.pdf");
 }
 

@@ -32,22 +32,16 @@ const ParamTable& screen_marks_table() {
     using M = ScreenMarks;
     static const ParamTable table =
         Declare<M>("screen")
-            .boolean("burn_bar", &M::bar,
-                     {.doc = "movies of the screen have the colour bar beside the picture"})
-            .boolean("burn_time", &M::time,
-                     {.doc = "movies of the screen have the time since their first frame and the frame's "
-                             "number on the picture, of a camera the time of day too"})
+            .boolean("burn_bar", &M::bar, {.doc = "Draw the colour bar next to the image in screen movies"})
+            .boolean("burn_time", &M::time, {.doc = "Draw time and frame number on screen movies"})
             .boolean("burn_scale", &M::scale,
-                     {.doc = "movies of the screen have a scale bar, where it is known how large a pixel is"})
+                     {.doc = "Draw a scale bar on screen movies, if the pixel size is known"})
             .boolean("burn_regions", &M::regions,
-                     {.doc = "movies of the screen have the outlines and names of the regions"})
-            .boolean("burn_events", &M::events,
-                     {.doc = "view: movies of the screen have the label of an event for two seconds from it"})
-            .integer("screen_zoom", &M::zoom,
-                     {.min = 1,
-                      .max = M::kMaxZoom,
-                      .doc = "a pixel of the picture is this many pixels wide and high in movies of the "
-                             "screen; small pictures have room for marks then"})
+                     {.doc = "Draw outlines and names of regions on screen movies"})
+            .boolean("burn_events", &M::events, {.doc = "Draw event labels for two seconds on screen movies"})
+            .integer(
+                "screen_zoom", &M::zoom,
+                {.min = 1, .max = M::kMaxZoom, .doc = "Enlarge the pixels of screen movies by this factor"})
             .table();
     return table;
 }
@@ -61,10 +55,9 @@ void check_marks(const ScreenMarks& marks, const std::string& owner) {
             named = decl.name;
             break;
         }
-    throw UsageError(
-        owner + ": " + named +
-        " = true cannot be drawn: this build has no Pango and Cairo; install libpango1.0-dev and "
-        "build again, or leave the marks out.");
+    throw UsageError(owner + ": " + named +
+                     " = true is not available: built without Pango and Cairo. Install libpango1.0-dev and "
+                     "build again, or leave the marks out.");
 }
 
 namespace {
@@ -130,8 +123,8 @@ struct Burner::Drawing {
 
     void leave_out(const std::string& what) {
         if (left_out.insert(what).second)
-            run_log().warn("A movie of the screen has no room for {}, which is left out; --screen-zoom "
-                           "enlarges the picture.",
+            run_log().warn("The screen movie has no room for {}, which is left out. Enlarge the image with "
+                           "--screen-zoom.",
                            what);
     }
 

@@ -96,8 +96,7 @@ bool is_pipe(int fd) {
 }
 
 [[noreturn]] void refuse_pixels_on_terminal(const std::string& text) {
-    throw UsageError("'" + one_line(text) +
-                     "' is a terminal, which shows no pixels; send them on with | PROGRAM or > FILE.");
+    throw UsageError("'" + one_line(text) + "' is a terminal. Redirect the frames with | PROGRAM or > FILE.");
 }
 
 } // namespace
@@ -110,11 +109,11 @@ void keep_output_for_streams() {
     const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (output < 0)
         throw RunError("Standard output cannot take a stream: " + pipe_error(errno) +
-                       "; send it to a program or a file.");
+                       ". Send it to a program or a file.");
     if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // else words would go into the frames
         const int error = errno;
         ::close(output);
-        throw RunError("Words cannot be kept out of standard output: " + pipe_error(error) + ".");
+        throw RunError("Messages cannot be kept out of standard output: " + pipe_error(error) + ".");
     }
     kept = output;
 }
@@ -128,7 +127,7 @@ void PipeEnd::open(Reader reader) {
     close();
     if (target_.descriptor == STDERR_FILENO)
         throw UsageError("'" + one_line(target_.text) +
-                         "' is where the words go; name - or a FIFO for the frames.");
+                         "' is used for messages. Name - or a FIFO for the frames.");
     if (target_.descriptor >= 0)
         open_descriptor();
     else
@@ -147,7 +146,7 @@ void PipeEnd::open_descriptor() {
     if (flags < 0 || ::fstat(given, &found) != 0)
         throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + pipe_error(errno) + ".");
     if ((flags & O_ACCMODE) == O_RDONLY)
-        throw UsageError("'" + one_line(target_.text) + "' is open for reading alone; name - or a FIFO.");
+        throw UsageError("'" + one_line(target_.text) + "' is open only for reading. Name - or a FIFO.");
     way_ = S_ISSOCK(found.st_mode) ? Way::socket : S_ISFIFO(found.st_mode) ? Way::ours : Way::plain;
     if (way_ == Way::ours) {
         const std::string again = "/proc/self/fd/" + std::to_string(given);
@@ -168,11 +167,10 @@ void PipeEnd::open_path(Reader reader) {
     struct stat found {};
     if (::stat(target_.path.c_str(), &found) != 0)
         throw RunError("There is no FIFO '" + name + "': " + pipe_error(errno) +
-                       "; make it with mkfifo, or record into a file, "
-                       "without " +
-                       target_.text.substr(0, 4) + " in front.");
+                       ". Make it with mkfifo, or record into a file, without " + target_.text.substr(0, 4) +
+                       " before the name.");
     if (!S_ISFIFO(found.st_mode) && !S_ISCHR(found.st_mode))
-        throw UsageError("'" + name + "' takes no stream: it is no FIFO (mkfifo makes one); leave out " +
+        throw UsageError("'" + name + "' is not a FIFO. Make one with mkfifo, or leave out " +
                          target_.text.substr(0, 4) + " to record into a file.");
     way_ = Way::ours;
     for (bool said = false;; std::ignore = ::poll(nullptr, 0, kLookMs)) {
@@ -181,10 +179,9 @@ void PipeEnd::open_path(Reader reader) {
             break;
         if (errno != ENXIO || !S_ISFIFO(found.st_mode))
             throw RunError("'" + name + "' cannot be written: " + pipe_error(errno) +
-                           "; name a FIFO that may be.");
+                           ". Name a writable FIFO.");
         if (reader == Reader::is_there)
-            throw RunError("Nobody reads '" + name +
-                           "'; start the program that reads it, then record into it.");
+            throw RunError("No program reads '" + name + "'. Start one, then record into it.");
         if (!std::exchange(said, true))
             run_log().info("Waiting for a program that reads '{}'; Ctrl-C ends the wait.", name);
         work_goes_on("the wait for a program that reads '" + name + "'");
@@ -192,7 +189,7 @@ void PipeEnd::open_path(Reader reader) {
     struct stat opened {};
     if (::fstat(fd_, &opened) != 0 || opened.st_ino != found.st_ino || opened.st_dev != found.st_dev) {
         close();
-        throw RunError("'" + name + "' was replaced while it was opened; try again.");
+        throw RunError("'" + name + "' was replaced while it was opened. Try again.");
     }
     if (S_ISFIFO(found.st_mode))
         take_fifo();
@@ -202,7 +199,7 @@ void PipeEnd::open_path(Reader reader) {
 void PipeEnd::take_fifo() const {
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw RunError("'" + one_line(target_.path) +
-                       "' gets another recording already; name another FIFO, or end that one.");
+                       "' is used by another recording. Name another FIFO, or end that recording.");
 }
 
 /// Bytes taken, or −1 with errno.
@@ -279,10 +276,11 @@ void PipeEnd::check() const {
 void PipeEnd::fail(int error) const {
     const std::string begin = "Recording into " + one_line(target_.text) + " stopped: ";
     if (error == EPIPE || error == ECONNRESET)
-        throw RunError(begin + "the program that read it has gone.");
+        throw RunError(begin + "its reader disconnected.");
     if (error == ETIMEDOUT)
-        throw RunError(begin + "the program that reads it took nothing for a second, and an end was wanted.");
-    throw RunError(begin + pipe_error(error) + (error == ENOSPC ? "; make room and record again." : "."));
+        throw RunError(begin + "its reader took nothing for a second while the program was ending.");
+    throw RunError(begin + pipe_error(error) +
+                   (error == ENOSPC ? ". Free some space and record again." : "."));
 }
 
 void PipeEnd::hurry() noexcept {

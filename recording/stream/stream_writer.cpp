@@ -67,7 +67,7 @@ public:
         const double known = options.rate > 0 ? options.rate : stream.source.rate;
         constexpr int kUnknown = 25;
         if (!(known > 0))
-            run_log().info("{} says {} frames/s, which such a film must: how fast they come is not known.",
+            run_log().info("{} states {} frames/s because the rate is unknown and YUV4MPEG2 needs one.",
                            one_line(options.path), kUnknown);
         int num = 0, den = 1;
         gst_util_double_to_fraction(known > 0 ? known : kUnknown, &num, &den);

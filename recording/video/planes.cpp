@@ -98,7 +98,7 @@ GstBuffer* make_planes(ConstHostView rgb, Chroma chroma, VideoColors colors) {
     GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE))
-        throw RunError("There is no memory for a picture of " + to_string(rgb.shape) + ".");
+        throw RunError("There is not enough memory for an image of " + to_string(rgb.shape) + ".");
     VideoPlanes planes;
     for (std::size_t i = 0; i < 3; ++i) {
         planes.data[i] = reinterpret_cast<std::byte*>(map.data) + info.offset[i];

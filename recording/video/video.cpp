@@ -64,7 +64,7 @@ namespace {
 void check_muxer() {
     if (!gst_element_exists("matroskamux"))
         throw RunError(
-            "No Matroska writer is installed; install gstreamer1.0-plugins-good, or record as .tiff.");
+            "No Matroska writer is installed. Install gstreamer1.0-plugins-good, or record as .tiff.");
 }
 } // namespace
 
@@ -73,21 +73,21 @@ void check_video_encoder(RecordWhat what) {
         return check_muxer();
     if (shows_colors(what) && !gst_element_exists("avenc_ffv1"))
         throw RunError(
-            "No H.264 encoder for .mkv is installed; install gstreamer1.0-plugins-ugly, or record as .tiff.");
+            "No H.264 encoder for .mkv is installed. Install gstreamer1.0-plugins-ugly, or record as .tiff.");
     if (!gst_element_exists("avenc_ffv1"))
         throw RunError(
-            "No FFV1 encoder for .mkv is installed; install gstreamer1.0-libav, or record as .tiff.");
+            "No FFV1 encoder for .mkv is installed. Install gstreamer1.0-libav, or record as .tiff.");
     check_muxer();
 }
 
 void check_mp4_encoder(RecordWhat what) {
     if (!shows_colors(what))
-        throw UsageError("A .mp4 keeps what is seen, not the numbers of raw frames; record those as .mkv.");
+        throw UsageError("An .mp4 cannot store raw frames exactly. Record them as .mkv.");
     if (!gst_element_exists("x264enc"))
         throw RunError(
-            "No H.264 encoder for .mp4 is installed; install gstreamer1.0-plugins-ugly, or record as .tiff.");
+            "No H.264 encoder for .mp4 is installed. Install gstreamer1.0-plugins-ugly, or record as .tiff.");
     if (!gst_element_exists("mp4mux"))
-        throw RunError("No MP4 writer is installed; install gstreamer1.0-plugins-good, or record as .mkv.");
+        throw RunError("No MP4 writer is installed. Install gstreamer1.0-plugins-good, or record as .mkv.");
 }
 
 namespace {

@@ -286,7 +286,7 @@ VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first
     if (shows_colors(options_.what))
         video_ = {video_.width, video_.height, 3, PixelType::u8};
     if (!first.info.has_time() && options_.rate <= 0)
-        run_log().warn("The frames of {} have no times. {} assumes {} frames/s; give the rate with --rate.",
+        run_log().warn("The frames of {} have no times. {} assumes {} frames/s. Give the rate with --rate.",
                        stream.source.name, path_, kAssumedRate);
     build();
     connect();
@@ -298,7 +298,7 @@ void VideoWriter::start() {
     const bool begun = started.wait_for(kStart) == std::future_status::ready;
     if (begun && started.get() == GST_STATE_CHANGE_FAILURE) {
         stop();
-        throw RunError("Cannot start the encoder of " + path_ + "; record as .tiff.");
+        throw RunError("Cannot start the encoder of " + path_ + ". Record as .tiff.");
     }
     std::unique_lock lock(progress_->mutex);
     if (!begun ||
@@ -382,8 +382,8 @@ void VideoWriter::check_distance(std::int64_t time) {
     const std::int64_t distance = time - std::exchange(last_, time), most_s = INT32_MAX / ticks_;
     if (distance / std::nano::den >= most_s)
         throw RunError("Recording into " + path_ +
-                       " stopped: this .mp4 holds no two frames further apart than " +
-                       std::to_string(most_s) + " s; record as .mkv.");
+                       " stopped: this .mp4 cannot store frames further apart than " +
+                       std::to_string(most_s) + " s. Record as .mkv.");
     if (written_ == 1 && distance > clock_.period_ns()) { // slower than the rate of the source, or no rate
         const GstHandle<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
         g_object_set(mux.get(), "fragment-duration", fragment_ms(distance), nullptr);
@@ -410,7 +410,7 @@ GstBuffer* VideoWriter::make_buffer(const RecordedFrame& frame) {
     GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE))
-        throw RunError("No room for a frame on its way into " + path_ + ".");
+        throw RunError("There is not enough memory for a frame of " + path_ + ".");
     const HostView packed(reinterpret_cast<std::byte*>(map.data), video_,
                           static_cast<std::size_t>(info.stride[0]));
     if (options_.what == RecordWhat::processed)
@@ -509,8 +509,8 @@ void VideoWriter::finish(const FileTotals& totals) {
     check();
     if (progress_->muxed != written_) {
         written_ = progress_->muxed;
-        throw RunError("Recording into " + path_ + ": the encoder gave back only " +
-                       std::to_string(written_) + " frames.");
+        throw RunError("Recording into " + path_ + ": the encoder returned only " + std::to_string(written_) +
+                       " frames.");
     }
     int error = mp4_ ? describe_mp4(file_, totals_text(totals)) : 0;
     if (const int late = sync_.stop(); error == 0)

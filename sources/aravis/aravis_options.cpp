@@ -14,37 +14,46 @@ Declare<P> picture() {
     Declare<P> declare("source aravis");
     declare
         .real("exposure", &P::exposure_ms,
-              {.unit = "ms", .min = 0, .max = 100000, .logarithmic = true, .doc = "0: as the camera is set"})
-        .real("gain", &P::gain, {.unit = "dB", .min = -1, .max = 500, .doc = "-1: as the camera is set"})
+              {.unit = "ms",
+               .min = 0,
+               .max = 100000,
+               .logarithmic = true,
+               .doc = "Exposure time. 0: as the camera is set"})
+        .real("gain", &P::gain,
+              {.unit = "dB", .min = -1, .max = 500, .doc = "Gain. -1: as the camera is set"})
         .real("rate", &P::rate,
               {.unit = "1/s",
                .min = 0,
                .max = kMaxRate,
                .least = kMinRate,
                .cost = kRebuild,
-               .doc = "of a camera with triggers the most that it takes; 0: as the camera is set"})
-        .choice(
-            "format", &P::format, camera_format_names(),
-            {.cost = kRebuild,
-             .doc =
-                 "pixel format; auto: grey of the most bits that the camera has, else a mosaic, else colour; "
-                 "p and packed need less of the cable; bayer is made into colour of half the sides by "
-                 "binning; of yuv422 only grey is read"})
+               .doc = "Frame rate; with triggers, the maximum. 0: as the camera is set"})
+        .choice("format", &P::format, camera_format_names(),
+                {.cost = kRebuild,
+                 .doc = "Pixel format. auto: grey with the most bits, else a mosaic, else colour. Formats "
+                        "with p or packed need less bandwidth. bayer: binned to colour of half the size. "
+                        "yuv422: only grey is read"})
         .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
                 {.cost = kRebuild,
-                 .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})
-        .integer(
-            "width", &P::width,
-            {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
-        .integer(
-            "height", &P::height,
-            {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
+                 .doc = "Byte order of 16-bit pixels. auto: as the camera says, otherwise little"})
+        .integer("width", &P::width,
+                 {.unit = "px",
+                  .min = 0,
+                  .max = kMaxSide,
+                  .cost = kRebuild,
+                  .doc = "Width. 0: as the camera is set"})
+        .integer("height", &P::height,
+                 {.unit = "px",
+                  .min = 0,
+                  .max = kMaxSide,
+                  .cost = kRebuild,
+                  .doc = "Height. 0: as the camera is set"})
         .integer("packet-size", &P::packet_size,
                  {.unit = "bytes",
                   .min = 0,
                   .max = 65500,
                   .cost = kRebuild,
-                  .doc = "on a GigE wire; 0: negotiated"});
+                  .doc = "Packet size on a GigE network. 0: negotiated"});
     return declare;
 }
 
@@ -52,39 +61,39 @@ ParamTable declare_all() {
     return picture()
         .text("trigger", &P::trigger,
               {.cost = kRebuild,
-               .doc = "what starts a frame: off (none: it runs freely), software, the name that the camera "
-                      "has for an input (Line1); keep: as the camera is set"})
+               .doc = "Trigger of a frame: off (free-running), software, or the camera's name of an input "
+                      "(Line1). keep: as the camera is set"})
         .choice("activation", &P::activation, {"keep", "rising", "falling", "any", "high", "low"},
-                {.cost = kRebuild, .doc = "edge or level of the input that triggers"})
+                {.cost = kRebuild, .doc = "Edge or level of the input that triggers"})
         .real("trigger-rate", &P::trigger_rate,
               {.unit = "1/s",
                .min = 0,
                .max = 10000,
                .least = kMinRate,
                .cost = kRebuild,
-               .doc = "software triggers sent; 0: on request (fire)"})
+               .doc = "Rate of software triggers. 0: on request (fire)"})
         .integer("triggers", &P::triggers,
                  {.min = 0,
                   .max = 1000000000,
                   .cost = kRebuild,
-                  .doc =
-                      "software triggers in all: behind the answer to the last the source ends; 0: without "
-                      "end"})
+                  .doc = "Number of software triggers until the source ends. 0: no limit"})
         .choice("trigger-start", &P::trigger_start, {"open", "record"},
                 {.cost = kRebuild,
-                 .doc = "when software triggers are sent: from the opening on, or while a recorder runs"})
-        .action("fire", &P::fire, {.doc = "sends one software trigger"})
+                 .doc = "Start of software triggers: when the camera opens, or while recording"})
+        .action("fire", &P::fire, {.doc = "Send one software trigger"})
         .text("output-line", &P::output_line,
-              {.cost = kRebuild, .doc = "an output that tells others, by its name in the camera (Line2)"})
+              {.cost = kRebuild, .doc = "Output line that signals, by its name in the camera (Line2)"})
         .text("output-source", &P::output_source,
-              {.cost = kRebuild, .doc = "what it tells, by its name in the camera (ExposureActive)"})
+              {.cost = kRebuild,
+               .doc = "Signal on the output line, by its name in the camera (ExposureActive)"})
         .choice("chunks", &P::chunks, {"keep", "off", "on"},
                 {.cost = kRebuild,
-                 .doc = "each frame carries its exposure, and its time where the camera has it; keep: as the "
-                        "camera is set"})
-        .choice("ptp", &P::ptp, {"keep", "off", "on"},
-                {.cost = kRebuild,
-                 .doc = "the camera's clock follows the network's (IEEE 1588); keep: as the camera is set"})
+                 .doc = "Store exposure and, if available, time with each frame. keep: as the camera is set"})
+        .choice(
+            "ptp", &P::ptp, {"keep", "off", "on"},
+            {.cost = kRebuild,
+             .doc =
+                 "Synchronise the camera's clock with the network (IEEE 1588). keep: as the camera is set"})
         .table();
 }
 

@@ -102,7 +102,7 @@ public:
     SourceInfo open() override {
         close();
         if (pipeline_closing(key_))
-            throw RunError(key_ + " is still being closed; try again in a few seconds.");
+            throw RunError(key_ + " is still being closed. Try again in a few seconds.");
         try {
             camera_ = std::make_shared<Camera>(wanted_);
             camera_->configure(asked());
@@ -148,12 +148,12 @@ public:
         edited.set(name, value);
         if (camera_ && edited.table().at(name).cost == Cost::rebuild)
             throw UsageError("source aravis: " + std::string(name) +
-                             " cannot change while the camera runs; open it again.");
+                             " cannot change while the camera runs. Open it again.");
         const auto& now = edited.as<AravisParams>();
         if (name == "fire") {
             if (!wants_software_trigger(now))
                 throw UsageError(
-                    "source aravis: fire sends a software trigger; open it with trigger=software.");
+                    "source aravis: fire sends a software trigger. Open it with trigger=software.");
             if (now.fire > params_.as<AravisParams>().fire)
                 series_.request();
         }
@@ -172,8 +172,7 @@ private:
 
     Status next_of_camera(FramePort& port) {
         if (camera_->lost())
-            throw RunError("The camera " + camera_->name() +
-                           " does not answer any more; check its cable and its power.");
+            throw RunError("The camera " + camera_->name() + " does not answer. Check its cable and power.");
         trigger();
         ArvHandle<ArvBuffer> buffer = std::move(first_);
         if (!buffer)
@@ -230,9 +229,9 @@ private:
             work_goes_on("waiting for the first frame of " + camera_->name());
             first_ = camera_->pop(kPoll);
             if (!first_ && (camera_->lost() || SteadyClock::now() > deadline))
-                throw RunError("The camera " + camera_->name() + " gives no picture: no frame came within " +
+                throw RunError("The camera " + camera_->name() + " delivered no frame within " +
                                std::to_string(kFirstFrame.count()) +
-                               " s; check its cable, its power and that no firewall is in its way.");
+                               " s. Check its cable, power and firewall.");
         }
     }
 
@@ -277,7 +276,7 @@ private:
 
     void warn_once(bool& said, const char* what) const {
         if (!std::exchange(said, true))
-            run_log().warn("{}: {} Said once.", camera_->name(), what);
+            run_log().warn("{}: {} Reported once.", camera_->name(), what);
     }
 
     void deliver(ArvBuffer* buffer, const CameraTime::Moment& captured, FramePort& port) {
@@ -373,7 +372,7 @@ std::unique_ptr<Source> make_aravis(const SourceText& text, const Params& params
 SourceType aravis_source_type() {
     return {.kind = "aravis",
             .syntax = "aravis[:NAME]",
-            .doc = "a GigE Vision or USB3 Vision camera, by name, address or serial number",
+            .doc = "GigE Vision or USB3 Vision camera, by name, address or serial number",
             .table = &aravis_table(),
             .make = make_aravis,
             .discover = discover_cameras};

@@ -23,7 +23,7 @@ std::string format_for(const NamedCamera& camera, AravisParams::Format asked) {
     const std::string name = camera_format_names().at(static_cast<std::size_t>(asked));
     throw UsageError("source aravis: format = " + name + " is not possible: PixelFormat of " + camera.name +
                      " takes " + listed(offered) +
-                     (asked != AravisParams::Format::automatic ? "; choose one of them."
+                     (asked != AravisParams::Format::automatic ? ". Choose one of them."
                                                                : ", of which none is taken here."));
 }
 
@@ -100,7 +100,7 @@ void Camera::check(const AravisParams& params) const {
     }
     if (params.gain >= 0) {
         if (!arv_camera_is_gain_available(get(), nullptr))
-            throw UsageError("source aravis: " + name() + " has no gain to set; leave gain out.");
+            throw UsageError("source aravis: " + name() + " has no gain to set. Leave gain out.");
         ask("gain", [&](GError** error) {
             arv_camera_get_gain_bounds(get(), &low, &high, error);
             return 0;
@@ -109,7 +109,7 @@ void Camera::check(const AravisParams& params) const {
     }
     if (params.rate > 0) {
         if (!arv_camera_is_frame_rate_available(get(), nullptr))
-            throw UsageError("source aravis: " + name() + " has no frame rate to set; leave rate out.");
+            throw UsageError("source aravis: " + name() + " has no frame rate to set. Leave rate out.");
         arv_camera_get_frame_rate_bounds(get(), &low, &high, nullptr);
         check_bounds("rate", params.rate, low, high);
     }
@@ -258,8 +258,8 @@ void Camera::start() {
     const std::string reason = error ? error->message : "";
     g_clear_error(&error);
     if (!reason.empty())
-        throw RunError("The camera " + name() + " gives no picture: " + reason +
-                       "; check its cable and its power, and that no other program has it.");
+        throw RunError("The camera " + name() + " delivers no frames: " + reason +
+                       ". Check its cable and power, and that no other program uses it.");
 }
 
 ArvHandle<ArvBuffer> Camera::pop(std::chrono::microseconds patience) {
@@ -285,7 +285,7 @@ void Camera::fire() {
     const std::string reason = error ? error->message : "";
     g_clear_error(&error);
     if (!reason.empty())
-        throw RunError("The camera " + name() + " took no software trigger: " + reason + ".");
+        throw RunError("The camera " + name() + " did not accept a software trigger: " + reason + ".");
 }
 
 } // namespace specklescope

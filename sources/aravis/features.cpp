@@ -89,7 +89,7 @@ void check_features(const NamedCamera& camera, const std::vector<FeatureSetting>
     for (const FeatureSetting& setting : settings)
         if (!camera.has(setting.feature.c_str()))
             throw UsageError("source aravis: " + setting.option + " needs the feature " + setting.feature +
-                             ", which " + camera.name + " does not have; leave " + key_of(setting.option) +
+                             ", which " + camera.name + " does not have. Leave " + key_of(setting.option) +
                              " out.");
 }
 
@@ -101,7 +101,7 @@ void set_features(const NamedCamera& camera, const std::vector<FeatureSetting>& 
         if (!is_boolean(camera.camera, setting.feature) &&
             std::find(allowed.begin(), allowed.end(), setting.value) == allowed.end())
             throw UsageError("source aravis: " + setting.option + " is not possible: " + setting.feature +
-                             " of " + camera.name + " takes " + listed(allowed) + "; choose one of them.");
+                             " of " + camera.name + " takes " + listed(allowed) + ". Choose one of them.");
         FeatureSetting before = setting;
         before.value = read(camera.camera, setting);
         if (before.value == setting.value)

@@ -70,13 +70,14 @@ void check_wiring(const AravisParams& params) {
     const bool software = wants_software_trigger(params);
     const bool line = !software && !same(params.trigger, "keep") && !same(params.trigger, "off");
     if (params.activation != AravisParams::Activation::keep && !line)
-        refuse("activation is of a line; name that line as trigger (trigger=Line1).");
+        refuse("activation needs an input as trigger. Set trigger=Line1, for example.");
     if (params.trigger_rate > 0 && !software)
-        refuse("trigger-rate is of triggers that are sent; set trigger=software.");
+        refuse("trigger-rate needs software triggers. Set trigger=software.");
     if (params.triggers > 0 && params.trigger_rate <= 0)
-        refuse("triggers counts what trigger-rate sends; set trigger=software and a trigger-rate above 0.");
+        refuse(
+            "triggers needs software triggers with a rate. Set trigger=software and a trigger-rate above 0.");
     if (params.trigger_start == AravisParams::Start::record && params.trigger_rate <= 0)
-        refuse("trigger-start=record begins what trigger-rate sends; set trigger=software and a "
+        refuse("trigger-start=record needs software triggers with a rate. Set trigger=software and a "
                "trigger-rate above 0.");
 }
 

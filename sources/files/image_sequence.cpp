@@ -86,7 +86,7 @@ std::vector<std::string> list_numbered(const fs::path& path, const Pattern& patt
                 numbers.push_back(*number);
     if (numbers.empty())
         throw RunError("There is no file '" + path.string() +
-                       "' with any number in place of the pattern; check the " + "name and the folder.");
+                       "' with any number in place of the pattern. Check the " + "name and the folder.");
     std::sort(numbers.begin(), numbers.end());
     std::size_t count = 1;
     while (count < numbers.size() && numbers[count] == numbers[count - 1] + 1)

@@ -41,7 +41,7 @@ public:
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
-            throw RunError(why_none_.empty() ? "'" + path_ + "' holds no picture." : why_none_);
+            throw RunError(why_none_.empty() ? "'" + path_ + "' has no image." : why_none_);
         look_ahead();
         SourceInfo info;
         const std::filesystem::path path(path_);
@@ -162,7 +162,7 @@ public:
     void set(std::string_view name, const ParamValue& value) override {
         if (params_.table().at(name).cost == Cost::rebuild)
             throw UsageError("source image: " + std::string(name) +
-                             " is fixed while the file is open; open it anew.");
+                             " cannot change while the file is open. Open it again.");
         params_.set(name, value);
     }
 
@@ -179,7 +179,7 @@ private:
         const FileScale scale = reader_->scale();
         info.um_per_px = scale.um_per_px;
         if (!scale.by.empty())
-            run_log().info("A pixel of '{}' is {:.9g} µm a side, by {}.", files_[file_ - 1], scale.um_per_px,
+            run_log().info("Pixel size of '{}': {:.9g} µm, from {}.", files_[file_ - 1], scale.um_per_px,
                            scale.by);
         if (!scale.refused.empty())
             run_log().info("'{}': {}.", files_[file_ - 1], scale.refused);
@@ -312,7 +312,7 @@ private:
         if (files_.size() == 1)
             throw;
         if (ended_at_ == 0)
-            run_log().warn("{} {} left out, and the others are read.", error.what(),
+            run_log().warn("{} {} skipped; other files are read.", error.what(),
                            in_file_ == 0 ? "The file is" : "The rest of the file is");
         const std::uint64_t all = index_.frames_of(files_, wanted(), file_ - 1);
         const std::uint64_t rest = std::max(all, in_file_) - in_file_;
@@ -363,8 +363,8 @@ private:
         coding_ = reader_->coding();
         if (asked_ && coding_.recorded && !asked_->linear())
             throw UsageError("source image: '" + name +
-                             "' is a recording, whose values are linear; transfer = " + options().transfer +
-                             " would decode them twice: leave it out.");
+                             "' is a recording with linear values and takes no transfer = " +
+                             options().transfer + ". Leave it out.");
         if (asked_ && !coding_.recorded)
             coding_ = {.transfer = *asked_,
                        .light = asked_->linear() ? Light::counts : Light::decoded,
@@ -378,7 +378,7 @@ private:
             coding_.light == Light::counts; // as nearly every recording of a camera: not news
         if (decodes())
             run_log().info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
-                           coding_.by.empty() ? " --transfer linear takes the values as they are." : "");
+                           coding_.by.empty() ? " Use --transfer linear to keep the values." : "");
         else
             run_log().log(
                 counted ? spdlog::level::debug : spdlog::level::info, "'{}' is taken as {}.{}", name, text,
@@ -507,54 +507,44 @@ private:
 const ParamTable& image_table() {
     static const ParamTable table =
         Declare<ImageOptions>("source image")
-            .real(
-                "rate", &ImageOptions::rate,
-                {.unit = "1/s",
-                 .min = 0,
-                 .max = kMaxRate,
-                 .least = kMinRate,
-                 .doc =
-                     "frames a second, played; it overrides times that other programs state, and those "
-                     "of a recording stay; 0: as fast as they are taken, with the times of the file or none"})
+            .real("rate", &ImageOptions::rate,
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = kMaxRate,
+                   .least = kMinRate,
+                   .doc = "Frames per second; overrides times that other programs stated. 0: as fast as "
+                          "possible, with the file's times"})
             .real("speed", &ImageOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
-            .boolean("loop", &ImageOptions::loop,
-                     {.doc = "begin again at the end; a single image is repeated"})
-            .integer(
-                "frame_height", &ImageOptions::frame_height,
-                {.unit = "rows",
-                 .min = 0,
-                 .max = kMaxSide,
-                 .cost = Cost::rebuild,
-                 .doc =
-                     "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+            .boolean("loop", &ImageOptions::loop, {.doc = "Restart at the end; a single image is repeated"})
+            .integer("frame_height", &ImageOptions::frame_height,
+                     {.unit = "rows",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .doc = "Height of the frames stacked in an image. 0: the whole image is a frame"})
             .choice("bayer", &ImageOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
             .integer("channel", &ImageOptions::channel,
                      {.min = 0,
                       .max = 1 << 24,
                       .cost = Cost::rebuild,
-                      .doc =
-                          "which channel of a TIFF with several (OME, ImageJ, tifffile) is read, from 1; 0: "
-                          "the first, or all as frames where there are more than 7 and no other axis"})
+                      .doc = "Channel of a TIFF with several, from 1. 0: the first, or all as frames if "
+                             "there are more than 7 and no other axis"})
             .integer("slice", &ImageOptions::slice,
                      {.min = 0,
                       .max = 1 << 24,
                       .cost = Cost::rebuild,
-                      .doc = "which slice of a TIFF with several is read, from 1; 0: the first, or all as "
-                             "frames where there is one time only"})
-            .text(
-                "transfer", &ImageOptions::transfer,
-                {.cost = Cost::rebuild,
-                 .doc =
-                     "how the values are coded: auto (as the file says: sRGB, gamma, ICC profile, Exif; JPEG "
-                     "and 8-bit colour PNG without a word are sRGB), linear (taken as they are), srgb, "
-                     "gamma:G; coded values are decoded to linear light, 0…1"})
+                      .doc = "Slice of a TIFF with several, from 1. 0: the first, or all as frames if there "
+                             "is only one time"})
+            .text("transfer", &ImageOptions::transfer,
+                  {.cost = Cost::rebuild,
+                   .doc = "Coding of the values, which are decoded to linear light: auto (as the file says; "
+                          "JPEG and 8-bit colour PNG: sRGB), linear (unchanged), srgb, gamma:G"})
             .real("full_scale", &ImageOptions::full_scale,
                   {.min = 0,
                    .max = 1e9,
-                   .doc =
-                       "largest value a pixel can have (4095: 12 bit); 0: as the file states, or the type's, "
-                       "unless samples pile up below it"})
+                   .doc = "Largest possible value (4095 for 12 bits). 0: as the file or type says, unless "
+                          "samples pile up below it"})
             .table();
     return table;
 }
@@ -564,8 +554,8 @@ const ParamTable& image_table() {
 SourceType image_source_type() {
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif|hdr|exr, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (a multi-page TIFF is a movie), Radiance, OpenEXR, every "
-                   "image of a folder, a numbered sequence",
+            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, the images of a folder, a "
+                   "numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);

@@ -154,7 +154,7 @@ public:
         if (stream_.regular() && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
                            to_string(stored_) + " (" + std::to_string(wanted) +
-                           " bytes with the header); check width, height and format.");
+                           " bytes with the header). Check width, height and format.");
         stream_.skip_header(header());
         open_sidecar();
         look_ahead();
@@ -259,7 +259,8 @@ public:
     void set(std::string_view name, const ParamValue& value) override {
         const ParamDecl& decl = params_.table().at(name);
         if (decl.cost == Cost::rebuild)
-            throw UsageError("source raw: " + decl.name + " is fixed while the file is open; open it anew.");
+            throw UsageError("source raw: " + decl.name +
+                             " cannot change while the file is open. Open it again.");
         params_.set(name, value);
     }
 
@@ -297,8 +298,8 @@ private:
     std::span<const std::byte> behind_mark() const {
         if (!std::equal(mark_.begin(), mark_.end(), bytes_.begin(),
                         [](char c, std::byte b) { return b == static_cast<std::byte>(c); }))
-            throw RunError("'" + path_ + "' has something else than a frame after frame " +
-                           std::to_string(in_pass_) + "; the frames before it count.");
+            throw RunError("'" + path_ + "' is damaged after frame " + std::to_string(in_pass_) +
+                           ". The frames before it were processed.");
         return std::span(bytes_).subspan(mark_.size());
     }
 
@@ -371,7 +372,7 @@ private:
     /// A new round does not follow the last frame, but a single picture shown again follows itself.
     void rewind(FramePort& port) {
         if (!stream_.go_to(0))
-            throw RunError("'" + path_ + "' cannot be read again from its beginning; leave loop out.");
+            throw RunError("'" + path_ + "' cannot be read again from its beginning. Leave loop out.");
         if (in_pass_ > 1)
             port.discontinuity();
         in_pass_ = 0;
@@ -423,41 +424,40 @@ const ParamTable& raw_table() {
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "pixels in a row; required unless FILE.jsonl tells it"})
+                      .doc = "Pixels per row. Required without FILE.jsonl"})
             .integer("height", &RawOptions::height,
                      {.unit = "px",
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "rows in a frame; required unless FILE.jsonl tells it"})
-            .choice("format", &RawOptions::format, raw_format_names(),
-                    {.cost = Cost::rebuild,
-                     .doc =
-                         "what a pixel is; 32-bit float is little-endian; mono10p, mono12p and mono14p are "
-                         "packed as GenICam does, mono10packed and mono12packed as GigE Vision does; of "
-                         "uyvy and yuyv (4:2:2) only grey is read"})
+                      .doc = "Rows per frame. Required without FILE.jsonl"})
+            .choice(
+                "format", &RawOptions::format, raw_format_names(),
+                {.cost = Cost::rebuild,
+                 .doc =
+                     "Pixel format. Floats are little-endian. mono10p, mono12p, mono14p: packed as in "
+                     "GenICam. mono10packed, mono12packed: as in GigE Vision. uyvy, yuyv: only grey is read"})
             .integer("header", &RawOptions::header,
                      {.unit = "bytes",
                       .min = 0,
                       .max = kMaxHeader,
                       .cost = Cost::rebuild,
-                      .doc = "bytes to skip before the first frame"})
+                      .doc = "Bytes to skip before the first frame"})
             .real("rate", &RawOptions::rate,
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames a second, played; 0: as fast as they are taken, and without a recording's "
-                          "times the frames have none; capture times of a recording stay"})
+                   .doc =
+                       "Frames per second. 0: as fast as possible, with the recorded times if there are any"})
             .real("speed", &RawOptions::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
-            .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
+            .boolean("loop", &RawOptions::loop, {.doc = "Restart at the end"})
             .real("full_scale", &RawOptions::full_scale,
                   {.min = 0,
                    .max = 1e9,
-                   .doc =
-                       "largest value a pixel can have (4095: 12 bit); 0: the format's, unless samples pile "
-                       "up below it"})
+                   .doc = "Largest possible value (4095 for 12 bits). 0: the format's, unless samples pile "
+                          "up below it"})
             .choice("bayer", &RawOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
             .table();
     return table;
@@ -537,7 +537,7 @@ std::uint64_t raw_frame_bytes(int width, int height, const std::string& format) 
 SourceType raw_source_type() {
     return {.kind = "raw",
             .syntax = "raw:FILE?width=W&height=H&format=F",
-            .doc = "headerless frames one after another: 8 to 16-bit grey, packed or not, float, colour",
+            .doc = "Headerless frames: 8 to 16-bit grey, packed or not, float, colour",
             .table = &raw_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<RawSource>(text.target, params);

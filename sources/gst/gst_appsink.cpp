@@ -134,7 +134,7 @@ GstHandle<GstElement> make_element(const char* factory, const char* package) {
         const GstHandle<GstElementFactory> installed(gst_element_factory_find(factory));
         throw RunError(
             std::string("GStreamer's element '") + factory + "' " +
-            (installed ? did_not_start() : std::string("is missing; install the package ") + package + "."));
+            (installed ? did_not_start() : std::string("is missing. Install the package ") + package + "."));
     }
     return own(element);
 }
@@ -177,7 +177,7 @@ SourceInfo GstSource::open() {
     init_gstreamer();
     close();
     if (pipeline_closing(key_))
-        throw RunError(without_secrets(key_) + " is still being closed; try again in a few seconds.");
+        throw RunError(without_secrets(key_) + " is still being closed. Try again in a few seconds.");
     try {
         graph_ = build();
         lender_ = std::make_shared<SlotLender>();
@@ -249,7 +249,7 @@ void GstSource::wait_first() {
         if (gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get()))) {
             const std::optional<DamagedFrame> damaged = damaged_->take();
             throw RunError(explain({.reason = damaged ? "its frames are damaged (" + damaged->why() + ")"
-                                                      : "it holds no frame"}));
+                                                      : "it has no frames"}));
         }
         if (SteadyClock::now() > deadline)
             throw RunError(
@@ -273,7 +273,7 @@ void GstSource::poll_bus() {
             if (const std::string name = missing_plugin(message.get(), installed); !name.empty())
                 missing_ = "'" + name + "', which " +
                            (installed ? did_not_start()
-                                      : "is not installed; install gstreamer1.0-libav, "
+                                      : "is not installed. Install gstreamer1.0-libav, "
                                         "gstreamer1.0-plugins-bad or gstreamer1.0-plugins-ugly.");
         } else if (error_.empty()) {
             error_ = missing_.empty() ? explain(failure_of(message.get())) : name_ + " needs " + missing_;
@@ -329,7 +329,7 @@ void GstSource::lose(const DamagedFrame& frame, FramePort& port) {
     FrameInfo info;
     describe(info);
     if (!std::exchange(told_damage_, true))
-        run_log().warn("{}{} is damaged ({}) and left out, as will be others like it.", name_,
+        run_log().warn("{}{} is damaged ({}) and skipped; further ones are not reported.", name_,
                        info.position ? ": frame " + std::to_string(*info.position) : ": a frame",
                        frame.why());
 }

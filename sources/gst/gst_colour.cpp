@@ -103,8 +103,8 @@ void note_orientation(GstTagList* tags, Seen& seen) {
         return;
     const GstHandle<gchar> turned(raw);
     if (std::string(turned.get()) != "rotate-0")
-        seen.note("states that it is to be shown turned (" + std::string(turned.get()) +
-                  "): its frames are given as they are stored. The stages rotate90 and flip turn them.");
+        seen.note("asks for a rotation (" + std::string(turned.get()) +
+                  "), which is not applied. Use the stages rotate90 and flip.");
 }
 
 GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer data) {

@@ -73,8 +73,8 @@ private:
     Status ended() override { throw RunError("The stream " + name() + " was ended by its server."); }
 
     std::string explain(const Failure& failure) const override {
-        return "The stream " + name() + " gives no picture: " + failure.reason +
-               "; check the address and the network.";
+        return "The stream " + name() + " delivers no frames: " + failure.reason +
+               ". Check the address and the network.";
     }
 
     std::string url_;
@@ -83,7 +83,7 @@ private:
 std::unique_ptr<Source> make_rtsp(const SourceText& text, const Params& params) {
     if (!text.target.starts_with("rtsp://") && !text.target.starts_with("rtsps://"))
         throw UsageError("source rtsp: '" + SourceArgument(text.target).shown() +
-                         "' is not an address; give rtsp://HOST/PATH.");
+                         "' is not an address. Give rtsp://HOST/PATH.");
     return std::make_unique<RtspSource>(text.target, params);
 }
 
@@ -93,16 +93,19 @@ SourceType rtsp_source_type() {
     static const ParamTable table =
         Declare<RtspParams>("source rtsp")
             .integer("latency", &RtspParams::latency_ms,
-                     {.unit = "ms", .min = 0, .max = 60000, .cost = Cost::rebuild, .doc = "jitter buffer"})
+                     {.unit = "ms", .min = 0, .max = 60000, .cost = Cost::rebuild, .doc = "Jitter buffer"})
             .choice("transport", &RtspParams::transport, {"auto", "udp", "tcp"},
-                    {.cost = Cost::rebuild, .doc = "auto tries UDP first"})
-            .real(
-                "timeout", &RtspParams::timeout_s,
-                {.unit = "s", .min = 1, .max = 600, .cost = Cost::rebuild, .doc = "wait for the first frame"})
+                    {.cost = Cost::rebuild, .doc = "Transport. auto: UDP first"})
+            .real("timeout", &RtspParams::timeout_s,
+                  {.unit = "s",
+                   .min = 1,
+                   .max = 600,
+                   .cost = Cost::rebuild,
+                   .doc = "Time to wait for the first frame"})
             .table();
     return {.kind = "rtsp",
             .syntax = "rtsp://HOST/PATH",
-            .doc = "a network camera or server; the first video stream",
+            .doc = "Network camera or server; the first video stream",
             .table = &table,
             .make = make_rtsp,
             .discover = nullptr};

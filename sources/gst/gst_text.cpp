@@ -34,7 +34,7 @@ private:
         if (!end || error)
             throw UsageError("source gst: '" + text_ + "' is not a pipeline: " +
                              (error ? error->message : "it does not end in an element") +
-                             "; give gst-launch text without a sink, such as gst:videotestsrc is-live=true.");
+                             ". Give gst-launch text without a sink, such as gst:videotestsrc is-live=true.");
         if (!trusted_)
             apply_untrusted(text, parsed);
         GstTail tail = make_tail();
@@ -61,9 +61,8 @@ SourceType gst_source_type() {
     static const ParamTable table = Declare<GstTextParams>("source gst").table();
     return {.kind = "gst",
             .syntax = "gst:DESCRIPTION",
-            .doc = "gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"; "
-                   "anything but "
-                   "sources that read, decoders and converters needs --trust",
+            .doc = "gst-launch text that ends where Specklescope begins: \"gst:videotestsrc is-live=true\". "
+                   "Elements other than reading sources, decoders and converters need --trust",
             .table = &table,
             .make = make_text,
             .discover = nullptr};

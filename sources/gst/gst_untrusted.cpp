@@ -144,8 +144,7 @@ bool listed(std::string_view words, std::string_view word) {
 }
 
 [[noreturn]] void refuse_untrusted(const std::string& what) {
-    throw UsageError("source gst: " + what +
-                     " without --trust; leave it out, or start with --trust if that is meant.");
+    throw UsageError("source gst: " + what + " without --trust. Leave it out, or add --trust.");
 }
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
@@ -236,7 +235,7 @@ private:
             refuse_untrusted(factory_name + " is not among the elements that a text may hold");
         if (!factory)
             throw UsageError("source gst: '" + factory_name +
-                             "' is not an element of GStreamer; install its plugin, or correct the name.");
+                             "' is not an element of GStreamer. Install its plugin, or correct the name.");
         nodes_.push_back(
             {factory_name, factory_name + std::to_string(counts_[factory_name]++), pieces_.size(), {}});
         pieces_.emplace_back();
@@ -253,7 +252,7 @@ private:
         if (value.empty() || !std::all_of(value.begin(), value.end(), is_word_char))
             refuse_untrusted("a name other than letters, digits, - and _ is not possible");
         if (!names_.insert(value).second)
-            throw UsageError("source gst: two elements are named '" + value + "'; rename one of them.");
+            throw UsageError("source gst: two elements are named '" + value + "'. Rename one of them.");
         node.name = std::move(value);
     }
 
@@ -320,7 +319,7 @@ void set_property(GstElement* element, const std::string& name, const std::strin
     const std::string of = name + " of " + std::string(factory_name(gst_element_get_factory(element)));
     GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name.c_str());
     if (!spec || (spec->flags & G_PARAM_WRITABLE) == 0)
-        throw UsageError("source gst: there is no property " + of + "; correct its name.");
+        throw UsageError("source gst: there is no property " + of + ". Correct its name.");
     const bool any_text = rule && rule->properties == "*" && G_IS_PARAM_SPEC_STRING(spec);
     if (!rule || (!any_text && !listed(rule->properties, name) && !(rule->numbers && is_plain_number(spec))))
         refuse_untrusted("the property " + of + " cannot be set");
@@ -339,7 +338,7 @@ void set_property(GstElement* element, const std::string& name, const std::strin
         g_object_set_property(G_OBJECT(element), name.c_str(), &value);
     g_value_unset(&value);
     if (!possible)
-        throw UsageError("source gst: the value of " + of + " is not possible; correct it.");
+        throw UsageError("source gst: the value of " + of + " is not possible. Correct it.");
 }
 
 /// What rtspsrc and decoders are made of is their own.

@@ -94,7 +94,7 @@ public:
         edited.set(name, value);
         if (controls_ && edited.table().at(name).cost == Cost::rebuild)
             throw UsageError("source v4l2: " + std::string(name) +
-                             " cannot change while the camera runs; open it again.");
+                             " cannot change while the camera runs. Open it again.");
         const auto& now = edited.as<V4l2Params>();
         if (controls_ && name == "exposure")
             controls_->set_exposure(now.exposure_ms);
@@ -188,8 +188,8 @@ private:
     Status ended() override { throw RunError("The camera '" + name() + "' has stopped."); }
 
     std::string explain(const Failure& failure) const override {
-        return "The camera '" + name() + "' gives no picture: " + failure.reason +
-               "; check that it is connected, not in use, and can do the format asked for (" +
+        return "The camera '" + name() + "' delivers no frames: " + failure.reason +
+               ". Check that it is connected, not in use, and can do the format asked for (" +
                caps_text(asked_) + ").";
     }
 
@@ -216,35 +216,33 @@ SourceType v4l2_source_type() {
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "0: the camera's choice"})
+                      .doc = "Width. 0: the camera's choice"})
             .integer("height", &V4l2Params::height,
                      {.unit = "px",
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "0: the camera's choice"})
+                      .doc = "Height. 0: the camera's choice"})
             .real("rate", &V4l2Params::rate,
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
                    .least = 0.001,
-                   .doc = "0: the camera's choice; while it runs, where the camera takes one then"})
+                   .doc = "Frame rate, also while running if the camera allows. 0: the camera's choice"})
             .real("exposure", &V4l2Params::exposure_ms,
                   {.unit = "ms",
                    .min = 0,
                    .max = 100000,
                    .logarithmic = true,
-                   .doc = "in steps of 0.1 ms; ends the camera's automatic; 0: that automatic"})
+                   .doc = "Exposure in steps of 0.1 ms. 0: automatic"})
             .real("gain", &V4l2Params::gain,
-                  {.min = -1,
-                   .max = 1e9,
-                   .doc = "in the camera's own unit; ends its automatic gain; -1: that automatic"})
+                  {.min = -1, .max = 1e9, .doc = "Gain in the camera's unit. -1: automatic"})
             .choice("format", &V4l2Params::format, {"auto", "gray8", "gray16le", "yuyv", "mjpeg"},
-                    {.cost = Cost::rebuild, .doc = "what the camera is asked to send"})
+                    {.cost = Cost::rebuild, .doc = "Pixel format requested from the camera"})
             .table();
     return {.kind = "v4l2",
             .syntax = "v4l2:/dev/video0",
-            .doc = "a camera that Linux itself knows (USB webcams, frame grabbers)",
+            .doc = "Camera of Video4Linux (USB webcams, frame grabbers)",
             .table = &table,
             .make = make_v4l2,
             .discover = discover};

@@ -223,7 +223,7 @@ private:
         if (failed)
             throw RunError("'" + path_ + "' cannot be read: " + failed.message() + ".");
         if (bytes_ == 0)
-            throw RunError("'" + path_ + "' is empty; give a video.");
+            throw RunError("'" + path_ + "' is empty. Give a video.");
         pacer_.restart();
         recorded_ = {};
         sought_ = false;
@@ -318,12 +318,12 @@ private:
                            (bytes == kEndMissing ? "its end is missing"
                                                  : "it has " + std::to_string(bytes_) + " of " +
                                                        std::to_string(bytes) + " bytes") +
-                           "; the frames before the cut are delivered.");
+                           ". The frames before the cut are processed.");
         if (!params_.as<VideoParams>().loop)
             return Status::end;
         index_ = 0;
         if (!rewind())
-            throw RunError("'" + path_ + "' cannot be played again from its start; leave out --loop.");
+            throw RunError("'" + path_ + "' cannot be played again from its start. Leave out --loop.");
         return Status::idle;
     }
 
@@ -360,10 +360,9 @@ private:
             return;
         info.time_origin = TimeOrigin::parameter;
         if (++doubtful_ == 1)
-            run_log().warn(
-                "'{}': frame {} repeats a time or goes back in time. Its time is assumed, one step "
-                "after the frame before, as will be those of others like it.",
-                path_, *info.position);
+            run_log().warn("'{}': frame {} repeats a time or goes back in time. It gets the time one step "
+                           "after the previous frame; further ones are not reported.",
+                           path_, *info.position);
     }
 
     std::string explain(const Failure& failure) const override {
@@ -419,10 +418,10 @@ const ParamTable& video_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames per second; 0: as fast as they are processed"})
+                   .doc = "Frames per second. 0: as fast as possible"})
             .real("speed", &VideoParams::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
-            .boolean("loop", &VideoParams::loop, {.doc = "start again at the end"})
+            .boolean("loop", &VideoParams::loop, {.doc = "Restart at the end"})
             .table();
     return table;
 }
@@ -437,7 +436,7 @@ std::unique_ptr<Source> make_video_source(const std::string& path, const Params&
 SourceType video_source_type() {
     return {.kind = "video",
             .syntax = "FILE.avi, .mkv, .mp4, .mov, …",
-            .doc = "a video file, anything that GStreamer decodes; 8- and 16-bit grey and RGB unchanged",
+            .doc = "Video file, anything that GStreamer decodes; 8- and 16-bit grey and RGB unchanged",
             .table = &video_table(),
             .make = make_video,
             .discover = nullptr};

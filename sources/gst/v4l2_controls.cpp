@@ -59,7 +59,7 @@ int V4l2Controls::value(unsigned id) const {
     const int error = ioctl_(VIDIOC_G_CTRL, &control);
     if (error != 0)
         throw RunError("The camera '" + camera_ +
-                       "' does not tell how it is set: " + std::generic_category().message(error) + ".");
+                       "' does not report its settings: " + std::generic_category().message(error) + ".");
     return control.value;
 }
 
@@ -73,7 +73,7 @@ void V4l2Controls::set(const Control& control, int value, const char* what) {
 }
 
 void V4l2Controls::lacks(const char* what) const {
-    throw UsageError("source v4l2: the camera '" + camera_ + "' has no " + what + " to set; leave " + what +
+    throw UsageError("source v4l2: the camera '" + camera_ + "' has no " + what + " to set. Leave " + what +
                      " out.");
 }
 
@@ -128,9 +128,9 @@ void V4l2Controls::set_rate(double rate) {
     parameters.parm.capture.timeperframe = {kUnit, static_cast<unsigned>(std::lround(rate * kUnit))};
     const int error = ioctl_(VIDIOC_S_PARM, &parameters);
     if (error == EBUSY)
-        throw UsageError("source v4l2: the camera '" + camera_ +
-                         "' takes another rate only while it is not running; open it again with rate = " +
-                         number(rate) + ".");
+        throw UsageError(
+            "source v4l2: the camera '" + camera_ +
+            "' can change its rate only while stopped. Open it again with rate = " + number(rate) + ".");
     if (error != 0)
         throw RunError("The camera '" + camera_ +
                        "' refuses its rate: " + std::generic_category().message(error) + ".");

@@ -93,7 +93,7 @@ public:
         edited.set(name, value);
         const auto& wanted = edited.as<SyntheticOptions>();
         if (wanted.live != options().live)
-            throw UsageError("source synthetic: live is fixed while the source is open; open it anew.");
+            throw UsageError("source synthetic: live cannot change while the source is open. Open it again.");
         if (live_ && wanted.rate <= 0)
             throw UsageError("source synthetic: rate = 0 needs live=false; allowed here: more than 0.");
         stale_ = stale_ || edited.table().at(name).cost == Cost::rebuild;
@@ -142,32 +142,32 @@ const ParamTable& synthetic_table() {
     using O = SyntheticOptions;
     static const ParamTable table =
         Declare<O>("source synthetic")
-            .choice(
-                "scene", &O::scene, {"vessels", "uniform", "static"},
-                {.cost = Cost::rebuild,
-                 .doc = "branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing moving"})
+            .choice("scene", &O::scene, {"vessels", "uniform", "static"},
+                    {.cost = Cost::rebuild,
+                     .doc = "Scene: branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing "
+                            "moving"})
             .integer("width", &O::width,
-                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "pixels in a row"})
+                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "Pixels per row"})
             .integer("height", &O::height,
-                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "rows"})
+                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "Rows per frame"})
             .real("rate", &O::rate,
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
                    .least = kMinRate,
-                   .doc = "frames a second; 0: as fast as they are taken, never dropped"})
+                   .doc = "Frames per second. 0: as fast as possible, never dropped"})
             .integer("bits", &O::bits,
                      {.min = 8,
                       .max = 16,
                       .cost = Cost::rebuild,
-                      .doc = "depth of a pixel; full scale is 2^bits − 1"})
+                      .doc = "Bits per pixel; full scale is 2^bits − 1"})
             .real("exposure", &O::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
                    .max = 10000,
                    .logarithmic = true,
                    .cost = Cost::rebuild,
-                   .doc = "simulated exposure time T, reported with every frame"})
+                   .doc = "Simulated exposure time T, reported with every frame"})
             .real("tau", &O::tau_ms,
                   {.unit = "ms",
                    .min = 0.0001,
@@ -175,24 +175,24 @@ const ParamTable& synthetic_table() {
                    .logarithmic = true,
                    .cost = Cost::rebuild,
                    .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
-                   .doc = "correlation time of the uniform scene"})
+                   .doc = "Correlation time of the uniform scene"})
             .real("speckle", &O::speckle,
                   {.unit = "px",
                    .min = 1,
                    .max = 10,
                    .cost = Cost::rebuild,
-                   .doc = "speckle size, full width at half maximum of the intensity's autocovariance"})
+                   .doc = "Speckle size: full width at half maximum of the intensity's autocovariance"})
             .real("noise", &O::noise,
                   {.min = 0,
                    .max = 20,
                    .cost = Cost::rebuild,
-                   .doc = "camera noise: 1 is shot noise of 20 000 electrons at full scale and 6 electrons "
-                          "read noise"})
+                   .doc = "Camera noise. 1: shot noise of 20 000 electrons at full scale and read noise of 6 "
+                          "electrons"})
             .integer(
                 "seed", &O::seed,
-                {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
+                {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "Seed of the random numbers"})
             .integer("frames", &O::frames,
-                     {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
+                     {.min = 0, .max = 2147483647, .doc = "End after this many frames. 0: never"})
             .real("speed", &O::speed,
                   {.min = 0,
                    .max = kMaxSpeed,
@@ -200,8 +200,8 @@ const ParamTable& synthetic_table() {
                    .visible = [](const O& o) { return !o.live; },
                    .doc = kSpeedDoc})
             .boolean("live", &O::live,
-                     {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same "
-                             "frames every time"})
+                     {.doc = "true: like a camera, drops frames without a free slot. false: like a file, "
+                             "waits, same frames every time"})
             .table();
     return table;
 }
@@ -209,7 +209,7 @@ const ParamTable& synthetic_table() {
 SourceType synthetic_source_type() {
     return {.kind = "synthetic",
             .syntax = "synthetic[:vessels|uniform|static]",
-            .doc = "simulated speckle with known correlation time at every pixel",
+            .doc = "Simulated speckle with known correlation time at every pixel",
             .table = &synthetic_table(),
             .make = make_synthetic,
             .discover = nullptr};

@@ -20,12 +20,12 @@ const ParamTable& average_table() {
                       .max = 1000,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "window: how many of the last frames; exponential: the newest weighs 1/frames"})
+                      .doc = "Number of averaged frames (window), or the inverse weight of the newest frame "
+                             "(exponential)"})
             .choice("kind", &AverageParams::kind, {"window", "exponential"},
                     {.cost = Cost::rebuild,
-                     .doc = "window: the last frames count alike; exponential: older ones fade, no frames "
-                            "are kept; undefined samples are left out, an infinite one makes the mean "
-                            "infinite for that many frames"})
+                     .doc = "Weights of the mean. window: equal for the last frames. exponential: fading, "
+                            "without storing frames"})
             .table();
     return table;
 }
@@ -154,7 +154,7 @@ private:
 
 StageType average_stage() {
     return {.name = "average",
-            .doc = "running mean over the last frames, against noise",
+            .doc = "Running mean over the last frames, against noise",
             .title = "Running mean",
             .group = StageGroup::averaging,
             .table = &average_table(),

@@ -13,9 +13,8 @@ namespace specklescope {
 
 namespace {
 
-constexpr const char* kFileDoc = "PNG, JPEG, TIFF or NPY of the camera's size and numbers; of several pages "
-                                 "their mean, with ?page=N behind "
-                                 "the name one of them";
+constexpr const char* kFileDoc = "PNG, JPEG, TIFF or NPY of the camera's size and values; the mean of its "
+                                 "pages, or page N with FILE?page=N";
 
 const ParamTable& background_table() {
     using From = BackgroundParams::From;
@@ -23,32 +22,31 @@ const ParamTable& background_table() {
         Declare<BackgroundParams>("stage background")
             .choice("dark", &BackgroundParams::dark, {"none", "file", "capture"},
                     {.cost = Cost::rebuild,
-                     .doc = "the frame without light that is subtracted; capture: the mean of the first "
-                            "frames, and of others when the button is pressed"})
+                     .doc = "Dark frame to subtract. capture: the mean of the first frames, or of those "
+                            "after the button is pressed"})
             .path("dark_file", &BackgroundParams::dark_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::file; },
                    .doc = kFileDoc})
             .action("capture_dark", &BackgroundParams::capture_dark,
                     {.visible = [](const BackgroundParams& p) { return p.dark == From::capture; },
-                     .doc = "take the dark frame anew from the next frames: cover the lens first"})
+                     .doc = "Capture a new dark frame from the next frames. Cover the lens first"})
             .real("black", &BackgroundParams::black,
                   {.unit = "DN",
                    .min = 0,
                    .max = 65535,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::none; },
-                   .doc = "black level of the camera, subtracted where there is no dark frame"})
-            .choice(
-                "flat", &BackgroundParams::flat, {"none", "file", "capture"},
-                {.cost = Cost::rebuild,
-                 .doc = "the frame of an even surface that evens out light and lens; capture as for dark"})
+                   .doc = "Black level of the camera, subtracted if there is no dark frame"})
+            .choice("flat", &BackgroundParams::flat, {"none", "file", "capture"},
+                    {.cost = Cost::rebuild,
+                     .doc = "Flat field that corrects illumination and lens. capture: as for the dark frame"})
             .path("flat_file", &BackgroundParams::flat_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.flat == From::file; },
                    .doc = kFileDoc})
             .action("capture_flat", &BackgroundParams::capture_flat,
                     {.visible = [](const BackgroundParams& p) { return p.flat == From::capture; },
-                     .doc = "take the flat field anew from the next frames: show an even surface first"})
+                     .doc = "Capture a new flat field from the next frames. Show an even surface first"})
             .integer("frames", &BackgroundParams::frames,
                      {.min = 1,
                       .max = 1000,
@@ -57,7 +55,7 @@ const ParamTable& background_table() {
                           [](const BackgroundParams& p) {
                               return p.dark == From::capture || p.flat == From::capture;
                           },
-                      .doc = "how many frames the next capture takes the mean of"})
+                      .doc = "Number of frames that a capture averages"})
             .table();
     return table;
 }
@@ -160,7 +158,7 @@ private:
 
 StageType background_stage() {
     return {.name = "background",
-            .doc = "dark frame and flat field, from files or captured",
+            .doc = "Dark frame and flat field, from files or captured",
             .title = "Dark and flat field",
             .group = StageGroup::correction,
             .table = &background_table(),

@@ -17,10 +17,11 @@ template <Kernel K> bool is(const ConvolveParams& params) { return params.kernel
 
 void declare_kernels(Declare<ConvolveParams>& table) {
     table
-        .choice("kernel", &ConvolveParams::kernel, {"gaussian", "disk", "line", "glare", "file"},
-                {.cost = Cost::rebuild,
-                 .doc = "gaussian blur, disk of a defocused lens, line of a motion, glare of the human eye, "
-                        "or an image file"})
+        .choice(
+            "kernel", &ConvolveParams::kernel, {"gaussian", "disk", "line", "glare", "file"},
+            {.cost = Cost::rebuild,
+             .doc =
+                 "Kernel: Gaussian, disk of a defocused lens, line of a motion, glare of the eye, or a file"})
         .real("sigma", &ConvolveParams::sigma,
               {.unit = "px",
                .min = 0.3,
@@ -28,7 +29,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .logarithmic = true,
                .cost = Cost::rebuild,
                .visible = is<Kernel::gaussian>,
-               .doc = "standard deviation of the Gaussian, which is cut off at 4 sigma"})
+               .doc = "Standard deviation of the Gaussian, which is cut off at 4 sigma"})
         .real("radius", &ConvolveParams::radius,
               {.unit = "px",
                .min = 0.5,
@@ -36,7 +37,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .logarithmic = true,
                .cost = Cost::rebuild,
                .visible = is<Kernel::disk>,
-               .doc = "radius of the disk; need not be whole"})
+               .doc = "Radius of the disk; fractions are allowed"})
         .real("length", &ConvolveParams::length,
               {.unit = "px",
                .min = 1,
@@ -44,36 +45,35 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .logarithmic = true,
                .cost = Cost::rebuild,
                .visible = is<Kernel::line>,
-               .doc = "length of the motion"})
+               .doc = "Length of the motion"})
         .real("angle", &ConvolveParams::angle,
               {.unit = "°",
                .min = -180,
                .max = 180,
                .cost = Cost::rebuild,
                .visible = is<Kernel::line>,
-               .doc = "direction of the motion, counterclockwise from the x axis"})
+               .doc = "Direction of the motion, counterclockwise from the x axis"})
         .real("age", &ConvolveParams::age,
               {.unit = "years",
                .min = 1,
                .max = 100,
                .cost = Cost::rebuild,
                .visible = is<Kernel::glare>,
-               .doc = "age of the eye (CIE 146:2002)"})
+               .doc = "Age of the eye (CIE 146:2002)"})
         .real("cataract", &ConvolveParams::cataract,
               {.unit = "log(s)",
                .min = 0,
                .max = 1,
                .cost = Cost::rebuild,
                .visible = is<Kernel::glare>,
-               .doc = "how much more a clouded lens scatters than a clear one of this age, as the logarithm "
-                      "of the "
-                      "straylight parameter: 0 clear, 0.3 twice as much, 1 ten times"})
+               .doc = "Additional scatter of a clouded lens, as the logarithm of the straylight parameter: 0 "
+                      "clear, 0.3 twice, 1 ten times"})
         .real("pigment", &ConvolveParams::pigment,
               {.min = 0,
                .max = 1.2,
                .cost = Cost::rebuild,
                .visible = is<Kernel::glare>,
-               .doc = "pigmentation of the iris: 0 very dark, 0.5 brown, 1 light, 1.2 very light blue"})
+               .doc = "Pigmentation of the iris: 0 very dark, 0.5 brown, 1 light, 1.2 very light blue"})
         .real("degrees", &ConvolveParams::degrees,
               {.unit = "°/px",
                .min = 0.0001,
@@ -81,13 +81,12 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .logarithmic = true,
                .cost = Cost::rebuild,
                .visible = is<Kernel::glare>,
-               .doc = "visual angle of one pixel: the field of view divided by the image's width"})
+               .doc = "Visual angle of a pixel: the field of view divided by the image width"})
         .path("file", &ConvolveParams::file,
               {.cost = Cost::rebuild,
                .visible = is<Kernel::file>,
-               .doc = "the kernel: PNG or TIFF of 1 or 3 channels, or NPY of any integer or float; it is "
-                      "convolved, not correlated: a weight right of its centre moves light to the right; the "
-                      "centre is pixel side/2, counted from 0, of an even side the one behind its middle"});
+               .doc = "Kernel file: PNG or TIFF with 1 or 3 channels, or NPY. The centre is pixel side/2, "
+                      "counted from 0"});
 }
 
 const ParamTable& convolve_table() {
@@ -101,25 +100,24 @@ const ParamTable& convolve_table() {
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
                       .visible = [](const ConvolveParams& p) { return p.kernel != Kernel::file; },
-                      .doc = "longest side of the kernel; 0: as long as it takes, for glare twice the image"})
+                      .doc = "Longest side of the kernel. 0: as needed; for glare twice the image"})
             .boolean(
                 "per_channel", &ConvolveParams::per_channel,
                 {.cost = Cost::rebuild,
                  .visible = is<Kernel::file>,
-                 .doc = "a colour kernel's channels one for each of the image's; off: their mean for all"})
-            .boolean(
-                "normalize", &ConvolveParams::normalize,
-                {.cost = Cost::rebuild, .doc = "scale the kernel to sum 1, so that the brightness stays"})
+                 .doc =
+                     "Convolve each channel with its own channel of a colour kernel. Off: with their mean"})
+            .boolean("normalize", &ConvolveParams::normalize,
+                     {.cost = Cost::rebuild, .doc = "Scale the kernel to sum 1, which keeps the brightness"})
             .choice("border", &ConvolveParams::border, {"replicate", "reflect", "wrap", "zero"},
-                    {.cost = Cost::rebuild, .doc = "what lies outside the image"})
+                    {.cost = Cost::rebuild, .doc = "Values outside the image"})
             .integer("memory", &ConvolveParams::memory,
                      {.unit = "MB",
                       .min = 0,
                       .max = 1 << 20,
                       .cost = Cost::rebuild,
-                      .doc = "for transforms and workspace at most; an image that needs more is worked on in "
-                             "tiles, whose results may differ by rounding; 0: what is free on the GPU or the "
-                             "machine, less a share for others"})
+                      .doc = "Memory limit for transforms. Larger images are processed in tiles, which may "
+                             "differ by rounding. 0: the free memory, less a reserve"})
             .table();
     }();
     return table;
@@ -168,7 +166,7 @@ std::unique_ptr<HostStage> make_convolve_host(const Params& params, std::size_t 
 StageType convolve_stage() {
     return {
         .name = "convolve",
-        .doc = "convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
+        .doc = "Convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
         .title = "Convolution",
         .group = StageGroup::averaging,
         .table = &convolve_table(),

@@ -25,22 +25,19 @@ const ParamTable& clahe_table() {
     static const ParamTable table =
         Declare<ClaheParams>("stage clahe")
             .integer("tiles", &ClaheParams::tiles,
-                     {.min = 1,
-                      .max = 64,
-                      .cost = Cost::rebuild,
-                      .doc = "tiles per axis; each has a histogram of its own"})
+                     {.min = 1, .max = 64, .cost = Cost::rebuild, .doc = "Number of tiles per axis"})
             .real(
                 "clip", &ClaheParams::clip,
                 {.min = 0,
                  .max = 100,
                  .doc =
-                     "largest height of a histogram bin, in mean heights (OpenCV's clipLimit); 0: no limit"})
+                     "Clip limit of a histogram bin, in mean bin heights (OpenCV's clipLimit). 0: no limit"})
             .integer("bins", &ClaheParams::bins,
                      {.min = 2,
                       .max = ClaheParams::kMaxBins,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "histogram bins; integer images have at most one a level"})
+                      .doc = "Number of histogram bins, at most one per level of an integer image"})
             .table();
     return table;
 }
@@ -208,7 +205,7 @@ private:
 
 StageType clahe_stage() {
     return {.name = "clahe",
-            .doc = "contrast-limited adaptive histogram equalisation over tiles (Zuiderveld 1994)",
+            .doc = "Contrast-limited adaptive histogram equalisation over tiles (Zuiderveld 1994)",
             .title = "CLAHE",
             .group = StageGroup::brightness,
             .table = &clahe_table(),

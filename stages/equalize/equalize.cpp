@@ -26,12 +26,12 @@ const ParamTable& equalize_table() {
                       .max = EqualizeParams::kMaxBins,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "bins of the histogram; integers need no more than they have levels"})
-            .choice(
-                "scaling", &EqualizeParams::scaling, {"maxabs", "minmax"},
-                {.doc = "maxabs r/r_max; minmax (r−r_min)/(r_max−r_min), the darkest value becomes black"})
+                      .doc = "Number of histogram bins, at most one per level of an integer image"})
+            .choice("scaling", &EqualizeParams::scaling, {"maxabs", "minmax"},
+                    {.doc = "Scaling of ranks r. maxabs: r/r_max. minmax: (r−r_min)/(r_max−r_min), the "
+                            "darkest value becomes black"})
             .real("strength", &EqualizeParams::strength,
-                  {.min = 0, .max = 1, .doc = "0 leaves the picture as it is, 1 equalises it fully"})
+                  {.min = 0, .max = 1, .doc = "Strength: 0 leaves the image unchanged, 1 equalises it fully"})
             .table();
     return table;
 }
@@ -302,7 +302,7 @@ private:
 
 StageType equalize_stage() {
     return {.name = "equalize",
-            .doc = "histogram equalisation of grey, or of V of HSV: hue and saturation are kept",
+            .doc = "Histogram equalisation of grey, or of V of HSV; hue and saturation are kept",
             .title = "Equalise histogram",
             .group = StageGroup::brightness,
             .table = &equalize_table(),

@@ -30,9 +30,9 @@ const ParamTable& flow_table() {
     static const ParamTable table =
         Declare<FlowParams>("stage flow")
             .choice("input", &FlowParams::input, {"auto", "contrast", "contrast2"},
-                    {.doc = "what comes in, K or K²; auto: as the contrast stage before is set"})
+                    {.doc = "Quantity of the input: K or K². auto: as the contrast stage before"})
             .choice("output", &FlowParams::output, {"index", "tau", "bfi"},
-                    {.doc = "index 1/(2TK²) in 1/s, tau 2TK² in s, bfi 1/K²"})
+                    {.doc = "Output: index 1/(2TK²) in 1/s, tau 2TK² in s, or bfi 1/K²"})
             .real("exposure", &FlowParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -119,7 +119,7 @@ FlowScale flow_scale(const FlowParams& params, const FrameInfo& info) {
 
 StageType flow_stage() {
     return {.name = "flow",
-            .doc = "flow index, correlation time or 1/K² from the contrast that comes in, averaged or not",
+            .doc = "Flow index, correlation time or 1/K² from contrast, averaged or not",
             .title = "Flow index",
             .group = StageGroup::contrast,
             .table = &flow_table(),

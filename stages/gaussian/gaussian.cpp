@@ -49,26 +49,25 @@ const ParamTable& gaussian_table() {
                    .logarithmic = true,
                    .cost = Cost::rebuild,
                    .visible = has_sigma,
-                   .doc = "standard deviation of the Gaussian"})
+                   .doc = "Standard deviation of the Gaussian"})
             .choice("method", &GaussianParams::method,
                     {"auto", "direct", "recursive", "fft", "binomial3", "binomial5"},
                     {.cost = Cost::rebuild,
-                     .doc =
-                         "direct and fft are exact, recursive approximates at a cost independent of sigma, "
-                         "binomial3 and 5 are fixed small kernels, auto takes direct or recursive, the "
-                         "faster one"})
+                     .doc = "Method. direct, fft: exact. recursive: approximate, cost independent of sigma. "
+                            "binomial3, binomial5: small fixed kernels. auto: direct or recursive, whichever "
+                            "is faster"})
             .integer("radius", &GaussianParams::radius,
                      {.unit = "px",
                       .min = 0,
                       .max = kMaxGaussianRadius,
                       .cost = Cost::rebuild,
                       .visible = has_radius,
-                      .doc = "where the Gaussian is cut off; 0: at 4 sigma"})
+                      .doc = "Radius at which the Gaussian is cut off. 0: 4 sigma"})
             .choice("border", &GaussianParams::border,
                     {"replicate", "reflect", "wrap", "zero", "omit", "crop"},
                     {.cost = Cost::rebuild,
-                     .doc = "what lies outside the image; omit: only pixels that exist count; crop: smaller "
-                            "image of whole windows"})
+                     .doc = "Values outside the image. omit: use only existing pixels. crop: smaller image "
+                            "of whole windows"})
             .table();
     return table;
 }

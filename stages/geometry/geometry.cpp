@@ -25,25 +25,25 @@ const ParamTable& crop_table() {
                                                   .min = 0,
                                                   .max = kMaxSide - 1,
                                                   .cost = Cost::rebuild,
-                                                  .doc = "first column of the rectangle, from the left"})
+                                                  .doc = "First column of the rectangle, from the left"})
                                         .integer("y", &CropParams::y,
                                                  {.unit = "px",
                                                   .min = 0,
                                                   .max = kMaxSide - 1,
                                                   .cost = Cost::rebuild,
-                                                  .doc = "first row of the rectangle, from the top"})
+                                                  .doc = "First row of the rectangle, from the top"})
                                         .integer("width", &CropParams::width,
                                                  {.unit = "px",
                                                   .min = 0,
                                                   .max = kMaxSide,
                                                   .cost = Cost::rebuild,
-                                                  .doc = "columns to keep; 0: to the right edge"})
+                                                  .doc = "Number of columns. 0: to the right edge"})
                                         .integer("height", &CropParams::height,
                                                  {.unit = "px",
                                                   .min = 0,
                                                   .max = kMaxSide,
                                                   .cost = Cost::rebuild,
-                                                  .doc = "rows to keep; 0: to the lower edge"})
+                                                  .doc = "Number of rows. 0: to the lower edge"})
                                         .table();
     return table;
 }
@@ -52,7 +52,7 @@ const ParamTable& flip_table() {
     static const ParamTable table =
         Declare<FlipParams>("stage flip")
             .choice("direction", &FlipParams::direction, {"horizontal", "vertical", "both"},
-                    {.doc = "horizontal exchanges left and right, vertical top and bottom"})
+                    {.doc = "Direction: horizontal exchanges left and right, vertical top and bottom"})
             .table();
     return table;
 }
@@ -61,7 +61,7 @@ const ParamTable& rotate_table() {
     static const ParamTable table =
         Declare<RotateParams>("stage rotate90")
             .integer("turns", &RotateParams::turns,
-                     {.min = 1, .max = 3, .cost = Cost::rebuild, .doc = "quarter turns, clockwise"})
+                     {.min = 1, .max = 3, .cost = Cost::rebuild, .doc = "Number of quarter turns, clockwise"})
             .table();
     return table;
 }
@@ -69,15 +69,14 @@ const ParamTable& rotate_table() {
 const ParamTable& downsample_table() {
     static const ParamTable table =
         Declare<DownsampleParams>("stage downsample")
-            .integer(
-                "factor", &DownsampleParams::factor,
-                {.unit = "px",
-                 .min = 2,
-                 .max = DownsampleParams::kMaxFactor,
-                 .cost = Cost::rebuild,
-                 .doc = "side of the blocks that become one pixel; blocks that are not whole are cut off"})
+            .integer("factor", &DownsampleParams::factor,
+                     {.unit = "px",
+                      .min = 2,
+                      .max = DownsampleParams::kMaxFactor,
+                      .cost = Cost::rebuild,
+                      .doc = "Side of the blocks that become one pixel; incomplete blocks are cut off"})
             .choice("method", &DownsampleParams::method, {"mean", "nearest"},
-                    {.doc = "mean of the block, or its first pixel"})
+                    {.doc = "Value of a block: its mean, or its first pixel"})
             .table();
     return table;
 }
@@ -240,7 +239,7 @@ private:
 
 StageType crop_stage() {
     return {.name = "crop",
-            .doc = "a rectangle of the image",
+            .doc = "Rectangle of the image",
             .title = "Crop",
             .group = StageGroup::geometry,
             .table = &crop_table(),
@@ -252,7 +251,7 @@ StageType crop_stage() {
 
 StageType flip_stage() {
     return {.name = "flip",
-            .doc = "the image mirrored",
+            .doc = "Mirrored image",
             .title = "Flip",
             .group = StageGroup::geometry,
             .table = &flip_table(),
@@ -264,7 +263,7 @@ StageType flip_stage() {
 
 StageType rotate_stage() {
     return {.name = "rotate90",
-            .doc = "the image turned by quarter turns, clockwise",
+            .doc = "Image rotated by quarter turns, clockwise",
             .title = "Rotate",
             .group = StageGroup::geometry,
             .table = &rotate_table(),
@@ -277,7 +276,7 @@ StageType rotate_stage() {
 StageType downsample_stage() {
     return {
         .name = "downsample",
-        .doc = "blocks of pixels become one pixel, as binning in a camera",
+        .doc = "Binning: blocks of pixels become one pixel",
         .title = "Downsample",
         .group = StageGroup::geometry,
         .table = &downsample_table(),

@@ -12,21 +12,20 @@ namespace specklescope {
 namespace {
 
 const ParamTable& pulsatility_table() {
-    static const ParamTable table =
-        Declare<PulsatilityParams>("stage pulsatility")
-            .integer("frames", &PulsatilityParams::frames,
-                     {.min = 2,
-                      .max = PulsatilityParams::kMaxFrames,
-                      .logarithmic = true,
-                      .cost = Cost::rebuild,
-                      .doc = "frames of a beat: the camera's rate divided by the heart's (specklescope pulse "
-                             "tells it)"})
-            .integer("beats", &PulsatilityParams::beats,
-                     {.min = 1,
-                      .max = PulsatilityParams::kMaxBeats,
-                      .cost = Cost::rebuild,
-                      .doc = "how many of the last whole beats the result is the mean of"})
-            .table();
+    static const ParamTable table = Declare<PulsatilityParams>("stage pulsatility")
+                                        .integer("frames", &PulsatilityParams::frames,
+                                                 {.min = 2,
+                                                  .max = PulsatilityParams::kMaxFrames,
+                                                  .logarithmic = true,
+                                                  .cost = Cost::rebuild,
+                                                  .doc = "Frames per heart beat: the camera's rate divided "
+                                                         "by the heart rate (see specklescope pulse)"})
+                                        .integer("beats", &PulsatilityParams::beats,
+                                                 {.min = 1,
+                                                  .max = PulsatilityParams::kMaxBeats,
+                                                  .cost = Cost::rebuild,
+                                                  .doc = "Number of beats that the result averages"})
+                                        .table();
     return table;
 }
 
@@ -163,7 +162,7 @@ HistoryBytes pulsatility_bytes(std::size_t samples) {
 
 StageType pulsatility_stage() {
     return {.name = "pulsatility",
-            .doc = "how much each beat changes every pixel, (max − min)/mean over the last beats",
+            .doc = "Change of every pixel with each heart beat, (max − min)/mean over the last beats",
             .title = "Pulsatility",
             .group = StageGroup::contrast,
             .table = &pulsatility_table(),

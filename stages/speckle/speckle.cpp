@@ -21,13 +21,14 @@ namespace {
 const ParamTable& speckle_table() {
     static const ParamTable table =
         Declare<SpeckleParams>("stage speckle")
-            .integer("radius", &SpeckleParams::radius,
-                     {.unit = "px",
-                      .min = 1,
-                      .max = SpeckleParams::kMaxRadius,
-                      .cost = Cost::rebuild,
-                      .doc = "window radius w; the window holds (2w+1)² pixels; no larger than the image's "
-                             "shorter side, with border = crop (side − 1)/2"})
+            .integer(
+                "radius", &SpeckleParams::radius,
+                {.unit = "px",
+                 .min = 1,
+                 .max = SpeckleParams::kMaxRadius,
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "Window radius w: the window has (2w+1)² pixels, at most the shorter side of the image"})
             .real("exposure", &SpeckleParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -36,16 +37,15 @@ const ParamTable& speckle_table() {
                    .visible = [](const SpeckleParams& p) { return needs_exposure(p.output); },
                    .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
-            .choice_among(
-                "border", &SpeckleParams::border,
-                [] {
-                    auto borders = contrast_borders();
-                    borders.emplace_back("omit", Border::omit);
-                    return borders;
-                }(),
-                {.cost = Cost::rebuild,
-                 .doc = "what lies outside the image; omit takes the pixels that exist and counts them, "
-                        "zero gives false high contrast at the edge"})
+            .choice_among("border", &SpeckleParams::border,
+                          [] {
+                              auto borders = contrast_borders();
+                              borders.emplace_back("omit", Border::omit);
+                              return borders;
+                          }(),
+                          {.cost = Cost::rebuild,
+                           .doc = "Values outside the image. omit: use only existing pixels. zero: false "
+                                  "high contrast at the edge"})
             .table();
     return table;
 }
@@ -287,7 +287,7 @@ private:
 
 StageType speckle_stage() {
     return {.name = "speckle",
-            .doc = "spatial speckle contrast and flow over a square window (Yang 2011)",
+            .doc = "Spatial speckle contrast and flow over a square window (Yang 2011)",
             .title = "Speckle contrast",
             .group = StageGroup::contrast,
             .table = &speckle_table(),

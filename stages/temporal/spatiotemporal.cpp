@@ -20,20 +20,19 @@ namespace {
 const ParamTable& spatiotemporal_table() {
     static const ParamTable table =
         Declare<SpatiotemporalParams>("stage spatiotemporal")
-            .integer("radius", &SpatiotemporalParams::radius,
-                     {.unit = "px",
-                      .min = 1,
-                      .max = SpatiotemporalParams::kMaxRadius,
-                      .cost = Cost::rebuild,
-                      .doc =
-                          "window radius w; the window holds (2w+1)² pixels of every frame; no larger than "
-                          "the image's shorter side, with border = crop (side − 1)/2"})
+            .integer(
+                "radius", &SpatiotemporalParams::radius,
+                {.unit = "px",
+                 .min = 1,
+                 .max = SpatiotemporalParams::kMaxRadius,
+                 .cost = Cost::rebuild,
+                 .doc = "Window radius w: (2w+1)² pixels per frame, at most the shorter side of the image"})
             .integer("frames", &SpatiotemporalParams::frames,
                      {.min = 1,
                       .max = SpatiotemporalParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "how many of the last frames the window reaches back over"})
+                      .doc = "Number of frames in the window"})
             .real("exposure", &SpatiotemporalParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -258,7 +257,7 @@ private:
 
 StageType spatiotemporal_stage() {
     return {.name = "spatiotemporal",
-            .doc = "contrast and flow over a square window of the last frames (Qiu 2010)",
+            .doc = "Contrast and flow over a square window of the last frames (Qiu 2010)",
             .title = "Spatiotemporal contrast",
             .group = StageGroup::contrast,
             .table = &spatiotemporal_table(),

@@ -21,7 +21,7 @@ const ParamTable& temporal_table() {
                       .max = TemporalParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "how many of the last frames each pixel is looked at over"})
+                      .doc = "Number of frames in the window of each pixel"})
             .real("exposure", &TemporalParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -90,7 +90,7 @@ private:
 
 StageType temporal_stage() {
     return {.name = "temporal",
-            .doc = "contrast and flow of each pixel over its last frames (Duncan and Kirkpatrick 2008)",
+            .doc = "Contrast and flow of each pixel over its last frames (Duncan and Kirkpatrick 2008)",
             .title = "Temporal contrast",
             .group = StageGroup::contrast,
             .table = &temporal_table(),

@@ -18,7 +18,7 @@ const ParamTable& gamma_table() {
                   {.min = GammaParams::kMin,
                    .max = GammaParams::kMax,
                    .logarithmic = true,
-                   .doc = "exponent of v/full scale; below 1 brightens the dark, above 1 darkens it"})
+                   .doc = "Exponent of v/full scale: below 1 brightens, above 1 darkens"})
             .table();
     return table;
 }
@@ -120,7 +120,7 @@ GammaCurve gamma_curve(const GammaParams& params, const FrameInfo& info) {
 
 StageType gamma_stage() {
     return {.name = "gamma",
-            .doc = "power law of intensity: full scale stays, the dark becomes brighter or darker",
+            .doc = "Power law of intensity; full scale stays unchanged",
             .title = "Gamma",
             .group = StageGroup::brightness,
             .table = &gamma_table(),

@@ -148,7 +148,7 @@ TEST_F(PulseCommand, RefusesWhatIsNoTableInOneSentence) {
         {head, {"pulse", "."}, 1, "'.'"},
         {head, {"pulse", "t.csv", "--frames", "3"}, 2, "--frames says nothing to pulse"},
         {head, {"pulse", "t.csv", "--json", "missing/p.json"}, 1, "missing"},
-        {head, {"pulse", "t.csv", "--json", "t.csv"}, 1, "'t.csv' exists and holds no pulse of this program"},
+        {head, {"pulse", "t.csv", "--json", "t.csv"}, 1, "'t.csv' exists"},
         {head,
          {"run", "synthetic", "--json", "p.json"},
          2,

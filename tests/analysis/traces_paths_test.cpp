@@ -44,8 +44,7 @@ TEST_F(TracesPaths, WhatIsNoFileOfTracesIsLeftAlone) {
     const std::string regions = test::read_file(folder / "r.json");
     const ChildResult read_too = run({"--traces", "r.json"});
     EXPECT_EQ(read_too.status, 2) << read_too.all();
-    EXPECT_NE(read_too.err.find("'--traces r.json' would be written where '--regions r.json' is read"),
-              std::string::npos)
+    EXPECT_NE(read_too.err.find("'--traces r.json' would overwrite '--regions r.json'"), std::string::npos)
         << read_too.all();
     EXPECT_EQ(test::read_file(folder / "r.json"), regions);
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
@@ -70,8 +69,7 @@ TEST_F(TracesPaths, WhatAnotherRunIsWritingIsLeftToIt) {
         const ChildResult second =
             run({"--regions", option == "--traces" ? "r.json" : "line.json", option, "t.csv"});
         EXPECT_EQ(second.status, 1) << second.all();
-        EXPECT_NE(second.err.find("'t.csv' is being written by another run; name another file"),
-                  std::string::npos)
+        EXPECT_NE(second.err.find("'t.csv' is being written by another run"), std::string::npos)
             << second.all();
         const auto then = rows();
         EXPECT_TRUE(test::eventually([&] { return rows() > then; })) << "the first goes on";

@@ -216,11 +216,11 @@ TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     const std::string source = "raw:pipe?width=64&height=48&format=gray16le&full_scale=4095";
     ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
     refused({source, "--stage", "speckle:radius=2", "--baseline-seconds", "0.2", "--record", "a.tiff"},
-            "gives each frame once");
+            "can be read only once");
     refused({"raw:/dev/stdin?width=64&height=48&format=gray16le", "--stage", "speckle:radius=2",
              "--baseline-seconds", "0.2", "--record", "a.tiff"},
-            "gives each frame once");
-    refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "gives each frame once");
+            "can be read only once");
+    refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "can be read only once");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "a.tiff"));
     // A recording of the rest beside it: the pipe's frames are all the run's.
     const std::string write =
@@ -260,8 +260,8 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
     const std::size_t first = damaged.err.find("cut short");
     EXPECT_NE(first, std::string::npos) << damaged.err;
     EXPECT_EQ(damaged.err.find("cut short", first + 1), std::string::npos) << damaged.err;
-    refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "is no file");
-    refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true has nothing to be against");
+    refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "'synthetic:vessels' is not a file");
+    refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true needs a baseline");
     refused({"raw.tiff", "--baseline-seconds", "-1"}, "--baseline-seconds");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "c.tiff"));
 }

@@ -261,13 +261,13 @@ TEST_F(ConfigTest, EveryPresetStartsAndGivesAFirstResult) {
 
 TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
     EXPECT_EQ(error_of({"--recrod", "x"}), "There is no option '--recrod'; did you mean --record?");
-    EXPECT_EQ(error_of({"--zzz"}), "There is no option '--zzz'; specklescope --help lists them.");
-    EXPECT_EQ(error_of({"-x"}), "There is no option '-x'; specklescope --help lists them.");
+    EXPECT_EQ(error_of({"--zzz"}), "There is no option '--zzz'. See specklescope --help.");
+    EXPECT_EQ(error_of({"-x"}), "There is no option '-x'. See specklescope --help.");
     EXPECT_EQ(error_of({"--record"}), "--record needs a value: --record FILE.");
     EXPECT_EQ(error_of({"--record", "--loop"}), "--record needs a value: --record FILE.");
-    EXPECT_EQ(error_of({"--version=3"}), "--version is a switch and takes no value.");
+    EXPECT_EQ(error_of({"--version=3"}), "--version takes no value. Leave the value out.");
     EXPECT_EQ(error_of({"veiw", "a"}), "There is no command 'veiw'; allowed: view, run, list, bench, pulse, "
-                                       "trials, help, or one SOURCE alone.");
+                                       "trials, help, or one SOURCE.");
     EXPECT_EQ(error_of({"run"}), "run needs a SOURCE, for example: specklescope run synthetic --frames 100.");
     EXPECT_EQ(error_of({"list"}), "list needs a word; allowed: sources, stages, presets, devices.");
     EXPECT_EQ(error_of({"list", "stage"}),
@@ -276,9 +276,9 @@ TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
               "--rate = -5 is not possible; allowed: 0 or a number, 1e-09…100000 frames/s.");
     EXPECT_EQ(error_of({"--loop=maybe"}), "--loop = maybe is not possible; allowed: true, false.");
     EXPECT_EQ(error_of({"--verbose", "--quiet"}),
-              "--verbose and --quiet exclude each other; give one of them.");
+              "--verbose and --quiet cannot be combined. Use one of them.");
     EXPECT_EQ(error_of({"--stage", "none", "--stage", "speckle"}),
-              "--stage none shows the raw picture and stands alone; leave out the other stages.");
+              "--stage none cannot be combined with other stages. Leave them out.");
 }
 
 TEST_F(ConfigTest, ErrorsOfTomlNameFileAndLine) {

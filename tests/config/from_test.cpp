@@ -94,8 +94,7 @@ TEST_F(From, ATimeThatIsNoneIsRefused) {
     refused({"--from-s", "1"}, "does not say how many frames a second it has, so that 1 s of it are unknown");
     refused({"--from-s", "2.4", "--rate", "25"},
             "2.4 s is frame 60, and 'film.raw' has no frame 60; allowed: 0…59.");
-    refused({"--from-s", "1", "--from", "3", "--rate", "25"},
-            "say where to begin twice; leave one of the two out");
+    refused({"--from-s", "1", "--from", "3", "--rate", "25"}, "cannot be combined");
     refused({"--from-s", "-1"}, "--from-s");
     refused({"--from-s", "nan"}, "--from-s");
     const ChildResult live = run_program(
@@ -118,8 +117,7 @@ TEST_F(From, ALoopOfWhatHasNoEndIsRefused) {
             const ChildResult result = run_program(
                 {command, source, "--no-remember", "--loop", "--frames", "2"}, folder_.path().string());
             EXPECT_EQ(result.status, 2) << result.all();
-            EXPECT_NE(result.err.find("--loop begins a file again at its end, and "), std::string::npos)
-                << result.all();
+            EXPECT_NE(result.err.find("--loop needs a file, and "), std::string::npos) << result.all();
         }
 }
 

@@ -1,4 +1,5 @@
-// What the program tells of itself: help on every topic, examples that can be typed, version, presets.
+// Help on every topic, examples that can be typed, version, presets.
+#include "config/cli_words.hpp"
 #include "config/look/first_look.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <sstream>
 
@@ -28,6 +30,36 @@ TEST(Help, EveryPresetLoadsAndSaysWhatItIs) {
         EXPECT_TRUE(advice_lines(settings.chain).empty()) << preset.name;
         EXPECT_GT(preset.doc.size(), 20U) << preset.name;
         EXPECT_NE(list_text("presets").find(preset.name), std::string::npos);
+    }
+}
+
+/// The words of a line; single quotes keep spaces together.
+std::vector<std::string> words_of(const std::string& line) {
+    std::vector<std::string> words(1);
+    bool quoted = false;
+    for (const char c : line)
+        if (c == '\'')
+            quoted = !quoted;
+        else if (c == ' ' && !quoted)
+            words.emplace_back();
+        else
+            words.back() += c;
+    return words;
+}
+
+TEST(Help, EveryOptionHasAnExampleWithAllowedValues) {
+    for (const CliOption& option : cli_options()) {
+        SCOPED_TRACE(option.name);
+        const std::vector<std::string> words = words_of(option_example(option.name));
+        const auto at = std::find(words.begin(), words.end(), "--" + option.name);
+        ASSERT_NE(at, words.end());
+        EXPECT_NO_THROW(check_words(words));
+        if (option.argument.empty())
+            continue;
+        ASSERT_NE(at + 1, words.end());
+        if (option.decl) {
+            EXPECT_NO_THROW(Params(program_table()).set_text(option.decl->name, *(at + 1)));
+        }
     }
 }
 

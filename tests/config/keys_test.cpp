@@ -98,13 +98,13 @@ TEST(Keys, WhatIsWrongIsOneSentenceWithItsLine) {
     EXPECT_EQ(error_of("[keys]\n\npuase = \"K\"\n"),
               "k.toml, line 3: keys: there is no action 'puase'; did you mean pause?");
     EXPECT_EQ(error_of("[keys]\nxyzzyplugh = \"K\"\n"),
-              "k.toml, line 2: keys: there is no action 'xyzzyplugh'; specklescope help keys lists them.");
+              "k.toml, line 2: keys: there is no action 'xyzzyplugh'. See specklescope help keys.");
     EXPECT_EQ(
         error_of("[keys]\nfit = \"0\"\nsnapshot = \"P\"\none_to_one = \"1\"\nshow_processed=\"9\"\n"),
-        "k.toml, line 3: keys: P is the key of snapshot and of panel; give one of them another, or none "
+        "k.toml, line 3: keys: P is the key of snapshot and of panel. Give one of them another, or none "
         "(\"\").");
     EXPECT_TRUE(error_of("[keys]\npause = \"Hyper+A\"\n")
-                    .starts_with("k.toml, line 2: keys: pause: 'Hyper+A' is no key; allowed: "));
+                    .starts_with("k.toml, line 2: keys: pause: 'Hyper+A' is not a key; allowed: "));
     EXPECT_EQ(error_of("[keys]\npause = 5\n"),
               "k.toml, line 2: keys: pause must be a key in quotation marks, or a list of them.");
     EXPECT_EQ(error_of("keys = 3\n"), "k.toml, line 1: keys is a whole number; allowed: a table, [keys].");
@@ -134,7 +134,7 @@ TEST(Keys, TheUsersFileHoldsKeysAndNothingElse) {
               ", line 1: there is no key 'source' in this file; allowed: a table [keys].");
     EXPECT_EQ(
         refused("[keys]\npanel = \"F9\"\nopen = \"F9\"\n"),
-        ", line 2: keys: F9 is the key of panel and of open; give one of them another, or none (\"\").");
+        ", line 2: keys: F9 is the key of panel and of open. Give one of them another, or none (\"\").");
     EXPECT_TRUE(refused("[keys]\npanel = \n").starts_with(", line 2: "));
 }
 

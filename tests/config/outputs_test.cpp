@@ -37,11 +37,9 @@ protected:
         EXPECT_EQ(result.out, "");
         EXPECT_EQ(all_names(), before) << "something was begun";
     }
-    void expect_one(const Words& words) {
-        expect_refused(words, "would be one file; give one of them another name.", "");
-    }
+    void expect_one(const Words& words) { expect_refused(words, "would be the same file", ""); }
     void expect_read(const Words& words, const std::string& source = "") {
-        expect_refused(words, "is read; give it another name.", source);
+        expect_refused(words, "which is read", source);
     }
     std::vector<std::string> all_names() const {
         std::vector<std::string> names;
@@ -119,7 +117,7 @@ TEST_F(Outputs, OfSeveralSourcesAreNotThoseOfAnother) {
     const ChildResult result = run_program(
         {"run", "out/a.tiff", "out/b.tiff", "--record", "link/{stem}.tiff"}, folder_.path().string());
     EXPECT_EQ(result.status, 2) << result.all();
-    EXPECT_NE(result.err.find("is read; give it another name."), std::string::npos) << result.all();
+    EXPECT_NE(result.err.find("which is read"), std::string::npos) << result.all();
     EXPECT_EQ(run_program({"run", "out/a.tiff", "out/b.tiff", "--record", "link/{stem}-flow.tiff"},
                           folder_.path().string())
                   .status,
@@ -170,8 +168,7 @@ TEST_F(Outputs, AreNoFramesOfALaterSource) {
     for (const char* later : {"out", "link", "out/%d.tiff", "link/%d.tiff"}) {
         const ChildResult result = in_turn("in/5.tiff", later, "out/1{count}.tiff");
         EXPECT_EQ(result.status, 2) << later << result.all();
-        EXPECT_NE(result.err.find("is read; give it another name."), std::string::npos)
-            << later << result.all();
+        EXPECT_NE(result.err.find("which is read"), std::string::npos) << later << result.all();
         EXPECT_FALSE(fs::exists(folder_ / "out/1001.tiff")) << later;
     }
     const ChildResult behind = in_turn("out", "in/5.tiff", "out/{stem}-behind.tiff");
@@ -192,7 +189,7 @@ TEST_F(Outputs, OfBenchAreNotItsReports) {
         EXPECT_EQ(result.out, "");
     };
     write_text(folder_ / "b.json", "{}");
-    refused({"bench", "b.json", "--json", "./b.json"}, "is read; give it another name.");
+    refused({"bench", "b.json", "--json", "./b.json"}, "which is read");
 }
 
 } // namespace specklescope::outputs_test

@@ -81,13 +81,14 @@ TEST_F(PresetFile, DifferencesAreWhatLoadingChanges) {
 TEST_F(PresetFile, NamesAreNamesAndNothingIsReplacedUnasked) {
     const Settings settings = settings_of({"speckle"});
     for (const char* wrong : {"", "a/b", "..", "a b", "é", "x.toml"})
-        EXPECT_NE(refusal([&] { save_preset(wrong, "", settings, false); }).find("is no name for a preset"),
-                  std::string::npos)
+        EXPECT_NE(
+            refusal([&] { save_preset(wrong, "", settings, false); }).find("is not a valid preset name"),
+            std::string::npos)
             << wrong;
     EXPECT_NE(refusal([&] { save_preset(std::string(65, 'a'), "", settings, false); }), "");
     save_preset("one", "", settings, false);
     EXPECT_EQ(refusal([&] { save_preset("one", "", settings, false); }),
-              "There is a preset 'one' of yours; replace it, or take another name.");
+              "A preset 'one' exists already. Replace it, or choose another name.");
     save_preset("one", "", settings_of({"temporal"}), true);
     Settings loaded;
     load_preset("one", loaded);

@@ -45,7 +45,7 @@ TEST_F(RecordedLength, ARunEndsWhenEveryRecordingIsComplete) {
 
     const ChildResult both = run({"run", "synthetic", "--record-every", "2", "--record-every-s", "1"});
     EXPECT_EQ(both.status, 2) << both.all();
-    EXPECT_NE(both.err.find("exclude each other; give one of them."), std::string::npos) << both.all();
+    EXPECT_NE(both.err.find("record_every_s = 1 cannot be combined"), std::string::npos) << both.all();
     const ChildResult bench = run({"bench", "--keep-free", "3"});
     EXPECT_EQ(bench.status, 2) << bench.all();
     EXPECT_NE(bench.err.find("--keep-free says nothing to bench"), std::string::npos) << bench.all();

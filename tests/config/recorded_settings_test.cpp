@@ -302,11 +302,11 @@ TEST_F(Repeat, WhatIsNoRecordingOfResultsIsRefused) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"nothing.tiff", "There is no recording"},
         {"folder", "There is no recording"},
-        {"mask.tiff", "which no chain made"},
-        {"made.raw", "holds raw frames and does not say which chain"},
+        {"mask.tiff", "which have no chain"},
+        {"made.raw", "raw frames without their chain"},
         {"text.tiff", "text.tiff"},
-        {"foreign.raw", "does not say which settings made it"},
-        {"empty.raw", "does not say"}};
+        {"foreign.raw", "foreign.raw"},
+        {"empty.raw", "empty.raw"}};
     for (const auto& [name, sentence] : cases) {
         SCOPED_TRACE(name);
         const ChildResult result = run({"raw.tiff", "--config", "from:" + name, "--record", "again.tiff"});

@@ -84,7 +84,7 @@ TEST_F(ScreenRun, AMovieBringsItsSettings) {
 TEST_F(ScreenRun, WhatCannotBeIsRefused) {
     expect_refused(folder_.path().string(),
                    {{{"--record-screen", "s.hdr"}, 2, "s.hdr cannot hold"},
-                    {{"--record-screen", "s.pdf"}, 2, "A report is of results"},
+                    {{"--record-screen", "s.pdf"}, 2, "A report needs results"},
                     {{"--record-raw", "r.mp4"}, 2, "r.mp4 cannot hold"},
                     {{"--record-screen", "s.mkv", "--screen-zoom", "0"}, 2, "--screen-zoom = 0"}},
                    [&] { EXPECT_TRUE(folder_.names().empty()); });

@@ -27,10 +27,8 @@ TEST(ResultsMemory, IsAnOptionOfStreamsWithTwoChoices) {
 
 TEST(ResultsMemory, OfAGpuIsRefusedWhereTheCpuComputes) {
     specklescope_stream* none = nullptr;
-    expect_refused(
-        open_with("memory=device,backend=cpu", &none), SPECKLESCOPE_USAGE_ERROR,
-        "memory = device is not possible with backend = cpu, which has no memory of a GPU; allowed: host, or "
-        "the backends auto and cuda.");
+    expect_refused(open_with("memory=device,backend=cpu", &none), SPECKLESCOPE_USAGE_ERROR,
+                   "memory = device is not possible with backend = cpu; allowed: ");
     specklescope_stream* there = nullptr;
     if (open_with("backend=cuda", &there) == SPECKLESCOPE_OK) {
         specklescope_stream_close(there);

@@ -79,7 +79,7 @@ protected:
         ASSERT_TRUE(begun.ok()) << begun.error();
         EXPECT_EQ(begun.json["file"], "out/flow.raw");
         const Answer twice = program.ask("record", {{"what", "results"}, {"file", "flow.raw"}});
-        EXPECT_NE(twice.error().find("gets another recording already"), std::string::npos) << twice.json;
+        EXPECT_NE(twice.error().find("is used by another recording"), std::string::npos) << twice.json;
         reader.read_all();
         ASSERT_TRUE(program.ask("play").ok());
         ASSERT_TRUE(eventually([&] {
@@ -146,14 +146,13 @@ TEST_F(ControlledPipe, WithoutAReaderOrWithOneThatGoesEndsNoWindow) {
     const auto program = start(window());
     const Answer nobody = program->ask("record", {{"what", "raw"}, {"file", "flow"}});
     EXPECT_EQ(nobody.json["kind"], "run");
-    EXPECT_NE(nobody.error().find("Nobody reads 'out/flow'"), std::string::npos) << nobody.error();
+    EXPECT_NE(nobody.error().find("No program reads 'out/flow'"), std::string::npos) << nobody.error();
     {
         const Reader leaves(folder_ / "out/flow");
         ASSERT_TRUE(program->ask("record", {{"what", "raw"}, {"file", "flow"}}).ok());
     }
     EXPECT_TRUE(eventually([&] {
-        return program->ask("messages").json.dump().find("the program that read it has gone") !=
-               std::string::npos;
+        return program->ask("messages").json.dump().find("its reader disconnected") != std::string::npos;
     }));
     EXPECT_TRUE(program->ask("get").json["recordings"].empty());
     EXPECT_EQ(program->quit().status, 1) << "a recording ended by itself";

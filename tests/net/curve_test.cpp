@@ -89,11 +89,11 @@ TEST_F(Curve, FilesOfKeysAreReadOrRefusedInASentence) {
     const auto keys = load_curve_keys(key, clients);
     EXPECT_EQ(keys->secret, server_.secret.data());
     EXPECT_EQ(keys->clients, std::set<std::string>{friend_.open.data()});
-    expect_refused(key, "", "go together");
-    expect_refused("", clients, "go together");
+    expect_refused(key, "", "curve_key and curve_clients");
+    expect_refused("", clients, "curve_key and curve_clients");
     expect_refused(folder_ / "none", clients, "cannot be read");
     expect_refused(folder_.path().string(), clients, "cannot be read");
-    expect_refused(folder_ / "clients/friend.key", clients, "may be read by others");
+    expect_refused(folder_ / "clients/friend.key", clients, "chmod 600");
     chmod(key.c_str(), 0640);
     expect_refused(key, clients, "chmod 600");
     chmod(key.c_str(), 0600);

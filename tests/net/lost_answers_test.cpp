@@ -146,7 +146,7 @@ TEST_F(ControlTest, WhoWatchesIsToldWithThePicturesThatItLacks) {
     ControlledRun program({"synthetic:vessels?width=320&height=240&rate=60", "--backend", "cpu",
                            "--screen-zoom", "4", "--serve", "rtsp://127.0.0.1:0/flow"},
                           here());
-    const std::string url = test::told_behind(*program.child, "Pictures are served at ");
+    const std::string url = test::told_behind(*program.child, "Images are served at ");
     ASSERT_FALSE(url.empty());
     const auto served = [&] { return program.ask("stats").json["doors"]["serve"]; };
     EXPECT_EQ(served()["address"], url);

@@ -55,7 +55,7 @@ TEST(LongNames, AreRefusedBeforeTheFirstFrameWhereNothingFits) {
                 ->open(stream_of(kSmall));
             ADD_FAILURE() << bytes << ending;
         } catch (const RunError& error) {
-            EXPECT_NE(std::string(error.what()).find("takes names of 255; shorten it."), std::string::npos)
+            EXPECT_NE(std::string(error.what()).find("takes names of 255"), std::string::npos)
                 << error.what();
         }
     }
@@ -106,9 +106,9 @@ TEST(LongNames, TheLastNumberIsNamedWhereAllAreTaken) {
     };
     std::string path;
     EXPECT_EQ(said([&] { (void)create_new("s.tiff", path, kMaxNumber); }),
-              "All names from s.tiff to s-99999.tiff are taken; choose another name.");
+              "All names from s.tiff to s-99999.tiff are taken. Choose another name.");
     EXPECT_EQ(said([] { (void)create_pair("s.raw", ".jsonl", kMaxNumber); }),
-              "All names from s.raw to s-99999.raw are taken; choose another name.");
+              "All names from s.raw to s-99999.raw are taken. Choose another name.");
 }
 
 /// Whatever can be written at the end only is refused in the beginning.

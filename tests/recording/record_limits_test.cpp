@@ -106,8 +106,8 @@ TEST(RecordLimits, TwoWaysOfThinningAreOneTooMany) {
         ADD_FAILURE() << "taken";
     } catch (const UsageError& error) {
         EXPECT_STREQ(error.what(),
-                     "specklescope: record_every = 2 and record_every_s = 0.5 exclude each other; "
-                     "give one of them.");
+                     "specklescope: record_every = 2 and record_every_s = 0.5 cannot be combined. "
+                     "Use one of them.");
     }
     EXPECT_DOUBLE_EQ(RecordLimits{.every = 4}.thinned(100), 25);
     EXPECT_DOUBLE_EQ(RecordLimits{.every_s = 0.5}.thinned(100), 2);
@@ -218,7 +218,7 @@ TEST(RecordLimits, LeavesTheDiskTheRoomThatWasAskedFor) {
         sink->open(stream_of(maker.raw().shape()));
         ADD_FAILURE() << "began on a disk without room";
     } catch (const RunError& error) {
-        EXPECT_NE(std::string(error.what()).find("100 % of it"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("keep_free = 100 %"), std::string::npos) << error.what();
         EXPECT_NE(std::string(error.what()).find("keep_free"), std::string::npos) << error.what();
     }
     EXPECT_TRUE(folder.names().empty());

@@ -41,8 +41,7 @@ TEST(FilmSizes, OfRawFramesAreExactOrRefused) {
                                                  {8, 8, 1, PixelType::f32});
                 EXPECT_EQ(said.empty(), std::min(width, height) >= 3) << to_string(shape) << said;
                 if (!said.empty()) {
-                    EXPECT_NE(said.find("(pictures have 3 to 65536 pixels a side there); record them as"),
-                              std::string::npos)
+                    EXPECT_NE(said.find("(pictures have 3 to 65536 pixels a side there)"), std::string::npos)
                         << said;
                     continue;
                 }
@@ -68,8 +67,7 @@ TEST(FilmSizes, OfColoursAreThoseOfTheEncoderAndTheMuxer) {
         if (holds)
             EXPECT_EQ(played(folder / name).size(), 3U) << name;
         else
-            EXPECT_NE(said.find(" to 16384 pixels a side there); record them as .tiff."), std::string::npos)
-                << said;
+            EXPECT_NE(said.find(" to 16384 pixels a side there)"), std::string::npos) << said;
     }
 }
 
@@ -130,8 +128,8 @@ TEST(LongFilm, EndsBeforeADistanceThatItCannotHold) {
     }
     sink->close();
     EXPECT_EQ(sink->status().error, "Recording into " + path +
-                                        " stopped: this .mp4 holds no two frames further apart than 23860 s; "
-                                        "record as .mkv.");
+                                        " stopped: this .mp4 cannot store frames further apart than 23860 s. "
+                                        "Record as .mkv.");
     EXPECT_EQ(sink->status().written, 4U);
     const std::vector<std::int64_t> times = times_in(path);
     ASSERT_EQ(times.size(), 4U);

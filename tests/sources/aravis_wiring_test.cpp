@@ -14,16 +14,13 @@ TEST_F(FakeTrigger, WhatItDoesNotHaveIsNamedAndNothingIsSet) {
         camera(kName, {{"trigger", "Line7"}, {"exposure", "7"}})->open();
     });
     EXPECT_NE(line.find("trigger = Line7 is not possible: TriggerSource of Aravis Fake GV01 takes Line0, "
-                        "Software; choose one of them."),
+                        "Software"),
               std::string::npos)
         << line;
-    EXPECT_NE(
-        sentence([&] {
-            camera(kName, {{"ptp", "on"}})->open();
-        })
-            .find("ptp = on needs the feature PtpEnable, which Aravis Fake GV01 does not have; leave ptp "
-                  "out."),
-        std::string::npos);
+    EXPECT_NE(sentence([&] {
+                  camera(kName, {{"ptp", "on"}})->open();
+              }).find("ptp = on needs the feature PtpEnable, which Aravis Fake GV01 does not have"),
+              std::string::npos);
     EXPECT_NE(sentence([&] {
                   camera(kName, {{"chunks", "on"}})->open();
               }).find("ChunkModeActive"),

@@ -20,41 +20,42 @@ import resource
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 HEAD = """# Reliability
 
-What was tried to break the program, how often, and how often it broke. Made by `./dev nightly reliability` from
-[reliability/](reliability/), which the campaigns write themselves with `--note`; nothing here is typed by hand. What
-broke was mended before the row was written again, and what broke it stays: inputs in `tests/corpus/`, cases in the
-tests. A failure in a table is one that is open.
+This page lists the attempts to break the program, their number, and the failures. `./dev nightly reliability` makes it from
+[reliability/](reliability/), which the campaigns write with `--note`; nothing is typed by hand. Defects that a campaign found were fixed
+before it was run again, and their inputs stay in `tests/corpus/` and in the tests. A failure in a table is still open.
 """
 
 ABOUT = {
-    "fuzz": ("Parsers", "libFuzzer with the address and undefined-behaviour sanitizers, at most 20 KiB an input and "
-             "512 MiB an allocation. Each target also holds an identity: read in parts is read at once, printed and "
-             "read again is the same. Edges are those of the parser's own files, reached by corpus and run together."),
-    "faults": ("Failure injection", "The n-th call of a kind fails, n = 1, 2, 3 … until a run passes without (--short and --new N take "
-               "greater steps between what has many calls); after each: "
-               "no crash, one sentence, exit status 1 or 2, files that can be read, counts that add up."),
-    "cuda-faults": ("Failing CUDA calls", "The same with the calls of CUDA's runtime, in a program linked against stand-ins for "
-                    "them: a device that fails moves the run to the host, once, with a sentence."),
-    "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the frame behind it; time to the end of the "
-                  "process. Preparations end at once; a frame in work is finished, since it may be recorded, so a failure "
-                  "is an end later than 0.2 s and the time of a frame. What does not fit is to be refused within 2 s. Not among them: GStreamer's first look at its plugins, "
-                  "once after it was installed, which nothing interrupts."),
-    "kill": ("kill -9", "Four recorders at once, 640×480 at 60 frames/s, killed at random moments: each file opens, and has every "
-             "frame that had been taken a second before the end and was not counted as dropped."),
-    "soak": ("Soak", "Every recorder, sources that are opened again and edits all the while."),
-    "hardening": ("Hardening", "What is packaged is built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, "
-                  "RELRO, BIND_NOW, PIE and `-fcf-protection` (`packaging/hardened PROGRAM` looks whether it is). Processor "
-                  "time of the same work, the least of 7 turns."),
-    "mutation": ("Tests that notice", "Small wrong changes to the sources, one at a time; what nothing noticed is listed in "
-                 "[mutation.md](mutation.md)."),
-    "sanitizers": ("Sanitizers", "Whole test programs under AddressSanitizer with UndefinedBehaviorSanitizer and under "
-                   "ThreadSanitizer (a report ends a test), and device tests under compute-sanitizer: there tries are tests and "
-                   "failures the tool's reports. Tests that need a GPU count only there."),
+    "fuzz": ("Parsers", "libFuzzer with the address and undefined-behaviour sanitizers; inputs of at most 20 KiB, allocations of at "
+             "most 512 MiB. Each target also checks an identity: reading in parts equals reading at once, and printed text reads "
+             "back the same. Edges are the parser's own, reached by corpus and run together."),
+    "faults": ("Failure injection", "The n-th call of a kind (allocation, open, read, write, fsync, rename, close, thread start) "
+               "fails, for n = 1, 2, 3 … until a run succeeds; `--short` and `--new N` take larger steps. Each run must not "
+               "crash, must print one error, end with status 1 or 2, leave readable files, and count every frame. A row is one "
+               "program with all kinds of calls."),
+    "cuda-faults": ("Failing CUDA calls", "Calls of the CUDA runtime fail, through stand-ins for it: after a device error the run continues on "
+                    "the host, with one message."),
+    "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the first frame; time until the process ends. "
+                  "Preparations stop at once; a frame in work is finished because it may be recorded. A failure is an end "
+                  "later than 0.2 s plus the time of a frame. Input that is too large must be refused within 2 s. Not covered: "
+                  "GStreamer's first scan of its plugins after installation, which nothing interrupts."),
+    "kill": ("kill -9", "Four recorders at once, 640×480 at 60 frames/s, killed at random moments. Each file must open and hold every "
+             "frame accepted a second before the end that was not counted as dropped."),
+    "soak": ("Soak", "All recorders with sources that are reopened and constant edits."),
+    "hardening": ("Hardening", "Packages are built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, RELRO, BIND_NOW, "
+                  "PIE and `-fcf-protection` (`packaging/hardened PROGRAM` checks it). Processor time of the same work, the least "
+                  "of 7 runs."),
+    "mutation": ("Tests that notice", "Small wrong changes to the sources, one at a time. [mutation.md](mutation.md) lists those that "
+                 "no test noticed."),
+    "sanitizers": ("Sanitizers", "Test programs under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer (a "
+                   "report ends a test), and device tests under compute-sanitizer (tries are tests, failures are reports). Tests "
+                   "that need a GPU count only there."),
     "monkey": ("Monkey", "Random keys, clicks, drags and sizes in the window, from a seed."),
 }
 
@@ -91,21 +92,42 @@ def note(path, campaign, command, rows, where="", commit=""):
 
 
 def number(value):
-    return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def by_program(rows):
+    """One row for each program of failure injection; a row with a failure stays as it is."""
+    sums, open_rows = {}, []
+    for row in rows:
+        if row["failures"]:
+            open_rows.append(row)
+            continue
+        total = sums.setdefault(row["what"].split(",")[0], dict.fromkeys(row, 0))
+        for column in row:
+            total[column] += row[column] if column != "what" else 0
+    return [{**total, "what": program} for program, total in sums.items()] + open_rows
+
+
+def anchor(title):
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
 
 
 def page(notes):
     text = HEAD
     missing = [name for name in ABOUT if name not in {one["campaign"] for one in notes}]
     if missing:
-        text += "\nOf these campaigns no run is noted yet: " + ", ".join(missing) + ".\n"
-    for one in notes:
-        title, about = ABOUT.get(one["campaign"], (one["campaign"].capitalize(), one.get("about", "")))
-        text += f"\n## {title}\n\n{about}\n\n`{one['command']}` — {one['date']}, commit {one['commit']}, {one['machine']}\n\n"
-        columns = list(one["rows"][0])
+        text += "\nCampaigns without a noted run: " + ", ".join(missing) + ".\n"
+    titles = [ABOUT.get(one["campaign"], (one["campaign"].capitalize(), one.get("about", ""))) for one in notes]
+    text += "\n" + "".join(f"- [{title}](#{anchor(title)})\n" for title, _ in titles)
+    for one, (title, about) in zip(notes, titles):
+        rows = by_program(one["rows"]) if "faults" in one["campaign"] else one["rows"]
+        text += f"\n## {title}\n\n{textwrap.fill(about, 120, break_on_hyphens=False)}\n\n`{one['command']}` — {one['date']}, commit {one['commit']}, {one['machine']}\n\n"
+        # A column that repeats the one before in every row says nothing.
+        columns = [column for column, before in zip(rows[0], [None, *rows[0]])
+                   if not before or any(row.get(column) != row.get(before) for row in rows)]
         text += "| " + " | ".join(columns) + " |\n"
         text += "|" + "|".join("---" if column == "what" else "---:" for column in columns) + "|\n"
-        for row in one["rows"]:
+        for row in rows:
             text += "| " + " | ".join(number(row.get(column, "")) for column in columns) + " |\n"
     return text
 

@@ -180,12 +180,12 @@ TEST_F(SessionTest, ARecordingOfALengthEndsByItselfUnderTheNameThatWasAskedFor) 
     session.settings().program.set("record_name", std::string("{patient}"));
     session.recordings.toggle(output_kind(RecordWhat::raw));
     EXPECT_EQ(session.recordings.running(RecordWhat::raw), nullptr);
-    EXPECT_EQ(told(session, "unknown place {patient}"), 1);
+    EXPECT_EQ(told(session, "{patient}"), 1);
     session.settings().program.set("record_name", std::string("{what}"));
     session.settings().program.set("record_every_s", 0.5);
     session.recordings.toggle(output_kind(RecordWhat::raw));
     EXPECT_EQ(session.recordings.running(RecordWhat::raw), nullptr) << "one of three and one in 0.5 s";
-    EXPECT_EQ(told(session, "exclude each other"), 1);
+    EXPECT_EQ(told(session, "cannot be combined"), 1);
 }
 
 TEST_F(SessionTest, WhatHasEndedPlaysAgain) {

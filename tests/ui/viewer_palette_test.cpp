@@ -29,10 +29,10 @@ TEST_F(ViewerPaletteTest, AFewLettersDoWhatTheyName) {
     ASSERT_NO_FATAL_FAILURE(ask(viewer, "bypass 1", "Bypass 1. Speckle contrast"));
     viewer.key("Return");
     EXPECT_TRUE(chain_has(viewer, "speckle:bypass=true,radius=2")) << viewer.text("chain");
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "one_to_one", "1:1, pixel on pixel"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "one_to_one", "Zoom to 1:1"));
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("zoom") == 1; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "loop on", "Loop on, off"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "loop on", "Loop on or off"));
     viewer.key("Return"); // of a live source
     EXPECT_TRUE(viewer.until([&] { return !viewer.text("palette.said").empty(); }));
     EXPECT_EQ(viewer.number("palette"), 1) << "it stays, and says why";
@@ -44,20 +44,20 @@ TEST_F(ViewerPaletteTest, AFewLettersDoWhatTheyName) {
 TEST_F(ViewerPaletteTest, WhatIsSeenOfTwoPicturesIsFoundByName) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider to the right; higher threshold"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider right, or higher blend threshold"));
     viewer.key("Return"); // there is none
     EXPECT_TRUE(viewer.until([&] {
         return viewer.text("palette.said") == "Neither a divider nor a blend is shown.";
     })) << viewer.text("palette.said");
     viewer.key("Escape");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("palette") == 0; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "show_split", "Show both in one place, with a divider"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "show_split", "Show both with a divider"));
     viewer.key("Return");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("layout") == "split"; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider to the right; higher threshold"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider right, or higher blend threshold"));
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("split") - 0.55) < 1e-9; }));
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "pixel_size", "How large a pixel is, in µm"));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "pixel_size", "Set the pixel size in µm"));
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("scale.um"); }));
     viewer.key("Escape");

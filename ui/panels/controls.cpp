@@ -141,11 +141,11 @@ std::optional<ParamValue> number_control(const ParamDecl& decl, const ParamValue
 
 std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue& current) {
     std::optional<ParamValue> chosen;
-    if (!ImGui::BeginCombo("##value", std::get<std::string>(current).c_str()))
+    if (!ImGui::BeginCombo("##value", choice_label(std::get<std::string>(current)).c_str()))
         return chosen;
     close_on_escape();
     for (const std::string& name : decl.choices) {
-        if (ImGui::Selectable(name.c_str(), name == std::get<std::string>(current)))
+        if (ImGui::Selectable(choice_label(name).c_str(), name == std::get<std::string>(current)))
             chosen = ParamValue{name};
         probe::item("choice." + name);
     }
@@ -326,13 +326,16 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
         ImGui::PopID();
         return edited;
     }
-    std::string text = decl.doc;
-    if (!is_text(decl.kind)) // of which any is allowed, and the default is none
+    std::string text = decl.doc + ".";
+    if (decl.kind == ParamKind::choice)
+        text += "\nDefault: " + choice_label(std::get<std::string>(initial));
+    else if (!is_text(decl.kind)) // a text may be anything, and has no default
         text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
-                (decl.unit.empty() ? "" : " " + decl.unit) +
-                (current != initial ? " (right click to go back)" : "");
+                (decl.unit.empty() ? "" : " " + decl.unit);
+    if (current != initial && !is_text(decl.kind))
+        text += " (right-click to reset)";
     if (number)
-        text += "\nDouble click to type a number.";
+        text += "\nDouble-click to enter a number.";
     tooltip(text);
     ImGui::PopID();
     return edited;

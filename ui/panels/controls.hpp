@@ -59,6 +59,8 @@ bool close_on_escape();
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".
 std::string title_case(std::string name);
+/// The value of a choice in words: "Side by side" for side_by_side.
+std::string choice_label(const std::string& value);
 
 /// Push button; `pressed` draws it as switched on.
 bool tool_button(const char* label, bool pressed = false, float width = 0);

@@ -45,14 +45,14 @@ void colormap_control(Mapping& mapping, Display& display) {
                 mapping.colormap = static_cast<ColorMap>(i);
             ImDrawList& draw = *ImGui::GetWindowDrawList();
             draw.AddText({row.x + dp(4), row.y + (height - ImGui::GetTextLineHeight()) / 2}, theme::kText,
-                         decl.choices[static_cast<std::size_t>(i)].c_str());
+                         choice_label(decl.choices[static_cast<std::size_t>(i)]).c_str());
             probe::item("colormap." + decl.choices[static_cast<std::size_t>(i)]);
             if (grows_in_lightness(static_cast<ColorMap>(i))) {
                 draw.AddText({row.x + dp(92), row.y + (height - ImGui::GetTextLineHeight()) / 2},
                              theme::kGood, "colour-blind safe");
-                tooltip(
-                    "It grows in lightness from its first colour to its last: the order of values is seen "
-                    "without hues, and in grey print.");
+                tooltip("Lightness grows evenly from the first colour to the last: readable without hues and "
+                        "in grey "
+                        "print.");
             }
             ImGui::PopID();
         }
@@ -63,7 +63,7 @@ void colormap_control(Mapping& mapping, Display& display) {
     const ImVec2 end(at.x + width, at.y + height);
     draw.AddImageRounded(texture_id(display.shader().colors(mapping.colormap)), at, end, {0, 0}, {1, 1},
                          IM_COL32_WHITE, ImGui::GetStyle().FrameRounding);
-    const std::string& name = decl.choices[static_cast<std::size_t>(index)];
+    const std::string name = choice_label(decl.choices[static_cast<std::size_t>(index)]);
     const ImVec2 text = ImGui::CalcTextSize(name.c_str());
     const ImVec2 label(end.x - text.x - dp(12), at.y + (height - text.y) / 2);
     draw.AddRectFilled({label.x - dp(6), at.y + dp(3)}, {end.x - dp(4), end.y - dp(3)},

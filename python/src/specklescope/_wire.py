@@ -32,7 +32,7 @@ def endpoint(address: str, *schemes: tuple[str, str]) -> str:
 def keys(key: str | None, server: str | None) -> Callable[[Any], None]:
     """A function that gives a socket these keys, from files as zmq.auth.create_certificates() writes them."""
     if (key is None) != (server is None):
-        raise UsageError("key and server go together; name the files of both.")
+        raise UsageError("key and server need each other. Name both files.")
     if key is None or server is None:
         return lambda socket: None
     import zmq.auth
