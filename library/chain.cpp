@@ -1,8 +1,9 @@
 #include "library/chain.hpp"
 
 #include "analysis/regions_file.hpp"
-#include "base/key_values.hpp"
+#include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "pipeline/counts.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The calls of chains.
 #include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 
 using namespace specklescope;
 using namespace specklescope::library;

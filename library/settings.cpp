@@ -1,7 +1,7 @@
 #include "library/settings.hpp"
 
 #include "analysis/regions_file.hpp"
-#include "base/key_values.hpp"
+#include "base/text.hpp"
 #include "config/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "library/stream.hpp"
 
+#include "base/error.hpp"
 #include "config/atomic_file.hpp"
-#include "pipeline/device_error.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 
@@ -255,7 +255,7 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
 std::optional<Result> StreamObject::take(milliseconds patience) {
     if (jump_ == 0)
         return waiting_->take(patience);
-    if (pipeline_->landed() < jump_) {
+    if (pipeline_->last_seek() < jump_) {
         tell_failed_jump();
         std::this_thread::sleep_for(std::min(patience, milliseconds(1)));
         return std::nullopt;

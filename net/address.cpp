@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/loopback.hpp"
+#include "base/system.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,11 +1,11 @@
 // The chain on the host: stages run in order on the processing thread, each multithreaded (oneTBB).
 #include "base/error.hpp"
-#include "base/process_threads.hpp"
+#include "base/parallel.hpp"
 #include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
-#include "pipeline/regions/host_regions.hpp"
+#include "pipeline/regions/region_sums.hpp"
 
 #include <hwy/targets.h>
 
@@ -165,7 +165,7 @@ private:
                 result.timings.add("convert", ms_between(begin, end));
                 begin = end;
             }
-            if (step.left_out)
+            if (step.skipped)
                 continue;
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;

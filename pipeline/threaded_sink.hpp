@@ -1,9 +1,9 @@
 // Base of sinks with a thread of their own: a bounded queue, the thread, its status and close().
 #pragma once
 
-#include "base/held_signal.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
+#include "base/system.hpp"
 #include "pipeline/sink.hpp"
 
 #include <spdlog/spdlog.h>

@@ -2,7 +2,6 @@
 // of them. The window tells it of each picture that it draws; without one the settings of the view say it.
 #pragma once
 
-#include "pipeline/blend/blend.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/param.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "analysis/made_with.hpp"
 #include "files/whole_file.hpp"
-#include "pipeline/clock/clock_report.hpp"
+#include "pipeline/clock/clock_fit.hpp"
 #include "recording/recorder.hpp"
 
 #include <nlohmann/json_fwd.hpp>

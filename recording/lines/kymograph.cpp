@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/lines/line_sink.hpp"

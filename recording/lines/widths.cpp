@@ -1,8 +1,8 @@
 #include "recording/lines/lines.hpp"
 
 #include "analysis/vessel_width.hpp"
-#include "base/one_line.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/lines/line_sink.hpp"
 #include "recording/table.hpp"

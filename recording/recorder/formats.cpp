@@ -1,6 +1,6 @@
 // The record formats, and what follows from their table: names, snapshots. A new format is a row here.
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "recording/record_file.hpp"
 #include "recording/report/report.hpp"

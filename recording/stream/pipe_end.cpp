@@ -1,10 +1,10 @@
 #include "recording/stream/pipe_end.hpp"
 
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "base/one_line.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,7 +1,7 @@
 // Frames one after another into a pipe: pixels as .raw files have them, or YUV4MPEG2.
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "recording/record_file.hpp"
 #include "recording/stream/pipe_end.hpp"
 #include "recording/video/planes.hpp"

@@ -1,7 +1,6 @@
 #include "recording/video/video.hpp"
 
 #include "base/error.hpp"
-#include "base/lacking.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "recording/record_file.hpp"

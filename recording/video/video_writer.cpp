@@ -1,11 +1,9 @@
 // Matroska and MP4: a pipeline of GStreamer that the recorder's thread fills, and the state that it shares
 // with the pipeline's threads.
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
-#include "base/lacking.hpp"
 #include "base/log.hpp"
+#include "base/system.hpp"
 #include "files/gst_handles.hpp"
-#include "files/gst_state.hpp"
 #include "pipeline/frame.hpp"
 #include "recording/disk_sync.hpp"
 #include "recording/record_file.hpp"

@@ -1,7 +1,7 @@
 // Files where the system does what it may and seldom does: it takes a part of a write, a random name is
 // taken, or too many files are open.
 #include "base/error.hpp"
-#include "base/open_files.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/recording/storage_calls.hpp"
