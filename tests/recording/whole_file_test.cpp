@@ -44,7 +44,7 @@ TEST(WholeFile, ARandomNameThatIsTakenIsFollowedByAnother) {
         second(folder / "a.txt", UnnamedFile::Way::hidden);
     EXPECT_EQ(first.error(), 0);
     EXPECT_EQ(second.error(), 0) << "after two attempts at the name that the first has";
-    EXPECT_EQ(same.left(), 0);
+    EXPECT_EQ(same.left(), 0U);
     EXPECT_EQ(folder.names().size(), 2U);
     EXPECT_EQ(first.file().write_at(0, "1", 1), 0);
     EXPECT_EQ(second.file().write_at(0, "2", 1), 0);
