@@ -1,9 +1,7 @@
-// Parse → pipeline → window or headless loop. Exit status: 0 well, 1 run time, 2 usage.
+// Parse → pipeline → window or headless loop. Exit status: 0 success, 1 run-time error, 2 usage error.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/open_files.hpp"
-#include "base/sentence.hpp"
-#include "base/standard_streams.hpp"
+#include "base/system.hpp"
 #include "bench/bench.hpp"
 #include "cli/run.hpp"
 #include "commit.hpp"
@@ -23,10 +21,10 @@ namespace {
 int run(int argc, char** argv) {
     using namespace specklescope;
     hold_standard_streams();
-    // Threads of encoders and clients come and go. With an arena for each of them, a long run kept much of
-    // what they had freed.
+    // Encoder and client threads start and end. With a malloc arena for each of them, a long run kept much of
+    // their freed memory.
     ::mallopt(M_ARENA_MAX, 4);
-    std::signal(SIGXFSZ, SIG_IGN); // a file that is too large is a full disk
+    std::signal(SIGXFSZ, SIG_IGN); // writing beyond the file size limit is an error like a full disk
     set_build_commit(kCommit);
     allow_many_files();
     const ParseOutcome outcome = parse_command_line(argc, argv);
@@ -52,7 +50,7 @@ int run(int argc, char** argv) {
     return run_viewer(settings);
 }
 
-/// One sentence on one line, whatever a library put into it.
+/// One message on one line, whatever a library put into it.
 int fail(const std::exception& error, int status) noexcept {
     try {
         std::fprintf(stderr, "specklescope: %s\n",

@@ -1,4 +1,4 @@
-// What traces are compared with: the mean of each region over some seconds, F₀.
+// Baseline of traces: the mean of each region over some seconds, F₀.
 #pragma once
 
 #include "analysis/baseline_image.hpp"
@@ -10,24 +10,24 @@ namespace specklescope {
 
 class Baseline {
 public:
-    /// The mean over the last `seconds` of what the history holds whole, as TraceHistory::means(). False, and
-    /// what was taken before stays, where no region has a value there.
+    /// Takes the mean over the last `seconds` of the history's full-resolution part, like
+    /// TraceHistory::means(). False, and the previous baseline stays, if no region has a value there.
     bool take(TraceHistory& history, double seconds);
-    /// F₀ of each region as the picture has it. False as above, and where the picture is of another map.
+    /// Takes F₀ of each region from the image. False as above, and if the image is of another map.
     bool take(TraceHistory& history, const BaselineImage& image,
               const std::shared_ptr<const PlacedRegions>& placed);
     void clear() { means_.reset(); }
-    /// Over which frames; none before it is taken.
+    /// The frames it was taken over; none before it is taken.
     const std::optional<TraceMeans>& taken() const { return means_; }
-    /// F₀, in the unit of the map: finite and not 0. None for a region that had no such mean, was not there,
-    /// or whose outline is another now; and for values made with other settings.
+    /// F₀ in the unit of the map: finite and not 0. None for a region without such a mean, a new region, a
+    /// changed outline, or values made with other settings.
     std::optional<double> of(const TraceRegion& region, const MadeWith* with) const;
     /// The same for TraceRegion::newest.
     std::optional<double> of(const TraceRegion& region, const TraceOverview& overview) const;
-    /// Why a region has no F₀ for the newest frame: changed_since_baseline(), or its outline. Empty: each has
+    /// Why a region has no F₀ for the newest frame: changed_since_baseline(), or its outline. Empty: all have
     /// one.
     std::string changed(const TraceOverview& overview) const;
-    /// Its outline is another than it was then.
+    /// Its outline has changed since then.
     bool moved(const TraceRegion& region) const;
 
 private:

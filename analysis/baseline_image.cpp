@@ -1,7 +1,7 @@
 #include "analysis/baseline_image.hpp"
 
 #include "base/parallel.hpp"
-#include "pipeline/regions/host_regions.hpp"
+#include "pipeline/regions/region_sums.hpp"
 #include "pipeline/source.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr int kLeastRows = 16; ///< of a band, a guess
+constexpr int kLeastRows = 16; ///< of a band, an estimate
 
 template <class F> void for_rows(int height, F&& f) {
     const int slots = parallel_threads();
@@ -24,12 +24,12 @@ template <class F> void for_rows(int height, F&& f) {
     });
 }
 
-/// One value more; `mean` is fixed outside the loop over pixels.
+/// Adds a value; `mean` is constant in the loop over pixels.
 template <RegionMean mean> void add_value(float value, double& sum, std::uint32_t& count) {
     if constexpr (mean == RegionMean::of_inverses) {
         if (std::isnan(value))
             return;
-        sum += 1 / static_cast<double>(value); // of an infinite value 0
+        sum += 1 / static_cast<double>(value); // 0 for an infinite value
     } else {
         if (!std::isfinite(value))
             return;
@@ -180,7 +180,7 @@ void BaselineCollector::push(const Result& result, bool) {
     }
     if (result.warming_up()) {
         if (!first_ns_)
-            shape_ = shape; // something came
+            shape_ = shape; // a frame has arrived
         return;
     }
     const std::int64_t now = result.info.capture_ns;

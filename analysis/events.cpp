@@ -1,7 +1,7 @@
 #include "analysis/events.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-/// Single blanks, nothing that moves a cursor, no longer than kMaxLabel.
+/// Single blanks, no control characters, no longer than kMaxLabel.
 std::string tidy(const std::string& label) {
     std::string text;
     for (const char c : one_line(label))
@@ -20,7 +20,7 @@ std::string tidy(const std::string& label) {
         end += utf8_length(std::string_view(text).substr(end));
     if (end > 0 && text[end - 1] == ' ')
         --end;
-    return text.substr(0, end); // with no more room than that: it is kept
+    return text.substr(0, end); // the capacity is kept small as well
 }
 
 } // namespace

@@ -1,8 +1,8 @@
-// The events of a session, in the order in which they were marked.
+// Events of a session, in the order in which they were marked.
 #pragma once
 
 #include "analysis/trace_history.hpp"
-#include "pipeline/event.hpp"
+#include "pipeline/sink.hpp"
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace specklescope {
 
 struct TimedEvent {
     EventMark mark;
-    std::int64_t time_ns = 0; ///< on the axis of the history
+    std::int64_t time_ns = 0; ///< on the history's axis
 };
 
 class EventLog {
@@ -20,15 +20,15 @@ public:
     static constexpr std::size_t kMaxEvents = 10000;
     static constexpr std::size_t kRemembered = 9;
 
-    /// "event 3" where the label is empty. Throws UsageError when there are kMaxEvents.
+    /// Named "event 3" if the label is empty. Throws UsageError at kMaxEvents.
     const TimedEvent& mark(const TraceMoment& moment, const std::string& label = "");
-    /// Blanks and line ends around and in it become single blanks; an empty one leaves the event as it is.
-    /// Null where there is no such event, or nothing changes.
+    /// Normalises blanks and line ends in the label; an empty label keeps the old one. Null if there is no
+    /// such event or nothing changes.
     const TimedEvent* rename(std::uint64_t number, const std::string& label);
-    /// What it was, marked as removed; null where there is no such event.
+    /// The removed event, marked as removed; null if there is none.
     std::optional<TimedEvent> remove(std::uint64_t number);
     const std::vector<TimedEvent>& events() const { return events_; }
-    /// Labels that somebody gave, oldest first: for keys of their own.
+    /// Labels given by the user, oldest first: for their own keys.
     const std::vector<std::string>& remembered() const { return remembered_; }
 
 private:

@@ -2,7 +2,7 @@
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/whole_file.hpp"
 
 #include <zip.h>
@@ -35,7 +35,7 @@ enum Field : std::size_t {
     right_field = 14,
     count_field = 16,
     ends_field = 18, ///< four reals: the ends of a line
-    size_field = 18, ///< the count where it is too large for its own field
+    size_field = 18, ///< the count, if it is too large for its own field
     stroke_field = 34,
     composite_field = 36,
     colour_field = 40,
@@ -46,11 +46,11 @@ enum Field : std::size_t {
     header_end = 64
 };
 enum Second : std::size_t { name_field = 16, length_field = 20, second_end = 24 };
-constexpr int kSpline = 1, kFine = 128; ///< of the options: a curve through the corners; they are reals
+constexpr int kSpline = 1, kFine = 128; ///< options: a spline through the corners; sub-pixel coordinates
 constexpr int kFirstFine = 222;         ///< version
 constexpr int kText = 1, kImage = 4;
-/// Of centres of pixels on an outline ImageJ takes those on its right and, of level parts, on the lower one
-/// (PolygonFiller). Moved by the smallest step that counts, the outline holds just these.
+/// For pixel centres on an outline ImageJ includes those on its right and, on horizontal parts, those below
+/// (PolygonFiller). Shifting by the smallest step gives the same pixels.
 constexpr double kStep = 1.0 / 1024;
 
 class Roi {
@@ -66,7 +66,7 @@ public:
 
     Region read(const std::string& fallback) const {
         Region region;
-        // Names of files are bytes, not always UTF-8, and what is not becomes longer.
+        // File names are bytes, not always UTF-8; replacing invalid bytes makes them longer.
         region.name = name().value_or(utf8_prefix(one_line(fallback), kMaxRegionName));
         const int type = u8(type_field);
         if (integer(composite_field) > 0)
@@ -105,7 +105,7 @@ private:
         return std::to_integer<int>(bytes_[at]);
     }
     int u16(std::size_t at) const { return u8(at) << 8 | u8(at + 1); }
-    /// As ImageJ reads a place: below −5000 it is one beyond 32767.
+    /// A coordinate as read by ImageJ: below −5000 it is one beyond 32767.
     int place(std::size_t at) const {
         const int whole = static_cast<std::int16_t>(u16(at));
         return whole < -5000 ? whole + 65536 : whole;
@@ -117,7 +117,7 @@ private:
     double real(std::size_t at) const { return std::bit_cast<float>(bits(at)); }
     bool option(int bit) const { return (u16(options_field) & bit) != 0; }
 
-    /// Also where it has reals beside them, ImageJ measures the whole pixels.
+    /// ImageJ measures whole pixels, even with sub-pixel coordinates.
     void read_box(int type, Region& region) const {
         if (u16(arc_field) != 0 && type == rectangle)
             fail(arc_field, "its corners are round; allowed: a rectangle with sharp ones");
@@ -131,8 +131,8 @@ private:
                             : std::vector<RegionPoint>{{left - 0.5, top - 0.5}, {right - 0.5, bottom - 0.5}};
     }
 
-    /// The ends of a line are centres of pixels with ImageJ too. A colour of its own makes the width one that
-    /// is only drawn.
+    /// The ends of a line are pixel centres in ImageJ too. With a stroke colour the width only affects
+    /// drawing.
     void read_line(Region& region) const {
         if (u16(stroke_field) > 1 && bits(colour_field) == 0)
             fail(stroke_field, "its line is " + std::to_string(u16(stroke_field)) +
@@ -162,7 +162,7 @@ private:
             const std::size_t at = begin + step * i, beside = at + step * corners;
             const double x = reals ? real(at) : left + std::max(place(at), 0); // offsets from the corner
             const double y = reals ? real(beside) : top + std::max(place(beside), 0);
-            const bool level = y - 0.5 == std::floor(y - 0.5); // it may run through centres
+            const bool level = y - 0.5 == std::floor(y - 0.5); // it may pass through pixel centres
             region.points.push_back({x - 0.5 + kStep, y - 0.5 + (level ? kStep : 0)});
         }
     }
@@ -177,7 +177,7 @@ private:
             region.colour += kHex[argb >> shift & 15U];
     }
 
-    /// UTF-16 behind the second header; nothing where there is none.
+    /// UTF-16 after the second header; nothing if there is none.
     std::optional<std::string> name() const {
         const std::int64_t second = integer(second_field);
         if (second <= 0)
@@ -250,9 +250,9 @@ struct Discard {
 using Archive = std::unique_ptr<zip_t, Discard>;
 using Entry = std::unique_ptr<zip_file_t, Discard>;
 
-/// Largest size of one region: its corners and its name.
+/// Maximum size of one region: its corners and its name.
 constexpr zip_uint64_t kMostBytes = std::uint64_t{2} << 20;
-/// Largest unpacked size of all regions together.
+/// Maximum unpacked size of all regions together.
 constexpr zip_uint64_t kMostTogether = kMaxRegionsFile;
 
 Archive opened(std::span<const std::byte> bytes, const std::string& name) {

@@ -23,8 +23,8 @@ std::string exposure_text(const Exposure& exposure) {
     return number(exposure.ms) + " ms" + (exposure.origin == ExposureOrigin::assumed ? " (assumed)" : "");
 }
 
-/// The first parameter that differs, or the whole chain where the stages do. `exposure` is compared as it was
-/// used, not here. Buttons count: a new dark frame gives other numbers.
+/// The first parameter that differs, or the whole chain if the stages differ. `exposure` is compared by its
+/// used value, elsewhere. Buttons count: a new dark frame changes the results.
 std::string chain_difference(const Chain& then, const Chain& now) {
     const Chain a = active(then), b = active(now);
     const bool same_stages =

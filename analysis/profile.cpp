@@ -15,14 +15,14 @@ namespace {
 struct WeightedSum {
     double sum = 0, weight = 0;
     void add(double value, double by) {
-        if (by > 0) { // 0·∞ is no number
+        if (by > 0) { // 0·∞ is undefined
             sum += by * value;
             weight += by;
         }
     }
 };
 
-/// Adds a pixel as what may be averaged, or leaves it out.
+/// Adds a pixel in the form that may be averaged, or omits it.
 template <RegionMean mean> void add_pixel(WeightedSum& to, double value, double weight) {
     if constexpr (mean == RegionMean::of_inverses) {
         if (!std::isnan(value))
@@ -32,14 +32,14 @@ template <RegionMean mean> void add_pixel(WeightedSum& to, double value, double 
     }
 }
 
-/// Where a coordinate lies between two pixels of `size`; `pixel` −1: outside. Pixels reach half a pixel
-/// beyond the outermost centres, as in region_spans(), with the value that they have at the centre.
+/// Position of a coordinate between two pixels of `size`; `pixel` −1: outside. Outermost pixels extend half a
+/// pixel beyond their centres, as in region_spans(), with a constant value.
 struct Between {
     int pixel = -1;
-    double part = 0; ///< 0…1 of the way to the next one
+    double part = 0; ///< 0…1, fraction of the distance to the next one
 };
 Between between(double at, int size) {
-    constexpr double kRounding = 1e-9; // of positions that are computed: on a centre is on it
+    constexpr double kRounding = 1e-9; // of computed positions: snaps to pixel centres
     if (!(at >= -0.5 && at < size - 0.5))
         return {};
     const double last = size - 1, centre = std::round(at);

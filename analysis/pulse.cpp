@@ -14,9 +14,9 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double kLowPass = 8; ///< times the pulse: where amplitudes are e^{−1/2}
+constexpr double kLowPass = 8; ///< relative to the pulse: where amplitudes are e^{−1/2}
 
-/// A Gaussian mean about each sample; at the ends of those that there are.
+/// Gaussian mean around each sample; at the ends over the existing samples.
 Values smoothed(const Values& values, double sigma) {
     const auto reach = static_cast<std::ptrdiff_t>(std::ceil(4 * sigma));
     Values weights;
@@ -36,7 +36,7 @@ Values smoothed(const Values& values, double sigma) {
     return out;
 }
 
-/// σ in samples of a Gaussian in time whose transfer is e^{−1/2} at `frequency`.
+/// σ in samples of a Gaussian in time with a transfer of e^{−1/2} at `frequency`.
 double sigma_of(double frequency, double rate) { return rate / (2 * std::numbers::pi * frequency); }
 
 /// Means of `group` samples each.
@@ -51,9 +51,9 @@ Values grouped(const Values& values, std::size_t group) {
     return out;
 }
 
-/// Places of the feet of the fundamental in a run, in samples.
+/// Positions of the feet (minima) of the fundamental in a run, in samples.
 std::vector<std::size_t> feet_of(const Values& run, double rate, double pulse) {
-    constexpr double kInPeriod = 32; // samples of it are enough to find a minimum
+    constexpr double kInPeriod = 32; // samples per period, enough to find a minimum
     const auto group = static_cast<std::size_t>(std::max(1.0, std::floor(rate / pulse / kInPeriod)));
     const Values coarse = grouped(run, group);
     const double slow = rate / static_cast<double>(group);
@@ -104,7 +104,7 @@ void measure_beats(const std::vector<Values>& runs, const Values& begins, Pulse&
         const Values calm = smoothed(run, sigma_of(kLowPass * pulse.pulse_hz, rate));
         for (std::size_t i = 1; i < feet.size(); ++i) {
             const double samples = static_cast<double>(feet[i] - feet[i - 1]);
-            if (samples > 1.6 * period) // one was not found between them
+            if (samples > 1.6 * period) // one between them was missed
                 continue;
             const auto begin = calm.begin() + static_cast<std::ptrdiff_t>(feet[i - 1]);
             const auto end = calm.begin() + static_cast<std::ptrdiff_t>(feet[i]);
@@ -128,7 +128,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double kLeast_s = 3; ///< of a run, for a spectrum
+constexpr double kLeast_s = 3; ///< minimum length of a run for a spectrum
 
 double median_of(std::span<const double> of) {
     Values values(of.begin(), of.end());
@@ -137,17 +137,17 @@ double median_of(std::span<const double> of) {
     return *middle;
 }
 
-/// Times and values with a number, in the order of the frames.
+/// Times and values of the frames with a number, in order.
 struct Samples {
     Values times, values;
 };
 
-/// [begin, end) of the samples.
+/// Samples [begin, end).
 struct Part {
     std::size_t begin, end;
 };
 
-/// Cut where time goes back or stands, and at gaps of more than kBridgedFrames.
+/// Split where time does not increase, and at gaps of more than kBridgedFrames.
 std::vector<Part> parts_of(const Samples& samples, double interval) {
     std::vector<Part> parts;
     std::size_t begin = 0;
@@ -164,7 +164,7 @@ std::vector<Part> parts_of(const Samples& samples, double interval) {
     return parts;
 }
 
-/// Even samples of a part by linear interpolation.
+/// Equidistant samples of a part by linear interpolation.
 Values even_samples(const Samples& samples, const Part& part, double interval) {
     const Values &t = samples.times, &v = samples.values;
     const double begin = t[part.begin];
@@ -182,12 +182,12 @@ Values even_samples(const Samples& samples, const Part& part, double interval) {
     return even;
 }
 
-/// The larger of the medians on both sides of a peak: its skirts (a tenth of its frequency, three steps at
-/// least) and its second harmonic left out. Nothing where a side is too short.
+/// Larger of the medians on both sides of a peak, without its skirts (a tenth of its frequency, at least
+/// three steps) and its second harmonic. Nothing if a side is too short.
 std::optional<double> beside(const Values& density, std::size_t peak) {
     constexpr std::size_t kSkirt = 3, kLeast = 4;
     const std::size_t skirt = std::max(kSkirt, (peak + 5) / 10), wide = std::max(kLeast, (peak + 1) / 2);
-    if (peak < skirt + 2) // the first of all is the mean
+    if (peak < skirt + 2) // the first value is the mean
         return std::nullopt;
     const std::size_t left_end = peak - skirt + 1, left = left_end - std::min(wide, left_end - 1);
     const std::size_t right = peak + skirt, before_harmonic = 2 * peak - 2;
@@ -200,15 +200,15 @@ std::optional<double> beside(const Values& density, std::size_t peak) {
                     median_of(all.subspan(right, right_end - right)));
 }
 
-/// The h-th of m is also one of fewer: the second of four is the first of two.
+/// Harmonic h of m is also one of a smaller number: the second of four is the first of two.
 bool is_of_fewer(int h, int m) { return std::gcd(h, m) > 1; }
 
-/// Which harmonic of the pulse the largest peak is: the m-th where all those below it are there too, and
-/// those that no smaller m explains are more than noise. `over`: of each peak, its height over the density
-/// beside it.
+/// Determines which harmonic of the pulse the largest peak is: the m-th if all lower ones exist too, and
+/// those not explained by a smaller m exceed the noise. `over`: height of each peak relative to the
+/// neighbouring density.
 int harmonic_of(std::size_t peak, const Values& over, std::size_t least, std::size_t segments) {
     constexpr int kMost = 5;
-    constexpr double kEach = 2, kMore = 2.5; // of noise a comb of them is there once in 500 times
+    constexpr double kEach = 2, kMore = 2.5; // noise contains such a comb once in 500 cases
     for (int m = kMost; m >= 2; --m) {
         const double step = static_cast<double>(peak) / m;
         int own = 0;
@@ -229,7 +229,7 @@ int harmonic_of(std::size_t peak, const Values& over, std::size_t least, std::si
 void find_peak(Pulse& pulse) {
     const Spectrum& spectrum = pulse.spectrum;
     const Values& density = spectrum.density;
-    std::size_t end = density.size(); // of those that have something beside them
+    std::size_t end = density.size(); // end of the peaks with neighbours
     while (end > 0 && !beside(density, end - 1))
         --end;
     pulse.low_hz = std::max(kLeastPulse_hz, kLeastPeriods * spectrum.step_hz);
@@ -248,13 +248,13 @@ void find_peak(Pulse& pulse) {
             best = k;
     }
     if (pulse.high_hz < pulse.low_hz) {
-        pulse.why = "too few values, or frames/s, for a peak and what lies beside it";
+        pulse.why = "too few values, or frames/s, for a peak and its surroundings";
         return;
     }
     if (best == 0) {
         pulse.peak = *std::max_element(over.begin(), over.end());
         char why[160];
-        std::snprintf(why, sizeof why, "no peak from %.2g to %.3g Hz stands out of the noise beside it%s",
+        std::snprintf(why, sizeof why, "no peak from %.2g to %.3g Hz exceeds the noise around it%s",
                       pulse.low_hz, pulse.high_hz,
                       pulse.low_hz > 1.001 * kLeastPulse_hz ? "; a longer trace reaches lower" : "");
         pulse.why = why;
@@ -269,10 +269,10 @@ void find_peak(Pulse& pulse) {
         (static_cast<double>(best) + (std::isfinite(off) ? off : 0)) * spectrum.step_hz / pulse.harmonic;
 }
 
-/// Why values have no spectrum that could be looked at; empty: they have. Of values that stay the same it is
-/// rounding, which has peaks.
+/// Why the values have no usable spectrum; empty: they have. For constant values it is rounding noise, which
+/// has peaks.
 std::string why_no_spectrum(const Values& values) {
-    constexpr double kLargest = 1e150; // whose squares can be added up
+    constexpr double kLargest = 1e150; // squares can still be added
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const double largest = std::max(std::abs(*low), std::abs(*high));
     return largest > kLargest                  ? "its values are too large to be squared"
@@ -288,7 +288,7 @@ Pulse find_pulse(std::span<const double> times, std::span<const double> values) 
     double sum = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (!std::isfinite(times[i]) || !std::isfinite(values[i])) {
-            ++pulse.left_out;
+            ++pulse.undefined;
             continue;
         }
         samples.times.push_back(times[i]);
@@ -306,7 +306,7 @@ Pulse find_pulse(std::span<const double> times, std::span<const double> values) 
         pulse.why = pulse.samples < 2 ? "too few values" : "its times do not advance";
         return pulse;
     }
-    // The median tells gaps from steps, the mean is the better interval.
+    // The median distinguishes gaps from steps; the mean is the better interval.
     const double usual = median_of(steps);
     const std::vector<Part> parts = parts_of(samples, usual);
     double frames = 0;
@@ -365,7 +365,7 @@ std::string to_string(const Pulse& pulse) {
     std::string all = text;
     if (pulse.harmonic > 1)
         all += "of its harmonic " + std::to_string(pulse.harmonic) + ", ";
-    std::snprintf(text, sizeof text, "peak %.3g × the density beside it, of %.2g…%.3g Hz", pulse.peak,
+    std::snprintf(text, sizeof text, "peak %.3g × the density around it, of %.2g…%.3g Hz", pulse.peak,
                   pulse.low_hz, pulse.high_hz);
     all += text;
     if (pulse.beats.empty())

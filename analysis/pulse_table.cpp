@@ -2,7 +2,7 @@
 
 #include "analysis/made_with.hpp"
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>
@@ -24,11 +24,11 @@ namespace {
 constexpr std::size_t kMostLine = std::size_t{1} << 20;
 constexpr std::size_t kMostRegions = 65536;
 
-/// The lines of a file, one after another.
+/// Reads a file line by line.
 class Lines {
 public:
     explicit Lines(const std::string& path) : path_(path), file_(open_input(path)) {}
-    /// False at the end. Without its end, and without a carriage return in front of it.
+    /// False at the end. Removes the line end, including a carriage return.
     bool next(std::string& line) {
         line.clear();
         ended_ = false;
@@ -57,7 +57,7 @@ public:
             line.pop_back();
         return true;
     }
-    bool ended() const { return ended_; } ///< the last one given had its end
+    bool ended() const { return ended_; } ///< the last line had its end
     std::uint64_t number() const { return number_; }
 
 private:
@@ -69,7 +69,7 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// Fields of a line; false where a quote is not closed.
+/// Splits a line into fields; false for an unclosed quote.
 bool take_apart(std::string_view line, std::vector<std::string>& fields) {
     fields.clear();
     for (std::size_t i = 0;; ++i) {
@@ -98,7 +98,7 @@ bool take_apart(std::string_view line, std::vector<std::string>& fields) {
     }
 }
 
-/// Empty: none. Nothing where it is no number.
+/// Empty: none. Nothing if it is not a number.
 std::optional<double> number_of(std::string_view text) {
     while (!text.empty() && text.front() == ' ')
         text.remove_prefix(1);
@@ -137,7 +137,8 @@ public:
                 read_comment(line);
             else if (columns_ == 0)
                 read_columns(line);
-            else if (!lines_.ended() && (ours || !whole(line))) // our lines end, unless a run was killed
+            // our lines have ends, unless a run was killed
+            else if (!lines_.ended() && (ours || !whole(line)))
                 table_.cut_off = true;
             else
                 read_row(line);
@@ -156,7 +157,7 @@ private:
         throw UsageError(path_ + ", line " + std::to_string(lines_.number()) + ": " + what);
     }
 
-    /// Those that are not understood are anybody's remarks.
+    /// Ignores unknown comments.
     void read_comment(const std::string& line) {
         constexpr std::string_view kEvent = "# event: ", kVersion = "# version ";
         if (line.starts_with(kEvent)) {
@@ -222,7 +223,7 @@ private:
 
     void begin_settings(bool others) { others_ = others_ || others; }
 
-    /// Values that were made with other settings than what follows do not stay.
+    /// Drops values made with other settings than the following rows.
     void leave_out_others() {
         if (others_)
             advances_ = false;
@@ -307,12 +308,12 @@ private:
         advances_ = advances_ || capture > trace.times.front();
     }
 
-    /// The capture's, unless it stands still.
+    /// Uses the capture times unless they are constant.
     void choose_clock() {
         if (capture_ != kNowhere && !timed_ && !table_.regions.empty())
             throw UsageError(
                 "'" + path_ +
-                "' has no capture times: nobody stated how fast its frames came. Take the traces "
+                "' has no capture times, because its frame rate was not given. Record the traces "
                 "again with --rate.");
         table_.clock = advances_ || arrival_ == kNowhere ? "capture_s" : "arrival_s";
         if (table_.clock == "arrival_s")
@@ -332,12 +333,12 @@ private:
     std::map<std::uint64_t, TableEvent> events_;
     std::unordered_map<std::string, std::size_t> index_;
     std::vector<std::vector<double>> arrivals_;
-    bool advances_ = false, timed_ = false; ///< of the capture times: they differ; there are any
+    bool advances_ = false, timed_ = false; ///< of the capture times: they differ; they exist
     std::string chain_, channel_, full_scale_;
     std::map<std::string, std::string> outlines_; ///< of regions, by name
-    std::set<std::string> moved_;                 ///< regions that the next row has with another outline
+    std::set<std::string> moved_;                 ///< regions with another outline in the next row
     double exposure_ms_ = 0;                      ///< 0: not known yet
-    bool others_ = false; ///< the next row is made with other settings than those before
+    bool others_ = false;                         ///< the next row has other settings than those before
 };
 
 } // namespace

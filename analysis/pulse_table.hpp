@@ -1,4 +1,4 @@
-// Reads the traces of regions back from a table of text, as --traces writes it.
+// Reads traces of regions from a text table, as written by --traces.
 #pragma once
 
 #include "pipeline/regions/regions.hpp"
@@ -16,10 +16,11 @@ inline constexpr std::uint64_t kNoSequence = std::numeric_limits<std::uint64_t>:
 struct RegionTrace {
     std::string region;
     std::vector<double> times, values;    ///< s; NaN: none
-    std::vector<std::uint64_t> sequences; ///< numbers of the frames; one a row; kNoSequence: none
+    std::vector<std::uint64_t> sequences; ///< frame numbers, one per row; kNoSequence: none
 };
 
-/// "# event: number,sequence,capture_s,label"; the last line of a number, unless that takes it back.
+/// "# event: number,sequence,capture_s,label"; the last line of a number applies, unless it removes the
+/// event.
 struct TableEvent {
     std::uint64_t number = 0, sequence = 0;
     double capture_s = 0;
@@ -27,25 +28,23 @@ struct TableEvent {
 };
 
 struct TraceTable {
-    std::vector<RegionTrace> regions; ///< in the order in which they come first
+    std::vector<RegionTrace> regions; ///< in the order of first appearance
     std::uint64_t rows = 0;
-    /// Of those, made while a stage filled its history or took a capture (column warming_up): left out of the
-    /// traces.
+    /// Rows made during a warm-up or a capture (column warming_up): not in the traces.
     std::uint64_t in_warmup = 0;
-    /// Of those, made with other settings (chain, map, mean, exposure) than the last row: left out of the
-    /// traces, since their values are not comparable.
+    /// Rows made with other settings (chain, map, mean, exposure) than the last row: not in the traces, since
+    /// their values are not comparable.
     std::uint64_t other_settings = 0;
-    std::string clock;    ///< the column that the times are of: capture_s, or arrival_s where that stands
-    bool cut_off = false; ///< the last line has no end: it is left out
-    std::vector<TableEvent> events; ///< by their numbers
-    std::string map; ///< what the values are, as "# version N, map:" says: "K (1)"; empty: unknown
-    std::optional<RegionMean> mean; ///< how they were taken; none where the table does not say it
+    std::string clock;              ///< column of the times: capture_s, or arrival_s if that is constant
+    bool cut_off = false;           ///< the last line has no end and is ignored
+    std::vector<TableEvent> events; ///< by number
+    std::string map; ///< quantity of the values, from "# version N, map:": "K (1)"; empty: unknown
+    std::optional<RegionMean> mean; ///< kind of mean; none if not stated
 };
 
-/// The column `mean` of each region. Any comma-separated table (RFC 4180, a field on one line) with columns
-/// of the names region, mean and capture_s, or arrival_s in its place; lines that begin with # and empty
-/// lines are passed over. Throws RunError where the file cannot be read, UsageError with the line for what
-/// is no such table.
+/// Column `mean` of each region. Accepts any comma-separated table (RFC 4180, fields on one line) with
+/// columns region, mean, and capture_s or arrival_s; ignores empty lines and lines that start with #. Throws
+/// RunError if the file cannot be read, UsageError with the line number for other content.
 TraceTable read_trace_table(const std::string& path);
 
 } // namespace specklescope

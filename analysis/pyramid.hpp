@@ -1,5 +1,5 @@
-// A long row of samples in bounded memory: the newest whole, older ones as blocks of powers of two, so that
-// what a block tells of its samples (least and largest, first and last) is never lost.
+// A long series of samples in bounded memory: the newest at full resolution, older ones as blocks of powers
+// of two, so that a block's properties (minimum and maximum, first and last) are never lost.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace specklescope {
 
-/// The newest entries of an endless row, found by their place in it. Memory grows with what it holds, up to
-/// `capacity` entries, a power of two.
+/// The newest entries of an endless series, found by index. Memory grows with the content, up to `capacity`
+/// entries, a power of two.
 template <class T> class NewestRing {
 public:
     explicit NewestRing(std::size_t capacity) : capacity_(capacity) {}
@@ -22,7 +22,7 @@ public:
     const T& operator[](std::uint64_t index) const { return entries_[index & (entries_.size() - 1)]; }
     std::size_t bytes() const { return entries_.size() * sizeof(T); }
 
-    /// At end(); the first one at any place.
+    /// `index` must be end(); the first entry may have any index.
     void push(std::uint64_t index, const T& entry) {
         if (empty())
             begin_ = end_ = index;
@@ -31,7 +31,7 @@ public:
         entries_[end_ & (entries_.size() - 1)] = entry;
         ++end_;
     }
-    /// Lets go of the oldest where they are too many.
+    /// Removes the oldest entries if there are too many.
     void limit(std::size_t capacity) {
         capacity_ = capacity;
         if (entries_.size() > capacity)
@@ -59,15 +59,15 @@ private:
     std::uint64_t begin_ = 0, end_ = 0;
 };
 
-/// How much of a pyramid is kept: `whole` newest samples, and of each level as many blocks as cover those.
+/// Size of a pyramid: `whole` newest samples, and on each level as many blocks as cover those.
 struct PyramidSize {
-    static constexpr int kFirstShift = 4;     ///< blocks of the lowest level hold 2⁴ samples
+    static constexpr int kFirstShift = 4;     ///< blocks of the lowest level contain 2⁴ samples
     std::size_t whole = std::size_t{1} << 18; ///< a power of two
     std::size_t blocks() const { return std::max<std::size_t>(whole >> kFirstShift, 2); }
 };
 
-/// Leaf: a sample. Block: what is kept of many; default-constructed of none, made of one Leaf, add(Block)
-/// takes the block behind it in.
+/// Leaf: a sample. Block: summary of several; default-constructed from none, made from one Leaf, add(Block)
+/// adds the following block.
 template <class Leaf, class Block> class Pyramid {
 public:
     explicit Pyramid(PyramidSize size) : size_(size), whole_(size.whole) {}
@@ -78,7 +78,7 @@ public:
     static int shift(std::size_t level) { return PyramidSize::kFirstShift + static_cast<int>(level); }
     std::uint64_t end() const { return whole_.end(); }
 
-    /// The sample at place `index`: end(), or of the first one any.
+    /// `index` must be end(); the first sample may have any index.
     void push(std::uint64_t index, const Leaf& leaf) {
         whole_.push(index, leaf);
         if (((index + 1) & ((std::uint64_t{1} << PyramidSize::kFirstShift) - 1)) != 0)
@@ -90,8 +90,8 @@ public:
         push_block(0, index >> PyramidSize::kFirstShift, block);
     }
 
-    /// Of the samples [from, to). Where they are kept in blocks alone, of whole blocks: those that hold them,
-    /// or with `within` those of nothing else.
+    /// Summary of the samples [from, to). Where only blocks are stored, of whole blocks: those that contain
+    /// the samples, or with `within` only those inside.
     Block range(std::uint64_t from, std::uint64_t to, bool within = false) const {
         Block sum;
         while (from < to) {
@@ -142,7 +142,7 @@ private:
         push_block(level + 1, index >> 1, both);
     }
 
-    /// The highest level with a block that begins at `from` and ends within `to`; levels() if there is none.
+    /// Highest level with a block that begins at `from` and ends within `to`; levels() if there is none.
     std::size_t largest(std::uint64_t from, std::uint64_t to) const {
         const int fits = std::min(from == 0 ? 63 : std::countr_zero(from),
                                   static_cast<int>(std::bit_width(to - from)) - 1);
@@ -155,8 +155,8 @@ private:
         return levels_.size();
     }
 
-    /// Where neither a sample nor a fitting block is kept: the smallest block that holds it, or what comes
-    /// next.
+    /// Where neither a sample nor a fitting block is stored: uses the smallest block that contains it, or the
+    /// next one.
     std::uint64_t coarse(std::uint64_t from, std::uint64_t to, Block& sum) const {
         std::uint64_t next = whole_.begin() > from ? whole_.begin() : to;
         for (std::size_t level = 0; level < levels_.size(); ++level) {

@@ -1,7 +1,7 @@
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ void check_name(const Region& region) {
     });
     if (odd)
         throw UsageError(called(region) + "has a control character in its name; leave it out.");
-    if (!is_utf8(region.name)) // a file would hold another name
+    if (!is_utf8(region.name)) // a file would contain another name
         throw UsageError(called(region) + "has a name that is not UTF-8; give it one that is.");
 }
 
@@ -118,15 +118,15 @@ std::vector<Region> regions_of(const RegionOutlines& outlines) {
     return ours ? ours->regions() : std::vector<Region>{};
 }
 
-// Converts outlines to spans of rows in integers: coordinates are multiples of 1/1024 px, and no product is
-// rounded. An outline includes the pixel centres on it, whatever its direction.
+// Converts outlines to row spans in integers: coordinates are multiples of 1/1024 px, and no product is
+// rounded. An outline includes the pixel centres on it, in any direction.
 
 namespace {
 
-constexpr std::int64_t kUnit = 1024; ///< of the grid, in a pixel
+constexpr std::int64_t kUnit = 1024; ///< grid units per pixel
 __extension__ using Wide = __int128;
 
-/// Corner in units of the grid: |x|, |y| ≤ 2²⁷.
+/// Corner in grid units: |x|, |y| ≤ 2²⁷.
 struct Node {
     std::int64_t x = 0, y = 0;
 };
@@ -148,14 +148,14 @@ struct Interval {
     std::int64_t first = 0, last = -1;
 };
 
-/// Takes the intervals of one row after the other, the rows from the top.
+/// Collects the intervals of rows, from top to bottom.
 class Rows {
 public:
     Rows(int width, int height, std::vector<RowSpan>& spans)
         : width_(width), height_(height), spans_(spans) {}
 
     int height() const { return height_; }
-    /// Intervals may overlap and come in any order. Used up.
+    /// Intervals may overlap and be in any order. Consumes them.
     void add(std::int64_t y, std::vector<Interval>& row) {
         std::erase_if(row, [](const Interval& part) { return part.first > part.last; });
         if (row.empty())
@@ -177,7 +177,7 @@ public:
         put(y, whole);
         row.clear();
     }
-    /// Notes that the region has pixels above or below the image.
+    /// Records that the region has pixels above or below the image.
     void beyond() { clipped_ = true; }
     RegionFit fit() const {
         return !any_ ? RegionFit::outside : clipped_ ? RegionFit::clipped : RegionFit::whole;
@@ -203,7 +203,7 @@ private:
     bool any_ = false, clipped_ = false;
 };
 
-/// Rows of the picture among top…bottom, in units of the grid; says so where there are others.
+/// Image rows among top…bottom, in grid units; records rows outside.
 Interval rows_between(std::int64_t top, std::int64_t bottom, Rows& rows) {
     const Interval all{ceil_div(top, kUnit), floor_div(bottom, kUnit)};
     const Interval inside{std::max<std::int64_t>(all.first, 0),
@@ -223,7 +223,7 @@ void add_rectangle(Node a, Node b, Rows& rows) {
     }
 }
 
-/// ((x − cx)/a)² + ((y − cy)/b)² ≤ 1 in doubled units, so that the centre is whole; |2x − …| ≤ 2²⁹.
+/// ((x − cx)/a)² + ((y − cy)/b)² ≤ 1 in doubled units, so that the centre is an integer; |2x − …| ≤ 2²⁹.
 void add_ellipse(Node a, Node b, Rows& rows) {
     const std::int64_t sum_x = a.x + b.x, sum_y = a.y + b.y;
     const std::int64_t width = std::abs(a.x - b.x), height = std::abs(a.y - b.y);
@@ -237,7 +237,7 @@ void add_ellipse(Node a, Node b, Rows& rows) {
     const Interval lines = rows_between(std::min(a.y, b.y), std::max(a.y, b.y), rows);
     std::vector<Interval> row;
     for (std::int64_t y = lines.first; y <= lines.last; ++y) {
-        // Columns nearest to the centre on both sides, then the last that is held, by halves.
+        // Columns nearest to the centre on both sides, then the last one inside by bisection.
         const std::int64_t left = floor_div(sum_x, 2 * kUnit), right = ceil_div(sum_x, 2 * kUnit);
         Interval part{right, left};
         if (holds(left, y) && left >= all.first) {
@@ -261,14 +261,14 @@ struct Edge {
     Node top, bottom; ///< top.y ≤ bottom.y
 };
 
-/// Most crossings of one polygon with rows of the image: two for each span. They are sorted row by row; a
+/// Maximum number of crossings of a polygon with image rows: two per span. They are sorted row by row; a
 /// hundred times as many, possible with 65536 corners, would take minutes.
 constexpr std::int64_t kMostCrossings = 2 * static_cast<std::int64_t>(kMaxSpans);
 
-/// Where an edge that is not level crosses the line y (units): its floor and ceiling, in pixels.
+/// Position where a non-horizontal edge crosses the line y (units): floor and ceiling, in pixels.
 Interval crossing(const Edge& edge, std::int64_t y) {
     const std::int64_t dy = edge.bottom.y - edge.top.y;
-    // |products| ≤ 2²⁸·2²⁸; the sum stands over kUnit·dy
+    // |products| ≤ 2²⁸·2²⁸; the sum has the denominator kUnit·dy
     const std::int64_t over = edge.top.x * dy + (y - edge.top.y) * (edge.bottom.x - edge.top.x);
     return {floor_div(over, kUnit * dy), ceil_div(over, kUnit * dy)};
 }
@@ -290,7 +290,7 @@ public:
                   [](const Edge& a, const Edge& b) { return a.top.y < b.top.y; });
     }
 
-    /// `name` stands for the region in errors.
+    /// `name`: the region's name in errors.
     void add_to(Rows& rows, const std::string& name) {
         check_crossings(rows.height(), name);
         const Interval lines = rows_between(edges_.front().top.y, bottom_, rows);
@@ -347,10 +347,10 @@ private:
     std::int64_t bottom_ = 0;
 };
 
-/// The nearest whole pixel, of two the larger.
+/// The nearest integer pixel; ties go to the larger.
 std::int64_t nearest(std::int64_t units) { return floor_div(2 * units + kUnit, 2 * kUnit); }
 
-/// Along the longer axis u one pixel for each step, v as the line has it there.
+/// Along the longer axis u one pixel per step, with v computed from the line.
 void add_line(Node a, Node b, Rows& rows) {
     const bool steep = std::abs(b.y - a.y) > std::abs(b.x - a.x);
     if (steep) {
@@ -363,7 +363,7 @@ void add_line(Node a, Node b, Rows& rows) {
     std::vector<RowSpan> pixels;
     for (std::int64_t u = nearest(a.x); u <= nearest(b.x); ++u) {
         const std::int64_t along = std::clamp(u * kUnit, a.x, b.x) - a.x;
-        const std::int64_t v = du == 0 ? nearest(a.y) // v = a.y + along·dv/du, to the nearest
+        const std::int64_t v = du == 0 ? nearest(a.y) // v = a.y + along·dv/du, rounded
                                        : floor_div(2 * (a.y * du + along * dv) + kUnit * du, 2 * kUnit * du);
         pixels.push_back(
             {static_cast<std::int32_t>(steep ? v : u), static_cast<std::int32_t>(steep ? u : v), 1});

@@ -99,7 +99,7 @@ std::string RegionEditor::fresh_name(const std::string& like) const {
         if (const auto [other, number] = numbered(region.name); other == base)
             last = std::max(last, number);
     std::string fresh;
-    do // numbers of more digits than numbered() reads may be taken as well
+    do // numbers with more digits than numbered() reads may be taken as well
         fresh = base + " " + std::to_string(++last);
     while (taken(fresh));
     return fresh.size() <= kMaxRegionName ? fresh : fresh_name("region");
@@ -185,7 +185,7 @@ void RegionEditor::insert_copy(const Region& region) {
         copy.name = fresh_name(region.name);
     copy.colour = next_colour();
     copy.locked = false;
-    // Beside it on whichever side there is room; else on it.
+    // Next to it on a side with space; otherwise on top of it.
     constexpr std::array<RegionPoint, 5> kSides = {{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}, {0, 0}}};
     for (const RegionPoint& side : kSides) {
         Region there = moved(copy, side.x * kCopyOffset, side.y * kCopyOffset);
@@ -283,7 +283,7 @@ bool RegionEditor::redo() {
     return true;
 }
 
-// Regions reshaped by their handles, and what lies under a point.
+// Reshaping of regions by handles, and hit tests.
 
 namespace {
 
@@ -308,7 +308,7 @@ bool by_box(RegionShape shape) {
     return shape == RegionShape::rectangle || shape == RegionShape::ellipse || shape == RegionShape::freehand;
 }
 
-/// Handles of a box from the upper left corner clockwise: which of its edges each moves.
+/// Handles of a box from the upper left corner clockwise: the edges moved by each.
 struct Edges {
     bool left, top, right, bottom;
     bool corner() const { return (left || right) && (top || bottom); }
@@ -321,7 +321,7 @@ constexpr Edges edges_of(std::size_t handle) {
 
 double with_sign(double size, double sign) { return sign < 0 ? -size : size; }
 
-/// The box with the edges of one handle moved; its sides may turn over.
+/// The box with the edges of one handle moved; it may flip.
 Box dragged(Box box, Edges edges, double dx, double dy, bool even) {
     if (edges.left)
         box.x0 += dx;
@@ -353,7 +353,7 @@ Region in_box(Region region, const Box& box) {
         return region;
     }
     const Box was = box_of(region.points);
-    // An outline drawn out to nothing could not be drawn back; one that is a line stays one.
+    // A box without extent could not be reshaped again, unless it is a line.
     const double least = 1;
     const double wide = std::abs(box.width()) < least ? with_sign(least, box.width()) : box.width();
     const double high = std::abs(box.height()) < least ? with_sign(least, box.height()) : box.height();
@@ -363,7 +363,7 @@ Region in_box(Region region, const Box& box) {
     return region;
 }
 
-/// The end of a line from `from`, in the nearest direction of eight.
+/// End of a line from `from`, in the nearest of eight directions.
 RegionPoint in_steps(const RegionPoint& from, const RegionPoint& to) {
     const double dx = to.x - from.x, dy = to.y - from.y;
     const double size = std::max(std::abs(dx), std::abs(dy));
@@ -392,7 +392,7 @@ bool even_odd(const std::vector<RegionPoint>& corners, const RegionPoint& p) {
     return inside;
 }
 
-/// The handle nearest to the point, and how far it is.
+/// The handle nearest to the point, and its distance.
 void nearest_handle(const Region& region, std::size_t index, const RegionPoint& point, double tolerance,
                     std::optional<RegionGrip>& found) {
     double best = tolerance;
@@ -447,7 +447,7 @@ bool RegionEditor::begin_drag(const RegionGrip& grip, const RegionPoint& from) {
         return false;
     const Region& region = regions_[grip.region];
     Drag drag{grip, from, region, region, !touches_picture(region)};
-    if (grip.part == RegionGrip::Part::middle) { // the new corner is what is dragged
+    if (grip.part == RegionGrip::Part::middle) { // drag the new corner
         std::vector<RegionPoint>& points = drag.start.points;
         if (region.shape != RegionShape::polygon || grip.index >= points.size() ||
             points.size() >= kMaxRegionPoints)
@@ -483,7 +483,7 @@ void RegionEditor::drag(const RegionPoint& to, bool even) {
     try {
         check_region(next);
     } catch (const UsageError&) {
-        return; // it stays where it was last
+        return; // it stays at its last position
     }
     Region& now = regions_[drag_->grip.region];
     if (next == now || (!drag_->outside && !touches_picture(next)))

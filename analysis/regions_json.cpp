@@ -1,13 +1,16 @@
-// Files of regions as JSON. Errors name the line of a value, so the parser keeps it.
+// Region files in JSON. Errors contain the line of a value, so that the parser stores it.
 #include "analysis/regions_file.hpp"
-
 #include "base/error.hpp"
+#include "base/system.hpp"
+#include "files/input_file.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -22,7 +25,7 @@ struct JsonMember;
 
 struct JsonValue {
     enum class Kind : std::uint8_t { null, boolean, number, text, list, object } kind = Kind::null;
-    std::size_t line = 0; ///< from 1; of a list or an object where it begins
+    std::size_t line = 0; ///< from 1; of a list or object: its start
     bool boolean = false;
     double number = 0;
     std::string text;
@@ -33,11 +36,11 @@ struct JsonMember {
     std::string key;
     JsonValue value;
 };
-/// More than any file here needs: of memory (a value takes about 110 bytes) and of time (keys are compared
-/// with each other).
+/// More than any valid file needs: limits memory (about 110 bytes per value) and time (keys are compared
+/// pairwise).
 constexpr std::size_t kMostValues = std::size_t{1} << 21, kMostKeys = 64;
 
-/// Hands the parser one byte after the other, and knows how many.
+/// Feeds the parser byte by byte and counts them.
 class CountedBytes {
 public:
     using iterator_category = std::input_iterator_tag;
@@ -109,7 +112,7 @@ private:
     }
 
     std::size_t taken() const { return taken_here_ > 0 ? taken_here_ : taken_; }
-    /// Behind a number the parser has taken one byte more, which may be the end of the line.
+    /// After a number the parser has read one byte more, which may be the end of the line.
     std::size_t line() const {
         const std::size_t end = std::min(text_.size(), std::max<std::size_t>(taken(), 1) - 1);
         while (counted_ < end)
@@ -150,7 +153,7 @@ private:
     std::size_t depth_;
     const std::size_t& taken_;
     std::size_t values_ = 0;
-    std::size_t taken_here_ = 0; ///< where the parser says so itself
+    std::size_t taken_here_ = 0; ///< position reported by the parser
     mutable std::size_t counted_ = 0, lines_ = 1;
     std::string key_;
     JsonValue root_;
@@ -163,8 +166,8 @@ std::string kind_name(const JsonValue& value) {
     return kNames[static_cast<std::size_t>(value.kind)];
 }
 
-/// One JSON value. Throws UsageError with `name`, line and byte for: no JSON, a key given twice in an object,
-/// more than `depth` levels, 64 keys in an object or 2²¹ values in all.
+/// Parses one JSON value. Throws UsageError with `name`, line and byte for invalid JSON, duplicate keys, more
+/// than `depth` levels, 64 keys in an object or 2²¹ values in total.
 JsonValue parse_json(std::string_view text, const std::string& name, std::size_t depth) {
     std::size_t taken = 0;
     Builder builder(text, name, depth, taken);
@@ -292,7 +295,7 @@ private:
 } // namespace
 
 std::vector<Region> read_regions_json(std::string_view text, const std::string& name) {
-    constexpr std::size_t kDepth = 6; // root, regions, region, points, point, and one too many
+    constexpr std::size_t kDepth = 6; // root, regions, region, points, point, and one extra
     return RegionsReader(name).read(parse_json(text, name, kDepth));
 }
 
@@ -312,6 +315,17 @@ std::string to_json(const std::vector<Region>& regions) {
         out += (i > 0 ? ",\n" : "\n") + json.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
     return out + "\n]}\n";
+}
+
+std::vector<Region> load_regions(const std::string& path) {
+    const std::string text = whole_text(path, kMaxRegionsFile, "file of regions");
+    const std::string ending = lower_ending(path);
+    const auto bytes = std::as_bytes(std::span(text));
+    if (ending == ".roi")
+        return {read_imagej_roi(bytes, path, std::filesystem::path(path).stem().string())};
+    if (ending == ".zip")
+        return read_imagej_zip(bytes, path);
+    return read_regions_json(text, path);
 }
 
 } // namespace specklescope

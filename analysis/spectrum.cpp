@@ -1,4 +1,4 @@
-#include "analysis/spectrum.hpp"
+#include "analysis/pulse.hpp"
 
 #include <unsupported/Eigen/FFT>
 
@@ -27,9 +27,8 @@ std::size_t largest_factor(std::size_t n) {
 class Transform {
 public:
     explicit Transform(std::size_t length) : length_(length), powers_(length / 2 + 1) {
-        // The library takes length · p operations for a factor p: minutes where a rate makes `length` a
-        // prime.
-        constexpr std::size_t kMostFactor = 64; // a guess
+        // The library needs length · p operations for a factor p: minutes if the rate makes `length` a prime.
+        constexpr std::size_t kMostFactor = 64; // an estimate
         fourier_.SetFlag(Eigen::FFT<double>::HalfSpectrum);
         if (largest_factor(length) > kMostFactor)
             make_chirp();
@@ -48,13 +47,13 @@ public:
 private:
     /// Bluestein 1970: with 2nk = n² + k² − (k − n)² and w(n) = e^{iπn²/length} a transform is a convolution,
     ///   X(k) = w*(k) · Σ x(n)·w*(n) · w(k − n),
-    /// and that is made by transforms of a power of two. |w| = 1 leaves the powers as they are.
+    /// computed by transforms of a power of two. |w| = 1 keeps the powers.
     void make_chirp() {
         const std::size_t padded = std::bit_ceil(2 * length_ - 1);
         Waves wave(padded);
         chirp_.resize(length_);
         for (std::size_t n = 0; n < length_; ++n) {
-            const std::uint64_t turns = static_cast<std::uint64_t>(n) * n % (2 * length_); // of half a circle
+            const std::uint64_t turns = static_cast<std::uint64_t>(n) * n % (2 * length_); // half turns
             chirp_[n] =
                 std::polar(1.0, std::numbers::pi * static_cast<double>(turns) / static_cast<double>(length_));
             wave[n] = chirp_[n];
@@ -114,7 +113,7 @@ Spectrum welch_spectrum(const std::vector<std::vector<double>>& runs, double rat
     if (spectrum.segments == 0)
         return spectrum;
     const double scale = 1 / (rate * power * static_cast<double>(spectrum.segments));
-    for (std::size_t k = 0; k < sums.size(); ++k) // what has a twin at a negative frequency counts for both
+    for (std::size_t k = 0; k < sums.size(); ++k) // values with a twin at a negative frequency count twice
         sums[k] *= k == 0 || 2 * k == length ? scale : 2 * scale;
     spectrum.density = std::move(sums);
     return spectrum;

@@ -1,4 +1,4 @@
-// What a history of traces answers to those who draw it: columns, extremes, values, means.
+// Queries of a trace history for drawing: columns, extremes, values, means.
 #include "analysis/trace_history.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace specklescope {
 
 namespace {
 
-/// Of frames: taken over K² where the values follow from it.
+/// Mean over frames: of K² if the values depend on it.
 class TimeMean {
 public:
     explicit TimeMean(RegionMean mean) : mean_(mean) {}
@@ -22,7 +22,7 @@ public:
     }
     std::uint64_t count() const { return count_; }
     double mean() const {
-        const double mean = sum_ / static_cast<double>(count_); // NaN of none
+        const double mean = sum_ / static_cast<double>(count_); // NaN without values
         return mean_ == RegionMean::of_inverses  ? 1 / mean
                : mean_ == RegionMean::of_squares ? std::sqrt(mean)
                                                  : mean;
@@ -59,7 +59,7 @@ std::uint64_t TraceHistory::index_at(std::int64_t time_ns) const {
     return 0;
 }
 
-/// As it was, or the first of the smallest block that holds it.
+/// The exact moment, or the first of the smallest block that contains it.
 TraceHistory::Moment TraceHistory::moment_at(std::uint64_t index) const {
     if (moments_.whole().has(index))
         return moments_.whole()[index];
@@ -133,7 +133,7 @@ std::vector<TraceColumn> TraceHistory::columns(const Series& series, const std::
 std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns, std::int64_t to_ns,
                                                            int columns_wanted) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     std::vector<std::vector<TraceColumn>> curves(series_.size());
     if (to_ns <= from_ns || columns_wanted < 1 || moments_.end() == 0)
         return curves;
@@ -145,7 +145,7 @@ std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns,
             curves[i] = samples(series_[i], first == 0 ? 0 : first - 1, last + 1);
         return curves;
     }
-    // A column more on each side.
+    // One extra column on each side.
     const std::int64_t begin = from_ns - static_cast<std::int64_t>(step);
     std::vector<std::uint64_t> bounds;
     bounds.reserve(static_cast<std::size_t>(columns_wanted) + 3);
@@ -192,7 +192,7 @@ std::vector<TraceHistory::Frames> TraceHistory::made(std::uint64_t first, std::u
 std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t from_ns, std::int64_t to_ns,
                                                                  const std::optional<MadeWith>& with) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     std::vector<std::optional<TraceExtremes>> found(series_.size());
     if (to_ns < from_ns || moments_.end() == 0)
         return found;
@@ -204,9 +204,10 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
         stretches.insert(stretches.end(), more.begin(), more.end());
     }
     const bool all = stretches.size() == 1 && stretches[0].from == first && stretches[0].to == last;
-    constexpr std::size_t kMostLooks = 16384; // of all regions: a film that loops while many are traced
+    // for all regions: limits the time for a looping video with many regions
+    constexpr std::size_t kMostLooks = 16384;
     const std::size_t most = std::max<std::size_t>(kMostLooks / std::max<std::size_t>(series_.size(), 1), 8);
-    if (stretches.size() > most) // the newest
+    if (stretches.size() > most) // keep the newest
         stretches.erase(stretches.begin(), stretches.end() - static_cast<std::ptrdiff_t>(most));
     for (std::size_t i = 0; i < series_.size(); ++i) {
         Extremes extremes;
@@ -229,7 +230,7 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
 
 std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     if (moments_.end() == 0)
         return std::nullopt;
     std::uint64_t index = std::min(index_at(time_ns), moments_.end() - 1);
@@ -251,7 +252,7 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
 
 std::optional<TraceMeans> TraceHistory::means(double seconds) {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     const auto& whole = moments_.whole();
     if (whole.empty())
         return std::nullopt;
@@ -259,7 +260,7 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
     std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
     const auto restart =
         std::find_if(restarts_.rbegin(), restarts_.rend(), [](const TraceRestart& at) { return !at.edit; });
-    if (restart != restarts_.rend()) // what came before is of something else
+    if (restart != restarts_.rend()) // earlier values are of something else
         since = std::max(since, restart->time_ns);
     if (!settings_.empty())
         since = std::max(since, settings_.back().about.from_ns);

@@ -13,7 +13,7 @@ constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
 constexpr std::size_t kMostRestarts = 256;
 constexpr std::size_t kMostWarmups = 256;
 constexpr std::size_t kMostSettings = 256;
-constexpr std::int64_t kOneEdit = 1'000'000'000; ///< ns: a slider that is dragged is one restart
+constexpr std::int64_t kOneEdit = 1'000'000'000; ///< ns: dragging a slider is one restart
 constexpr const char* kChanged = "settings changed";
 constexpr std::int64_t kUnknownInterval = 1'000'000; ///< ns
 
@@ -25,8 +25,8 @@ bool same(const Quantity& a, const Quantity& b) {
 
 TraceHistory::TraceHistory(std::size_t budget) : budget_(budget), moments_(size_for(1)) {}
 
-/// Of a region a day at 1000 frames/s fills up to 16 levels; a value takes 8 bytes and its block 16, a moment
-/// sizeof(Moment) and sizeof(Stretch).
+/// A region's data of a day at 1000 frames/s fill up to 16 levels; a value takes 8 bytes and its block 16, a
+/// moment sizeof(Moment) and sizeof(Stretch).
 PyramidSize TraceHistory::size_for(std::size_t regions) const {
     constexpr std::size_t kFullLevels = 16, kLeast = 1024;
     constexpr std::size_t kSeries =
@@ -50,7 +50,7 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         const std::scoped_lock lock(waiting_mutex_);
         if (feed != feed_ && !result.repeated)
             return;
-        if (waiting_.size() >= kMostWaiting) { // the reader has held the history for more than a minute
+        if (waiting_.size() >= kMostWaiting) { // the reader has locked the history for more than a minute
             ++lost_;
             return;
         }
@@ -66,22 +66,22 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
                             result.repeated ? nullptr : std::exchange(opened_, nullptr)});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
-        take_in();
+        apply_pending();
 }
 
-void TraceHistory::take_in() {
+void TraceHistory::apply_pending() {
     taken_.clear();
     {
         const std::scoped_lock lock(waiting_mutex_);
         taken_.swap(waiting_);
     }
-    for (const Waiting& frame : taken_)
+    for (const PendingFrame& frame : taken_)
         add(frame);
     taken_.clear();
 }
 
-/// Where the frame lies on the axis; notes a restart.
-TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
+/// Position of the frame on the axis; records a restart.
+TraceHistory::Moment TraceHistory::moment_for(const PendingFrame& frame) {
     Moment moment{frame.capture_ns, 0, frame.sequence, true, frame.timed};
     if (!newest_)
         return moment;
@@ -91,7 +91,7 @@ TraceHistory::Moment TraceHistory::moment_for(const Waiting& frame) {
         moment.shift_ns =
             newest_->time_ns + (interval_ns_ > 0 ? interval_ns_ : kUnknownInterval) - frame.capture_ns;
     moment.time_ns = frame.capture_ns + moment.shift_ns;
-    if (moment.time_ns < newest_->time_ns) { // a clock that went back a little
+    if (moment.time_ns < newest_->time_ns) { // the clock went back a little
         moment.time_ns = newest_->time_ns;
         moment.shift_ns = moment.time_ns - frame.capture_ns;
     }
@@ -117,8 +117,8 @@ void TraceHistory::mark_edit(std::int64_t time_ns, const std::string& what) {
         restarts_.pop_front();
 }
 
-/// Begins a stretch where they did; marks it as a restart where another one came before.
-bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) {
+/// Starts a new stretch if the settings changed; marks it as a restart unless it is the first.
+bool TraceHistory::settings_changed(const PendingFrame& frame, std::int64_t time_ns) {
     if (with_ == frame.with && !settings_.empty())
         return false;
     const std::string what = settings_.empty() ? "" : difference(settings_.back().about.with, *frame.with);
@@ -135,7 +135,7 @@ bool TraceHistory::settings_changed(const Waiting& frame, std::int64_t time_ns) 
     return !what.empty();
 }
 
-void TraceHistory::add(const Waiting& frame) {
+void TraceHistory::add(const PendingFrame& frame) {
     if (frame.repeated) {
         if (newest_ && newest_->sequence == frame.sequence)
             again_ = frame;
@@ -204,7 +204,7 @@ void TraceHistory::match(const PlacedRegions& placed, std::int64_t time_ns) {
     for (std::size_t i = 0; i < from.size(); ++i)
         if (const auto found = by_name.extract(placed.regions[i].name))
             from[i] = found.mapped();
-    std::unordered_map<std::uint64_t, std::size_t> by_outline; // of those whose names are gone
+    std::unordered_map<std::uint64_t, std::size_t> by_outline; // for regions whose names disappeared
     for (const auto& [name, index] : by_name)
         by_outline.emplace(series_[index].region.outline, index);
     std::vector<Series> matched;
@@ -254,7 +254,7 @@ bool TraceOverview::comparable(const TraceColumn& column, const std::optional<Ma
 
 TraceOverview TraceHistory::overview() {
     const std::scoped_lock lock(mutex_);
-    take_in();
+    apply_pending();
     TraceOverview about;
     if (quantity_)
         about.quantity = *quantity_;

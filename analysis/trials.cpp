@@ -7,7 +7,7 @@ namespace specklescope {
 
 namespace {
 
-/// To where means are taken, and back with a standard error.
+/// Converts to the averaged form, and back with a standard error.
 double to_mean(double value, RegionMean mean) {
     return mean == RegionMean::of_squares    ? value * value
            : mean == RegionMean::of_inverses ? 1 / value
@@ -25,7 +25,7 @@ double slope(double x, RegionMean mean) {
                                              : 1;
 }
 
-/// Mean and sum of squares about it (Welford 1962).
+/// Mean and sum of squared differences (Welford 1962).
 struct Moments {
     std::uint64_t count = 0;
     double mean = 0, squares = 0;
@@ -74,12 +74,12 @@ Trials average_trials(const std::vector<double>& all_times, const std::vector<do
     const auto last = static_cast<std::int64_t>(std::floor(window.after_s / result.step_s + kRounding));
     const auto bins = static_cast<std::size_t>(last - first + 1);
     const auto bin_of = [&](double offset) {
-        constexpr double kFar = 1e9; // beyond any bin, and a whole number of 64 bits
+        constexpr double kFar = 1e9; // beyond any bin, and fits 64-bit integers
         const double step = std::floor(offset / result.step_s + 0.5 + kRounding);
         return static_cast<std::int64_t>(std::clamp(step, -kFar, kFar)) - first;
     };
     std::vector<Moments> over_trials(bins), trial(bins);
-    const auto reaches_over = [&](double event) { // no frame can lie in the first bin, or in the last
+    const auto reaches_over = [&](double event) { // no frame can be in the first or the last bin
         return event + (static_cast<double>(first) + 0.5) * result.step_s < times.front() ||
                event + (static_cast<double>(last) - 0.5) * result.step_s > times.back();
     };

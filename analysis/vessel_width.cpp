@@ -12,13 +12,13 @@ namespace specklescope {
 
 namespace {
 
-// Of the parameters: baseline, depth, centre (px), ln(width/px), ln(u).
+// Parameters: baseline, depth, centre (px), ln(width/px), ln(u).
 constexpr int kBaseline = 0, kDepth = 1, kCentre = 2, kWidth = 3, kEdge = 4, kCount = 5;
 using Vector = Eigen::Matrix<double, kCount, 1>;
 using Matrix = Eigen::Matrix<double, kCount, kCount>;
 
 constexpr double kLeastU = 0.1; // a Gaussian to 1e-3
-/// Steps: interpolating between pixels alone is a blur of variance 1/6 of a step.
+/// In steps: interpolation between pixels alone is a blur with a variance of 1/6 step.
 constexpr double kLeastSigma = 0.4;
 constexpr double kLeastInSteps = 0.5; // width
 
@@ -46,7 +46,7 @@ struct Sample {
     double at, value;
 };
 
-/// The curve of one set of parameters.
+/// The curve for one set of parameters.
 class Curve {
 public:
     explicit Curve(const Vector& p)
@@ -55,7 +55,7 @@ public:
 
     double sigma() const { return sigma_; }
     double value(double at) const { return p_[kBaseline] + p_[kDepth] * shape((at - p_[kCentre]) / sigma_); }
-    /// The value too.
+    /// Also returns the value.
     Vector gradient(double at, double& value) const {
         const double x = (at - p_[kCentre]) / sigma_;
         const double up = density(x + u_), down = density(x - u_), g = shape(x);
@@ -96,7 +96,7 @@ public:
     Fit(const std::vector<Sample>& samples, double spacing)
         : samples_(samples), spacing_(spacing), length_(samples.back().at) {}
 
-    /// False where the iteration does not settle.
+    /// False if the iteration does not converge.
     bool run(const Vector& start) {
         constexpr int kMost = 200;
         p_ = inside(start);
@@ -117,7 +117,7 @@ public:
                     damping *= 10;
                     continue;
                 }
-                // What is left to gain is far below the standard deviations.
+                // The remaining gain is far below the standard deviations.
                 const bool settled = best_ - sum <= 1e-6 * best_;
                 p_ = next;
                 best_ = sum;
@@ -125,7 +125,7 @@ public:
                 if (settled)
                     return true;
             }
-            if (!better) // to the last digit
+            if (!better) // converged to the last digit
                 return true;
         }
         return false;
@@ -134,7 +134,7 @@ public:
     const Vector& parameters() const { return p_; }
     double squares_left() const { return best_; }
 
-    /// Of parameters at a limit the row and column are 0. Nothing where it cannot be told.
+    /// Row and column are 0 for parameters at a limit. Nothing if it cannot be computed.
     std::optional<Matrix> covariance() {
         linearise();
         Vector scale;
@@ -150,7 +150,7 @@ public:
         const Matrix inverse = scale.asDiagonal() * factors.solve(Matrix::Identity()) * scale.asDiagonal();
         const double variance = best_ / (static_cast<double>(samples_.size()) - kCount);
         Matrix correlated = inverse * noise_in_slopes() * inverse;
-        for (int i = 0; i < kCount; ++i) // never less than a quarter of that of noise without correlation
+        for (int i = 0; i < kCount; ++i) // at least a quarter of that of uncorrelated noise
             correlated(i, i) = std::max(correlated(i, i), 0.25 * inverse(i, i));
         return Matrix(variance * correlated);
     }
@@ -169,7 +169,7 @@ private:
         return i == kEdge && (p_[kEdge] <= std::log(kLeastU) + 1e-9 || p_[kEdge] >= most_edge(p_) - 1e-9);
     }
 
-    /// A parameter that the steepest way leads beyond its limit stays there for this step.
+    /// A parameter that the gradient leads beyond its limit is fixed for this step.
     void hold_at_limits() {
         for (const int i : {kWidth, kEdge, kCentre}) {
             Vector beyond = p_;
@@ -195,7 +195,7 @@ private:
         }
     }
 
-    /// JᵀRJ with the correlations R of the residuals, up to the lag where they first fall below 0.
+    /// JᵀRJ with the autocorrelation R of the residuals, up to the first negative lag.
     Matrix noise_in_slopes() const {
         const Curve curve(p_);
         std::vector<double> off;
@@ -228,7 +228,7 @@ private:
     Vector slope_ = Vector::Zero();
 };
 
-/// The box that explains most, of all that there are; of many samples of means over some.
+/// The box that explains most, among all; for many samples, of means over some.
 struct Box {
     double baseline, depth, begin, end;
 };
@@ -297,13 +297,13 @@ VesselWidth fit_vessel_width(std::span<const double> values, double spacing) {
     for (const Sample& s : samples)
         variance += (s.value - mean) * (s.value - mean);
     result.fit = WidthFit::no_vessel;
-    if (!(variance > 1e-24 * largest * largest)) // the same everywhere, but for rounding
+    if (!(variance > 1e-24 * largest * largest)) // constant, up to rounding
         return result;
 
     const Box box = best_box(samples);
     std::optional<Fit> best;
     bool settled = false;
-    for (const double sigma : {1.0, 3.0}) { // steps; the second only where the first leads nowhere
+    for (const double sigma : {1.0, 3.0}) { // steps; the second only if the first fails
         if (settled)
             break;
         Vector start;

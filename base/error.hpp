@@ -1,9 +1,9 @@
-// The two kinds of failure that a user can meet. Both hold one sentence: the thing, what is allowed, what to
-// do.
+// Errors that a user can meet. Each has one sentence: the thing, what is allowed, what to do.
 #pragma once
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -30,5 +30,24 @@ struct NoSlot : RunError {
     NoSlot() : NoSlot("No result slot came free within 10 s; a recorder or the viewer holds them all.") {}
     explicit NoSlot(const std::string& sentence) : RunError(sentence) {}
 };
+
+/// Message of an Error; for exceptions of the system or a library, a message that includes what to do.
+std::string sentence_of(const std::exception& error);
+
+/// Probes threads, files and memory: "the system gives no more threads" for the first one refused, empty if
+/// all are available.
+std::string what_lacks();
+
+/// Ending of an error message about an installed component that did not start.
+std::string did_not_start();
+
+/// The run continues on the host. All other exceptions of an executor are caused by a request or a frame.
+struct DeviceError : RunError {
+    using RunError::RunError;
+};
+
+/// Message for a frame whose result found no free memory on the device.
+inline constexpr const char* kNoRoomOnDevice = "No room for a result came free in the GPU's memory within 10 "
+                                               "s; free frames that are held, or other memory there.";
 
 } // namespace specklescope

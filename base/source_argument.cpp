@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <mutex>
+#include <vector>
 
 namespace specklescope {
 
@@ -324,6 +326,41 @@ std::string SourceArgument::hide(std::string_view text) const {
 std::optional<std::string> from_environment(const std::string& name) {
     const char* value = std::getenv(name.c_str()); // NOLINT(concurrency-mt-unsafe): set before threads start
     return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+namespace {
+
+struct Known {
+    std::mutex mutex;
+    std::vector<SourceArgument> sources; ///< only a few
+};
+
+/// Never destroyed: threads of libraries (GStreamer's RTSP server) still log after main().
+Known& known() {
+    static Known& all = *new Known; // NOLINT: never destroyed
+    return all;
+}
+
+} // namespace
+
+void remember_secrets(const SourceArgument& source) {
+    if (!source.holds_secret())
+        return;
+    Known& all = known();
+    const std::scoped_lock lock(all.mutex);
+    if (std::find(all.sources.begin(), all.sources.end(), source) == all.sources.end())
+        all.sources.push_back(source);
+}
+
+std::string without_secrets(std::string_view text) {
+    std::string out(text);
+    {
+        Known& all = known();
+        const std::scoped_lock lock(all.mutex);
+        for (const SourceArgument& source : all.sources)
+            out = source.hide(out);
+    }
+    return SourceArgument(std::move(out)).shown();
 }
 
 } // namespace specklescope

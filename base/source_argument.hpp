@@ -51,4 +51,10 @@ private:
 /// Value of an environment variable; nothing if it is unset or empty.
 std::optional<std::string> from_environment(const std::string& name);
 
+/// Remembers the secrets of `source` for the lifetime of the process. Any thread.
+void remember_secrets(const SourceArgument& source);
+/// `text` of a library, such as GLib's log, with "***" in place of every remembered secret and of every
+/// password or token in an address. Any thread.
+std::string without_secrets(std::string_view text);
+
 } // namespace specklescope

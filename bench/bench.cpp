@@ -3,13 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "bench/device.hpp"
-#include "bench/doors.hpp"
-#include "bench/feeds.hpp"
-#include "bench/programs.hpp"
-#include "bench/regions.hpp"
+#include "bench/host.hpp"
 #include "bench/report.hpp"
-#include "bench/stream.hpp"
+#include "bench/sections.hpp"
 #include "config/atomic_file.hpp"
 #include "config/version.hpp"
 
@@ -48,7 +44,7 @@ public:
     int run() {
         check_filter();
         const ThreadLimit limit(
-            settings_.program.as<ProgramSettings>().threads); // of all that is measured here
+            settings_.program.as<ProgramSettings>().threads); // limits everything measured here
         if (!settings_.bench.json.empty())
             check_replaceable(settings_.bench.json,
                               {.what = "report of bench", .option = "--json", .holds = is_report});
@@ -119,7 +115,7 @@ private:
         save();
     }
 
-    /// After every section: what ends a long run in its middle leaves what was measured till then.
+    /// Call after every section, so that an interrupted run keeps its results.
     void save() const {
         if (!settings_.bench.json.empty())
             write_atomically(settings_.bench.json, report_.dump(1) + "\n");
@@ -198,7 +194,7 @@ private:
         }
     }
 
-    /// The host with 1, 2, 4 … all threads; the GPU without and with the copies of a frame and its result.
+    /// The host with 1, 2, 4 … all threads; the GPU without and with copies of the frame and its result.
     Json published() {
         Json rows = Json::array();
         const auto add = [&](const KernelCase& work, const std::string& on, bool most, auto&& measure) {
@@ -222,7 +218,7 @@ private:
         for (const KernelCase& work : published_cases(filter_)) {
             const int all = parallel_threads();
             for (int threads = backend() != Backend::cuda ? 1 : 2 * all; threads < 2 * all; threads *= 2) {
-                threads = std::min(threads, all); // the last step may be a shorter one
+                threads = std::min(threads, all); // the last step may be shorter
                 const ThreadLimit limit(threads);
                 add(work, std::to_string(threads) + (threads == 1 ? " thread" : " threads"), threads == all,
                     [&] { return run_on_host(work); });

@@ -6,7 +6,7 @@
 namespace specklescope {
 
 /// Measures the work selected by settings.bench, prints tables and writes the JSON. Exit status: 1 if a
-/// result was wrong. `display_available`: whether a window can be opened here, and the reason where not.
+/// result was wrong. `display_available`: whether a window can be opened, with the reason if not.
 int run_bench(const Settings& settings, bool (*display_available)(std::string* reason));
 
 } // namespace specklescope

@@ -11,7 +11,7 @@ namespace specklescope::bench {
 
 namespace {
 
-/// Stages not named here are measured with their defaults.
+/// Stages that are not listed are measured with their defaults.
 const std::map<std::string_view, std::vector<std::string>>& variants() {
     static const std::map<std::string_view, std::vector<std::string>> table = {
         {"speckle", {"radius=2", "radius=3", "radius=7", "radius=15"}},
@@ -45,11 +45,11 @@ void add_cases(const StageType& stage, const std::string& work, std::vector<Kern
     }
 }
 
-/// Quantiles of the exponential distribution, in steps of 2⁻¹⁴: one look instead of a logarithm a pixel.
+/// Quantiles of the exponential distribution, in steps of 2⁻¹⁴: a look-up instead of a logarithm per pixel.
 const std::vector<std::uint16_t>& intensities() {
     static const std::vector<std::uint16_t> table = [] {
         constexpr int kSteps = 1 << 14;
-        constexpr double kMean = 400; // one sample in 28 000 at full scale
+        constexpr double kMean = 400; // one sample in 28 000 is at full scale
         std::vector<std::uint16_t> values(kSteps);
         for (int i = 0; i < kSteps; ++i)
             values[static_cast<std::size_t>(i)] =
@@ -93,7 +93,7 @@ std::vector<KernelCase> cases_of(const std::string& work, const std::vector<std:
     return cases;
 }
 
-/// A square RGB image in f32 and a Gaussian of `kernel` (odd) pixels a side.
+/// A square RGB image in f32 and a Gaussian with a side of `kernel` (odd) pixels.
 KernelCase large_kernel(int side, int kernel) {
     const std::string size = std::to_string(kernel);
     return {"convolve:kernel=gaussian,sigma=" + std::to_string((kernel + 7) / 8) + ",size=" + size,

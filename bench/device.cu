@@ -1,4 +1,4 @@
-#include "bench/device.hpp"
+#include "bench/host.hpp"
 
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
@@ -21,7 +21,7 @@ std::unique_ptr<DeviceStage> device_stage(const ChainStage& link) {
 
 using namespace cuda;
 
-/// Time of one call; `calls` of them between two events.
+/// Time of one call, with `calls` of them between two events.
 template <class F> Spread time_on(const Stream& stream, int calls, F&& call) {
     constexpr int kWarmUp = 2;
     constexpr int kRounds = 15;
@@ -96,7 +96,8 @@ public:
         }
         const Buffer counts(sizeof(PixelCounts), memory_);
         check(cudaMemset(counts.as<void>(), 0, sizeof(PixelCounts)), "cudaMemset");
-        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // the stage's stream does not wait for these
+        // the stage's stream does not wait for these
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         const auto call = [&](int i) {
             const auto at = static_cast<std::size_t>(i % sets);
             stage->run(inputs[at].device(), outputs[at].device(),
@@ -168,8 +169,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t kBeyondCache = std::size_t{400} << 20; ///< more than any L2 holds
-    static constexpr int kChecked = 3; ///< frames in a row, compared with the host
+    static constexpr std::size_t kBeyondCache = std::size_t{400} << 20; ///< larger than any L2 cache
+    static constexpr int kChecked = 3; ///< consecutive frames compared with the host
     static constexpr int kLongestHistory = 64;
 
     std::vector<Frame> slots(const Shape& shape, int count) const { return ring(shape, count, memory_); }

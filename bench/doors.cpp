@@ -1,4 +1,4 @@
-#include "bench/doors.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
 #include "have_microhttpd.hpp"
@@ -107,12 +107,12 @@ long Stalled::unread() const {
     return ::ioctl(fd_, FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
-/// One part of a message of ZMTP 3, which ZeroMQ speaks (rfc.zeromq.org/spec/23), of at most 255 bytes.
+/// One frame of a message in ZMTP 3, ZeroMQ's protocol (rfc.zeromq.org/spec/23), of at most 255 bytes.
 std::string part(const std::string& bytes, char flags = 0) {
     return std::string(1, flags) + static_cast<char>(bytes.size()) + bytes;
 }
 
-/// How a socket of this type begins.
+/// Greeting of a socket of this type.
 std::string greeting(const std::string& type) {
     constexpr char kCommand = 4;
     std::string text("\xff\0\0\0\0\0\0\0\0\x7f\3\0NULL", 16);
@@ -165,7 +165,7 @@ std::unique_ptr<Stalled> watcher(int port) {
 /// Ports that are free now.
 DoorPorts free_ports(bool metrics, bool serve) {
     std::array<int, 4> fds{}, ports{};
-    for (std::size_t i = 0; i < fds.size(); ++i) { // all at once: four different ones
+    for (std::size_t i = 0; i < fds.size(); ++i) { // all at once: four different ports
         fds[i] = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         sockaddr_in at = here(0);
         socklen_t size = sizeof at;
@@ -180,7 +180,7 @@ DoorPorts free_ports(bool metrics, bool serve) {
     return {ports[0], ports[1], metrics ? ports[2] : 0, serve ? ports[3] : 0};
 }
 
-/// One client at each open door; each has sent its requests.
+/// One client per open port; each has sent its requests.
 std::vector<std::unique_ptr<Stalled>> stalled_clients(const DoorPorts& ports) {
     std::vector<std::unique_ptr<Stalled>> all;
     if (ports.publish > 0)
@@ -210,7 +210,7 @@ struct Stood {
     long unread = 0;
 };
 
-/// Comes when the doors are open, and goes before the program ends.
+/// Connects when the ports are open, and closes before the program ends.
 Stood stand_still(const DoorPorts& ports, Clock::time_point until) {
     std::vector<std::unique_ptr<Stalled>> clients;
     std::string why = "the run was over before the doors were open";

@@ -1,8 +1,7 @@
-#include "bench/feeds.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/scratch.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
@@ -30,11 +29,11 @@ double seconds_of(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-/// Wall-clock and processor time from its making on.
+/// Wall-clock and processor time since construction.
 class Watch {
 public:
     double seconds() const { return std::chrono::duration<double>(SteadyClock::now() - begin_).count(); }
-    /// The rates of `frames` in this time.
+    /// Computes the rates of `frames` in this time.
     void settle(FeedRun& run, long frames) const {
         const double time = seconds();
         run.frames = frames;
@@ -53,13 +52,13 @@ private:
     double processor_ = processor();
 };
 
-/// A folder to write into, and what it is.
+/// A folder to write into, with its description.
 struct Place {
     Place(std::string text, const fs::path& parent) : name(std::move(text)), folder(parent) {}
     std::string name;
     Scratch folder;
-    /// Frames that a file here may hold: 2 GiB, and never more than a quarter of the room. Throws RunError if
-    /// there is none for one.
+    /// Number of frames for a file here: 2 GiB, at most a quarter of the free space. Throws RunError if there
+    /// is none for one frame.
     long room() const {
         constexpr std::uintmax_t kMost = std::uintmax_t{2} << 30;
         std::error_code unknown;
@@ -82,7 +81,7 @@ FeedRun run_source(const std::string& text, double seconds) {
         if (pipeline.finished())
             throw RunError("The source ended early. " + pipeline.status().message);
     };
-    constexpr long kWarmUp = 10; // frames: slots and file touched once
+    constexpr long kWarmUp = 10; // frames: slots and file are touched once
     for (; processed() < kWarmUp; check())
         std::this_thread::sleep_for(milliseconds(2));
     const Watch watch;
@@ -122,7 +121,7 @@ FeedRun run_recorder(const std::string& path, long room, double seconds) {
     return run;
 }
 
-/// `sync`: the time counts until the storage has the bytes.
+/// `sync`: the time includes storing the bytes.
 FeedRun run_plain_write(const std::string& path, long room, double seconds, bool sync) {
     const std::vector<std::byte> pixels(kShape.bytes(), std::byte{0x5a});
     const int file = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
@@ -152,7 +151,7 @@ void write_raw_file(const std::string& path, int count) {
         throw RunError(path + " cannot be written.");
 }
 
-/// Goes away with the measurement, however that ends.
+/// Removed after the measurement, also on errors.
 class TemporaryFile {
 public:
     explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
@@ -172,7 +171,7 @@ class Feeds {
 public:
     Feeds(const std::string& filter, double seconds) : filter_(filter), seconds_(seconds) { find_places(); }
 
-    /// Nothing is measured then: what run() gives are names.
+    /// Measures nothing: run() then returns only names.
     Feeds& only_names() {
         only_names_ = true;
         return *this;
@@ -232,7 +231,7 @@ private:
         add(name, place, [&] { return run_source(text, seconds_); });
     }
 
-    /// Files played back round and round, out of memory.
+    /// Plays files repeatedly from memory.
     void files(const Place& place, const std::string& size) {
         constexpr long kFrames = 64;
         const std::string raw = place.folder / "frames.raw";

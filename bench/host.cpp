@@ -23,7 +23,7 @@ ChainStage link_of(const std::string& work) {
     return chain.stages().front();
 }
 
-/// Frames that a history takes before it is full.
+/// Maximum number of frames to fill a window.
 constexpr int kLongestHistory = 64;
 
 void run(HostStage& stage, const Frame& input, const Frame& output) {
@@ -46,7 +46,7 @@ double worst_of(double a, double b, double floor) {
     return std::abs(a - b) / std::max(std::abs(b), floor);
 }
 
-/// Targets better than the one that the environment asks for.
+/// Targets better than the one requested by the environment.
 std::int64_t disabled_by_environment = 0;
 
 void disable(std::int64_t targets) {
@@ -58,7 +58,7 @@ void disable(std::int64_t targets) {
 
 Spread copy_on_host(std::size_t bytes) {
     const int threads = parallel_threads();
-    static std::map<std::pair<std::size_t, int>, Spread> known; // every case of a size asks
+    static std::map<std::pair<std::size_t, int>, Spread> known; // shared by all cases of a size
     const std::pair key(bytes, threads);
     if (const auto found = known.find(key); found != known.end())
         return found->second;
@@ -154,7 +154,7 @@ void use_simd_of_environment() {
     std::string names;
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         if (std::string(wanted) == hwy::TargetName(target)) {
-            disabled_by_environment = target - 1; // better ones have lower bits
+            disabled_by_environment = target - 1; // better targets have lower bits
             disable(disabled_by_environment);
             return;
         }

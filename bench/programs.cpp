@@ -1,7 +1,6 @@
-#include "bench/programs.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
-#include "bench/scratch.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -98,8 +97,8 @@ nlohmann::ordered_json run_peers(const std::string& filter) {
     for (const char* name : {"specklescope-peers", "specklescope-peers-cuda"}) {
         const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / name;
         if (!fs::exists(program)) {
-            spdlog::info(
-                "{} was not built (it needs the libraries to compare with); those rows are left out.", name);
+            spdlog::info("{} was not built (it needs the libraries to compare with); those rows are omitted.",
+                         name);
             continue;
         }
         if (filter.find('\'') != std::string::npos || program.string().find('\'') != std::string::npos)
@@ -115,7 +114,7 @@ nlohmann::ordered_json run_peers(const std::string& filter) {
             for (auto& row : nlohmann::ordered_json::parse(text))
                 rows.push_back(std::move(row));
         } catch (const nlohmann::json::exception&) {
-            spdlog::warn("{} failed, and its rows are left out; run it by itself to see why.", name);
+            spdlog::warn("{} failed, and its rows are omitted; run it by itself to see why.", name);
         }
     }
     return rows;

@@ -1,9 +1,8 @@
-#include "bench/regions.hpp"
+#include "bench/sections.hpp"
 
 #include "analysis/region.hpp"
 #include "analysis/trace_history.hpp"
-#include "bench/stream.hpp"
-#include "bench/timing.hpp"
+#include "bench/report.hpp"
 #include "have_cuda.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
@@ -24,7 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr Shape kFieldShape{1392, 1040, 1, PixelType::u16};
 constexpr const char* kWork = "speckle:radius=2";
 
-/// Side by side in rows, rectangle, ellipse and polygon in turn, each over half the sides of its field.
+/// Regions in rows: rectangle, ellipse and polygon alternating, each over half the sides of its cell.
 std::vector<Region> spread_over(int columns, int rows) {
     std::vector<Region> regions;
     const double w = static_cast<double>(kFieldShape.width) / columns,
@@ -63,7 +62,7 @@ std::vector<RegionCase> cases() {
             {"16 regions of the whole picture", std::move(whole)}};
 }
 
-/// In turn, so that what else the machine does meets both alike.
+/// Alternating, so that other load affects both equally.
 Json row(Executor& executor, const RegionCase& work) {
     constexpr int kRounds = 7;
     constexpr double kSeconds = 0.6;
@@ -99,7 +98,7 @@ void add_rows(Json& rows, Executor& executor) {
 
 constexpr std::int64_t kInterval = 1'000'000; ///< ns: 1000 frames/s
 
-/// A result with means of `count` regions, to be pushed again and again under another number.
+/// A result with means of `count` regions, to be pushed repeatedly with new numbers.
 Result result_of(int count) {
     auto placed = std::make_shared<PlacedRegions>();
     auto values = std::make_shared<RegionValues>();

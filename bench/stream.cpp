@@ -1,8 +1,8 @@
-#include "bench/stream.hpp"
+#include "bench/sections.hpp"
 
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/timing.hpp"
+#include "bench/report.hpp"
 #include "config/executor.hpp"
 #include "have_cuda.hpp"
 
@@ -22,7 +22,7 @@ double ms_since(SteadyClock::time_point begin) {
     return std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count();
 }
 
-/// Sums while frames go through.
+/// Accumulates values while frames pass through.
 class Stream {
 public:
     Stream(Executor& executor, bool want_host) : executor_(executor), want_host_(want_host) {}

@@ -1,8 +1,8 @@
 // `specklescope run`: a session without a window, with a progress bar or plain lines, and a summary at the
 // end.
 #include "cli/run.hpp"
+#include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/summary.hpp"

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/whole_file.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 // A small file appears whole or not at all.
 #pragma once
 
-#include "files/replaceable.hpp"
+#include "files/whole_file.hpp"
 #include "pipeline/stats.hpp"
 
 #include <sys/types.h>

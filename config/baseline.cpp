@@ -5,9 +5,8 @@
 #include "base/long_work.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "files/npy_file.hpp"
-#include "pipeline/first_frame.hpp"
+#include "pipeline/source.hpp"
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -10,7 +10,7 @@
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
-#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include <algorithm>
 #include <chrono>

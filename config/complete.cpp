@@ -4,7 +4,6 @@
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "have_cuda.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"

@@ -1,15 +1,15 @@
 #include "config/last_window.hpp"
 
 #include "analysis/regions_file.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
 #include "config/atomic_file.hpp"
 #include "config/data_folder.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
-#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include <spdlog/spdlog.h>
 #include <toml++/toml.h>

@@ -1,11 +1,11 @@
 // Finds files that a run would write twice, or would write and read.
 #include "config/outputs.hpp"
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "config/settings.hpp"
 #include "files/whole_file.hpp"
 #include "sources/files/image_sequence.hpp"
-#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include <algorithm>
 #include <filesystem>

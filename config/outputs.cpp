@@ -1,7 +1,7 @@
 #include "config/outputs.hpp"
 
 #include "analysis/regions_file.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "files/whole_file.hpp"

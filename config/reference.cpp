@@ -6,7 +6,6 @@
 #include "config/text.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/unattended.hpp"
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
 #include "recording/recorder.hpp"

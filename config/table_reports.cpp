@@ -3,7 +3,7 @@
 #include "analysis/pulse.hpp"
 #include "analysis/pulse_table.hpp"
 #include "analysis/trials.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
 #include "recording/table.hpp"
@@ -40,8 +40,8 @@ std::string trace_text(const Pulse& pulse) {
     std::string text = count_of(pulse.samples, "value");
     if (std::isfinite(pulse.rate_hz))
         text += printed(" over %.1f s at %.4g frames/s", pulse.seconds, pulse.rate_hz);
-    if (pulse.left_out > 0)
-        text += ", " + std::to_string(pulse.left_out) + " without a number left out";
+    if (pulse.undefined > 0)
+        text += ", " + std::to_string(pulse.undefined) + " without a number left out";
     if (pulse.bridged > 0)
         text += ", " + std::to_string(pulse.bridged) + " missing interpolated";
     if (pulse.runs > 1)
@@ -54,7 +54,7 @@ Json to_json(const std::string& region, const Pulse& pulse) {
     Json json;
     json["region"] = region;
     json["samples"] = pulse.samples;
-    json["left_out"] = pulse.left_out;
+    json["left_out"] = pulse.undefined;
     json["interpolated"] = pulse.bridged;
     json["parts"] = pulse.runs;
     json["seconds"] = pulse.seconds;

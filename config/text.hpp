@@ -1,7 +1,7 @@
 // Small text helpers of help, errors and the manual.
 #pragma once
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <cstdio>
 #include <string>

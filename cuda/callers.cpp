@@ -20,7 +20,7 @@ std::function<void(void*, void*)> order_on(int device) {
     return [device](void* earlier, void* later) {
         if (earlier == later)
             return;
-        const DeviceScope scope(device, true);
+        const ScopedDevice scope(device, true);
         const Event reached(Event::Use::ordering);
         check(cudaEventRecord(reached.get(), static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
         check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), reached.get(), 0), "cudaStreamWaitEvent");
@@ -50,18 +50,17 @@ class GuestsMemory final : public SlotMemory {
 public:
     explicit GuestsMemory(int device) : device_(device) {}
     void* allocate(std::size_t bytes) override {
-        const DeviceScope scope(device_, true);
+        const ScopedDevice scope(device_, true);
         return memory_->allocate(bytes);
     }
     void release(void* memory) noexcept override {
         try {
-            const DeviceScope scope(device_, true);
+            const ScopedDevice scope(device_, true);
             memory_->release(memory);
         } catch (const std::exception&) { // the device is lost, including its locked memory
         }
     }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return true; }
 
 private:
     int device_;
@@ -97,14 +96,14 @@ void check_place(const std::byte* place, int device, const std::string& which, c
 
 } // namespace
 
-GivenBack::GivenBack(bool guest) {
+DeviceRestorer::DeviceRestorer(bool guest) {
     if (guest && cudaGetDevice(&before_) != cudaSuccess) {
         static_cast<void>(cudaGetLastError()); // no device: reported where it is needed
         before_ = -1;
     }
 }
 
-GivenBack::~GivenBack() {
+DeviceRestorer::~DeviceRestorer() {
     if (before_ >= 0)
         log_failure(cudaSetDevice(before_), "cudaSetDevice");
 }
@@ -118,7 +117,7 @@ void check_stream(cudaStream_t stream) {
     cudaStreamCaptureStatus capture{};
     if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
-        throw UsageError(of_stream("is none that can be used here"));
+        throw UsageError(of_stream("cannot be used here"));
     }
     if (capture != cudaStreamCaptureStatusNone)
         throw UsageError(of_stream("is being captured into a graph, which a chain cannot be part of"));
@@ -167,7 +166,7 @@ void CallersExecutor::lend_result(const Frame& into) {
     lent_on_host_.reset();
     if (!into)
         return;
-    const DeviceScope scope(device_, guest_);
+    const ScopedDevice scope(device_, guest_);
     if (into.space() == Space::device)
         lent_ = into;
     else if (page_locked(into.host()))
@@ -175,23 +174,23 @@ void CallersExecutor::lend_result(const Frame& into) {
 }
 
 std::shared_ptr<SlotMemory> CallersExecutor::callers_memory() const {
-    const DeviceScope scope(device_, guest_);
+    const ScopedDevice scope(device_, guest_);
     return std::make_shared<GuestsMemory>(device_);
 }
 
 void CallersExecutor::check_device(const ConstDeviceView& pixels, const std::string& which) const {
-    const DeviceScope scope(device_, guest_);
+    const ScopedDevice scope(device_, guest_);
     check_place(pixels.data, device_, which, "its first byte");
     check_place(last_byte(pixels), device_, which, "its last byte");
 }
 
 void CallersExecutor::order_with(const CallersStreams& streams) {
-    const DeviceScope scope(device_, guest_);
+    const ScopedDevice scope(device_, guest_);
     callers_.set(streams);
 }
 
 DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* stream) {
-    const DeviceScope scope(device_, guest_);
+    const ScopedDevice scope(device_, guest_);
     void* memory = nullptr;
     const auto order = static_cast<cudaStream_t>(stream);
     check_stream(order);
@@ -205,7 +204,7 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
     const auto known = std::make_shared<std::atomic<bool>>(true);
     const auto give_back = [device = device_, order, known](void* given) {
         try {
-            const DeviceScope there(device, true);
+            const ScopedDevice there(device, true);
             if (*known) {
                 log_failure(cudaFreeAsync(given, order), "cudaFreeAsync");
                 return;

@@ -9,24 +9,24 @@
 namespace specklescope::cuda {
 
 /// For guests: restores the thread's current device on destruction.
-class GivenBack {
+class DeviceRestorer {
 public:
-    explicit GivenBack(bool guest);
-    ~GivenBack();
-    GivenBack(const GivenBack&) = delete;
-    GivenBack& operator=(const GivenBack&) = delete;
+    explicit DeviceRestorer(bool guest);
+    ~DeviceRestorer();
+    DeviceRestorer(const DeviceRestorer&) = delete;
+    DeviceRestorer& operator=(const DeviceRestorer&) = delete;
 
 private:
     int before_ = -1; ///< −1: nothing to restore
 };
 
 /// Makes `device` the thread's current device for its lifetime, for calls of guests.
-class DeviceScope {
+class ScopedDevice {
 public:
-    DeviceScope(int device, bool guest) : before_(guest) { check(cudaSetDevice(device), "cudaSetDevice"); }
+    ScopedDevice(int device, bool guest) : before_(guest) { check(cudaSetDevice(device), "cudaSetDevice"); }
 
 private:
-    GivenBack before_;
+    DeviceRestorer before_;
 };
 
 /// Copies long rows one by one, so that padding is not transferred; the copy engines handle both forms. For a

@@ -2,6 +2,8 @@
 // extracts samples at positions known at compile time.
 #pragma once
 
+#include "pipeline/image.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -81,5 +83,12 @@ template <class T, int kChannels> struct Chunk {
             words[i] = __funnelshift_r(around[i], around[i + 1], 8U * (static_cast<unsigned>(offset) & 3U));
     }
 };
+
+/// View::row for kernels.
+template <class T> __device__ __forceinline__ T* row_of(const View<T, Space::device>& view, int y) {
+    using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    return reinterpret_cast<T*>(reinterpret_cast<Byte*>(view.data) +
+                                static_cast<std::size_t>(y) * view.pitch);
+}
 
 } // namespace specklescope::cuda

@@ -1,7 +1,7 @@
 #include "cuda/defined_filter.hpp"
 
+#include "cuda/chunks.cuh"
 #include "cuda/counts.hpp"
-#include "cuda/rows.cuh"
 
 #include <algorithm>
 

@@ -2,10 +2,23 @@
 #pragma once
 
 #include "cuda/device.hpp"
-#include "cuda/filter_guard.hpp"
+#include "pipeline/frame.hpp"
 #include "stages/filter_norm.hpp"
 
 namespace specklescope::cuda {
+
+/// In device memory, written before the kernels that read it.
+struct FilterGuard {
+    PixelCounts found; ///< undefined and infinite results of the plain filter
+    float offset;      ///< common_offset()
+};
+
+#ifdef __CUDACC__
+/// True if a kernel has nothing to do. The same for all threads.
+__device__ inline bool skipped(const FilterGuard* guard) {
+    return guard && guard->found.undefined == 0 && guard->found.infinite == 0;
+}
+#endif
 
 /// Runs a filter according to FilterNorm. Only the device knows whether a frame needs more than the plain
 /// filter, so that the kernels for it are launched for each f32 frame and return immediately while all

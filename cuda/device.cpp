@@ -1,4 +1,5 @@
 #include "cuda/device.hpp"
+
 #include "base/log.hpp"
 #include "cuda/devices.hpp"
 
@@ -22,7 +23,7 @@ std::string no_device_reason(cudaError_t status) {
                "; update the driver";
     if (status == cudaSuccess || status == cudaErrorNoDevice)
         return "the NVIDIA driver finds no GPU";
-    return std::string("CUDA says: ") + cudaGetErrorString(status);
+    return std::string("CUDA error: ") + cudaGetErrorString(status);
 }
 
 } // namespace
@@ -141,7 +142,6 @@ public:
     }
     void release(void* memory) noexcept override { log_failure(cudaFree(memory), "cudaFree"); }
     Space space() const override { return Space::device; }
-    bool page_locked() const override { return false; }
 
 private:
     int device_ = current_device();
@@ -159,7 +159,6 @@ public:
     }
     void release(void* memory) noexcept override { log_failure(cudaFreeHost(memory), "cudaFreeHost"); }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return true; }
 
 private:
     int device_ = current_device();
@@ -194,3 +193,16 @@ cudaDeviceProp use_device(int index) {
 
 } // namespace cuda
 } // namespace specklescope
+
+namespace specklescope::cuda {
+
+Buffer uploaded(const void* values, std::size_t bytes) {
+    if (bytes == 0)
+        return {};
+    Buffer buffer(bytes, device_memory());
+    check(cudaMemcpy(buffer.as<void>(), values, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    return buffer;
+}
+
+} // namespace specklescope::cuda

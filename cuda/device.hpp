@@ -2,7 +2,7 @@
 // devices.hpp.
 #pragma once
 
-#include "pipeline/device_error.hpp"
+#include "base/error.hpp"
 #include "pipeline/frame.hpp"
 
 #include <cuda_runtime.h>
@@ -13,6 +13,7 @@
 #include <source_location>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace specklescope::cuda {
 
@@ -110,5 +111,13 @@ std::shared_ptr<SlotMemory> page_locked_memory();
 /// Makes `index` the calling thread's device. Throws RunError "No CUDA device can be used: …" with the
 /// reason.
 cudaDeviceProp use_device(int index);
+
+/// Device memory with a copy of these values (empty for none), valid for all streams: a plain cudaMemcpy may
+/// return while pageable memory is still being transferred, and the frames' streams do not wait for the
+/// default stream.
+Buffer uploaded(const void* values, std::size_t bytes);
+template <class T> Buffer uploaded(const std::vector<T>& values) {
+    return uploaded(values.data(), values.size() * sizeof(T));
+}
 
 } // namespace specklescope::cuda

@@ -8,7 +8,7 @@
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/flight.hpp"
-#include "cuda/leaving_results.hpp"
+#include "cuda/result_pool.hpp"
 #include "pipeline/plan.hpp"
 
 #include <spdlog/spdlog.h>
@@ -42,7 +42,7 @@ public:
         // the streams here do not wait for it
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
         if (results_leave)
-            leaving_.emplace(device);
+            result_pool_.emplace(device);
         for (std::size_t i = 0; i < flights_.size(); ++i) {
             flights_[i].index = static_cast<int>(i);
             flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
@@ -59,7 +59,7 @@ public:
     }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        const DeviceScope scope(device_, guest_);
+        const ScopedDevice scope(device_, guest_);
         if (plan_) {
             if (differs_in_free_only(*chain_, *chain))
                 plan_->set_params(*chain);
@@ -71,7 +71,7 @@ public:
     }
 
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        const DeviceScope scope(device_, guest_);
+        const ScopedDevice scope(device_, guest_);
         const RegionsInEffect next{std::move(regions), version};
         regions_ = plan_ ? on_device(next.on(plan_->output, nullptr)) : nullptr;
         in_effect_ = next;
@@ -83,7 +83,7 @@ public:
     }
 
     void prepare(const Shape& input, bool want_host) override {
-        const DeviceScope scope(device_, guest_);
+        const ScopedDevice scope(device_, guest_);
         if (plan_ && plan_->input == input)
             return;
         replace_plan(*chain_, input);
@@ -97,7 +97,7 @@ public:
             gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
-        const DeviceScope scope(device_, guest_);
+        const ScopedDevice scope(device_, guest_);
         if (!plan_ || plan_->input != frame.shape())
             replace_plan(*chain_, frame.shape());
         if (want_host)
@@ -134,7 +134,7 @@ public:
     std::optional<Result> collect(bool wait) override {
         if (in_flight_ == 0)
             return std::nullopt;
-        const DeviceScope scope(device_, guest_);
+        const ScopedDevice scope(device_, guest_);
         Flight& flight = flights_[first_];
         if (!wait && !flight.done.done())
             return std::nullopt;
@@ -165,8 +165,8 @@ public:
             return !ring || spare;
         };
         return !plan_ ||
-               ((leaving_ ? leaving_->wait(plan_->output, timeout)
-                          : wait_for(spare_result_, plan_->results ? plan_->results : plan_->uploads)) &&
+               ((result_pool_ ? result_pool_->wait(plan_->output, timeout)
+                              : wait_for(spare_result_, plan_->results ? plan_->results : plan_->uploads)) &&
                 wait_for(spare_download_, plan_->downloads));
     }
 
@@ -215,8 +215,10 @@ private:
                                                  PlanMemory{.stages = device_memory_,
                                                             .downloads = page_locked_,
                                                             .in_flight = kFramesInFlight,
-                                                            .results = !leaving_},
+                                                            .results = !result_pool_},
                                                  plan_.get());
+        if (agree_ && plan_ && plan_->input == input)
+            agree_(next->output);
         std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
             next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
         compute_.synchronize(); // memory of replaced stages and images is freed with the old plan
@@ -265,7 +267,7 @@ private:
     }
 
     Frame take_result(Result& result, const std::shared_ptr<FrameRing>& ring) {
-        return leaving_ ? leaving_->take(plan_->output, result.memory) : take(spare_result_, *ring);
+        return result_pool_ ? result_pool_->take(plan_->output, result.memory) : take(spare_result_, *ring);
     }
 
     static Frame take(Frame& spare, FrameRing& ring) {
@@ -313,7 +315,7 @@ private:
                 image = step.conversion.device();
                 flight.mark(compute_, "convert");
             }
-            if (step.left_out)
+            if (step.skipped)
                 continue;
             const DeviceView output = step.between ? step.between.device() : result.device_image.device();
             step.begin(complete);
@@ -393,7 +395,7 @@ private:
     bool gap_ = false;                      ///< since the last processed frame
     SteadyClock::time_point timed_{};       ///< submission of the last timed frame
     Frame spare_result_, spare_download_;   ///< found by wait_slot() for the next submit
-    std::optional<LeavingResults> leaving_; ///< memory of results that callers keep; none: results use slots
+    std::optional<ResultPool> result_pool_; ///< memory of results that callers keep; none: results use slots
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;
 };
@@ -401,7 +403,7 @@ private:
 } // namespace
 
 std::unique_ptr<Executor> make_cuda_executor(int device, bool guest, bool results_leave) {
-    const GivenBack before(guest);
+    const DeviceRestorer before(guest);
     return std::make_unique<CudaExecutor>(device, guest, results_leave);
 }
 

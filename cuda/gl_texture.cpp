@@ -1,7 +1,7 @@
 #include "cuda/gl_texture.hpp"
 
+#include "cuda/convert.hpp"
 #include "cuda/device.hpp"
-#include "cuda/rgba.hpp"
 
 #include <GL/gl.h>
 #include <cuda_gl_interop.h>

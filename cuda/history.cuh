@@ -4,7 +4,9 @@
 
 #include "base/host_device.hpp"
 #include "cuda/device.hpp"
+#include "pipeline/counts.hpp"
 #include "pipeline/stage.hpp"
+#include "stages/history.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -195,6 +197,39 @@ __device__ inline void count_saturated(PixelCounts& counts, const Samples<std::u
     count_in_warp(counts.saturated, saturated);
 }
 
+#endif
+
+// Device memory of stages with a window. For .cu files only.
+
+/// check_history() with the free memory of the current device.
+inline void check_device_history(std::string_view stage, int frames, const HistoryBytes& bytes) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    check_history(stage, "the GPU", frames, bytes, free);
+}
+
+#ifdef __CUDACC__
+/// Owner of the memory of AgesOnDevice.
+class AgesMemory {
+public:
+    AgesMemory() = default;
+    explicit AgesMemory(const Tiles& tiles)
+        : ages_(tiles.samples() * sizeof(std::uint16_t), device_memory()),
+          of_tiles_(static_cast<std::size_t>(tiles.count) * sizeof(std::uint32_t), device_memory()) {}
+    static std::size_t bytes(const Tiles& tiles) {
+        return tiles.samples() * sizeof(std::uint16_t) +
+               static_cast<std::size_t>(tiles.count) * sizeof(std::uint32_t);
+    }
+    AgesOnDevice view(int window, PixelType type, const FrameInfo& info) const {
+        const std::optional<double> threshold = saturation_threshold(type, info);
+        return {ages_.as<std::uint16_t>(), of_tiles_.as<std::uint32_t>(), window,
+                threshold ? static_cast<float>(*threshold) : 0.0F};
+    }
+
+private:
+    Buffer ages_, of_tiles_;
+};
 #endif
 
 } // namespace specklescope::cuda

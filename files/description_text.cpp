@@ -1,8 +1,16 @@
 #include "files/description_text.hpp"
 
+#include "base/text.hpp"
+#include "files/recorded.hpp"
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
 
 namespace specklescope {
 
@@ -93,6 +101,152 @@ double number_of(string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+}
+
+namespace {
+
+using std::string_view;
+
+constexpr double kUmPerInch = 25400, kUmPerCm = 10000;
+constexpr double kSquare = 1e-3; ///< relative: rounding of equal sides
+
+/// Units as written by ImageJ and OME, after plain_unit().
+std::optional<double> um_of(string_view unit) {
+    constexpr std::array<std::pair<string_view, double>, 22> kUnits = {{{"pm", 1e-6},
+                                                                        {"Å", 1e-4},
+                                                                        {"nm", 1e-3},
+                                                                        {"nanometer", 1e-3},
+                                                                        {"um", 1},
+                                                                        {"micron", 1},
+                                                                        {"microns", 1},
+                                                                        {"micrometer", 1},
+                                                                        {"micrometers", 1},
+                                                                        {"micrometre", 1},
+                                                                        {"mm", 1e3},
+                                                                        {"millimeter", 1e3},
+                                                                        {"millimeters", 1e3},
+                                                                        {"cm", kUmPerCm},
+                                                                        {"centimeter", kUmPerCm},
+                                                                        {"dm", 1e5},
+                                                                        {"m", 1e6},
+                                                                        {"meter", 1e6},
+                                                                        {"metre", 1e6},
+                                                                        {"inch", kUmPerInch},
+                                                                        {"inches", kUmPerInch},
+                                                                        {"in", kUmPerInch}}};
+    const auto* const found =
+        std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& known) { return known.first == unit; });
+    return found == kUnits.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool no_length(string_view unit) {
+    return unit.empty() || unit == "pixel" || unit == "pixels" || unit == "px";
+}
+
+std::string digits(double value) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.7g", value);
+    return text.data();
+}
+
+/// Scale for pixels of `x` × `y` µm according to `by`.
+FileScale squares(double x, double y, std::string by) {
+    if (!(x > 0 && y > 0 && std::isfinite(x) && std::isfinite(y)))
+        return {};
+    if (std::abs(x - y) > kSquare * std::max(x, y))
+        return {.refused = "its pixels are " + digits(x) + " × " + digits(y) + " µm by " + by +
+                           ", and lengths are kept of square pixels only: no scale is taken; resample it, "
+                           "or give --um-per-px"};
+    if (x > kMaxUmPerPx)
+        return {.refused = "its pixels are " + digits(x) + " µm by " + by +
+                           ", which is no size of a pixel. Give --um-per-px if it is known"};
+    return {.um_per_px = x, .by = std::move(by)};
+}
+
+FileScale unknown_unit(const std::string& unit, const std::string& by) {
+    return {.refused = by + " says lengths in '" + one_line(unit) +
+                       "', which is no length known here: no scale is taken. Give --um-per-px"};
+}
+
+/// Nothing if it contains no lengths.
+std::optional<FileScale> ome_scale(string_view xml) {
+    const std::optional<XmlElement> pixels = xml_element(xml, "Pixels");
+    const string_view tag = pixels ? pixels->tag : string_view();
+    const auto x = xml_attribute(tag, "PhysicalSizeX"), y = xml_attribute(tag, "PhysicalSizeY");
+    if (!x || !y)
+        return std::nullopt;
+    std::array<double, 2> um{};
+    for (const bool of_y : {false, true}) {
+        const std::string unit =
+            plain_unit(xml_attribute(tag, of_y ? "PhysicalSizeYUnit" : "PhysicalSizeXUnit").value_or("um"));
+        const std::optional<double> length = um_of(unit);
+        if (!length && (no_length(unit) || unit == "reference frame"))
+            return std::nullopt;
+        if (!length)
+            return unknown_unit(unit, "OME-XML");
+        um[of_y ? 1 : 0] = number_of(of_y ? *y : *x) * *length;
+    }
+    return squares(um[0], um[1], "OME-XML");
+}
+
+/// Seven digits, the precision of a float, as libtiff returns both ratios.
+double of_resolution(double pixels, double um) {
+    return pixels > 0 && std::isfinite(pixels) ? std::strtod(digits(um / pixels).c_str(), nullptr) : 0;
+}
+
+std::optional<FileScale> imagej_scale(string_view description, const TiffResolution& resolution) {
+    const auto said = imagej_value(description, "unit");
+    if (!said)
+        return std::nullopt;
+    const std::string unit = plain_unit(*said),
+                      across = plain_unit(imagej_value(description, "yunit").value_or(*said));
+    if (no_length(unit))
+        return FileScale{};
+    const std::optional<double> x = um_of(unit), y = um_of(across);
+    if (!x || !y)
+        return unknown_unit(x ? across : unit, "ImageJ");
+    return squares(of_resolution(resolution.x, *x), of_resolution(resolution.y, *y),
+                   "ImageJ's unit " + one_line(unit));
+}
+
+/// Typical values that programs write for a screen or a printer.
+bool of_a_device(double dots_per_inch) {
+    constexpr std::array<int, 23> kDevices = {72,  75,  90,  96,  100, 120, 144,  150,  180,  192,  200, 240,
+                                              300, 350, 360, 400, 600, 720, 1200, 1440, 2400, 2880, 4800};
+    return std::any_of(kDevices.begin(), kDevices.end(),
+                       [&](int device) { return std::abs(dots_per_inch - device) < 5e-4 * device; });
+}
+
+FileScale plain_scale(const TiffResolution& resolution) {
+    if (resolution.unit != 2 && resolution.unit != 3)
+        return {};
+    if (resolution.x == 1 && resolution.y == 1) // a placeholder
+        return {};
+    const double um = resolution.unit == 2 ? kUmPerInch : kUmPerCm;
+    const std::string by = "its resolution of " + digits(resolution.x) +
+                           (resolution.unit == 2 ? " pixels an inch" : " pixels a cm");
+    if (of_a_device(resolution.x * kUmPerInch / um))
+        return {.refused = by + " is one of screens and printers, not a measure of what is seen: no scale is "
+                                "taken. Give --um-per-px if it is known"};
+    return squares(of_resolution(resolution.x, um), of_resolution(resolution.y, um), by);
+}
+
+} // namespace
+
+int ome_significant_bits(string_view description) {
+    const std::optional<XmlElement> pixels = xml_element(description, "Pixels");
+    const double bits = pixels ? number_of(xml_attribute(pixels->tag, "SignificantBits").value_or("")) : 0;
+    return bits >= 1 && bits <= 64 ? static_cast<int>(bits) : 0;
+}
+
+FileScale tiff_scale(string_view description, const TiffResolution& resolution) {
+    if (is_ome_xml(description))
+        if (std::optional<FileScale> ome = ome_scale(description))
+            return *ome;
+    if (description.starts_with("ImageJ="))
+        if (std::optional<FileScale> imagej = imagej_scale(description, resolution))
+            return *imagej;
+    return plain_scale(resolution);
 }
 
 } // namespace specklescope

@@ -1,8 +1,9 @@
-// Owners for GStreamer's counted objects, for sources and recorders.
+// Owners for GStreamer's reference-counted objects, for sources and recorders.
 #pragma once
 
 #include <gst/gst.h>
 
+#include <future>
 #include <memory>
 
 namespace specklescope {
@@ -23,12 +24,16 @@ struct GstRelease {
 
 template <class T> using GstHandle = std::unique_ptr<T, GstRelease>;
 
-/// Takes a floating reference for its own.
+/// Takes ownership of a floating reference.
 inline GstHandle<GstElement> own(GstElement* element) {
     return GstHandle<GstElement>(element ? GST_ELEMENT(gst_object_ref_sink(element)) : nullptr);
 }
 inline GstHandle<GstElement> share(GstElement* element) {
     return GstHandle<GstElement>(GST_ELEMENT(gst_object_ref(element)));
 }
+
+/// Calls gst_element_set_state() on a new thread, because GStreamer waits forever if the system gives it no
+/// thread. The caller may drop the future early. Throws RunError if the new thread cannot be started.
+std::future<GstStateChangeReturn> set_state_aside(GstElement* element, GstState state);
 
 } // namespace specklescope

@@ -1,8 +1,8 @@
 #include "files/gst_init.hpp"
 
 #include "base/error.hpp"
-#include "base/known_secrets.hpp"
 #include "base/log.hpp"
+#include "base/source_argument.hpp"
 #include "files/gst_handles.hpp"
 
 #include <spdlog/spdlog.h>
@@ -14,6 +14,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace specklescope {
 
@@ -26,10 +29,10 @@ std::string_view text_of(const GLogField& field) {
 }
 
 std::atomic<bool> takes_glib_log{true};
-constinit std::atomic<pid_t> started_by{0}; ///< 0: nobody yet
+constinit std::atomic<pid_t> started_by{0}; ///< 0: not yet started
 constinit std::atomic<bool> child_after_start{false};
 
-/// The program that a library is in may have GStreamer of its own.
+/// The program that uses the library may use GStreamer too.
 [[maybe_unused]] const int start_watched = ::pthread_atfork(
     nullptr, nullptr, [] { child_after_start = child_after_start || gst_is_initialized() != FALSE; });
 
@@ -71,5 +74,18 @@ void init_gstreamer() {
 }
 
 void leave_glib_log() { takes_glib_log = false; }
+
+std::future<GstStateChangeReturn> set_state_aside(GstElement* element, GstState state) {
+    std::promise<GstStateChangeReturn> promise;
+    std::future<GstStateChangeReturn> done = promise.get_future();
+    try {
+        std::thread([promise = std::move(promise), held = share(element), state]() mutable {
+            promise.set_value(gst_element_set_state(held.get(), state));
+        }).detach();
+    } catch (const std::system_error&) {
+        throw RunError("GStreamer " + did_not_start());
+    }
+    return done;
+}
 
 } // namespace specklescope

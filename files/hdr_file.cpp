@@ -34,7 +34,7 @@ public:
             read_line();
             auto* out = reinterpret_cast<float*>(to.row(y));
             for (const Rgbe& pixel : line_) {
-                // The middle of the step that the mantissa stands for.
+                // The centre of the quantisation step.
                 const double unit = pixel[3] == 0 ? 0 : std::ldexp(scale_, pixel[3] - (128 + 8));
                 for (std::size_t c = 0; c < 3; ++c)
                     *out++ = static_cast<float>((pixel[c] + 0.5) * unit);
@@ -54,7 +54,7 @@ private:
     [[noreturn]] void refuse(const std::string& what) const {
         throw RunError("'" + path_ + "' is not a readable Radiance image: " + what + ".");
     }
-    /// As much of a line as a sentence can quote.
+    /// The start of a line, short enough to quote.
     static std::string quoted(const std::string& line) {
         constexpr std::size_t kMost = 80;
         return line.size() > kMost ? utf8_prefix(line, kMost - 3) + "…" : line;
@@ -64,7 +64,7 @@ private:
                        std::to_string(shape_.height) + ".");
     }
 
-    /// Without its end; the headers of other programs are never long.
+    /// A line without its end; valid headers are never long.
     std::string text_line() {
         constexpr std::size_t kMost = 65536;
         std::string line;
@@ -78,9 +78,9 @@ private:
         return line;
     }
 
-    /// EXPOSURE is what the values were multiplied by, once or several times.
+    /// EXPOSURE is the factor of the values, possibly given several times.
     void read_header() {
-        (void)text_line(); // "#?RADIANCE": open_image has seen it
+        (void)text_line(); // "#?RADIANCE": checked by open_image
         for (std::string line = text_line(); !line.empty(); line = text_line()) {
             const auto value = [&](std::string_view key) -> std::optional<std::string> {
                 return line.starts_with(key) ? std::optional(line.substr(key.size())) : std::nullopt;
@@ -141,7 +141,7 @@ private:
             read_plane(part);
     }
 
-    /// Above 128: a run of the next byte; otherwise so many bytes as they are.
+    /// Above 128: a run of the next byte; otherwise this number of literal bytes.
     void read_plane(std::size_t part) {
         for (std::size_t x = 0; x < line_.size();) {
             const std::uint8_t count = byte();
@@ -155,7 +155,8 @@ private:
         }
     }
 
-    /// Pixel by pixel; (1, 1, 1, n) repeats the last one n times, a second such after it 256·n times.
+    /// Pixel by pixel; (1, 1, 1, n) repeats the last pixel n times, a second one directly after it 256·n
+    /// times.
     void read_pixels(Rgbe pixel) {
         int shift = 0;
         for (std::size_t x = 0;;) {

@@ -29,7 +29,7 @@ Shape ImageReader::begin_oriented(const Shape& stored, unsigned orientation) {
     return upright;
 }
 
-/// Pixel (x, y) of the upright picture is `first + x * right + y * down` of the stored one, in pixels.
+/// Pixel (x, y) of the upright image is `first + x * right + y * down` of the stored one, in pixels.
 void ImageReader::turn_rows(HostView to) {
     if (turned_.empty()) {
         check_shape(stored_, "'" + path_ + "'");

@@ -1,9 +1,9 @@
-// Reading image files row by row: PNG by libpng, JPEG by libjpeg, TIFF by libtiff,
-// Radiance by hand, OpenEXR by OpenEXR. The contents decide which,
-// not the ending. Nothing of what the libraries have to say reaches the terminal: it is part of the RunError.
+// Reads image files row by row: PNG by libpng, JPEG by libjpeg, TIFF by libtiff, Radiance by our own reader,
+// OpenEXR by OpenEXR. The contents determine the format, not the extension. Messages of the libraries go into
+// the RunError, not to the terminal.
 #pragma once
 
-#include "files/file_scale.hpp"
+#include "files/description_text.hpp"
 #include "files/recorded.hpp"
 #include "files/tiff_stack.hpp"
 #include "files/transfer.hpp"
@@ -19,83 +19,82 @@
 
 namespace specklescope {
 
-/// Largest value that a sample can have, as the file states it.
+/// Largest possible sample value according to the file.
 struct StatedFullScale {
-    double value = 0; ///< 0: none, or the type's own
-    std::string by{}; ///< "its MaxSampleValue"; empty: the largest value of its kind of sample
+    double value = 0; ///< 0: none, or the type's
+    std::string by{}; ///< "its MaxSampleValue"; empty: the largest value of the sample type
 };
 
-/// One file with one or more pages. Rows come strictly from top to bottom, so that a tall image can be taken
-/// in parts.
+/// One file with one or more pages. Rows are read strictly from top to bottom, so that a tall image can be
+/// read in parts.
 class ImageReader {
 public:
-    /// Bytes of rows between two questions whether the work goes on (base/long_work.hpp), or one row.
+    /// Bytes of rows between two progress reports (base/long_work.hpp), or one row.
     static constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20;
 
     explicit ImageReader(std::string path) : path_(std::move(path)) {}
     ImageReader(const ImageReader&) = delete;
     ImageReader& operator=(const ImageReader&) = delete;
     virtual ~ImageReader() = default;
-    /// Header of the next page, whose rows then follow; nothing after the last page. The first call gives the
-    /// first page. Throws RunError if the page is of a kind that cannot be read.
+    /// Header of the next page, whose rows follow; nothing after the last page. The first call returns the
+    /// first page. Throws RunError for unsupported pages.
     virtual std::optional<Shape> next_page() = 0;
-    /// Header of page number `page`, from 0, as next_page() would give it on its way; nothing where there is
-    /// no such page, or where this reader would have to go back and cannot.
-    virtual std::optional<Shape> go_to(std::uint64_t page) = 0;
-    /// The next to.shape.height rows of the page. Throws RunError where the file is damaged or cut short, and
-    /// Cancelled.
+    /// Header of page number `page`, from 0, as from next_page(); nothing if there is no such page, or if
+    /// this reader would have to go back and cannot.
+    virtual std::optional<Shape> seek_page(std::uint64_t page) = 0;
+    /// Reads the next to.shape.height rows of the page. Throws RunError if the file is damaged or truncated,
+    /// and Cancelled.
     void read_rows(HostView to);
-    /// Pages in the file, each a frame; walks through it, for TIFF. 0: unknown. To be asked before the second
-    /// page.
+    /// Number of pages in the file, each a frame; for TIFF this reads through the file. 0: unknown. Call it
+    /// before the second page.
     virtual std::uint64_t pages() = 0;
-    /// What a recording of ours says of the present page; nothing in any other file.
+    /// Metadata of the current page in one of our recordings; empty for other files.
     const Recorded& recorded() const { return recorded_.now(); }
-    /// What it has said that cannot be and was left out: RecordedText::doubts().
+    /// Invalid values that were ignored: RecordedText::doubts().
     const std::vector<std::string_view>& doubts() const { return recorded_.doubts(); }
-    /// How large its pixels are, whoever wrote it: as a recording of ours says, or as other programs do.
+    /// Pixel size, from one of our recordings or from another program.
     virtual FileScale scale() const { return {.um_per_px = recorded().um_per_px}; }
-    /// The text of the present page from which recorded() was read, as it stands there; empty where there is
-    /// none.
+    /// Original text that recorded() was read from, for the current page; empty if there is none.
     const std::string& description() const { return description_; }
-    /// Sentences on what was chosen of a file with several axes; empty where there was no choice.
+    /// Sentences about the selection in a file with several axes; empty without a selection.
     virtual const std::string& remark() const {
         static const std::string none;
         return none;
     }
-    /// How the values of the present page are coded: as the file says, or as is usual of its kind.
+    /// Coding of the current page: from the file, or assumed for its format.
     virtual Coding coding() const = 0;
-    /// Full scale of the samples of the present page.
+    /// Full scale of the current page.
     virtual StatedFullScale full_scale() const { return {}; }
-    /// Facts about the present page that the user should know, each to be put after the file's name:
-    /// "is turned by its orientation 6". Complete when its rows have been read.
+    /// Notes about the current page for the user, to be put after the file's name: "is turned by its
+    /// orientation 6". Complete after its rows have been read.
     const std::vector<std::string>& remarks() const { return remarks_; }
-    /// "JPEG" where the present page is coded with loss; empty where it is not.
+    /// "JPEG" if the current page has lossy compression; otherwise empty.
     virtual std::string lossy() const { return {}; }
 
 protected:
-    virtual void take_rows(HostView to) = 0; ///< as read_rows()
-    /// Says that the file is being read; throws Cancelled.
+    virtual void take_rows(HostView to) = 0; ///< for read_rows()
+    /// Reports progress; throws Cancelled.
     void goes_on() const;
-    /// Begins a page of `stored` pixels with an orientation of TIFF and Exif, 1…8. Returns the shape of the
-    /// upright picture, whose rows read_rows() then gives.
+    /// Starts a page of `stored` pixels with an orientation of TIFF and Exif, 1…8. Returns the shape of the
+    /// upright image, whose rows read_rows() then returns.
     Shape begin_oriented(const Shape& stored, unsigned orientation);
 
     const std::string path_;
     std::string description_;
-    RecordedText recorded_; ///< as it was read from that
+    RecordedText recorded_; ///< from description_
     std::vector<std::string> remarks_;
-    Shape stored_; ///< of begin_oriented()
+    Shape stored_; ///< from begin_oriented()
 
 private:
     void read_bands(HostView to);
     void turn_rows(HostView to);
 
     unsigned orientation_ = 1;
-    std::vector<std::byte> turned_; ///< all of a page that is turned, as stored
-    int upright_row_ = 0;           ///< the next row of the upright picture
+    std::vector<std::byte> turned_; ///< the whole rotated page, as stored
+    int upright_row_ = 0;           ///< next row of the upright image
 };
 
-/// A file of one image: whoever derives sets shape_.
+/// A file with one image: derived classes set shape_.
 class SingleImageReader : public ImageReader {
 public:
     using ImageReader::ImageReader;
@@ -103,7 +102,9 @@ public:
         return std::exchange(given_, true) ? std::nullopt : std::optional(shape_);
     }
     std::uint64_t pages() final { return 1; }
-    std::optional<Shape> go_to(std::uint64_t page) final { return page == 0 ? next_page() : std::nullopt; }
+    std::optional<Shape> seek_page(std::uint64_t page) final {
+        return page == 0 ? next_page() : std::nullopt;
+    }
 
 protected:
     Shape shape_;
@@ -113,20 +114,20 @@ private:
 };
 
 /// Throws RunError: no such file, not an image, a damaged header.
-/// - PNG: 1…16 bits grey (1, 2, 4 are spread over 0…255), 8/16-bit RGB, palette (as RGB)
+/// - PNG: 1…16 bits grey (1, 2, 4 are scaled to 0…255), 8/16-bit RGB, palette (as RGB)
 /// - JPEG: grey, colour (as RGB)
 /// - TIFF: 1-bit (0, 255), 2…16-bit unsigned as integers; signed and wider integers and 16, 24, 32 and 64-bit
-///   float as 32-bit float; grey, RGB or palette; strips or tiles, one plane or several, any compression
-///   libtiff knows, BigTIFF, both byte orders; previews and masks among the pages are passed over; "white is
-///   zero" is turned round
-/// - PNG, JPEG and TIFF are turned upright by their orientation
+///   float as 32-bit float; grey, RGB or palette; strips or tiles, one plane or several, any compression of
+///   libtiff, BigTIFF, both byte orders; previews and masks among the pages are skipped; "white is zero" is
+///   inverted
+/// - PNG, JPEG and TIFF are rotated by their orientation
 /// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
-/// - OpenEXR, where this was built with it: the first part's R, G, B or Y or only channel, as 32-bit float
+/// - OpenEXR, if built with it: the first part's R, G, B or Y or only channel, as 32-bit float
 /// Transparency is dropped.
-/// `choice`: of a TIFF with several channels or slices. Throws UsageError where it has no such one.
+/// `choice`: for a TIFF with several channels or slices. Throws UsageError if it does not exist.
 std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice = {});
 
-// By kind; open_image chooses.
+// Readers per format; open_image chooses.
 std::unique_ptr<ImageReader> open_png(const std::string& path);
 std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
 std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoice& choice = {});

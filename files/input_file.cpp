@@ -25,7 +25,7 @@ void check_exists(const std::string& path) {
 
 namespace {
 
-/// Waits until there is something to read, or nobody writes any more.
+/// Waits until data are available or the writer has closed the pipe.
 void await(int fd, const std::string& what) {
     constexpr int kLook = 50; // ms
     pollfd writer{fd, POLLIN, 0};
@@ -33,13 +33,13 @@ void await(int fd, const std::string& what) {
         work_goes_on(what);
 }
 
-/// Opening in the usual way would wait for a writer, without a word and without an end.
+/// A blocking open would wait for a writer indefinitely, without a message.
 InputFile open_pipe(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     InputFile file(fd < 0 ? nullptr : ::fdopen(fd, "rb"));
     if (!file)
         return file;
-    await(fd, "waiting for somebody to write into the pipe '" + path + "'");
+    await(fd, "waiting for a writer of the pipe '" + path + "'");
     (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     return file;
 }

@@ -1,4 +1,4 @@
-// Opening files for reading, with the errors that a user can act on.
+// Opens files for reading, with helpful errors.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ struct CloseFile {
 };
 using InputFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// Throws RunError: no such file, a folder, no permission; a pipe, unless those serve. Opening a pipe waits,
-/// as long work that can be stopped, until somebody writes into it.
+/// Throws RunError: no such file, a folder, no permission; a pipe, unless allowed. Opening a pipe waits for a
+/// writer and can be cancelled.
 enum class Pipes : std::uint8_t { refused, taken };
 InputFile open_input(const std::string& path, Pipes pipes = Pipes::refused);
 
-/// All of a file, or of what a pipe brings until it is closed, as long work that can be stopped. Throws
-/// RunError as open_input() does, where it cannot be read to its end, and where it is larger than `most`
-/// bytes: then it is no `kind`, "file of regions", which may go on with a remedy.
+/// Contents of a file, or of a pipe until it is closed; can be cancelled. Throws RunError like open_input(),
+/// if it cannot be read to its end, and if it is larger than `most` bytes. The message then states that it is
+/// no `kind`, such as "file of regions", optionally with a remedy.
 std::string whole_text(const std::string& path, std::size_t most, const std::string& kind,
                        Pipes pipes = Pipes::refused);
 
-/// Bytes in a regular file; 0 for anything else (pipe, device).
+/// Bytes of a regular file; 0 for anything else (pipe, device).
 std::uint64_t input_size(const std::string& path);
 
-/// Throws RunError unless something of this name exists.
+/// Throws RunError unless the path exists.
 void check_exists(const std::string& path);
 
 } // namespace specklescope

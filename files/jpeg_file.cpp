@@ -1,5 +1,4 @@
-// JPEG by libjpeg. Its errors leave by longjmp; what it calls a warning (data cut short, bad codes) is an
-// error here.
+// JPEG by libjpeg. Errors use longjmp; libjpeg's warnings (truncated data, bad codes) are errors here.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
@@ -21,7 +20,7 @@ namespace specklescope {
 namespace {
 
 struct JpegErrors {
-    jpeg_error_mgr manager{}; // first, so that libjpeg's pointer is also ours
+    jpeg_error_mgr manager{}; // first member, so that libjpeg's pointer can be cast to ours
     std::jmp_buf exit{};
     std::array<char, JMSG_LENGTH_MAX> message{};
 };
@@ -74,7 +73,7 @@ public:
 
     void take_rows(HostView to) override {
         const bool good = attempt([this, &to] {
-            if (!started_) // a progressive file is read as a whole here
+            if (!started_) // for a progressive file this reads everything
                 jpeg_start_decompress(&jpeg_);
             started_ = true;
             for (int y = 0; y < to.shape.height; ++y, ++row_) {
@@ -94,7 +93,7 @@ public:
     std::string lossy() const override { return "JPEG"; }
 
 private:
-    /// False if libjpeg gave up; errors_.message says why.
+    /// False if libjpeg failed; errors_.message contains the reason.
     template <class F> bool attempt(F&& work) {
         if (setjmp(errors_.exit) != 0) // NOLINT(cert-err52-cpp)
             return false;
@@ -102,9 +101,10 @@ private:
         return true;
     }
 
-    /// libjpeg asks for each row of blocks; what ends the work leaves by its own way out, not through it.
+    /// libjpeg calls this for each row of blocks; cancelling uses its error exit, since exceptions must not
+    /// pass through it.
     struct Watch {
-        jpeg_progress_mgr progress{}; // first, so that libjpeg's pointer is also ours
+        jpeg_progress_mgr progress{}; // first member, so that libjpeg's pointer can be cast to ours
         const JpegReader* reader = nullptr;
         std::exception_ptr cancelled{};
 
@@ -125,7 +125,7 @@ private:
         }
     };
 
-    /// What is not sent row by row is held whole, as coefficients.
+    /// Files that are not coded row by row are stored completely, as coefficients.
     void check_progressive() {
         if (jpeg_has_multiple_scans(&jpeg_) == 0)
             return;
@@ -144,7 +144,7 @@ private:
                   PixelType::u8};
     }
 
-    /// 1…8 as Exif states it; 1 where it does not.
+    /// Orientation in Exif, 1…8; 1 if there is none.
     unsigned orientation() const {
         for (const jpeg_marker_struct* marker = jpeg_.marker_list; marker; marker = marker->next)
             if (marker->marker == JPEG_APP0 + 1)
@@ -154,11 +154,11 @@ private:
         return 1;
     }
 
-    /// A profile is believed before Exif; JPEG pictures that say nothing are sRGB.
+    /// A profile has priority over Exif; otherwise JPEG images are sRGB.
     void read_coding() {
         JOCTET* profile = nullptr;
         unsigned bytes = 0;
-        if (attempt([&] { // of its memory only what it hands out is ours
+        if (attempt([&] { // the output buffer is ours
                 if (jpeg_read_icc_profile(&jpeg_, &profile, &bytes) == FALSE)
                     profile = nullptr;
             }) &&

@@ -6,7 +6,7 @@ namespace specklescope {
 
 namespace {
 
-/// The text up to the brace that closes the first; empty where there is none, or it is too deep.
+/// Text up to the brace that closes the first one; empty if there is none or the nesting is too deep.
 std::string_view first_object(std::string_view text) {
     const std::size_t begin = text.find('{');
     if (begin == std::string_view::npos)

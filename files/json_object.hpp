@@ -1,4 +1,4 @@
-// JSON out of files that a stranger may have written.
+// JSON from untrusted files.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,9 +7,8 @@
 
 namespace specklescope {
 
-/// The first JSON object in a text, whatever follows it. Null if there is none, it is cut short or damaged,
-/// or lists and objects lie more than kMaxJsonDepth deep in each other: copies and comparisons of deeper ones
-/// would use up the stack.
+/// First JSON object in a text, ignoring what follows. Null if there is none, it is truncated or damaged, or
+/// nested more than kMaxJsonDepth levels: copies and comparisons of deeper objects would overflow the stack.
 nlohmann::json json_object_in(std::string_view text);
 inline constexpr int kMaxJsonDepth = 16;
 

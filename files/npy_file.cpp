@@ -20,7 +20,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 18; ///< numbers read at a time
+constexpr std::size_t kPiece = std::size_t{1} << 18; ///< numbers per read
 constexpr std::string_view kMagic = "\x93NUMPY";
 
 struct Header {
@@ -38,7 +38,7 @@ void read_exactly(std::FILE* file, void* to, std::size_t bytes, const std::strin
         refuse(path, "it is cut short");
 }
 
-/// What follows `key` and its colon in the header's dictionary.
+/// Text after `key` and its colon in the header's dictionary.
 std::string_view value_of(std::string_view text, std::string_view key, const std::string& path) {
     const std::size_t at = text.find(key);
     const std::size_t colon = at == std::string_view::npos ? at : text.find(':', at + key.size());
@@ -126,7 +126,7 @@ constexpr std::array kKinds = {
     Kind{"f2", 2, half_number},
     Kind{"f4", 4, number<float>},
     Kind{"f8", 8, number<double>},
-    Kind{"f16", sizeof(long double), number<long double>}, // numpy's name for this machine's own
+    Kind{"f16", sizeof(long double), number<long double>}, // numpy's name for this machine's own type
     Kind{"u1", 1, number<std::uint8_t>},
     Kind{"u2", 2, number<std::uint16_t>},
     Kind{"u4", 4, number<std::uint32_t>},
@@ -149,7 +149,7 @@ const Kind& kind_of(const std::string& descr, const std::string& path) {
     refuse(path, "it holds '" + descr + "'; allowed: " + names);
 }
 
-/// Bytes of the array; refuses before anything of that size is allocated.
+/// Bytes of the array; throws before anything of that size is allocated.
 std::size_t check_size(const Header& header, const Kind& kind, const std::string& path) {
     std::size_t bytes = kind.bytes;
     for (const std::size_t side : header.shape) {
@@ -186,7 +186,7 @@ NpyFile::NpyFile(const std::string& path) : path_(path), file_(open_input(path))
     at_.assign(shape_.size(), 0);
 }
 
-/// To the next number in Fortran order: the first axis runs fastest.
+/// Moves to the next number in Fortran order: the first axis runs fastest.
 void NpyFile::step() {
     for (std::size_t axis = 0; axis < shape_.size() && ++at_[axis] == shape_[axis]; ++axis)
         at_[axis] = 0;

@@ -11,38 +11,36 @@
 
 namespace specklescope {
 
-/// Rows of float32, in C order whatever the file's order is.
+/// Rows of float32, in C order for any order of the file.
 struct NpyArray {
-    std::vector<std::size_t> shape; ///< none of 0
+    std::vector<std::size_t> shape; ///< without zeros
     std::vector<float> values;
 };
 
-/// True if the file begins as a .npy file does. Throws RunError if it cannot be opened.
+/// True if the file starts like a .npy file. Throws RunError if it cannot be opened.
 bool is_npy(const std::string& path);
 
-/// An array whose sides are known before room is made for its numbers.
+/// An array whose shape is known before memory is allocated for it.
 class NpyFile {
 public:
-    /// Reads its header. Version 1 to 3; any integer, float or bool of either byte order, C or Fortran order,
-    /// 1 to 4 axes. Throws RunError in one sentence for anything else, and where the file is shorter than its
-    /// header says.
+    /// Reads the header. Version 1 to 3; any integer, float or bool of either byte order, C or Fortran order,
+    /// 1 to 4 axes. Throws RunError for anything else, and if the file is shorter than its header states.
     explicit NpyFile(const std::string& path);
 
-    const std::vector<std::size_t>& shape() const { return shape_; } ///< none of 0
-    std::size_t count() const { return count_; }                     ///< of numbers
+    const std::vector<std::size_t>& shape() const { return shape_; } ///< without zeros
+    std::size_t count() const { return count_; }                     ///< number of values
 
-    /// Throws RunError if it holds more than these.
+    /// Throws RunError if it contains more than `most` numbers.
     void check_count(std::size_t most) const;
 
-    /// Some numbers, rounded to float32, in the file's order, and where each lies in C order.
+    /// Some numbers, rounded to float32, in the file's order, with their positions in C order.
     struct Piece {
         std::span<const float> values;
         std::span<const std::size_t> places;
     };
-    /// The next ones, until the next call; none at the end. Long work that can be stopped.
+    /// The next numbers, valid until the next call; none at the end. Can be cancelled.
     Piece next();
-    /// All that next() has not given, at their places. Throws RunError before room is made where there is not
-    /// memory enough.
+    /// All remaining numbers, in C order. Throws RunError before the allocation if memory is insufficient.
     std::vector<float> rest();
 
 private:
@@ -53,16 +51,16 @@ private:
     std::vector<std::size_t> shape_;
     std::size_t count_ = 0, done_ = 0;
     bool fortran_ = false, swap_ = false;
-    std::size_t bytes_ = 0; ///< of a number
+    std::size_t bytes_ = 0; ///< per number
     float (*number_)(const std::byte*, bool swap) = nullptr;
-    std::vector<std::size_t> strides_, at_; ///< of C order; of the next number in Fortran order
+    std::vector<std::size_t> strides_, at_; ///< for C order; of the next number in Fortran order
     std::vector<std::byte> read_;
     std::vector<float> values_;
     std::vector<std::size_t> places_;
 };
 
-/// All of it. Throws RunError as NpyFile does; where it holds more than `most` numbers, or more than there is
-/// memory for, before room is made for any.
+/// Reads everything. Throws RunError like NpyFile, and before any allocation if it contains more than `most`
+/// numbers or does not fit into memory.
 NpyArray read_npy(const std::string& path, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// PNG by libpng. Its errors leave by longjmp; everything between setjmp and there is free of destructors.
+// PNG by libpng. Errors use longjmp; there are no destructors between setjmp and the call.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
@@ -29,7 +29,7 @@ public:
         try {
             if (!attempt([this] { read_header(); }))
                 refuse_header();
-            // A row is what libpng allocates next; a tall image of normal width may still be cut.
+            // libpng allocates a row next; a tall image of normal width may still be cut into frames.
             Shape claimed{static_cast<int>(png_get_image_width(png_, info_)),
                           static_cast<int>(png_get_image_height(png_, info_)), 1, PixelType::u8};
             if (claimed.width <= kMaxSide)
@@ -59,8 +59,8 @@ public:
             refuse();
     }
 
-    /// In the order in which the standard (PNG, third edition, 4.3) believes them; what none says is a
-    /// picture for the eye where it has colours in 8 bits.
+    /// In the order of priority in the standard (PNG, third edition, 4.3); without any of these, 8-bit colour
+    /// is taken as a display image.
     Coding coding() const override {
         if (recorded_.ours() && recorded_.raw())
             return {
@@ -88,14 +88,14 @@ private:
         self->message_ = text;
         png_longjmp(png, 1);
     }
-    /// Damaged colour profiles and the like are no reason to refuse a picture. A chunk that claims more than
-    /// png_set_chunk_malloc_max() allows is: libpng warns, and then makes room for it.
+    /// Damaged colour profiles and similar problems are ignored. A chunk larger than
+    /// png_set_chunk_malloc_max() is an error, since libpng would warn and then allocate it.
     static void on_warning(png_structp png, png_const_charp text) {
         if (std::strstr(text, "chunk data is too large"))
             on_error(png, text);
     }
 
-    /// False if libpng gave up; message_ says why.
+    /// False if libpng failed; message_ contains the reason.
     template <class F> bool attempt(F&& work) {
         if (setjmp(png_jmpbuf(png_)) != 0) // NOLINT(cert-err52-cpp): libpng's way out
             return false;
@@ -105,11 +105,11 @@ private:
 
     void read_header() {
         png_init_io(png_, file_.get());
-        // Sizes are judged by check_shape. Of the rest only what read_coding() looks at is kept: a kB of
-        // packed text can unfold to GB.
+        // check_shape() limits the size. Only the chunks for read_coding() are kept: a kB of compressed text
+        // can expand to GB.
         png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
         png_set_chunk_malloc_max(png_, kMostOfAChunk);
-        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); // also those libpng knows
+        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); // also those known to libpng
         png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_AS_DEFAULT, kChunksOfCoding.data(),
                                     static_cast<int>(kChunksOfCoding.size() / kBytesOfAName));
         png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_ALWAYS, kAnimation.data(), 1);
@@ -127,7 +127,7 @@ private:
         if (grey_palette)
             png_set_rgb_to_gray_fixed(png_, PNG_ERROR_ACTION_NONE, PNG_RGB_TO_GRAY_DEFAULT,
                                       PNG_RGB_TO_GRAY_DEFAULT);
-        png_set_strip_alpha(png_); // also what a palette's transparency turns into
+        png_set_strip_alpha(png_); // also from a palette's transparency
         if (depth == 16 && std::endian::native == std::endian::little)
             png_set_swap(png_);
         interlaced_ = png_set_interlace_handling(png_) > 1;
@@ -151,7 +151,7 @@ private:
         });
     }
 
-    /// Nothing of libpng's that is called here leaves by longjmp: it hands out what is read already.
+    /// The libpng functions called here do not use longjmp: they return data already read.
     void read_coding() {
         png_charp name = nullptr;
         int compression = 0;
@@ -183,7 +183,7 @@ private:
                                       "pictures as files or as a TIFF");
     }
 
-    /// 1…8 as its eXIf chunk states it, an Exif block without the word at its beginning; 1 where it does not.
+    /// Orientation in its eXIf chunk, 1…8, an Exif block without the leading word; 1 if there is none.
     unsigned orientation() const {
         png_bytep exif = nullptr;
         png_uint_32 bytes = 0;
@@ -195,7 +195,7 @@ private:
         return std::max(1U, orientation_of_exif(block.data(), block.size()));
     }
 
-    /// Seven passes over the whole image: rows are complete only after the last.
+    /// Seven passes over the whole image: rows are complete only after the last pass.
     void copy_interlaced(HostView to) {
         if (whole_.empty()) {
             check_shape(stored_, "'" + path_ + "'");
@@ -218,7 +218,7 @@ private:
         row_ += to.shape.height;
     }
 
-    /// Their names, each with its 0. Texts are those that are not packed, as recordings have.
+    /// Chunk names, each with its 0. Texts are uncompressed, as in recordings.
     static constexpr std::size_t kBytesOfAName = 5;
     static constexpr auto kChunksOfCoding =
         std::to_array<png_byte>({'g', 'A', 'M', 'A', 0, 's', 'R', 'G', 'B', 0, //
@@ -242,7 +242,7 @@ private:
     std::string message_;
     std::vector<png_byte> profile_;
     bool srgb_ = false;
-    double gamma_ = 0; ///< 0: not said
+    double gamma_ = 0; ///< 0: not given
     bool interlaced_ = false;
     int row_ = 0;
     std::vector<png_byte> whole_;

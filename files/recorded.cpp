@@ -1,6 +1,6 @@
 #include "files/recorded.hpp"
 
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/json_object.hpp"
 #include "pipeline/source.hpp"
 
@@ -30,7 +30,7 @@ std::string text(const Json& json, const char* key) {
     return at != json.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-/// Nothing as well where it does not fit: a number below 0 is no sequence number.
+/// Also nothing if the value does not fit: a sequence number is not negative.
 template <class T> std::optional<T> integer(const Json& json, const char* key) {
     const auto at = json.find(key);
     if (at == json.end() || !at->is_number_integer())
@@ -40,13 +40,13 @@ template <class T> std::optional<T> integer(const Json& json, const char* key) {
     return fits ? std::optional<T>(at->get<T>()) : std::nullopt;
 }
 
-/// Whether there is such a number, of which nothing was taken.
-bool left_out(const Json& json, const char* key, bool taken) {
+/// True if the number exists but was not used.
+bool is_invalid(const Json& json, const char* key, bool taken) {
     const auto at = json.find(key);
     return !taken && at != json.end() && at->is_number();
 }
 
-/// A side of a picture, or its channels: what does not fit is unknown.
+/// A side of an image, or its channels; invalid values are unknown.
 int side(const Json& json, const char* key) {
     const double value = number(json, key, 0);
     return value >= 1 && value <= 1e9 ? static_cast<int>(value) : 0;
@@ -60,12 +60,12 @@ static_assert(kMinRate == 1e-9 && kMaxRate == 100000 && kTooLate == std::int64_t
                   kMostFrames == std::uint64_t{1} << 40,
               "the doubts that are told name them");
 
-/// Behind the one of sequence number `before`, whether that can be or not.
+/// Number of frames missing after sequence number `before`, plausible or not.
 std::uint64_t missing_between(std::optional<std::uint64_t> before, const Recorded& frame) {
     if (!before || !frame.sequence || *frame.sequence <= *before)
         return 0;
     const std::uint64_t missing = *frame.sequence - *before - 1;
-    return missing - std::min(missing, frame.left_out);
+    return missing - std::min(missing, frame.decimated);
 }
 
 struct NamedCount {
@@ -79,14 +79,14 @@ constexpr std::array<NamedCount, 6> kCounts = {{{"undefined", &PixelCounts::unde
                                                 {"raw_saturated", &PixelCounts::raw_saturated},
                                                 {"raw_samples", &PixelCounts::raw_samples}}};
 
-/// A name that a stranger may have written.
+/// A name from an untrusted file.
 std::string word(const Json& json, const char* key, const std::string& otherwise) {
     constexpr std::size_t kMost = 64; // bytes
     const std::string found = text(json, key);
     return found.empty() || found.size() > kMost ? otherwise : one_line(found);
 }
 
-/// Recordings before there was "measure" say only that.
+/// Recordings before the key "measure" contain only the light.
 Quantity read_quantity(const Json& json) {
     Quantity light;
     const std::string name = word(json, "quantity", light.name);
@@ -97,14 +97,14 @@ Quantity read_quantity(const Json& json) {
 
 std::uint64_t natural(const Json& json) { return json.is_number_unsigned() ? json.get<std::uint64_t>() : 0; }
 
-/// A date as ISO 8601 has it, and nothing else that a stranger may have put there.
+/// A date in ISO 8601 format; any other text is rejected.
 std::string date(const std::string& text) {
     constexpr std::size_t kMost = 40;
     return text.size() <= kMost && text.find_first_not_of("0123456789-:.+TZ") == std::string::npos ? text
                                                                                                    : "";
 }
 
-/// Without a capture time that is too late.
+/// Ignores a capture time that is too late.
 void read_one(const Json& json, Recorded& frame) {
     for (const NamedCount& named : kCounts) {
         const auto at = json.find(named.name);
@@ -116,7 +116,7 @@ void read_one(const Json& json, Recorded& frame) {
     frame.sequence = integer<std::uint64_t>(json, "sequence");
     frame.exposure_ms = number(json, "exposure_ms", kUnknown);
     frame.exposure_origin = ExposureOrigin::unknown;
-    if (frame.quantity.measure != Measure::intensity) { // results rest on one, whoever said it
+    if (frame.quantity.measure != Measure::intensity) { // results depend on an exposure, from any origin
         frame.exposure_ms = number(json, "exposure_used_ms", kUnknown);
         for (const ExposureOrigin origin : {ExposureOrigin::parameter, ExposureOrigin::assumed})
             if (text(json, "exposure_origin") == to_string(origin))
@@ -124,7 +124,7 @@ void read_one(const Json& json, Recorded& frame) {
     }
     frame.in_warmup = json.value("complete", Json()) == false;
     const auto skipped = json.find("left_out");
-    frame.left_out = skipped != json.end() ? natural(*skipped) : 0;
+    frame.decimated = skipped != json.end() ? natural(*skipped) : 0;
 }
 } // namespace
 
@@ -147,8 +147,8 @@ void RecordedText::doubt(std::string_view what) {
 void RecordedText::read_rate(const Json& json) {
     for (const bool measured : {false, true}) {
         const double rate = number(json, measured ? "measured_rate" : "rate", 0);
-        // 0: nobody knows it. What is measured of frames that were read as fast as possible is that of no
-        // camera, and no lie.
+        // 0: unknown. A rate measured over frames that were read as fast as possible is no camera's rate, but
+        // valid.
         const bool honest = rate == 0 || (measured && rate > kMaxRate);
         if (believable(rate))
             now_.rate = rate;
@@ -162,9 +162,9 @@ void RecordedText::read_rate(const Json& json) {
 void RecordedText::read_frame(const Json& json) {
     const std::optional<std::uint64_t> before = now_.sequence;
     read_one(json, now_);
-    if (left_out(json, "capture_ns", now_.capture_ns.has_value()))
+    if (is_invalid(json, "capture_ns", now_.capture_ns.has_value()))
         doubt("a capture time that is no whole number of ns within 146 years");
-    if (left_out(json, "sequence", now_.sequence.has_value()))
+    if (is_invalid(json, "sequence", now_.sequence.has_value()))
         doubt(kNoSequence);
     if (missing_between(before, now_) > kMostFrames)
         doubt(kTooManyLost);
@@ -201,7 +201,7 @@ bool RecordedText::begin(std::string_view description) {
         for (const auto& [key, taken] : {std::pair("width", now_.shape.width),
                                          {"height", now_.shape.height},
                                          {"channels", now_.shape.channels}})
-            if (left_out(json, key, taken > 0))
+            if (is_invalid(json, key, taken > 0))
                 doubt("a width, a height or channels outside 1 to 1e9");
         for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
             if (text(json, "pixel_type") == to_string(type))
@@ -228,14 +228,14 @@ bool RecordedText::begin(std::string_view description) {
             else if (row[1].is_number())
                 doubt(kNoSequence);
         }
-    // Between two of them each frame follows the one before.
+    // Between two changes, each frame follows the one before.
     Recorded at = now_;
     std::uint64_t before = 0;
     for (const Change& change : changes_) {
         if (at.sequence && change.index > before) {
             const std::uint64_t last = *at.sequence + (change.index - before - 1);
             at.sequence = change.sequence;
-            at.left_out = value_at(left_out_, change.index);
+            at.decimated = value_at(decimated_, change.index);
             if (missing_between(last, at) > kMostFrames)
                 doubt(kTooManyLost);
         }
@@ -257,7 +257,7 @@ void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
     now_.foreign = true;
 }
 
-/// Runs of equal values: a number for a frame, [number, frames] for several.
+/// Runs of equal values: a number for one frame, [number, frames] for several.
 RecordedText::Column RecordedText::read_column(const Json& runs) {
     Column column;
     for (const Json& run : runs) {
@@ -268,7 +268,7 @@ RecordedText::Column RecordedText::read_column(const Json& runs) {
     return column;
 }
 
-/// 0 behind its end.
+/// 0 after its end.
 std::uint64_t RecordedText::value_at(const Column& column, std::uint64_t index) {
     if (index >= column.frames)
         return 0;
@@ -286,10 +286,10 @@ void RecordedText::read_columns(const Json& columns) {
         columns_.push_back(column(named.name));
         columns_.back().count = named.count;
     }
-    left_out_ = column("left_out");
+    decimated_ = column("left_out");
 }
 
-/// Rows of [frame, what is otherwise than before it].
+/// Rows of [frame, changed values from there on].
 void RecordedText::read_warmups(const Json& facts, bool first) {
     warmups_.emplace_back(0, first);
     for (const Json& row : facts) {
@@ -300,7 +300,7 @@ void RecordedText::read_warmups(const Json& facts, bool first) {
     }
 }
 
-/// What a file without its end does not say of a frame is unknown: it has only the first.
+/// For a file without its end, only the first frame has known counts.
 void RecordedText::seek_counts(std::uint64_t index) {
     const auto behind = std::upper_bound(warmups_.begin(), warmups_.end(), index,
                                          [](std::uint64_t at, const auto& row) { return at < row.first; });
@@ -309,7 +309,7 @@ void RecordedText::seek_counts(std::uint64_t index) {
     for (const Column& column : columns_)
         if (index < column.frames)
             now_.counts.*column.count = value_at(column, index);
-    now_.left_out = value_at(left_out_, index);
+    now_.decimated = value_at(decimated_, index);
 }
 
 void RecordedText::seek(std::uint64_t index) {

@@ -11,7 +11,7 @@ namespace {
 using PixelLayout = StoredPixels::Layout;
 
 void copy_swapped(const std::byte* from, std::size_t bytes, std::size_t size, std::byte* to) {
-    if (size == 2) // in vectors
+    if (size == 2) // vectorised
         for (std::size_t at = 0; at + 2 <= bytes; at += 2) {
             to[at] = from[at + 1];
             to[at + 1] = from[at];

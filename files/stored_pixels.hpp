@@ -1,7 +1,6 @@
-// Pixels as cameras send them and headerless files store them, and the frames that are made of them.
+// Pixel layouts of cameras and headerless files, and their conversion to frames.
 #pragma once
 
-#include "files/packed_bits.hpp"
 #include "pipeline/image.hpp"
 
 #include <cstddef>
@@ -10,28 +9,40 @@
 
 namespace specklescope {
 
+enum class Packing : std::uint8_t {
+    msb, ///< TIFF: the first sample in the highest bits; 1…15 bits
+    lsb, ///< GenICam Mono10p, Mono12p, Mono14p: the first sample in the lowest bits; 1…15 bits
+    gige ///< GigE Vision Mono10Packed, Mono12Packed: two samples in three bytes; 9…12 bits
+};
+
+/// Bytes of `count` samples.
+std::size_t packed_bytes(Packing packing, int bits, std::size_t count);
+/// Unpacks samples `first` to `first + count` of `from` into the low bits of `to`. `from` must contain them.
+void unpack_samples(Packing packing, int bits, std::span<const std::byte> from, std::size_t first,
+                    std::size_t count, std::uint16_t* to);
+
 struct StoredPixels {
     enum class Layout : std::uint8_t {
         plain,   ///< as in a frame, little-endian
         swapped, ///< big-endian
         packed,  ///< bits without gaps
         bgr,     ///< blue first
-        uyvy,    ///< grey is every second byte, from the second on: colour differences are left out
-        yuyv     ///< the same from the first on
+        uyvy,    ///< grey is every second byte, starting with the second: colour is ignored
+        yuyv     ///< the same, starting with the first
     };
     PixelType type = PixelType::u8; ///< of the frame
     int channels = 1;
     double full_scale = 255;
     Layout layout = Layout::plain;
-    int bits = 8; ///< of a sample; packed only
+    int bits = 8; ///< per sample; packed only
     Packing packing = Packing::lsb;
 
     Shape shape(int width, int height) const { return {width, height, channels, type}; }
-    /// Bytes of `count` pixels that lie together.
+    /// Bytes of `count` contiguous pixels.
     std::size_t bytes(std::size_t count) const;
 };
 
-/// All that StoredPixels may be, in 10, 12 and 14 bits and without Bayer mosaics.
+/// All supported StoredPixels, in 10, 12 and 14 bits and without Bayer mosaics.
 namespace stored {
 inline constexpr StoredPixels kGray8{};
 inline constexpr StoredPixels kGray16{PixelType::u16, 1, 65535};
@@ -53,10 +64,9 @@ inline constexpr StoredPixels kMono12Packed{PixelType::u16, 1, 4095, StoredPixel
                                             Packing::gige};
 } // namespace stored
 
-/// Bytes of a frame. Rows lie `padding` bytes apart; only where there is none do packed rows begin within a
-/// byte.
+/// Bytes of a frame. Rows are `padding` bytes apart; packed rows start within a byte only without padding.
 std::size_t stored_bytes(const StoredPixels& pixels, int width, int height, std::size_t padding = 0);
-/// Makes a frame of `from`, which holds stored_bytes() of it.
+/// Converts `from`, which contains stored_bytes(), to a frame.
 void unpack_frame(const StoredPixels& pixels, std::span<const std::byte> from, std::size_t padding,
                   HostView to);
 

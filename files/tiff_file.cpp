@@ -1,11 +1,10 @@
-// TIFF by libtiff: a page at a time, a band (strip or row of tiles) at a time.
+// TIFF by libtiff: one page at a time, one band (strip or row of tiles) at a time.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "files/description_text.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/tiff_layout.hpp"
-#include "files/tiff_samples.hpp"
 
 #include <tiffio.h>
 
@@ -32,14 +31,14 @@ using Layout = TiffLayout;
 class TiffReader final : public ImageReader {
 public:
     TiffReader(const std::string& path, const StackChoice& choice) : ImageReader(path), choice_(choice) {
-        (void)open_input(path); // what is no file is refused
+        (void)open_input(path); // refuses anything but a file
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
         if (!options)
             throw std::bad_alloc();
         TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
         TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, nullptr);
-        // m: not mapped into memory, where a file that shrinks while we read would end the program.
+        // m: no memory mapping, since a file that shrinks while it is read would end the program.
         tiff_.reset(TIFFOpenExt(path.c_str(), "rm", options.get()));
         if (!tiff_)
             throw RunError("'" + path_ + "' is not a readable TIFF file" + reason() + ".");
@@ -55,7 +54,7 @@ public:
         return begin_page();
     }
 
-    std::optional<Shape> go_to(std::uint64_t page) override {
+    std::optional<Shape> seek_page(std::uint64_t page) override {
         frame_ = page;
         return next_page();
     }
@@ -109,8 +108,7 @@ public:
         }
     }
 
-    /// Called while the first page is the present one; the second tells whether previews lie between the
-    /// pages.
+    /// Call while the first page is current; the second page shows whether there are previews between pages.
     std::uint64_t pages() override {
         message_.clear();
         const std::uint64_t count = TIFFNumberOfDirectories(tiff_.get());
@@ -120,7 +118,7 @@ public:
             const bool previews = TIFFSetDirectory(tiff_.get(), 1) == 0 || is_preview();
             TIFFSetDirectory(tiff_.get(), 0);
             if (page_ > 0)
-                read_layout(); // what was set for decoding went with the directory
+                read_layout(); // decoding settings are lost with the directory
             if (previews)
                 return 0;
         }
@@ -144,10 +142,10 @@ private:
         std::uint64_t first = 0; ///< its first image
     };
 
-    /// Reads what the first directory says of the file; false where there is none.
+    /// Reads the first directory; false if there is none.
     bool begun() { return !directories_.empty() || next_directory(); }
 
-    /// The next one that is no preview; false behind the last.
+    /// The next directory that is no preview; false after the last.
     bool next_directory() {
         do {
             if (page_ > 0 && TIFFLastDirectory(tiff_.get()) != 0)
@@ -168,7 +166,7 @@ private:
         return true;
     }
 
-    /// The present directory, which begins with this image.
+    /// Starts the current directory with this image.
     void enter(std::uint64_t first) {
         image_ = first;
         plane_ = 0;
@@ -201,7 +199,7 @@ private:
         first_description_ = text_of_page();
         imagej_ = imagej_values(first_description_);
         RecordedText text;
-        if (text.begin(first_description_)) // one image a directory, one channel
+        if (text.begin(first_description_)) // one image per directory, one channel
             return;
         constexpr std::uint32_t kLsmInfo = 34412;
         std::uint32_t bytes = 0;
@@ -215,8 +213,8 @@ private:
         remark_ = stack_.remark();
     }
 
-    /// Images that lie one after another in the present directory: those of ImageDepth, of a MetaMorph stack,
-    /// and of a file with one directory whose description claims more, as ImageJ writes it beyond 4 GB.
+    /// Number of consecutive images in the current directory: ImageDepth, a MetaMorph stack, or a file with
+    /// one directory whose description states more, as written by ImageJ beyond 4 GB.
     std::uint64_t count_planes() {
         constexpr std::uint32_t kMetaMorphPlanes = 33629;
         std::uint64_t planes = tag<std::uint32_t>(TIFFTAG_IMAGEDEPTH, 1);
@@ -232,7 +230,7 @@ private:
         read_layout();
         const bool lie_together =
             layout_.compression == COMPRESSION_NONE && !layout_.tiled && !layout_.separate();
-        if (!lie_together && by_text) { // taken out of a stack by a program that kept its description
+        if (!lie_together && by_text) { // extracted from a stack by a program that kept the description
             remark_ = "'" + path_ + "' claims " + std::to_string(planes) + " images (" + stack_.by() +
                       ") and holds one. That one is read.";
             return 1;
@@ -249,7 +247,7 @@ private:
         std::uint64_t* offsets = nullptr;
         return TIFFGetField(tiff_.get(), TIFFTAG_STRIPOFFSETS, &offsets) != 0 && offsets ? *offsets : 0;
     }
-    /// Planes for which the file is long enough.
+    /// Planes that fit into the size of the file.
     std::uint64_t planes_there() const {
         const std::uint64_t size = input_size(path_), begin = plane_offset();
         return size > begin ? (size - begin) / plane_bytes() : 0;
@@ -277,15 +275,15 @@ private:
         std::array<char, 512> text{};
         (void)std::vsnprintf(text.data(), text.size(), format, arguments);
         auto& message = static_cast<TiffReader*>(self)->message_;
-        if (message.empty()) // the first is the cause
+        if (message.empty()) // the first one is the cause
             message = text.data();
         return 1;
     }
     static int on_warning(TIFF*, void*, const char*, const char*, va_list) {
         return 1;
-    } // unknown tags and the like
+    } // unknown tags and similar
 
-    /// Each page of a recording of ours carries JSON; the first says what the file is.
+    /// Each page of our recordings has JSON; the first describes the file.
     void read_description() {
         description_ = text_of_page();
         if (page_ == 1) {
@@ -306,8 +304,8 @@ private:
         return TIFFGetField(tiff_.get(), TIFFTAG_DATETIME, &text) != 0 && text ? text : "";
     }
 
-    /// Floats are light already, colour in them that of a scene. Of integers a profile, a table or an Exif
-    /// folder may say more.
+    /// Floats are light, and colour is light of a scene. For integers a profile, a table or an Exif folder
+    /// may state more.
     Coding read_coding() {
         if (recorded_.ours())
             return {.transfer = {},
@@ -337,7 +335,7 @@ private:
         return assumed_linear();
     }
 
-    /// Of the Exif folder that the page points to; 0: it says none. libtiff goes there and back.
+    /// From the Exif folder of the page; 0: not stated. libtiff moves there and back.
     unsigned color_space() {
         std::uint64_t offset = 0;
         if (TIFFGetField(tiff_.get(), TIFFTAG_EXIFIFD, &offset) == 0)
@@ -347,7 +345,7 @@ private:
         if (TIFFReadEXIFDirectory(tiff_.get(), offset) == 0 ||
             TIFFGetField(tiff_.get(), EXIFTAG_COLORSPACE, &value) == 0)
             value = 0;
-        message_.clear(); // what is wrong with it does not concern the pixels
+        message_.clear(); // errors there do not concern the pixels
         if (TIFFSetDirectory(tiff_.get(), here) == 0)
             throw RunError(where() + " cannot be found again after its Exif directory" + reason() + ".");
         read_layout(); // what was set for decoding went with the directory
@@ -434,7 +432,7 @@ private:
                                   "grey data, save it as grey");
     }
 
-    /// Samples of a pixel that are no transparency are not left out in silence.
+    /// Adds a remark about extra samples of a pixel that are dropped, except transparency.
     void remark_samples() {
         if (layout_.offset != 0)
             remarks_.push_back("has values that ImageJ shows with " +
@@ -460,14 +458,14 @@ private:
                 (layout_.channels == 1 ? "is" : "3 are") + " read. Save the others as images of their own");
     }
 
-    /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at
-    /// all.
+    /// A band is allocated: its size must be plausible, and an uncompressed page must be in the file.
     void check_band() const {
         const Layout& l = layout_;
         Shape band = shape();
         if (band.width > kMaxSide || band.height == 0)
             check_shape(band,
-                        where()); // names the claimed size; a tall page of normal width may still be cut
+                        // contains the claimed size; a tall page of normal width may still be cut into frames
+                        where());
         band.height = static_cast<int>(std::min<std::uint32_t>(
             l.tiled ? l.band_rows : std::min(l.band_rows, l.height), std::numeric_limits<int>::max()));
         band.width = static_cast<int>(
@@ -494,7 +492,7 @@ private:
                        reason() + ".");
     }
 
-    /// Decodes the band that begins at row_ into band_, plane after plane.
+    /// Decodes the band that starts at row_ into band_, plane by plane.
     void load_band() {
         message_.clear();
         band_begin_ = row_;
@@ -510,7 +508,7 @@ private:
             convert_band();
     }
 
-    /// From samples as they lie in the file to those of shape().
+    /// Converts samples of the file to the type of shape().
     void convert_band() {
         const std::size_t across = (static_cast<std::size_t>(layout_.width) + layout_.tile_width - 1) /
                                    layout_.tile_width * layout_.tile_width;
@@ -539,7 +537,7 @@ private:
         }
     }
 
-    /// Of an image that has no strips of its own: its rows lie behind those of the images before it.
+    /// For an image without own strips, whose rows follow those of the images before it.
     void load_plane() {
         stride_ = layout_.bytes_for(layout_.width);
         band_.resize(stride_ * (band_end_ - band_begin_));
@@ -587,7 +585,7 @@ private:
             }
     }
 
-    /// Row row_ of the band to its place: channels picked, palette and "white is zero" resolved.
+    /// Copies row row_ of the band: selects channels, applies palette and "white is zero".
     void give_row(std::byte* to) const {
         const std::size_t offset = (row_ - band_begin_) * stride_;
         const std::byte* from = band_.data() + offset;
@@ -617,19 +615,20 @@ private:
             std::memcpy(to + 3 * x, palette_.data() + 3 * std::to_integer<std::size_t>(from[x]), 3);
     }
 
-    std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
+    /// first error of libtiff; declared before tiff_, which may report errors when closed
+    std::string message_;
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;
     Coding coding_;
-    int significant_bits_ = 0;       ///< by OME-XML on the first page; 0: not stated
+    int significant_bits_ = 0;       ///< from OME-XML on the first page; 0: not stated
     std::vector<std::byte> palette_; ///< of the page
     bool by_imagej_ = false, grey_ramp_ = false;
-    TiffLoss loss_;                        ///< of the page, as far as it has been read
-    std::uint64_t page_ = 0;               ///< directories up to the present one, previews among them
-    std::vector<Directory> directories_;   ///< as far as they were seen
-    std::uint64_t image_ = 0;              ///< the present one, counted through the file
-    std::uint64_t plane_ = 0, planes_ = 1; ///< the present one of its directory, and how many it has
-    std::uint64_t frame_ = 0;              ///< the next page that is given
+    TiffLoss loss_;                        ///< of the page, as far as read
+    std::uint64_t page_ = 0;               ///< directories up to the current one, including previews
+    std::vector<Directory> directories_;   ///< those seen so far
+    std::uint64_t image_ = 0;              ///< the current one, counted through the file
+    std::uint64_t plane_ = 0, planes_ = 1; ///< the current one in its directory, and the number there
+    std::uint64_t frame_ = 0;              ///< the next page to return
     StackChoice choice_;
     TiffStack stack_;
     std::string first_description_, remark_;

@@ -1,7 +1,7 @@
 #include "files/tiff_stack.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/description_text.hpp"
 #include "files/json_object.hpp"
 
@@ -24,7 +24,7 @@ using std::string_view;
 
 constexpr std::uint64_t kMostImages = std::uint64_t{1} << 24;
 /// More channels than ImageJ shows as colours: programs that write a list of images without naming its axis
-/// call them channels.
+/// use channels.
 constexpr std::uint64_t kMostColors = 7;
 
 std::uint64_t claimed(std::optional<string_view> text, std::uint64_t otherwise) {
@@ -33,7 +33,7 @@ std::uint64_t claimed(std::optional<string_view> text, std::uint64_t otherwise) 
                                                                    : otherwise;
 }
 
-/// 0: no unit of time known here.
+/// 0: not a known unit of time.
 double seconds_in(string_view unit) {
     constexpr std::array<std::pair<string_view, double>, 16> kUnits = {{{"s", 1},
                                                                         {"sec", 1},
@@ -73,7 +73,7 @@ template <class Take> void each_element(string_view xml, string_view name, const
         take(*found);
 }
 
-/// 0 where it is not a number from 0 on.
+/// 0 unless it is a non-negative number.
 std::uint64_t whole_number(const XmlElement& element, string_view name) {
     return static_cast<std::uint64_t>(
         std::clamp(number_of(xml_attribute(element.tag, name).value_or("0")), 0.0, 1e9));
@@ -84,7 +84,7 @@ bool color_at_the_end(const std::vector<std::uint64_t>& sides) {
 }
 
 constexpr double kNotStated = std::numeric_limits<double>::infinity();
-constexpr double kLongestTime = 4e9; ///< s, which are fewer ns than kTooLate
+constexpr double kLongestTime = 4e9; ///< s; less than kTooLate in ns
 
 } // namespace
 
@@ -118,7 +118,7 @@ TiffStack TiffStack::of_lsm(string_view info, std::uint64_t size) {
     return stack;
 }
 
-/// No file of this size holds more.
+/// Upper limit for files of this size.
 void TiffStack::limit(std::uint64_t size) {
     const std::uint64_t most = std::min(kMostImages, size);
     if (channels_ > most || slices_ > most || times_ > most || channels_ * slices_ > most ||
@@ -132,7 +132,7 @@ void TiffStack::read_imagej(string_view text) {
     channels_ = claimed(imagej_value(text, "channels"), 1);
     slices_ = claimed(imagej_value(text, "slices"), 1);
     times_ = claimed(imagej_value(text, "frames"), 1);
-    if (channels_ * slices_ * times_ != images_) { // as ImageJ does
+    if (channels_ * slices_ * times_ != images_) { // like ImageJ
         if (channels_ * slices_ > 1)
             note_ = "states " + std::to_string(channels_) + " channels, " + std::to_string(slices_) +
                     " slices and " + std::to_string(times_) + " times, which are not its " +
@@ -146,7 +146,7 @@ void TiffStack::read_imagej(string_view text) {
             take_interval(*interval, unit);
 }
 
-/// 0 is how programs write that they do not know it.
+/// Programs write 0 for unknown.
 void TiffStack::take_interval(string_view text, string_view unit) {
     interval_s_ = std::max(0.0, seconds_of(text, unit));
     if (interval_s_ == 0 && text.find_first_of("123456789") != string_view::npos)
@@ -192,7 +192,7 @@ void TiffStack::read_tifffile(string_view text) {
         images_ = sides[i] > 0 && images_ <= kMostImages / sides[i] ? images_ * sides[i] : 0;
 }
 
-/// `sides`: of the axes before those of an image, of which more than one is no list of frames.
+/// `sides` of the axes besides those of an image; more than one is not a list of frames.
 void TiffStack::note_unknown_axes(const std::vector<std::uint64_t>& sides) {
     std::string text;
     for (const std::uint64_t side : sides)
@@ -207,7 +207,7 @@ void TiffStack::note_unknown_axes(const std::vector<std::uint64_t>& sides) {
 void TiffStack::read_ome(string_view text, int samples) {
     std::vector<XmlElement> images;
     each_element(text, "Pixels", [&](const XmlElement& pixels) { images.push_back(pixels); });
-    std::size_t read = 0; // the first of which this file holds a part
+    std::size_t read = 0; // the first one that this file contains in part
     for (bool here = false; !here && read < images.size(); ++read) {
         *this = {};
         read_pixels(text, images[read], samples);
@@ -266,7 +266,7 @@ void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samp
             place.seconds = seconds[index(place.channel, place.slice, place.time)];
 }
 
-/// Where OME-XML says which image is which, and which are in other files.
+/// If OME-XML states the position of each image, and which images are in other files.
 void TiffStack::read_places(string_view text, string_view pixels) {
     const std::uint64_t all = channels_ * slices_ * times_, most = all + text.size();
     const std::optional<XmlElement> root = xml_element(text, "OME");
@@ -274,7 +274,7 @@ void TiffStack::read_places(string_view text, string_view pixels) {
     bool stated = false;
     std::vector<Place> places;
     each_element(pixels, "TiffData", [&](const XmlElement& data) {
-        string_view uuid; // of the file that holds it
+        string_view uuid; // of the file that contains it
         if (!data.tag.ends_with('/'))
             if (const auto element = xml_element(data.rest.substr(0, data.rest.find("TiffData>")), "UUID"))
                 uuid = element->rest.substr(0, element->rest.find('<'));

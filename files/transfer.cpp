@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/long_work.hpp"
+#include "pipeline/mapping.hpp"
 #include "pipeline/param.hpp"
-#include "pipeline/tone_curve.hpp"
 
 #include <lcms2.h>
 #include <libexif/exif-data.h>
@@ -133,7 +133,7 @@ std::optional<Coding> coding_of_icc(const void* profile, std::size_t bytes) {
             const float code = static_cast<float>(step) / kSteps;
             if (!std::isfinite(static_cast<float>(
                     static_cast<double>(cmsEvalToneCurveFloat(curves[i].get(), code)) / white[i])))
-                return std::nullopt; // of a formula that gives no light
+                return std::nullopt; // of a formula that is no light
         }
     Transfer transfer;
     transfer.kind = Transfer::Kind::curve;
@@ -161,7 +161,7 @@ public:
         : data_(exif_data_new_from_data(block, static_cast<unsigned>(bytes)), exif_data_unref) {}
     explicit operator bool() const { return data_ != nullptr; }
     ExifByteOrder order() const { return exif_data_get_byte_order(data_.get()); }
-    /// Null where there is none of this format with at least so many bytes.
+    /// Null if there is none with this format and at least this number of bytes.
     const ExifEntry* entry(ExifIfd ifd, ExifTag tag, ExifFormat format, unsigned least) const {
         const ExifEntry* found = exif_content_get_entry(data_->ifd[ifd], tag);
         return found && found->format == format && found->size >= least ? found : nullptr;

@@ -1,4 +1,4 @@
-// How the values of a picture are coded, and the light that they stand for.
+// Coding of an image's values, and the light they represent.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -11,7 +11,7 @@
 
 namespace specklescope {
 
-/// From code values to light: 0 stays 0 and the largest code stays the largest, 1.
+/// Conversion from code values to light: 0 stays 0, and the largest code becomes 1.
 struct Transfer {
     enum class Kind : std::uint8_t { linear, srgb, gamma, curve };
     Kind kind = Kind::linear;
@@ -28,35 +28,35 @@ std::string to_string(const Transfer& transfer);
 /// "linear", "srgb", "gamma:2.2"; nothing for "auto". Throws UsageError for anything else; exponents 0.1…10.
 std::optional<Transfer> parse_transfer(std::string_view text);
 
-/// What a file says of its values, or what is assumed of one of its kind.
+/// Coding stated by a file, or assumed for its format.
 struct Coding {
     Transfer transfer;
     Light light = Light::counts; ///< of the decoded values
-    std::string by;              ///< who says it: "its sRGB chunk"; empty: nobody
-    std::string why{};           ///< of what is assumed: "as colour PNG pictures are"
-    bool recorded = false;       ///< a recording of this program, whose values are decoded already
+    std::string by;              ///< origin: "its sRGB chunk"; empty: none
+    std::string why{};           ///< for an assumption: "as colour PNG pictures are"
+    bool recorded = false;       ///< a recording of this program, already decoded
 };
 /// "sRGB (its sRGB chunk)", "linear (assumed, as a camera counts)".
 std::string to_string(const Coding& coding);
 
-// By those who know; nothing where there is nothing to know.
+// Codings from file metadata; nothing if there is no information.
 Coding assumed_srgb(std::string why);
 Coding assumed_linear(Light light = Light::counts);
 /// gAMA: light = code^(1/exponent).
 std::optional<Coding> coding_of_gamma(double encoding_exponent);
 /// An ICC profile with tone curves for RGB or grey (lcms2).
 std::optional<Coding> coding_of_icc(const void* profile, std::size_t bytes);
-/// The Exif block of a JPEG file, from "Exif" on (libexif): ColorSpace, Gamma, Adobe RGB by its index.
+/// Exif block of a JPEG file, from "Exif" on (libexif): ColorSpace, Gamma, Adobe RGB by its index.
 std::optional<Coding> coding_of_exif(const unsigned char* block, std::size_t bytes);
-/// Orientation of the same block, 1…8; 0: it states none.
+/// Orientation of the same block, 1…8; 0: not stated.
 unsigned orientation_of_exif(const unsigned char* block, std::size_t bytes);
-/// Exif ColorSpace: 1 is sRGB; other values say nothing.
+/// Exif ColorSpace: 1 is sRGB; other values are unknown.
 std::optional<Coding> coding_of_color_space(unsigned value);
-/// Tables of light, 0…65535, of all codes in equal steps; one for each channel or one for all.
+/// Tables of light, 0…65535, for all codes in equal steps; one per channel or one for all.
 std::optional<Coding> coding_of_tables(std::vector<std::vector<std::uint16_t>> tables);
 
-/// Code values to light in f32: each value divided by full_scale, and decoded; `full_scale` 0: the type's, 1
-/// for f32. Integers by a table, exact to the rounding of f32.
+/// Converts code values to light in f32: divides by full_scale and decodes; `full_scale` 0: the type's, 1 for
+/// f32. Integers use a table, exact up to the rounding of f32.
 class Decoder {
 public:
     Decoder() = default;
@@ -67,7 +67,7 @@ public:
 private:
     Transfer transfer_;
     double full_scale_ = 1;
-    std::vector<float> table_; ///< integers: for each channel every code
+    std::vector<float> table_; ///< integers: every code, per channel
     std::size_t codes_ = 0;
 };
 

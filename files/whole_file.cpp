@@ -1,8 +1,9 @@
 #include "files/whole_file.hpp"
 
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
-#include "base/open_files.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
+#include "files/input_file.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -22,11 +23,11 @@ namespace specklescope {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr int kMode = 0666; ///< what the umask leaves of it
+constexpr int kMode = 0666; ///< reduced by the umask
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// The reason, and what helps where it is not the file's own.
+/// The reason, with a remedy if the file is not the cause.
 std::string reason(int error, const char* remedy) {
     return reason(error) + "; " +
            (is_of_open_files(error) ? kFewerOpenFiles
@@ -37,7 +38,7 @@ std::string reason(int error, const char* remedy) {
 
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
-/// Also a link that leads nowhere has its name.
+/// Also true for a dangling link.
 bool is_taken(const std::string& path) {
     struct stat file {};
     return ::lstat(path.c_str(), &file) == 0;
@@ -65,11 +66,11 @@ std::uint64_t File::bytes() const {
 
 namespace {
 
-/// Takes no memory, and throws nothing: threads of their own write with it.
+/// Allocates nothing and does not throw, for use on writer threads.
 int write_parts(int fd, std::uint64_t offset, iovec* part, iovec* const last) {
     const HeldSignal too_large(SIGXFSZ);
     while (true) {
-        while (part != last && part->iov_len == 0) // nothing to write is no full disk
+        while (part != last && part->iov_len == 0) // an empty part is no full disk
             ++part;
         if (part == last)
             return 0;
@@ -116,7 +117,7 @@ std::string numbered(const std::string& path, int number, std::size_t beside) {
     const fs::path whole(path);
     fs::path stem = whole.stem();
     std::string ending = whole.extension().string();
-    if (stem.extension() == ".ome") { // both are its ending, by convention
+    if (stem.extension() == ".ome") { // both form the extension, by convention
         ending = ".ome" + ending;
         stem = stem.stem();
     }
@@ -144,12 +145,12 @@ void check_length(const std::string& path, std::size_t beside) {
 
 namespace {
 
-/// Nothing where something has that name. Throws RunError.
+/// Nothing if the name is taken. Throws RunError.
 File create_if_free(const std::string& path) {
     File file(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kMode));
     const int error = errno;
     if (file.fd() >= 0 || error == EEXIST ||
-        (is_of_open_files(error) && is_taken(path))) // the system has not looked at the name yet
+        (is_of_open_files(error) && is_taken(path))) // the system has not checked the name yet
         return file;
     throw RunError("Cannot create " + path + ": " +
                    reason(error, "record into a folder that can be written"));
@@ -193,7 +194,7 @@ FilePair create_pair(const std::string& wanted, const std::string& suffix, int f
 }
 
 namespace {
-constexpr int kAttempts = 100; ///< at a random name that nobody has
+constexpr int kAttempts = 100; ///< for a free random name
 
 std::string random_text() {
     std::uint64_t bits = 0;
@@ -208,11 +209,11 @@ std::string hidden_name(const std::string& wanted) {
     return "." + utf8_prefix(file_name(wanted), 200) + "." + random_text() + ".part";
 }
 
-/// Under which a file without a name can be linked.
+/// Path for linking an unnamed file.
 std::string descriptor_name(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-/// A network file system says only when a descriptor is closed that it has no room. Where there is none to
-/// spare, it says so when it stores the file.
+/// A network file system may report a full disk only when a descriptor is closed, so this closes a duplicate.
+/// Without a free descriptor, the error appears when the file is stored.
 int late_error(int fd) {
     File last(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
     const bool kept = last.fd() >= 0 ? last.close() : ::fdatasync(fd) == 0;
@@ -232,7 +233,7 @@ UnnamedFile::UnnamedFile(const std::string& wanted, Way way) : wanted_(wanted) {
     }
     if (const long most = ::fpathconf(folder_.fd(), _PC_NAME_MAX);
         most > 0 && file_name(wanted).size() > static_cast<std::size_t>(most)) {
-        error_ = ENAMETOOLONG; // which it would get with its name, when all is written
+        error_ = ENAMETOOLONG; // the error of a later link, when all is written
         return;
     }
     if (way == Way::unnamed) {
@@ -279,7 +280,7 @@ int UnnamedFile::link_as(const std::string& name) {
         hidden_.clear();
         return 0;
     }
-    // Some file systems know no such rename, but refuse a second link of the same name.
+    // Some file systems do not support this rename, but refuse a second link of the same name.
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
     return ::linkat(folder_.fd(), hidden_.c_str(), folder_.fd(), name.c_str(), 0) == 0 ? 0 : errno;
@@ -302,7 +303,7 @@ std::string UnnamedFile::publish() {
 int UnnamedFile::replace() {
     if (::fsync(file_.fd()) != 0)
         return errno;
-    for (int attempt = 0; hidden_.empty(); ++attempt) { // only what has a name can take another's
+    for (int attempt = 0; hidden_.empty(); ++attempt) { // only a named file can replace another
         const std::string name = hidden_name(wanted_);
         if (const int error = link_as(name); error == 0)
             hidden_ = name;
@@ -319,6 +320,31 @@ void check_made(const UnnamedFile& file, const std::string& wanted) {
     if (file.error() != 0)
         throw RunError("Cannot write into " + folder_of(wanted) + ": " +
                        reason(file.error(), "choose a folder that can be written"));
+}
+
+namespace {
+
+bool may_be_replaced(const std::string& path, const ReplaceableKind& kind) {
+    constexpr std::size_t kMost = std::size_t{1} << 22;
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status))
+        return true;
+    if (!std::filesystem::is_regular_file(status))
+        return false;
+    const InputFile file = open_input(path);
+    std::string text(kMost, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    return text.empty() ? std::feof(file.get()) != 0 : kind.holds(text);
+}
+
+} // namespace
+
+void refuse_other_kind(const std::string& path, const ReplaceableKind& kind) {
+    if (!may_be_replaced(path, kind))
+        throw RunError("'" + one_line(path) + "' exists and does not hold " + std::string(kind.what) +
+                       " of this program, so it is not replaced. Give " + std::string(kind.option) +
+                       " another name.");
 }
 
 } // namespace specklescope

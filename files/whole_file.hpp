@@ -1,4 +1,5 @@
-// A file appears under its name whole or not at all: it is written under a hidden one, which then becomes it.
+// Atomic creation of files: a file is written under a hidden name and then renamed, so that it appears
+// complete or not at all.
 #pragma once
 
 #include <sys/uio.h>
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,15 +25,14 @@ public:
     }
     ~File();
     int fd() const { return fd_; }
-    /// Leaves the descriptor to another owner.
+    /// Passes the descriptor to another owner.
     int release() noexcept { return std::exchange(fd_, -1); }
-    /// Whether the file still has a name: nobody removed it, or its folder.
+    /// True unless the file or its folder was removed.
     bool has_name() const;
     std::uint64_t bytes() const;
-    /// False when the last bytes could not be stored (a network file system says so only here).
+    /// False if the last bytes could not be stored (a network file system reports it only here).
     bool close() noexcept;
-    /// Writes all of it, the parts one after another, or returns the error number; 0: written. The parts are
-    /// used up.
+    /// Writes all parts in order. Returns 0 or the error number. The parts are used up.
     int write_at(std::uint64_t offset, const void* data, std::size_t bytes) const;
     int write_at(std::uint64_t offset, std::vector<iovec>& parts) const;
 
@@ -39,33 +40,33 @@ private:
     int fd_ = -1;
 };
 
-inline constexpr int kMaxNumber = 100000; ///< of names: less than this
-/// "flow.tiff" for 0, "flow-1.tiff" for 1, … Where the name of a file, or of one beside it whose name has so
-/// many bytes more, would become longer than names may be, it lacks the end of "flow".
+inline constexpr int kMaxNumber = 100000; ///< limit of numbered names
+/// "flow.tiff" for 0, "flow-1.tiff" for 1, … Shortens "flow" if the name, or that of a companion file with
+/// `beside` more bytes, would be too long.
 std::string numbered(const std::string& path, int number, std::size_t beside = 0);
-/// Its first bytes, at most so many, without a part of a code point (UTF-8).
+/// First bytes of the text, at most `most`, without a partial code point (UTF-8).
 std::string utf8_prefix(std::string text, std::size_t most);
-/// Throws RunError where the name, one beside it with so many bytes more, or what numbered() makes of them,
-/// is longer than its folder allows: nobody wants to learn that in the middle of a recording.
+/// Throws RunError if the name, one with `beside` more bytes, or a numbered() name is too long for its
+/// folder, so that a recording does not fail later.
 void check_length(const std::string& path, std::size_t beside = 0);
-/// Creates `wanted`, or the first numbered name from `first` on that is free, and leaves the name in `path`.
-/// Two that ask at once get two names. Throws RunError naming the reason.
+/// Creates `wanted`, or the first free numbered name from `first` on, and stores the name in `path`.
+/// Concurrent calls get different names. Throws RunError with the reason.
 File create_new(const std::string& wanted, std::string& path, int first = 0);
-/// A file, and beside it one that `suffix` stands behind its name.
+/// A file and a companion, named after it with `suffix`.
 struct FilePair {
     File file, beside;
     std::string path, beside_path;
 };
-/// Both under the first number from `first` on that is free for both; else as create_new().
+/// Creates both under the first number from `first` on that is free for both; otherwise like create_new().
 FilePair create_pair(const std::string& wanted, const std::string& suffix, int first = 0);
-/// A new file in the folder of `wanted` that has no name, so that nobody else can open, replace or plant it;
-/// where the file system knows no such files it has a random hidden one. It is gone with its owner unless
-/// publish() or replace() gave it its name, and an unnamed one also if the process is killed. The folder is
-/// looked up once, in the beginning.
+/// A new file without a name in the folder of `wanted`, so that no other program can open, replace or plant
+/// it. File systems without unnamed files get a random hidden name. It is removed with its owner unless
+/// publish() or replace() named it; an unnamed one also if the process is killed. The folder is looked up
+/// only once, at the start.
 class UnnamedFile {
 public:
     enum class Way : std::uint8_t { unnamed, hidden };
-    /// Where it cannot be made error() says why. `way` hidden: as where files must have names.
+    /// On failure error() returns the reason. `way` hidden: forces a hidden name.
     explicit UnnamedFile(const std::string& wanted, Way way = Way::unnamed);
     UnnamedFile(const UnnamedFile&) = delete;
     UnnamedFile& operator=(const UnnamedFile&) = delete;
@@ -75,16 +76,16 @@ public:
     const File& file() const { return file_; }
     /// Another descriptor of the same file. Throws RunError.
     File again() const;
-    /// Gives the file its name, or the first numbered one that is free; never replaces a file. Returns the
-    /// name. Throws RunError.
+    /// Gives the file its name, or the first free numbered name; never replaces a file. Returns the name.
+    /// Throws RunError.
     std::string publish();
-    /// Gives the file its name, in place of the file or link that has it, when its bytes are on the storage.
-    /// Returns 0 or an error number; then what had the name has it still.
+    /// Gives the file its name, replacing a file or link with that name, after its bytes are stored. Returns
+    /// 0 or an error number; the old file is then unchanged.
     int replace();
 
 private:
     void make_hidden();
-    /// 0, or EEXIST where something has that name, or another error number.
+    /// 0, EEXIST if the name is taken, or another error number.
     int link_as(const std::string& name);
 
     std::string wanted_;
@@ -92,10 +93,19 @@ private:
     File folder_, file_;
     int error_ = 0;
 };
-/// Throws RunError where it cannot be made.
+/// Throws RunError if it could not be created.
 void check_made(const UnnamedFile& file, const std::string& wanted);
 
-/// "." for a name without one.
+/// "." for a name without a folder.
 std::string folder_of(const std::string& path);
+
+struct ReplaceableKind {
+    std::string_view what;                ///< "statistics"
+    std::string_view option;              ///< "--stats"
+    bool (*holds)(std::string_view text); ///< given the first 4 MiB: true if it is such a file
+};
+
+/// Throws RunError unless the path is free, an empty file or one of this kind.
+void refuse_other_kind(const std::string& path, const ReplaceableKind& kind);
 
 } // namespace specklescope

@@ -1,9 +1,9 @@
 #include "library/guard.hpp"
 
-#include "base/cut_text.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
+#include "base/text.hpp"
 #include "files/gst_init.hpp"
 
 #include <spdlog/sinks/null_sink.h>

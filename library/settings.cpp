@@ -1,7 +1,7 @@
 #include "library/settings.hpp"
 
 #include "analysis/regions_file.hpp"
-#include "base/key_values.hpp"
+#include "base/text.hpp"
 #include "config/text.hpp"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ Mapping mapping_from_text(const char* text) {
 
 Watcher watcher_of(const specklescope_settings* given) {
     const specklescope_settings known = read_struct(given, "The settings", true);
-    return {known.goes_on, known.user};
+    return {known.goes_on, known.agrees, known.user};
 }
 
 Asking::Asking(const Watcher& watcher) {

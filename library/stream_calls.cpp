@@ -1,8 +1,7 @@
 // The calls of streams and their frames.
 #include "analysis/regions_file.hpp"
-#include "library/chain.hpp"
 #include "library/stream.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 
 using namespace specklescope;
 using namespace specklescope::library;

@@ -1,12 +1,11 @@
 // Results as a display or a coder of video takes them, by the rules of --view.
-#include "base/key_values.hpp"
+#include "base/text.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "library/convert.hpp"
-#include "library/describe.hpp"
 #include "library/handles.hpp"
 #include "library/settings.hpp"
-#include "pipeline/levels/levels.hpp"
+#include "pipeline/mapping.hpp"
 
 #include <vector>
 

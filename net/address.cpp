@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/loopback.hpp"
+#include "base/system.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -32,7 +32,7 @@ ListenAddress of_path(const std::string& text, const ListenSyntax& syntax) {
     ListenAddress address;
     address.path = text.substr(kPath.size());
     address.loopback = true;
-    // A name that begins with '@' lies in no folder: nothing would keep other users out.
+    // A name that begins with '@' is in no folder: other users could connect.
     if (address.path.empty() || address.path.size() > kLongestPath || address.path.front() == '@' ||
         address.path.front() == '*' || one_line(address.path) != address.path)
         refuse(text, syntax);
@@ -133,7 +133,7 @@ ServeAddress parse_serve_address(const SourceArgument& text) {
         refuse(text);
     if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {
         const std::string_view who = place.substr(0, at);
-        if (who.find('?') != std::string_view::npos) // where it ends nobody could tell; %3F is one
+        if (who.find('?') != std::string_view::npos) // its end would be ambiguous; write %3F
             refuse(SourceArgument(std::string(kRtspScheme) + "***" + std::string(rest.substr(at))));
         const std::size_t colon = who.find(':');
         if (colon == std::string_view::npos || colon == 0 || colon + 1 == who.size())

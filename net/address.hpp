@@ -11,12 +11,12 @@
 
 namespace specklescope {
 
-/// How the addresses of one option are written.
+/// Syntax of the addresses of one option.
 struct ListenSyntax {
     std::string_view option; ///< "publish"
     std::string_view scheme; ///< "zmq://"
-    bool paths;              ///< a Unix socket may stand for host and port: ipc://PATH
-    std::string_view port;   ///< of the example in the sentence
+    bool paths;              ///< allows a Unix socket: ipc://PATH
+    std::string_view port;   ///< of the example in messages
 };
 inline constexpr ListenSyntax kPublishSyntax{"publish", "zmq://", false, "5556"};
 inline constexpr ListenSyntax kControlSyntax{"control", "zmq://", true, "5557"};
@@ -24,29 +24,29 @@ inline constexpr ListenSyntax kMetricsSyntax{"metrics", "", false, "9464"};
 
 struct ListenAddress {
     std::string host;             ///< as written; "*": every interface
-    int port = 0;                 ///< 0: one that is free
-    std::string path;             ///< of a Unix socket; then there is neither host nor port
-    bool loopback = false;        ///< who is on another machine does not reach it
+    int port = 0;                 ///< 0: a free one
+    std::string path;             ///< of a Unix socket, without host and port
+    bool loopback = false;        ///< not reachable from other machines
     std::string endpoint() const; ///< ZeroMQ's: "tcp://127.0.0.1:5556"
-    /// As a user writes it, with what has been bound: "zmq://127.0.0.1:5556".
+    /// As a user writes it, with the bound port: "zmq://127.0.0.1:5556".
     std::string shown(std::string_view scheme, const std::string& bound_endpoint) const;
 };
-/// Throws UsageError, with what is allowed.
+/// Throws UsageError.
 ListenAddress parse_listen_address(const std::string& text, const ListenSyntax& syntax);
 
-/// Says in the log that strangers may come, where they may: `what` goes out or is done.
+/// Logs a warning if the address is reachable from other machines; `what` says what they could get or do.
 void warn_if_open(const ListenAddress& address, const std::string& shown, const std::string& what);
 
 /// In Z85, 40 characters each.
 struct CurveKeys {
     std::string secret;            ///< of this program
-    std::set<std::string> clients; ///< public keys of those who are let in
+    std::set<std::string> clients; ///< public keys of allowed clients
 };
 
-/// Null where both names are empty. `key_file` holds a line secret-key = "…" and may be read by its owner
-/// alone; `clients` is a file with a line public-key = "…", or a folder of such files *.key. Throws
-/// UsageError where one is missing or holds no key, RunError where it cannot be read, may be read by others,
-/// or this build of ZeroMQ has no CURVE.
+/// Null if both names are empty. `key_file` has a line secret-key = "…" and must be readable by its owner
+/// only; `clients` is a file with a line public-key = "…", or a folder of such files *.key. Throws UsageError
+/// if one is missing or has no key, RunError if it cannot be read, others may read it, or this build of
+/// ZeroMQ has no CURVE.
 std::shared_ptr<const CurveKeys> load_curve_keys(const std::string& key_file, const std::string& clients);
 
 /// "rtsp://127.0.0.1:8554/flow", of --serve.
@@ -54,11 +54,11 @@ struct ServeAddress {
     std::string host = "127.0.0.1"; ///< "*": every interface
     int port = 8554;                ///< 0: one that is free
     std::string path;               ///< "/flow"
-    std::string user, password;     ///< empty: for anybody
+    std::string user, password;     ///< empty: no password
     bool loopback = true;
     std::string shown() const; ///< without the user
 };
-/// Of a text whose references are resolved. Throws UsageError, with what is allowed.
+/// The references of `text` are resolved. Throws UsageError.
 ServeAddress parse_serve_address(const SourceArgument& text);
 
 } // namespace specklescope

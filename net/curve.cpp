@@ -52,7 +52,7 @@ std::string begin_of(const std::string& path, bool secret) {
     return {bytes.data(), static_cast<std::size_t>(count)};
 }
 
-/// Of a line NAME = "…".
+/// The key in a line NAME = "…".
 std::string key_in(const std::string& path, const std::string& text, std::string_view name) {
     constexpr std::size_t kChars = 40;
     const std::size_t at = text.find(name);

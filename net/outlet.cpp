@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "net/address.hpp"
@@ -24,7 +24,7 @@ constexpr auto kFastest = 16ms;  ///< between two images: the eye sees no more
 constexpr auto kAgainAfter = 1s; ///< without a new image
 } // namespace
 
-/// The queue holds the newest frame only; it stays there while nobody watches.
+/// The queue holds the newest frame only; it stays there while there is no viewer.
 class Outlet::Impl final : public ThreadedSink<RecordedFrame> {
 public:
     Impl(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks)
@@ -52,7 +52,7 @@ public:
         held_since_ = {};
     }
     /// A client that connects after the end gets the last frame. A video may be paused at any of its frames;
-    /// a camera ends unexpectedly only, and one frame a second is enough for it while nobody watches.
+    /// a camera ends unexpectedly only, and one frame a second is enough for it without a viewer.
     bool wants_host_image() const override {
         if (end_->watched())
             return true;
@@ -62,7 +62,7 @@ public:
     /// The end of one pipeline: its slots are released.
     void end_feed() {
         std::unique_lock lock(mutex_);
-        status_.left_out += queue_.size(); // nobody has seen it
+        status_.left_out += queue_.size(); // not shown
         queue_.clear();
         room_.wait(lock, [this] { return busy_ == 0; });
     }
@@ -82,7 +82,7 @@ public:
         const std::lock_guard lock(mutex_);
         if (stopped())
             return;
-        if (!frame.pixels) { // it stayed on the device: nobody watched
+        if (!frame.pixels) { // it stayed on the device: there was no viewer
             ++status_.left_out;
             return;
         }

@@ -1,5 +1,5 @@
-// What the window shows, shown elsewhere while the program runs: to whoever asks over RTSP, or as a camera.
-// The newest picture counts, and nobody is waited for.
+// The displayed image for other programs while the program runs: over RTSP, or into a sink of GStreamer such
+// as a virtual camera. Only the newest image counts; a slow client delays nothing.
 #pragma once
 
 #include "base/source_argument.hpp"
@@ -16,34 +16,35 @@ namespace specklescope {
 
 struct RecordedFrame;
 
-/// Somebody who watches.
+/// A viewer.
 struct OutletClient {
     std::string from; ///< "127.0.0.1"
     SteadyClock::time_point since;
-    /// That went out since then; over TCP each reaches it, or its connection ends.
+    /// Images sent since then. Over TCP each arrives, or the connection ends.
     std::uint64_t pictures = 0;
-    std::uint64_t dropped = 0; ///< that found no room since then: all who watch lack those
-    double still_s = 0;        ///< for so long it has taken nothing of what waits for it
+    std::uint64_t dropped = 0; ///< images without room since then: every viewer lacks them
+    double still_s = 0;        ///< time since the viewer last took data that is pending
 };
 
-/// Where the pictures go.
+/// Destination of the images.
 class OutletEnd {
 public:
     virtual ~OutletEnd() = default;
-    /// As it may be shown: "rtsp://127.0.0.1:8554/flow", with the port that it got.
+    /// Without secrets: "rtsp://127.0.0.1:8554/flow", with the bound port.
     virtual std::string name() const = 0;
-    /// False: a picture would be seen by nobody, and none is drawn.
+    /// False: there is no viewer, and no image is drawn.
     virtual bool watched() const = 0;
-    /// u8 RGB. False: it found no room and is dropped. Throws RunError where no other will find any.
+    /// u8 RGB. False: there was no room, and the image is dropped. Throws RunError if no later image can be
+    /// shown.
     virtual bool show(const RecordedFrame& picture) = 0;
-    /// The last one once more: nothing new has come for a while.
+    /// Shows the last image again: there is no new one for a while.
     virtual void show_again() = 0;
     virtual std::vector<OutletClient> clients() const { return {}; }
-    /// Calls it, from any thread, when somebody begins to watch.
+    /// Sets a function that is called, from any thread, when a viewer connects.
     virtual void tell(const std::function<void()>& on_watched) { (void)on_watched; }
 };
 
-/// Lives through sources and pipelines, each of which has a feed.
+/// Outlives sources and pipelines, each of which has a feed.
 class Outlet {
 public:
     Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks,
@@ -54,10 +55,10 @@ public:
 
     static std::shared_ptr<Sink> feed(std::shared_ptr<Outlet> outlet);
     std::string name() const;
-    /// `left_out`: pictures that a newer one overtook, or nobody watched; `dropped`: those without room.
+    /// `left_out`: images replaced by a newer one, or without a viewer; `dropped`: images without room.
     SinkStatus status() const;
     std::vector<OutletClient> clients() const;
-    const std::string option; ///< that opened it, "serve"
+    const std::string option; ///< name of the option, "serve"
 
 private:
     friend class OutletFeed;
@@ -65,23 +66,22 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// What --serve and --output say; `owner` begins the sentence of the UsageError that it throws. Opens
-/// nothing.
+/// Checks --serve and --output without opening them. Throws UsageError, which begins with `owner`.
 void check_outlets(const std::string& serve, const std::string& output, const std::string& owner);
 
-/// The most that a stream takes where nothing else is set, by the size of its picture.
+/// Default limit of the rate of a stream, by the size of its image.
 double default_mbit_s(const Shape& shape);
-/// 0 Mbit/s: default_mbit_s(). Throws UsageError (not an address, a password in it, a variable that is not
-/// set), RunError (taken, not allowed, no encoder, built without it).
+/// 0 Mbit/s: default_mbit_s(). Throws UsageError (not an address, contains a password, a variable is not
+/// set), RunError (address in use or not allowed, no encoder, built without RTSP).
 std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double mbit_s = 0,
                                          Chroma chroma = Chroma::halved);
-/// The pipeline of "v4l2:/dev/videoN" or "gst:SINK", whose "in" gets the images. Throws UsageError for
-/// anything else.
+/// Pipeline for "v4l2:/dev/videoN" or "gst:SINK"; its element "in" gets the images. Throws UsageError for
+/// other texts.
 std::string output_pipeline(const std::string& target);
 /// Throws UsageError or RunError.
 std::unique_ptr<OutletEnd> make_gst_end(const std::string& target);
 
-/// Whether this build can serve; "1.22.0", or empty.
+/// Version of the RTSP server, "1.22.0"; empty: this build has none.
 std::string rtsp_server_version();
 
 } // namespace specklescope

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
 #include "have_zmq.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "pipeline/threaded_sink.hpp"

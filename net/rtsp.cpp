@@ -1,8 +1,8 @@
 // An RTSP server with one mount. All viewers share one encoder, which runs while there is a viewer. The
 // server's thread accepts clients and checks them; GStreamer's thread for clients reads their requests.
 #include "base/error.hpp"
-#include "base/known_secrets.hpp"
 #include "base/log.hpp"
+#include "base/source_argument.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "have_rtsp.hpp"

@@ -30,17 +30,17 @@ inline void end_silent_connections(zmq::socket_t& socket) {
     socket.set(zmq::sockopt::heartbeat_timeout, 30'000);
 }
 
-/// Answers ZeroMQ's question (ZAP, RFC 27) whether a client is let in, on a thread of its own. Before the
-/// sockets of its context, and longer than they.
+/// Answers ZeroMQ's requests (ZAP, RFC 27) whether a client is allowed, on its own thread. Is created before
+/// the sockets of its context and outlives them.
 class CurveGuard {
 public:
-    /// Null keys: nothing is guarded.
+    /// Null keys: every client is allowed.
     CurveGuard(zmq::context_t& context, std::shared_ptr<const CurveKeys> keys);
     ~CurveGuard();
     CurveGuard(const CurveGuard&) = delete;
     CurveGuard& operator=(const CurveGuard&) = delete;
 
-    /// Before it is bound.
+    /// Called before bind().
     void guard(zmq::socket_t& socket) const;
     explicit operator bool() const { return keys_ != nullptr; }
 

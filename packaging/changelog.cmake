@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.24)
-# Run when a package is made: writes CPACK_SPECKLESCOPE_OUT.gz, which becomes its changelog.gz.
+# Runs when a package is made: writes CPACK_SPECKLESCOPE_OUT.gz, its changelog.gz.
 execute_process(COMMAND git log -1 --format=%aD WORKING_DIRECTORY ${CPACK_SPECKLESCOPE_SOURCE}
     OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT date)

@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.24)
-# Writes OUT, a header with the commit that SOURCE is at; the file is left alone when nothing changed.
+# Writes OUT, a header with the commit of SOURCE; leaves the file unchanged if the commit is the same.
 file(READ ${SOURCE}/packaging/archived_commit commit) # filled in by git archive
 string(STRIP "${commit}" commit)
 if(commit MATCHES "Format")

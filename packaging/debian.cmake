@@ -1,5 +1,5 @@
-# `cmake --build BUILD --target package` makes the .deb; dpkg-shlibdeps finds what the program is linked with, and
-# what it opens by name while running is named here.
+# `cmake --build BUILD --target package` makes the .deb. dpkg-shlibdeps finds the linked libraries; those
+# opened by name at run time are listed here.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME specklescope)
 set(CPACK_PACKAGE_VENDOR "Specklescope")
@@ -22,9 +22,9 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-# --- the packages: as Debian splits a program, a library and a plugin --------------------------------------------
-# The library is packaged under its SONAME, so that two of them may be installed beside each other. Each package wants
-# its copyright and a changelog, dated as the commit: components that cmake --install leaves out.
+# --- the packages: split like Debian's into program, library and plugin ---------------------------------------
+# The library's package is named after its SONAME, so that two versions can be installed. Each package needs
+# its copyright file and a changelog with the commit's date: components that cmake --install omits.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_COMPONENTS_ALL "")
@@ -41,7 +41,7 @@ function(debian_package group name component section description depends recomme
         include(\"${CMAKE_CURRENT_SOURCE_DIR}/changelog.cmake\")
     " COMPONENT ${documents} EXCLUDE_FROM_ALL)
     install(FILES ${changelog}.gz DESTINATION share/doc/${name} COMPONENT ${documents} EXCLUDE_FROM_ALL)
-    if(NOT component STREQUAL Unspecified) # which brings it along everywhere
+    if(NOT component STREQUAL Unspecified) # included everywhere
         install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/copyright DESTINATION share/doc/${name} COMPONENT ${documents}
             EXCLUDE_FROM_ALL)
     endif()
@@ -62,7 +62,8 @@ endfunction()
 set(plugins "gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly, gstreamer1.0-libav")
 get_target_property(abi libspecklescope SOVERSION)
 get_target_property(library_folder libspecklescope BINARY_DIR)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${library_folder}) # where dpkg-shlibdeps finds what the plugin needs
+# where dpkg-shlibdeps finds the plugin's dependency
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${library_folder})
 debian_package(program specklescope Unspecified science "${CPACK_DEBIAN_PACKAGE_DESCRIPTION}"
     "gstreamer1.0-plugins-base, gstreamer1.0-plugins-good, fonts-dejavu-core" "${plugins}, libgl1-mesa-dri")
 debian_package(library libspecklescope${abi} library libs
@@ -77,8 +78,8 @@ debian_package(gstreamer gstreamer1.0-specklescope gstreamer libs
 "The element specklescope of GStreamer: chains of stages in a pipeline, with
 every parameter as a property; numbers, levels or colours come out."
     "libspecklescope${abi} (= ${PROJECT_VERSION})" "gstreamer1.0-tools")
-# What is linked with the library depends on its package; dpkg is asked to renew the linker's cache, as Debian's
-# policy wants; CPack calls ldconfig besides.
+# Programs linked with the library depend on its package; a trigger updates the linker's cache, as required by
+# Debian's policy; CPack also calls ldconfig.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/shlibs "libspecklescope ${abi} libspecklescope${abi} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/shlibs ${CMAKE_CURRENT_BINARY_DIR}/triggers)

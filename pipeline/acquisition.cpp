@@ -1,7 +1,6 @@
 // The acquisition thread: source → ring slot → queue.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "pipeline/threads/absence.hpp"
 #include "pipeline/threads/ring_port.hpp"
 
@@ -32,7 +31,7 @@ void apply_source_edits(Flow& flow) {
         try {
             flow.source->set(edit.name, edit.value);
         } catch (const std::exception& error) {
-            flow.say(Message::Level::error, sentence_of(error));
+            flow.log(Message::Level::error, sentence_of(error));
         }
         const std::scoped_lock lock(flow.mutex);
         if (flow.source_edits.size_approx() == 0) // otherwise it has the newer values already
@@ -51,7 +50,7 @@ bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
         char seconds[16];
         std::snprintf(seconds, sizeof seconds, "%.1f", std::chrono::duration<double>(pause).count());
         flow.set_state(RunState::reconnecting, why + " Next try in " + seconds + " s.");
-        flow.say(Message::Level::warning, why + " Next try in " + seconds + " s.");
+        flow.log(Message::Level::warning, why + " Next try in " + seconds + " s.");
         flow.sleep(std::exchange(pause, std::min(pause * 2, kLongestPause)));
         if (flow.stop)
             return false;
@@ -64,7 +63,7 @@ bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
                 flow.source_params = flow.source->params();
             }
             flow.set_state(RunState::running, "");
-            flow.say(Message::Level::info, "The source is back: " + info.name + ".");
+            flow.log(Message::Level::info, "The source is back: " + info.name + ".");
             return true;
         } catch (const Error& error) {
             why = error.what();
@@ -74,14 +73,14 @@ bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
     return false;
 }
 
-void tell_missed(Flow& flow, const Absence::Missed& missed) {
+void report_missed(Flow& flow, const Absence::Missed& missed) {
     flow.stats.away_ns.fetch_add(static_cast<std::uint64_t>(missed.away.count()), std::memory_order_relaxed);
     flow.stats.missed_away.fetch_add(missed.frames, std::memory_order_relaxed);
     char text[160];
     std::snprintf(
         text, sizeof text, "The source was away for %.1f s: about %llu frames were missed (estimate).",
         std::chrono::duration<double>(missed.away).count(), static_cast<unsigned long long>(missed.frames));
-    flow.say(Message::Level::warning, text);
+    flow.log(Message::Level::warning, text);
 }
 
 class Acquisition {
@@ -91,29 +90,29 @@ public:
     /// Runs until the source ends or `stop` is set.
     void run() {
         at_end_ = false;
-        last_sign_ = SteadyClock::now();
+        last_activity_ = SteadyClock::now();
         while (!flow_.stop) {
             apply_source_edits(flow_);
-            tell_recording();
-            if (seek_if_asked())
-                last_sign_ = SteadyClock::now();
+            update_recording();
+            if (run_pending_seek())
+                last_activity_ = SteadyClock::now();
             std::string dead;
             try {
                 const Source::Status status = flow_.source->next(port_);
                 const auto now = SteadyClock::now();
                 if (status == Source::Status::frame)
-                    came(now);
-                if (status == Source::Status::end && !goes_on_behind_the_end())
+                    frame_arrived(now);
+                if (status == Source::Status::end && !continue_after_end())
                     return;
-                if (flow_.live() && now - last_sign_ > silence_ && !flow_.patient())
+                if (flow_.live() && now - last_activity_ > silence_ && !flow_.patient())
                     dead = "The source " + flow_.status.source.name + " is silent.";
             } catch (const Cancelled&) { // cancelled by the user
                 return;
             } catch (const Error& error) {
-                if (port_.landing() && !flow_.live()) { // the run continues: only this frame is missing
-                    flow_.say(Message::Level::error, error.what());
+                if (port_.seek_target() && !flow_.live()) { // the run continues: only this frame is missing
+                    flow_.log(Message::Level::error, error.what());
                     flow_.seek_failed(flow_.epoch, error.what());
-                    return ends();
+                    return reach_end();
                 }
                 if (!flow_.live())
                     throw;
@@ -126,14 +125,14 @@ public:
                 if (!reopen(flow_, dead, pause_))
                     return;
                 port_.discontinuity();
-                last_sign_ = SteadyClock::now();
+                last_activity_ = SteadyClock::now();
             }
         }
     }
 
     /// After the end of the source: waits for a seek or the next round of a loop. False at stop, and if the
     /// source cannot seek.
-    bool goes_on() {
+    bool resume() {
         while (true) {
             {
                 std::unique_lock lock(flow_.mutex);
@@ -149,10 +148,10 @@ public:
             apply_source_edits(flow_);
             const bool asked = flow_.seek_waits;
             try {
-                if (asked ? seek_if_asked() : at_end_ && begin_again())
+                if (asked ? run_pending_seek() : at_end_ && start_next_round())
                     return true;
             } catch (const std::exception& error) { // no exception may leave a thread
-                flow_.say(Message::Level::error, sentence_of(error));
+                flow_.log(Message::Level::error, sentence_of(error));
                 const std::scoped_lock lock(flow_.mutex);
                 if (!asked)
                     flow_.loop.reset(); // it would fail again and again
@@ -161,58 +160,58 @@ public:
     }
 
 private:
-    void tell_recording() {
+    void update_recording() {
         if (const bool now = flow_.records(); now != std::exchange(records_, now))
             flow_.source->recording(now);
     }
 
-    void came(SteadyClock::time_point now) {
+    void frame_arrived(SteadyClock::time_point now) {
         if (const auto missed = absence_.frame(now))
-            tell_missed(flow_, *missed);
-        last_sign_ = now;
+            report_missed(flow_, *missed);
+        last_activity_ = now;
         pause_ = kFirstPause;
         const std::optional<std::uint64_t> position = port_.position();
         if (const std::uint64_t length = flow_.status.source.length; length > 0 && position >= length)
-            tell_length(); // the file has grown
+            update_length(); // the file has grown
         const std::optional<LoopRange> loop = position ? flow_.looped() : std::nullopt;
-        if (loop && beyond(*loop, *position + 1, port_.landed()))
-            begin_again();
+        if (loop && beyond(*loop, *position + 1, port_.played_from()))
+            start_next_round();
     }
 
-    bool goes_on_behind_the_end() {
-        if (const auto target = port_.landing()) {
+    bool continue_after_end() {
+        if (const auto target = port_.seek_target()) {
             const std::string why =
                 flow_.status.source.name + " has no frame " + std::to_string(*target) + ": it ends before.";
-            flow_.say(Message::Level::error, why);
+            flow_.log(Message::Level::error, why);
             flow_.seek_failed(flow_.epoch, why);
-        } else if (begin_again()) {
-            tell_length(); // the length is known at the end
+        } else if (start_next_round()) {
+            update_length(); // the length is known at the end
             return true;
         }
-        ends();
+        reach_end();
         return false;
     }
 
-    void ends() {
-        tell_length();
+    void reach_end() {
+        update_length();
         at_end_ = true;
     }
 
     /// Starts the next round of the loop; false if there is none.
-    bool begin_again() {
+    bool start_next_round() {
         const std::optional<LoopRange> loop = flow_.looped();
         if (!loop || flow_.stop || !flow_.status.source.seekable)
             return false;
         try {
             flow_.source->seek(loop->first, 0);
-            port_.begins_again(loop->first);
+            port_.begin_round(loop->first);
             const std::scoped_lock lock(flow_.mutex);
-            runs_again();
+            clear_end();
             return true;
         } catch (const Cancelled&) { // cancelled by the user
             return false;
         } catch (const UsageError& error) { // the marks belong to another file, or the file is shorter now
-            flow_.say(Message::Level::error, error.what());
+            flow_.log(Message::Level::error, error.what());
             const std::scoped_lock lock(flow_.mutex);
             flow_.loop.reset();
             return false;
@@ -221,7 +220,7 @@ private:
 
     /// Runs a pending seek; true if it changed the next frame. seek_waits stays set until then, so that no
     /// thread takes the file for ended.
-    bool seek_if_asked() {
+    bool run_pending_seek() {
         std::optional<SeekRequest> asked;
         std::uint64_t before = 0; ///< frames that fill the stages' windows
         {
@@ -253,13 +252,13 @@ private:
         } catch (const Cancelled&) { // cancelled by the user
             return false;
         } catch (const UsageError& error) {
-            flow_.say(Message::Level::error, error.what());
+            flow_.log(Message::Level::error, error.what());
             flow_.seek_failed(asked.number, error.what());
-            tell_length(); // the seek may have extended the known length
+            update_length(); // the seek may have extended the known length
             return false;
         }
-        port_.landed(frame, asked.number);
-        tell_length();
+        port_.begin_seek(frame, asked.number);
+        update_length();
         return true;
     }
 
@@ -267,13 +266,13 @@ private:
         const std::scoped_lock lock(flow_.mutex);
         flow_.seek_waits = flow_.seek.has_value();
         if (there)
-            runs_again();
+            clear_end();
         else if (!flow_.seek)
             flow_.sought.reset();
     }
 
     /// Requires the mutex. Clears the end that was reached.
-    void runs_again() {
+    void clear_end() {
         if (!flow_.source_done)
             return;
         flow_.source_done = flow_.finished = false;
@@ -281,7 +280,7 @@ private:
         flow_.status.message.clear();
     }
 
-    void tell_length() {
+    void update_length() {
         const std::uint64_t now = flow_.source->length();
         const std::scoped_lock lock(flow_.mutex);
         flow_.status.source.length = now;
@@ -291,7 +290,7 @@ private:
     RingPort port_;
     Absence absence_;
     const std::chrono::duration<double> silence_;
-    SteadyClock::time_point last_sign_{};
+    SteadyClock::time_point last_activity_{};
     milliseconds pause_ = kFirstPause; // grows until frames arrive again
     bool records_ = false;
     bool at_end_ = false; ///< end of the file, not an error or a missing seek target
@@ -325,11 +324,11 @@ void acquire_frames(Flow& flow) {
             acquisition.run();
         } catch (const std::exception& error) {
             flow.set_state(RunState::failed, sentence_of(error));
-            flow.say(Message::Level::error, sentence_of(error));
+            flow.log(Message::Level::error, sentence_of(error));
         }
         const std::scoped_lock lock(flow.mutex);
         flow.source_done = true;
-    } while (acquisition.goes_on());
+    } while (acquisition.resume());
 }
 
 } // namespace specklescope

@@ -1,7 +1,7 @@
 #include "pipeline/chain.hpp"
 
-#include "base/key_values.hpp"
-#include "base/one_line.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -157,7 +157,7 @@ public:
             if (mixes && smoothed_by_.empty())
                 smoothed_by_ = name;
             return mixes && in == Measure::flow ? "the mean of a flow index is too high: let " + made_by_ +
-                                                      " give K² and convert behind the mean, as in " +
+                                                      " give K² and convert after the mean, as in " +
                                                       made_by_ + ":output=contrast2 | " + name + " | flow"
                                                 : "";
         }
@@ -169,7 +169,7 @@ public:
             return "";
         if (in == Measure::intensity && quantity_.measure != Measure::other)
             return "the contrast of a picture that stage " + before +
-                   " has smoothed is too low: put that stage behind this one";
+                   " has smoothed is too low: put that stage after this one";
         if (in == Measure::contrast && quantity_.measure != Measure::other)
             return "stage " + before + " has taken the mean of K, which is not that of K²: let " + made_by_ +
                    " give output=contrast2";
@@ -255,5 +255,56 @@ std::string chain_text(const Chain& chain, bool all) {
 std::string to_string(const ChainStage& stage) { return stage_text(stage, true); }
 std::string to_string(const Chain& chain) { return chain_text(chain, true); }
 std::string text_in_effect(const Chain& chain) { return chain_text(chain, false); }
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlank = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlank);
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// End of the first stage of `text`: a '|' outside quotes, or the end.
+std::size_t end_of_stage(std::string_view text) {
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (quoted && text[i] == '\\')
+            ++i;
+        else if (text[i] == '"' && (quoted || (i > 0 && text[i - 1] == '=')))
+            quoted = !quoted;
+        else if (text[i] == '|' && !quoted)
+            return i;
+    }
+    return text.size();
+}
+
+} // namespace
+
+std::vector<std::string_view> stage_texts(std::string_view text) {
+    std::vector<std::string_view> texts;
+    std::string_view rest = trimmed(text);
+    if (rest.empty() || rest == "none")
+        return texts;
+    while (true) {
+        const std::size_t end = end_of_stage(rest);
+        const std::string_view stage = trimmed(rest.substr(0, end));
+        if (stage.empty())
+            throw UsageError(
+                "The chain '" + std::string(text) +
+                "' has nothing between two '|' or at an end; give a stage there, or leave out one '|'.");
+        texts.push_back(stage);
+        if (end == rest.size())
+            return texts;
+        rest.remove_prefix(end + 1);
+    }
+}
+
+Chain chain_from_text(std::string_view text) {
+    Chain chain;
+    for (const std::string_view stage : stage_texts(text))
+        chain.add(stage);
+    return chain;
+}
 
 } // namespace specklescope

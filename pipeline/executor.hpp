@@ -58,6 +58,9 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; the
     /// old chain then stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
+    /// `agree` gets the output before a new chain replaces the one in effect on the same input; what it
+    /// throws keeps the old chain and its histories. Null: nothing is asked.
+    void set_agreement(std::function<void(const Shape& output)> agree) { agree_ = std::move(agree); }
     /// Takes effect for the next submit; null: no regions. Throws UsageError if there are too many
     /// (place_regions()); the old regions then stay. Regions outside the image are marked.
     virtual void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) = 0;
@@ -101,6 +104,9 @@ public:
     virtual int capacity() const = 0;
     /// Waits until a slot for the next result is free; false at the timeout.
     virtual bool wait_slot(std::chrono::milliseconds timeout) = 0;
+
+protected:
+    std::function<void(const Shape& output)> agree_; ///< set_agreement()
 };
 
 /// `threads` 0: all cores.
@@ -108,5 +114,14 @@ std::unique_ptr<Executor> make_host_executor(int threads);
 /// Makes the executor of a run; may explain a fallback in `note` (never null). Throws RunError with the
 /// reason.
 using ExecutorMaker = std::function<std::unique_ptr<Executor>(std::string* note)>;
+
+/// For stateless chains only; set_chain() throws UsageError for others, since no member sees every frame.
+/// Each member has its own thread. Results on the host have no device image, since those are on different
+/// devices. An error names the member; its frames in flight are lost. `members` must not be empty and must
+/// have one backend.
+std::unique_ptr<Executor> make_round_robin_executor(std::vector<std::unique_ptr<Executor>> members);
+
+/// "all" or "0,2": GPU indices below `count`, without duplicates. Throws UsageError.
+std::vector<int> parse_gpus(std::string_view text, int count);
 
 } // namespace specklescope

@@ -92,7 +92,6 @@ public:
     }
     void release(void* memory) noexcept override { std::free(memory); }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
 
 private:
     static constexpr std::size_t kAlignment = 4096;
@@ -268,7 +267,6 @@ public:
     void* allocate(std::size_t) override { return nullptr; }
     void release(void*) noexcept override { owner_.reset(); }
     Space space() const override { return space_; }
-    bool page_locked() const override { return false; }
 
 private:
     Space space_;
@@ -311,6 +309,18 @@ int FrameRing::free_slots() const { return state_->free.count(); }
 int default_slots(const Shape& shape, std::size_t budget) {
     const std::size_t fit = budget / std::max<std::size_t>(1, shape.bytes());
     return static_cast<int>(std::clamp<std::size_t>(fit, kMinSlots, 16));
+}
+
+namespace {
+constexpr std::array<std::string_view, 6> kMeasures = {"intensity", "contrast", "contrast2",
+                                                       "time",      "flow",     "other"};
+}
+
+std::string_view to_string(Measure measure) { return kMeasures[static_cast<std::size_t>(measure)]; }
+
+Measure measure_named(std::string_view name) {
+    const auto at = std::find(kMeasures.begin(), kMeasures.end(), name);
+    return at == kMeasures.end() ? Measure::other : static_cast<Measure>(at - kMeasures.begin());
 }
 
 } // namespace specklescope

@@ -1,11 +1,11 @@
 // The chain on the host: stages run in order on the processing thread, each multithreaded (oneTBB).
 #include "base/error.hpp"
-#include "base/process_threads.hpp"
+#include "base/parallel.hpp"
 #include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
-#include "pipeline/regions/host_regions.hpp"
+#include "pipeline/regions/region_sums.hpp"
 
 #include <hwy/targets.h>
 
@@ -132,6 +132,8 @@ private:
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<HostPlan>(
             chain, input, PlanMemory{.stages = host_memory(), .downloads = nullptr}, plan_.get());
+        if (agree_ && plan_ && plan_->input == input)
+            agree_(next->output);
         const auto placed = in_effect_.on(next->output, regions_.placed());
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
@@ -163,7 +165,7 @@ private:
                 result.timings.add("convert", ms_between(begin, end));
                 begin = end;
             }
-            if (step.left_out)
+            if (step.skipped)
                 continue;
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;

@@ -3,11 +3,72 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
+
+double srgb_decode(double code) {
+    const double size = std::abs(code);
+    return std::copysign(size <= 0.04045 ? size / 12.92 : std::pow((size + 0.055) / 1.055, 2.4), code);
+}
+
+double srgb_encode(double light) {
+    const double size = std::abs(light);
+    return std::copysign(size <= 0.0031308 ? size * 12.92 : 1.055 * std::pow(size, 1 / 2.4) - 0.055, light);
+}
+
+double tone(ToneCurve curve, double t) {
+    t = t > 0 ? t : 0;
+    switch (curve) {
+    case ToneCurve::reinhard:
+        return std::isinf(t) ? 1 : srgb_encode(t / (1 + t));
+    case ToneCurve::filmic: {
+        const double light =
+            std::isinf(t) ? 1
+                          : t * (2.51 * t + 0.03) / (t * (2.43 * t + 0.59) + 0.14); // 2.51/2.43 at infinity
+        return srgb_encode(std::min(light, 1.0));
+    }
+    case ToneCurve::srgb:
+        return srgb_encode(std::min(t, 1.0));
+    case ToneCurve::automatic:
+    case ToneCurve::linear:
+        break;
+    }
+    return std::min(t, 1.0);
+}
+
+namespace {
+
+std::array<float, 255> make_steps(ToneCurve curve) {
+    std::array<float, 255> steps{};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const double wanted = static_cast<double>(i + 1) / 256;
+        float low = 0; // tone() is below the wanted value there
+        float high = 1;
+        while (tone(curve, static_cast<double>(high)) < wanted)
+            high *= 2;
+        while (true) {
+            const float middle = low + (high - low) / 2;
+            if (middle <= low || middle >= high)
+                break;
+            (tone(curve, static_cast<double>(middle)) < wanted ? low : high) = middle;
+        }
+        steps[i] = high;
+    }
+    return steps;
+}
+
+} // namespace
+
+const std::array<float, 255>& tone_steps(ToneCurve curve) {
+    static const std::array<std::array<float, 255>, 3> steps{
+        make_steps(ToneCurve::srgb), make_steps(ToneCurve::reinhard), make_steps(ToneCurve::filmic)};
+    return steps[static_cast<std::size_t>(curve) - static_cast<std::size_t>(ToneCurve::srgb)];
+}
 
 namespace {
 #include "pipeline/color_tables.inc"
@@ -196,6 +257,111 @@ void map_colors(ConstHostView image, ColorMap map, ValueRange range, ToneCurve c
         else
             map_grey<T>(image.as<T>(), map, scale, rgb.as<std::uint8_t>());
     });
+}
+
+std::string release_range(Mapping& mapping, RangeSubject& known, const RangeSubject& now) {
+    const RangeSubject before = std::exchange(known, now);
+    if (before == now || before == RangeSubject() || mapping.automatic)
+        return "";
+    mapping.automatic = true;
+    const std::string range = to_string(ParamValue(mapping.low)) + "…" + to_string(ParamValue(mapping.high));
+    return "The fixed range " + range + " was of " +
+           (before.quantity != now.quantity ? before.quantity : "another source") +
+           "; it is automatic again for " + now.quantity + ".";
+}
+
+namespace {
+
+constexpr double kHighestLevel = std::numeric_limits<std::uint16_t>::max();
+
+template <class T> void round_all(View<const T> from, const LevelScale& scale, View<std::uint16_t> to) {
+    for (int y = 0; y < from.height; ++y) {
+        const T* in = from.row(y);
+        std::uint16_t* out = to.row(y);
+        for (int x = 0; x < from.width; ++x) {
+            const double level = (static_cast<double>(in[x]) - scale.offset) / scale.scale;
+            const double positive = level > 0 ? level : 0; // NaN is not
+            out[x] = static_cast<std::uint16_t>(
+                std::floor((positive < kHighestLevel ? positive : kHighestLevel) + 0.5));
+        }
+    }
+}
+
+} // namespace
+
+LevelScale level_scale(PixelType type, ValueRange range) {
+    if (type != PixelType::f32)
+        return {};
+    return {(range.high - range.low) / kHighestLevel, range.low};
+}
+
+void to_levels(ConstHostView image, const LevelScale& scale, View<std::uint16_t> levels) {
+    assert(image.shape.channels == 1);
+    assert(levels.width == image.shape.width && levels.height == image.shape.height);
+    dispatch(image.shape.type, [&](auto zero) {
+        using T = decltype(zero);
+        round_all<T>(image.as<T>(), scale, levels);
+    });
+}
+
+namespace {
+
+/// Marks the visible pixels of a row of results: those whose index in the colour map is at least `first`.
+void seen_pixels(ConstHostView row, const Coloring& coloring, int first, std::vector<std::uint8_t>& seen) {
+    const Shape grey{row.shape.width, 1, 3, PixelType::u8};
+    std::vector<std::byte> index(grey.bytes());
+    // In the grey map, colour and index are equal.
+    map_colors(row, ColorMap::grey, coloring.range, coloring.curve, HostView(index.data(), grey));
+    seen.assign(static_cast<std::size_t>(row.shape.width), 1);
+    dispatch(row.shape.type, [&](auto zero) {
+        const auto* values = row.as<decltype(zero)>().row(0);
+        for (int x = 0; x < row.shape.width; ++x) {
+            const auto value = static_cast<float>(values[x]);
+            const auto at = static_cast<std::size_t>(x);
+            seen[at] = std::isinf(value) ? 1
+                       : std::isnan(value)
+                           ? 0
+                           : static_cast<std::uint8_t>(std::to_integer<int>(index[3 * at]) >= first);
+        }
+    });
+}
+
+ConstHostView row_of(ConstHostView image, int y) {
+    Shape shape = image.shape;
+    shape.height = 1;
+    return {image.row(y), shape};
+}
+
+} // namespace
+
+int Blend::first_index() const { return static_cast<int>(std::ceil(threshold * 256)); }
+
+void blend_colors(ConstHostView raw, const Coloring& of_raw, ConstHostView result, const Coloring& of_result,
+                  const Blend& blend, HostView rgb) {
+    assert(rgb.shape.width == raw.shape.width && rgb.shape.height == raw.shape.height);
+    map_colors(raw, of_raw.map, of_raw.range, of_raw.curve, rgb);
+    const int left = (raw.shape.width - result.shape.width) / 2;
+    const int above = (raw.shape.height - result.shape.height) / 2;
+    if (left < 0 || above < 0)
+        return;
+    const Shape line{result.shape.width, 1, 3, PixelType::u8};
+    std::vector<std::byte> color(line.bytes());
+    std::vector<std::uint8_t> seen(static_cast<std::size_t>(line.width), 1);
+    const View<std::uint8_t> out = rgb.as<std::uint8_t>();
+    for (int y = 0; y < result.shape.height; ++y) {
+        const ConstHostView row = row_of(result, y);
+        map_colors(row, of_result.map, of_result.range, of_result.curve, HostView(color.data(), line));
+        if (result.shape.channels == 1)
+            seen_pixels(row, of_result, blend.first_index(), seen);
+        std::uint8_t* to = out.row(y + above) + 3 * left;
+        for (int i = 0; i < 3 * line.width; ++i) {
+            if (!seen[static_cast<std::size_t>(i / 3)])
+                continue;
+            const double over = std::to_integer<int>(color[static_cast<std::size_t>(i)]);
+            to[i] =
+                static_cast<std::uint8_t>(std::lround(to[i] * (1 - blend.opacity) + over * blend.opacity));
+        }
+    }
 }
 
 } // namespace specklescope

@@ -1,8 +1,8 @@
 #include "pipeline/pipeline.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/first_frame.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "pipeline/source.hpp"
 #include "pipeline/threads/flow.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Pipeline::Impl : Flow {
 
     /// Sets the quantity of the frames; throws UsageError if the chain cannot use it.
     void takes(const Quantity& quantity) {
-        publish([&](Wanted& next) {
+        publish([&](EditState& next) {
             Chain on = *next.chain;
             on.set_input(quantity);
             (void)settled(on);
@@ -98,7 +98,7 @@ void Pipeline::start() {
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
-        const std::shared_ptr<const Wanted> wanted = flow.applied;
+        const std::shared_ptr<const EditState> wanted = flow.applied;
         executor->set_chain(wanted->chain, wanted->version());
         if (wanted->regions)
             executor->set_regions(wanted->regions, wanted->version());
@@ -200,7 +200,7 @@ std::uint64_t Pipeline::set_channel(GreyChannel channel) {
 
 std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> regions) {
     std::uint64_t version = 0;
-    impl_->publish([&](Wanted& next) {
+    impl_->publish([&](EditState& next) {
         next.regions = std::move(regions);
         version = next.regions_version = impl_->next_version();
     });
@@ -275,14 +275,14 @@ std::uint64_t Pipeline::seek(std::uint64_t frame, bool warm) {
     if (over) {
         const std::string why = "Frame " + std::to_string(frame) + " of " + status().source.name +
                                 " cannot be sought any more; open it again.";
-        impl_->say(Message::Level::error, why);
+        impl_->log(Message::Level::error, why);
         impl_->seek_failed(number, why);
     }
     impl_->wake.notify_all();
     return number;
 }
 
-std::uint64_t Pipeline::landed() const { return impl_->epoch; }
+std::uint64_t Pipeline::last_seek() const { return impl_->epoch; }
 
 SeekFailure Pipeline::seek_failure() const {
     const std::scoped_lock lock(impl_->mutex);

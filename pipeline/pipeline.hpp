@@ -128,7 +128,7 @@ public:
     std::uint64_t seek(std::uint64_t frame, bool warm = false);
     /// Pending seek target, until it is in the mailbox or known to fail.
     std::optional<std::uint64_t> sought() const;
-    std::uint64_t landed() const;     ///< number of the last completed seek; 0: none
+    std::uint64_t last_seek() const;  ///< number of the last completed seek; 0: none
     SeekFailure seek_failure() const; ///< the last one: refused, unreadable or not computed
     /// Repeats a seekable file from `first` after `last` or its end, also if the end was reached already.
     /// Frames read ahead beyond `last` are discarded. After a seek beyond `last`, playback runs to the end of

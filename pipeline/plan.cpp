@@ -81,8 +81,8 @@ Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, 
                 step.conversion = one_slot(step.converted, memory.stages);
         }
         to_grey = to_grey || step.converted.channels < output.channels;
-        step.left_out = i + 1 < links.size() && passes(links[i]);
-        if (i + 1 < links.size() && !step.left_out && !(i < kept_ && old->steps[i].between))
+        step.skipped = i + 1 < links.size() && passes(links[i]);
+        if (i + 1 < links.size() && !step.skipped && !(i < kept_ && old->steps[i].between))
             step.between = one_slot(step.output, memory.stages);
         output = step.output;
         steps.push_back(std::move(step));

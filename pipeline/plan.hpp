@@ -31,7 +31,7 @@ template <Space S> struct Plan {
         Shape output;
         Frame between; ///< output; empty for the last step, which writes into a result slot
         /// The stage passes and is not the last: it is skipped, and its input is used instead.
-        bool left_out = false;
+        bool skipped = false;
         int counted_over = 1;    ///< Stage::count_over()
         bool incomplete = false; ///< at the last run, a stage before this one was warming up
 

@@ -1,12 +1,10 @@
 // The processing thread: queue → executor → mailbox and sinks. Edits are applied between two frames.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/device_error.hpp"
-#include "pipeline/threads/delivery.hpp"
+#include "pipeline/threads/flow.hpp"
 #include "pipeline/threads/incoming.hpp"
-#include "pipeline/threads/remarks.hpp"
+#include "pipeline/threads/run_messages.hpp"
 
 #include <algorithm>
 
@@ -21,10 +19,10 @@ public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
         : flow_(flow), executor_(std::move(executor)), incoming_(flow),
           // checked by Pipeline::start()
-          regions_checked_(executor_->output().has_value()), remarks_(flow) {}
+          regions_checked_(executor_->output().has_value()), messages_(flow) {}
 
     void run() {
-        remarks_.chain(applied()->chain);
+        messages_.chain(applied()->chain);
         while (true) {
             edited_ = apply_edits() || edited_;
             repeat_last();
@@ -34,12 +32,12 @@ public:
             if (submitted || executor_->in_flight() > 0)
                 continue;
             if (!source_done) {
-                if (flow_.stop && held()) // no wait above blocks any more
+                if (flow_.stop && file_is_paused()) // no wait above blocks any more
                     std::this_thread::sleep_for(milliseconds(5));
                 continue;
             }
             const bool empty = incoming_.empty();
-            if (flow_.stop && (held() || empty))
+            if (flow_.stop && (file_is_paused() || empty))
                 return;
             if (empty)
                 ended();
@@ -47,9 +45,9 @@ public:
     }
 
     /// Counts all held frames as failed, after an exception ended the run.
-    void give_up() {
+    void fail_pending() {
         const auto held = std::count_if(pending_.begin(), pending_.end(), [](const Pending& frame) {
-            return !frame.purpose.repeated && !frame.purpose.unseen;
+            return !frame.purpose.repeated && !frame.purpose.preroll;
         });
         flow_.stats.failed.fetch_add(static_cast<std::uint64_t>(held) + (incoming_.discard_held() ? 1U : 0U),
                                      std::memory_order_relaxed);
@@ -76,36 +74,38 @@ private:
     }
 
     /// A paused file waits; a paused live source continues, only the displayed image stays.
-    bool held() const { return flow_.paused && flow_.steps <= 0 && !flow_.live() && !incoming_.landing(); }
+    bool file_is_paused() const {
+        return flow_.paused && flow_.steps <= 0 && !flow_.live() && !incoming_.seek_pending();
+    }
     /// While a live source is paused, its results go only to recorders.
-    bool standing_still() const { return flow_.paused && flow_.live(); }
+    bool display_frozen() const { return flow_.paused && flow_.live(); }
 
     bool submit_next() {
         const bool idle = executor_->in_flight() == 0;
-        if (held() || executor_->in_flight() == executor_->capacity()) {
+        if (file_is_paused() || executor_->in_flight() == executor_->capacity()) {
             if (idle)
                 flow_.sleep(milliseconds(10));
             return false;
         }
         if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0))) {
             if (idle && flow_.stop)
-                give_up_when_stuck();
+                abort_when_stuck();
             return false;
         }
         stuck_since_.reset();
-        if (!incoming_.look(idle ? milliseconds(20) : milliseconds(0)))
+        if (!incoming_.find_next(idle ? milliseconds(20) : milliseconds(0)))
             return false;
-        if (held()) // paused during the wait: keep the frame
+        if (file_is_paused()) // paused during the wait: keep the frame
             return false;
         edited_ = apply_edits() || edited_; // edits made during the wait
-        auto [frame, purpose] = incoming_.begin();
+        auto [frame, purpose] = incoming_.take();
         submit(frame, purpose);
-        edited_ = edited_ && standing_still(); // the displayed image includes the edits
+        edited_ = edited_ && display_frozen(); // the displayed image includes the edits
         return true;
     }
 
     /// At stop, gives recorders 10 s to release results, then discards the remaining frames.
-    void give_up_when_stuck() {
+    void abort_when_stuck() {
         const auto now = SteadyClock::now();
         stuck_since_ = stuck_since_.value_or(now);
         if (now - *stuck_since_ < std::chrono::seconds(10))
@@ -132,11 +132,11 @@ private:
     void submit(Frame& from, Purpose purpose) {
         pending_.push_back({from, purpose});
         Frame frame = std::move(from);
-        remarks_.input(frame);
+        messages_.input(frame);
         bool submitted = false;
         try {
             executor_->submit(std::move(frame), want_host_image(flow_), purpose.repeated);
-            complained_.clear();
+            last_error_.clear();
             submitted = true;
         } catch (const UsageError& error) {
             last_raw_ = pending_.back().raw; // a later edit may make it work
@@ -159,13 +159,13 @@ private:
                 const Purpose purpose = pending_.front().purpose;
                 result->repeated = purpose.repeated;
                 result->seek = purpose.epoch;
-                if (purpose.lands != 0) // also after frames that only filled windows
+                if (purpose.first_of_seek != 0) // also after frames that only filled windows
                     result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
-                if (!purpose.unseen)
+                if (!purpose.preroll)
                     deliver(*result);
-                arrived(purpose);
+                seek_finished(purpose);
             }
         } catch (const NoSlot& error) {
             const Purpose purpose = pending_.front().purpose;
@@ -177,29 +177,29 @@ private:
             if (executor_->in_flight() > 0) // the failed frame is unknown
                 throw;
             if (pending_.empty())
-                flow_.say(Message::Level::error, sentence_of(error));
+                flow_.log(Message::Level::error, sentence_of(error));
             for (const Pending& lost : std::exchange(pending_, {}))
                 failed(sentence_of(error), lost.purpose);
         }
     }
 
     /// The frame sought last is complete or will not come.
-    void arrived(const Purpose& purpose) {
-        if (purpose.lands == 0)
+    void seek_finished(const Purpose& purpose) {
+        if (purpose.first_of_seek == 0)
             return;
         const std::scoped_lock lock(flow_.mutex);
-        if (!flow_.seek_waits && purpose.lands == flow_.epoch)
+        if (!flow_.seek_waits && purpose.first_of_seek == flow_.epoch)
             flow_.sought.reset();
     }
 
     void deliver(const Result& result) {
-        remarks_.regions(result);
+        messages_.regions(result);
         if (!result.repeated) {
             flow_.stats.record(result, !flow_.paused);
-            remarks_.result(result);
+            messages_.result(result);
             push_to_sinks(flow_, result);
         }
-        if (result.repeated || !standing_still()) {
+        if (result.repeated || !display_frozen()) {
             last_raw_ = result.raw;
             flow_.mailbox.post(result);
         }
@@ -208,24 +208,24 @@ private:
     /// Returns whether anything changed.
     bool apply_edits() {
         bool any = false;
-        while (const std::shared_ptr<const Wanted> next = next_edit())
+        while (const std::shared_ptr<const EditState> next = next_edit())
             any = apply(next) || any;
         return any;
     }
 
-    std::shared_ptr<const Wanted> next_edit() {
+    std::shared_ptr<const EditState> next_edit() {
         const std::scoped_lock lock(flow_.mutex);
         if (flow_.pending.empty())
             return nullptr;
-        std::shared_ptr<const Wanted> next = std::move(flow_.pending.front());
+        std::shared_ptr<const EditState> next = std::move(flow_.pending.front());
         flow_.pending.pop_front();
         return next;
     }
 
-    bool apply(const std::shared_ptr<const Wanted>& next) {
-        const std::shared_ptr<const Wanted> before = applied();
-        Wanted good = *before;
-        const auto taken = [&](std::uint64_t Wanted::*part, bool of_regions, const auto& apply) {
+    bool apply(const std::shared_ptr<const EditState>& next) {
+        const std::shared_ptr<const EditState> before = applied();
+        EditState good = *before;
+        const auto taken = [&](std::uint64_t EditState::*part, bool of_regions, const auto& apply) {
             const std::uint64_t edit = (*next).*part;
             try {
                 apply(std::max(good.version(), edit));
@@ -236,20 +236,20 @@ private:
             good.*part = edit;
             return true;
         };
-        if (next->chain != before->chain && taken(&Wanted::chain_version, false, [&](std::uint64_t version) {
-                set_chain(next->chain, version);
-            })) {
+        if (next->chain != before->chain &&
+            taken(&EditState::chain_version, false,
+                  [&](std::uint64_t version) { set_chain(next->chain, version); })) {
             good.chain = next->chain;
-            remarks_.chain(next->chain);
+            messages_.chain(next->chain);
         }
         if (next->regions_version != before->regions_version &&
-            taken(&Wanted::regions_version, true,
+            taken(&EditState::regions_version, true,
                   [&](std::uint64_t version) { apply_regions(next->regions, version); }))
             good.regions = next->regions;
         const bool all = refusals_.empty(), any = good.version() != before->version();
         {
             const std::scoped_lock lock(flow_.mutex);
-            flow_.applied = all ? next : any ? std::make_shared<const Wanted>(good) : before;
+            flow_.applied = all ? next : any ? std::make_shared<const EditState>(good) : before;
         }
         for (RefusedEdit& refusal : std::exchange(refusals_, {}))
             flow_.refuse(std::move(refusal), next);
@@ -302,26 +302,26 @@ private:
         }
     }
 
-    std::shared_ptr<const Wanted> applied() const {
+    std::shared_ptr<const EditState> applied() const {
         const std::scoped_lock lock(flow_.mutex);
         return flow_.applied;
     }
 
     /// Counts the frame as lost; repeated messages are logged once.
     void failed(const std::string& why, Purpose purpose = {}) {
-        if (!purpose.repeated && !purpose.unseen) // hidden frames are counted elsewhere
+        if (!purpose.repeated && !purpose.preroll) // hidden frames are counted elsewhere
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
-        if (purpose.lands != 0)
-            flow_.seek_failed(purpose.lands, why);
-        arrived(purpose);
-        if (complained_ != why)
-            flow_.say(Message::Level::error, why);
-        complained_ = why;
+        if (purpose.first_of_seek != 0)
+            flow_.seek_failed(purpose.first_of_seek, why);
+        seek_finished(purpose);
+        if (last_error_ != why)
+            flow_.log(Message::Level::error, why);
+        last_error_ = why;
     }
 
     /// Moves the run to the host after a device error; frames in flight are computed again there.
     void device_failed(const std::string& why) {
-        flow_.say(Message::Level::error,
+        flow_.log(Message::Level::error,
                   "The GPU failed (" + why + "). The run continues on the CPU" +
                       (applied()->chain->stateful() ? "; the windows of stages start again." : "."));
         executor_ = make_host_executor(flow_.options.threads);
@@ -332,7 +332,7 @@ private:
             flow_.note = "The GPU failed: " + why;
             flow_.slot_memory = executor_->slot_memory();
         }
-        const std::shared_ptr<const Wanted> now = applied();
+        const std::shared_ptr<const EditState> now = applied();
         executor_->set_regions(now->regions, now->version());
         executor_->set_chain(now->chain, now->version());
         for (Pending& again : std::exchange(pending_, {})) {
@@ -349,9 +349,9 @@ private:
     bool edited_ = false;
     std::optional<SteadyClock::time_point> stuck_since_;
     std::vector<RefusedEdit> refusals_; ///< of apply_edits()
-    std::string complained_;
+    std::string last_error_;
     bool regions_checked_; ///< false: regions set before the size was known are not checked yet
-    Remarks remarks_;
+    RunMessages messages_;
 };
 
 } // namespace
@@ -369,9 +369,9 @@ void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
             flow.sought.reset();
         }
         if (processor)
-            processor->give_up();
+            processor->fail_pending();
         flow.set_state(RunState::failed, sentence_of(error));
-        flow.say(Message::Level::error, sentence_of(error));
+        flow.log(Message::Level::error, sentence_of(error));
     }
     flow.finished = true;
 }

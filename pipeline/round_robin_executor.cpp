@@ -1,7 +1,5 @@
-#include "pipeline/round_robin_executor.hpp"
-#include "base/sentence.hpp"
-
-#include "pipeline/device_error.hpp"
+#include "base/error.hpp"
+#include "pipeline/executor.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -3,9 +3,9 @@
 
 #include "pipeline/frame.hpp"
 #include "pipeline/param.hpp"
-#include "pipeline/quantity.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,5 +109,31 @@ void need_seconds(const SourceInfo& source, const std::string& what);
 
 /// For Source::seek(): throws the error for a frame beyond the `length` frames of `name`.
 [[noreturn]] void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t length);
+
+class TimedFrames {
+public:
+    TimedFrames() = default;
+    TimedFrames(const TimedFrames&) = delete;
+    TimedFrames& operator=(const TimedFrames&) = delete;
+    virtual ~TimedFrames() = default;
+    /// Frame shown `seconds` after the first frame of a file, by the frames' own times; the number of frames
+    /// if all end earlier. Nothing if they have no times. Call between Source::open() and the first seek; may
+    /// read the whole file, with progress (WorkWatch). Throws RunError.
+    virtual std::optional<std::uint64_t> frame_at(double seconds) = 0;
+
+    /// The same for any source.
+    template <class Source> static std::optional<std::uint64_t> find(Source& source, double seconds) {
+        auto* timed = dynamic_cast<TimedFrames*>(&source);
+        return timed ? timed->frame_at(seconds) : std::nullopt;
+    }
+};
+
+/// Frame shown at this time in a file with a constant rate; throws UsageError if the rate is unknown.
+std::uint64_t frame_at(double seconds, const SourceInfo& source);
+
+/// Seeks a newly opened source to frame `from`, or to `seconds` if not 0, and updates the length in `info`.
+/// Uses the frames' own times or, without them, the rate (logged). Throws UsageError if there is no such
+/// frame.
+std::uint64_t begin_at(Source& source, std::uint64_t from, double seconds, SourceInfo& info);
 
 } // namespace specklescope

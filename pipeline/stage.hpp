@@ -4,7 +4,6 @@
 
 #include "pipeline/frame.hpp"
 #include "pipeline/param.hpp"
-#include "pipeline/quantity.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Counters and rates of a run. Each has one writer thread; any thread reads.
 #pragma once
 
-#include "pipeline/clock/clock_report.hpp"
+#include "pipeline/clock/clock_fit.hpp"
 #include "pipeline/result.hpp"
 
 #include <array>

@@ -1,9 +1,9 @@
 // Base of sinks with a thread of their own: a bounded queue, the thread, its status and close().
 #pragma once
 
-#include "base/held_signal.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
+#include "base/system.hpp"
 #include "pipeline/sink.hpp"
 
 #include <spdlog/spdlog.h>
@@ -63,7 +63,7 @@ protected:
         thread_ = std::thread([this] { run(); });
         running_ = true;
     }
-    /// Called before a frame becomes an item. False if the queue is full; the frame then counts as dropped.
+    /// Before a frame becomes an item. False if the queue is full; the frame then counts as dropped.
     bool has_room(bool may_wait) {
         std::unique_lock lock(mutex_);
         if (!running_)
@@ -79,9 +79,10 @@ protected:
     /// Called from any thread, for a frame after has_room(). Only frames count in the status.
     void add(Item item, std::size_t size, bool is_frame) {
         const std::scoped_lock lock(mutex_);
-        const bool taken = running_ && !stopped();
-        (taken ? status_.queued : status_.dropped) += is_frame && running_ ? 1 : 0;
-        if (!taken)
+        if (!running_)
+            return;
+        (stopped() ? status_.dropped : status_.queued) += is_frame ? 1 : 0;
+        if (stopped())
             return;
         size_ += size;
         queue_.push_back(std::move(item));

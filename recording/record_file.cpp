@@ -142,7 +142,7 @@ std::string to_ascii(const nlohmann::ordered_json& json) {
 namespace {
 
 /// The regions as a file of regions has them. A description is read whole each time, so many are left out of
-/// it, which it says.
+/// it, with their number.
 void describe_regions(nlohmann::ordered_json& json, const RegionOutlines& outlines) {
     const std::vector<Region> regions = regions_of(outlines);
     std::size_t points = 0;
@@ -203,7 +203,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
             json["coding_of_source"] = stream.source.coding;
     }
     json["exposure_ms"] = first.info.exposure_ms; // NaN, unknown, becomes null
-    json["exposure_used_ms"] = first.exposure.ms; // that the numbers rest on, and who says so
+    json["exposure_used_ms"] =
+        first.exposure.ms; // the exposure that the numbers are computed with, and its origin
     json["exposure_origin"] = to_string(first.exposure.origin);
     if (!first.channel.empty())
         json["channel"] = first.channel;

@@ -4,7 +4,7 @@
 
 #include "analysis/made_with.hpp"
 #include "files/whole_file.hpp"
-#include "pipeline/clock/clock_report.hpp"
+#include "pipeline/clock/clock_fit.hpp"
 #include "recording/recorder.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,7 +23,7 @@ struct RecordedFrame {
     Frame pixels;
     FrameInfo info;
     std::shared_ptr<const Chain> chain; ///< null for a raw frame
-    /// Of a raw frame: the chain that runs over what is recorded; it has made none of its numbers.
+    /// For a raw frame: the chain that runs over it; it has made none of the numbers.
     std::shared_ptr<const Chain> beside{};
     Quantity quantity;
     Exposure exposure;          ///< that the numbers rest on; unknown for a raw frame without one
@@ -33,7 +33,7 @@ struct RecordedFrame {
     std::uint64_t dropped = 0;  ///< frames that the recorder had dropped in all before it accepted this one
     std::uint64_t lost = 0;     ///< gaps in the sequence numbers up to it that the recorder did not make
     std::uint64_t left_out = 0; ///< and such as were not to be recorded
-    /// Of those, since the last frame in the file; nothing where each frame is to be recorded.
+    /// The same since the last frame in the file; none if each frame is to be recorded.
     std::optional<std::uint64_t> left_out_between;
     SteadyClock::time_point taken{}; ///< when the recorder accepted it
     std::vector<EventMark> events;   ///< marked, renamed or removed since the frame before
@@ -46,7 +46,7 @@ struct RecordedFrame {
     /// picture, where it is seen.
     Frame raw{};
     std::shared_ptr<const ScreenLook> look{}; ///< of the screen alone
-    /// Of one that was kept from before the recording began: the number of the first one behind.
+    /// For a frame from before the recording began: the number of the first frame after it.
     std::optional<std::uint64_t> trigger{};
 };
 MadeWith made_with(const RecordedFrame& result);
@@ -79,7 +79,7 @@ public:
     virtual const std::string& path() const = 0;
     /// False once the file, or its folder, was removed; asked before finish() only.
     virtual bool present() const = 0;
-    /// False while path() is a wish: what has that name is somebody else's.
+    /// False while path() is not created: a file of that name is not this one.
     virtual bool named() const { return true; }
 };
 
@@ -175,7 +175,7 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape);
 const RecordFormat& record_format(const std::string& path);
 const RecordFormat* find_record_format(const std::string& path); ///< null for any other
 
-/// Range, tone curve and colours of a processed picture, as Mapping says.
+/// Colours of a processed image by range, tone curve and colour map of `mapping`.
 void color_picture(const RecordedFrame& frame, const Mapping& mapping, HostView rgb);
 
 } // namespace specklescope

@@ -16,8 +16,8 @@ namespace specklescope {
 enum class RecordWhat : std::uint8_t {
     processed,
     raw,
-    mask,  ///< of the raw frame's saturated samples
-    screen ///< what is seen, in colours, with marks on it
+    mask,  ///< of saturated samples of the raw frame
+    screen ///< the displayed image in colours, with marks
 };
 const char* to_string(RecordWhat what);
 
@@ -31,18 +31,19 @@ struct RecordOptions {
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source
     RecordLimits limits{};
-    /// Of the screen: how each frame is shown when it comes; null: the result alone, as `mapping` says.
+    /// For the screen: how each frame is displayed when it arrives; null: the result only, as `mapping` says.
     std::shared_ptr<const LiveLook> look{};
     ScreenMarks marks{};
-    /// F₀: in a report the change of the regions; null: none. With `change` results are recorded as the
+    /// F₀; null: none. A report gives the change of the regions; with `change` results are recorded as the
     /// change against it, in %.
     std::shared_ptr<const BaselineImage> baseline{};
     bool change = false;
-    /// Of raw frames: those that came before the first one, which it begins with; null: none.
+    /// For raw frames: frames from before the first one, which the recording begins with; null: none.
     std::shared_ptr<PreTrigger> before{};
-    /// Of a stream: where `path` leads, open already.
+    /// For a stream: the open pipe that `path` names.
     std::shared_ptr<PipeEnd> pipe{};
-    /// Of the names that are tried: of a recording's next file the number behind that of the one before.
+    /// Number of the first name that is tried; the next file of a recording continues after the number
+    /// before.
     int first_number = 0;
     /// A TIFF that grows beyond this becomes a BigTIFF; smaller in tests.
     std::uint64_t classic_tiff_bytes = 0xffffffff;
@@ -51,9 +52,8 @@ struct RecordOptions {
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`, or a stream without options.pipe.
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 
-/// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit), .tiff,
-/// .hdr or .exr (the numbers).
-/// Returns the path written. Throws RunError.
+/// Writes one image: .png (colour-mapped result, or raw grey 8/16 bit), .tiff, .hdr or .exr (the numbers).
+/// Returns the path. Throws RunError.
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
 /// Throws UsageError for an ending that no single picture has.
 void check_snapshot(const std::string& path);
@@ -68,32 +68,33 @@ struct RecordedFrame;
 struct FileTotals;
 class FileWriter;
 
-/// A record format: everything that differs between them.
+/// Everything that differs between formats.
 struct RecordFormat {
     std::string_view ending;              ///< lower case
     std::string_view raw, processed;      ///< what it holds, for the manual and the window
     std::string_view beside{};            ///< added to the name for a second file; "": none
     std::vector<const char*> same_stem{}; ///< endings of further files of the same stem
-    bool stream;                          ///< holds every frame, not the last one
-    bool colors;                          ///< of results it holds the colour-mapped picture, not the numbers
+    bool stream = true;                   ///< holds every frame, not the last one
+    bool colors = false;                  ///< holds results as colour-mapped images, not as numbers
     /// Whether raw frames of this shape are kept exactly, and which are, in a few words.
     bool (*holds)(const Shape&);
-    std::string_view held;
-    /// Throws RunError if something that it needs is not installed; null: nothing is.
-    void (*check)(RecordWhat);
-    /// Which sizes of pictures its encoder takes, where this is none of them, in a few words; else empty.
-    /// Null: all.
+    std::string_view held{};
+    /// Throws RunError if something that the format needs is not installed; null: it needs nothing.
+    void (*check)(RecordWhat) = nullptr;
+    /// Sizes of images that the encoder takes, in a few words, if it does not take this one; else empty.
+    /// Null: it takes all.
     std::string (*refuses)(RecordWhat, const Shape&) = nullptr;
     std::unique_ptr<FileWriter> (*make)(const RecordedFrame& first, const RecordOptions&, const StreamInfo&);
-    /// Writes one picture and returns its name; null: it holds none.
-    std::string (*snapshot)(const RecordedFrame&, const FileTotals&, const RecordOptions&, const StreamInfo&);
+    /// Writes one image and returns the name of its file; null: not possible.
+    std::string (*snapshot)(const RecordedFrame&, const FileTotals&, const RecordOptions&,
+                            const StreamInfo&) = nullptr;
 };
 /// In the order in which they are offered.
 const std::vector<RecordFormat>& record_formats();
-/// Endings of the formats that pass: ".mkv", ".mp4". As one text: ".mkv or .mp4".
+/// Endings of the formats for which `passes` returns true: ".mkv", ".mp4"; as one text: ".mkv or .mp4".
 std::vector<std::string> record_endings(bool (*passes)(const RecordFormat&));
 std::string record_endings_text(bool (*passes)(const RecordFormat&));
-/// Those of streams: of StreamTarget's kinds, in their order; `ending` is the prefix.
+/// Formats of streams, in the order of StreamTarget::Kind; `ending` is the prefix.
 const std::vector<RecordFormat>& stream_formats();
 
 } // namespace specklescope

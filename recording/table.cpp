@@ -1,7 +1,7 @@
 #include "recording/table.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "recording/record_file.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // Tables of text that grow while the program runs: the file, and numbers, names and comments in it.
 #pragma once
 
-#include "files/replaceable.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/chain.hpp"
 #include "pipeline/frame.hpp"

@@ -14,7 +14,7 @@ namespace specklescope {
 /// Classic TIFF has 32-bit offsets: up to 4 GB, and every program opens it. ImageJ opens no BigTIFF.
 enum class TiffKind : std::uint8_t { classic, big };
 
-inline constexpr std::uint64_t kClassicTiffBytes = 0xffffffff; ///< the most that a classic TIFF may have
+inline constexpr std::uint64_t kClassicTiffBytes = 0xffffffff; ///< largest size of a classic TIFF
 inline constexpr std::uint64_t kTiffHeaderBytes = 16; ///< of either kind; classic TIFF leaves 8 unused
 
 enum class TiffField : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
@@ -36,8 +36,8 @@ constexpr std::uint64_t tiff_next_at(TiffKind kind, std::uint64_t entries) {
     return kind == TiffKind::big ? 8 + 20 * entries : 2 + 12 * entries;
 }
 constexpr std::uint64_t tiff_offset_bytes(TiffKind kind) { return kind == TiffKind::big ? 8 : 4; }
-/// The directory that begins at `at` of the file, followed by the values that have no room in it. Its length
-/// depends on the tags, types and counts only.
+/// The directory at position `at`, followed by values that do not fit in it. Its length depends only on tags,
+/// types and counts.
 std::string tiff_directory(TiffKind kind, std::uint64_t at, std::span<const TiffEntry> entries,
                            std::uint64_t next);
 
@@ -56,16 +56,16 @@ struct StackAxes {
     double interval_s = 0;    ///< between frames; 0: unknown
     bool timed = true;        ///< the frames have times, or a rate: an interval is written
 };
-/// What stands around the JSON of a description. Of the same shape, quantity, scale and timed both are always
-/// of the same length, so that they can be replaced in place.
+/// Text around the JSON of a description. Its length depends only on shape, quantity, scale and `timed`, so
+/// that it can be replaced in place.
 struct Wrapping {
     std::string before, behind;
 };
-/// In words that ImageJ writes and tifffile and Bio-Formats read.
+/// As ImageJ writes it, and tifffile and Bio-Formats read it.
 Wrapping imagej_text(const StackAxes& axes);
 /// PhysicalSizeX/Y in µm, TimeIncrement, one channel named by its quantity; the JSON is a comment.
 Wrapping ome_text(const StackAxes& axes);
-/// The JSON as it may stand within the comment: the same object.
+/// Escapes the JSON for the comment: the same object.
 std::string ome_safe(std::string json);
 
 } // namespace specklescope

@@ -3,8 +3,7 @@
 #include "analysis/baseline_image.hpp"
 #include "analysis/pulse_table.hpp"
 #include "base/error.hpp"
-#include "base/one_line.hpp"
-#include "base/sentence.hpp"
+#include "base/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/batch_sink.hpp"
 #include "recording/record_file.hpp"
@@ -274,7 +273,7 @@ private:
                 text += traces_columns(extras_.baseline);
             told_ = result.info.version;
             placed_ = result.regions->placed;
-        } else if (exposure != exposure_) { // a camera's, by nobody's edit
+        } else if (exposure != exposure_) { // changed by the camera, without an edit
             text += exposure_line(result.info.version, result.exposure);
             const std::string before = extras_.baseline_text;
             tell_extras(result);
@@ -311,7 +310,7 @@ private:
     TableFile table_;
     StreamInfo stream_;
     TraceExtras extras_;
-    std::optional<std::uint64_t> told_; ///< the version that the settings were told of
+    std::optional<std::uint64_t> told_; ///< version of the settings written last
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;
     double full_scale_ = 0;

@@ -11,45 +11,45 @@ namespace specklescope {
 
 class BaselineImage;
 
-/// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # state source, units, settings
+/// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # give source, units, settings
 /// and regions, and the chain again after an edit; then follows a line with the names of the columns:
 /// sequence, capture_s, arrival_s, region, mean, std, min, max, valid, infinite, saturated, version, and
 /// more. Needs no pixels on the host. A separate thread writes rows about five times a second. After a kill
 /// the last row may be incomplete. open() throws RunError if the file cannot be created, or if a file of that
-/// name is not a table of traces. Each open() begins the file again. With a baseline two more columns: F₀ of
-/// the region (docs/science.md, Traces and their baseline) and 100·(mean/F₀ − 1) %; empty while its size or
-/// quantity differs from that of the results.
+/// name is not a table of traces. Each open() starts a new file. With a baseline two more columns: F₀ of
+/// the region (docs/science.md, Traces and their baseline) and 100·(mean/F₀ − 1) %; empty while size or
+/// quantity of the results differ from it.
 std::shared_ptr<Sink> make_traces(const std::string& path,
                                   std::shared_ptr<const BaselineImage> baseline = nullptr);
 
 /// The same without replacing a table: `wanted`, or the first numbered name that is free.
 std::shared_ptr<Sink> make_new_traces(const std::string& wanted);
 
-/// Throws RunError as open() would.
+/// Throws RunError as open() does.
 void check_traces_file(const std::string& path);
 
-/// What a file of traces begins with.
+/// First line of a file of traces.
 inline constexpr const char* kTracesMark = "# Specklescope traces, version 1\n";
 
-/// What the rows say beside the result's own numbers.
+/// Further facts of rows.
 struct TraceExtras {
     double um = 0;               ///< a side of a pixel; 0: unknown
     std::string scale{};         ///< scale_text()
-    bool baseline = false;       ///< there are columns for it
-    std::string baseline_text{}; ///< what it is, or why it does not count
-    std::vector<double> f0{};    ///< of each region; empty where there is none
+    bool baseline = false;       ///< it has columns
+    std::string baseline_text{}; ///< what it is, or why it is not used
+    std::vector<double> f0{};    ///< of each region; empty if there is none
 };
 
-/// The mark, the source and what the columns are.
+/// The first line, the source and the meaning of the columns.
 std::string traces_begin(const StreamInfo& stream, bool baseline);
 /// The names of the columns.
 std::string traces_columns(bool baseline);
-/// What the numbers rest on from this result on: chain, unit, exposure, which mean it is, regions.
+/// Settings from this result on: chain, unit, exposure, kind of mean, regions.
 std::string traces_settings(const Result& result, const TraceExtras& extras);
 /// A row for each region.
 void add_rows(const Result& result, const TraceExtras& extras, std::string& text);
 
-/// "# event: 1,120,4.000000000,stimulus": its number, sequence, capture_s and label; without a label it is
+/// "# event: 1,120,4.000000000,stimulus": number, sequence, capture_s and label; without a label it is
 /// removed.
 std::string event_line(const EventMark& event);
 

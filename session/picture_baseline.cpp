@@ -1,7 +1,6 @@
 #include "session/picture_baseline.hpp"
 
 #include "base/error.hpp"
-#include "base/sentence.hpp"
 #include "config/baseline.hpp"
 #include "config/keys/bindings.hpp"
 #include "config/numbers.hpp"

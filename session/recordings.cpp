@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
 #include "config/in_turn.hpp"
 #include "config/numbers.hpp"
 #include "recording/report/report.hpp"

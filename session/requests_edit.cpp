@@ -1,7 +1,7 @@
 // Requests that change what is computed or shown.
 #include "config/strange_source.hpp"
 #include "config/text.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "session/answers.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // What there is and what is, told to other programs.
 #include "analysis/regions_file.hpp"
 #include "net/publisher.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "session/answers.hpp"
 #include "sources/registry.hpp"
 

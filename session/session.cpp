@@ -1,9 +1,9 @@
 #include "session/session.hpp"
 
 #include "analysis/regions_file.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "base/sentence.hpp"
 #include "config/atomic_file.hpp"
 #include "config/keys/bindings.hpp"
 #include "config/last_window.hpp"

@@ -15,7 +15,7 @@ namespace specklescope {
 
 namespace {
 
-/// Indices within the 2×2 pixels: first row 0 and 1, second row 2 and 3.
+/// Indices in a 2×2 block: first row 0 and 1, second row 2 and 3.
 struct Sites {
     std::size_t red, green, other_green, blue;
 };
@@ -100,8 +100,9 @@ void bin_bayer(Bayer order, ConstHostView mosaic, HostView color, double full_sc
 
 double mosaic_ratio(ConstHostView frame) {
     constexpr int kAcross = 8, kLeastSide = 8;
-    constexpr double kDifference = 0.1; // of the mean; rows and columns of one sensor differ by some 1 %
-    constexpr double kAgree = 0.95;     // of the tiles
+    // relative to the mean; rows and columns of one sensor differ by about 1 %
+    constexpr double kDifference = 0.1;
+    constexpr double kAgree = 0.95; // fraction of the tiles
     if (frame.shape.channels != 1)
         return 1;
     const int side = std::max(kLeastSide, std::min(frame.shape.width, frame.shape.height) / kAcross / 2 * 2);

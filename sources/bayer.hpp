@@ -1,4 +1,4 @@
-// Mosaics of colour sensors that were saved as grey: noticed, and made into colour by binning.
+// Bayer mosaics saved as grey: detection, and conversion to colour by binning.
 #pragma once
 
 #include "pipeline/image.hpp"
@@ -16,14 +16,14 @@ enum class Bayer : std::uint8_t { none, rggb, grbg, gbrg, bggr };
 std::vector<std::string> bayer_names();
 extern const char* const kBayerDoc;
 
-/// Shape of the colour picture of a mosaic: half its sides, without an odd last row or column. Throws
-/// UsageError where the picture of `name` is no mosaic: in colour, or of one row or column.
+/// Shape of the colour image of a mosaic: half its sides, without an odd last row or column. Throws
+/// UsageError if the image of `name` is no mosaic: in colour, or with one row or column.
 Shape bayer_shape(const Shape& mosaic, const std::string& name);
-/// Each 2×2 pixels become one of red, blue and the mean of both greens, integers rounded up. It is at full
-/// scale where one of them is.
+/// Each 2×2 block becomes a pixel of red, blue and the mean of both greens, integers rounded up. It is at
+/// full scale if one of the four samples is.
 void bin_bayer(Bayer order, ConstHostView mosaic, HostView color, double full_scale);
 
-/// Looks at the first grey frames of a source, and logs once when they look like a mosaic.
+/// Examines the first grey frames of a source, and logs once if they look like a mosaic.
 class MosaicFinder {
 public:
     void look(const std::string& name, ConstHostView frame);
@@ -33,8 +33,8 @@ private:
     int frames_ = 0;
 };
 
-/// Ratio of the brightest to the darkest of the four sites of a 2×2 mosaic; 1 where the picture does not look
-/// like one.
+/// Ratio of the brightest to the darkest of the four sites of a 2×2 mosaic; 1 if the image does not look like
+/// one.
 double mosaic_ratio(ConstHostView frame);
 
 } // namespace specklescope

@@ -1,17 +1,16 @@
-// A source whose address holds a secret, so that nothing it says does.
+// A source whose address contains a secret, which must not appear in its messages.
 #pragma once
 
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
-#include "pipeline/timed_frames.hpp"
 
 #include <optional>
 #include <utility>
 
 namespace specklescope {
 
-/// What `work` throws is thrown with the secrets of `text` hidden.
+/// Runs `work`; hides the secrets of `text` in its exceptions.
 template <class F> auto discreetly(const SourceArgument& text, F&& work) {
     try {
         return work();

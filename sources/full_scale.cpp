@@ -17,10 +17,10 @@ namespace specklescope {
 namespace {
 
 constexpr std::size_t kBytesAFrame = std::size_t{4}
-                                     << 20; ///< looked at in larger frames, each time in others
+                                     << 20; ///< examined in larger frames, each time other samples
 constexpr int kLeastBits = 8, kMostBits = 15;
 constexpr std::uint64_t kLeastPile = 4; ///< samples
-constexpr int kNear = 32;               ///< levels below the pile, which must be four times their mean
+constexpr int kNear = 32;               ///< levels below the peak, which must be four times their mean
 
 double largest_of_bits(int bits) { return std::exp2(bits) - 1; }
 
@@ -42,10 +42,10 @@ template <class T> T largest_of(const T* samples, std::size_t count, T largest) 
 
 struct FullScaleFinder::Levels {
     double largest = 0;
-    std::uint16_t any = 0;   ///< all samples or-ed; 0 of floats
-    int first = 0, step = 1; ///< rows looked at
+    std::uint16_t any = 0;   ///< bitwise or of all samples; 0 for floats
+    int first = 0, step = 1; ///< rows examined
 
-    /// Low bits of 16 that no sample uses.
+    /// Number of low bits of 16 that no sample uses.
     int unused() const { return any == 0 ? 0 : std::countr_zero(any); }
 };
 

@@ -1,4 +1,4 @@
-// The full scale of samples that have more bits than the camera gave them: 12 bits in 16 and the like.
+// Full scale of samples whose type has more bits than the camera: 12 bits in 16 and similar.
 #pragma once
 
 #include "files/image_file.hpp"
@@ -9,15 +9,15 @@
 
 namespace specklescope {
 
-/// Looks at the frames of one source, in their order. A full scale that is stated is taken unless samples
-/// exceed it. Where none is stated, one is assumed when samples pile up at 2^n - 1 (255…32767), or at such a
-/// value in the high bits of 16. Both are logged once.
+/// Examines the frames of one source in order. A stated full scale is used unless samples exceed it.
+/// Otherwise, one is assumed when samples accumulate at 2^n - 1 (255…32767), or at such a value in the high
+/// bits of 16. Both are logged once.
 class FullScaleFinder {
 public:
-    /// Largest value that samples of this frame can have; 0: none, of floats. `name` of the source is for the
-    /// log, `stated` what its file or camera states.
+    /// Largest possible sample value of this frame; 0: none, for floats. `name` of the source for the log,
+    /// `stated` by the file or camera.
     double find(const std::string& name, ConstHostView frame, const StatedFullScale& stated);
-    /// True once the full scale rests on the samples instead of a statement.
+    /// True if the full scale is estimated from samples.
     bool assumed() const { return assumed_; }
     void clear() { *this = {}; }
 
@@ -31,7 +31,7 @@ private:
 
     double found_ = 0; ///< assumed, or stated and moved to the high bits; 0: none yet
     bool assumed_ = false;
-    bool impossible_ = false; ///< samples exceed everything that could be assumed
+    bool impossible_ = false; ///< samples exceed every value that could be assumed
     std::uint64_t frames_ = 0;
     std::string said_;
 };

@@ -1,4 +1,4 @@
-// Keeps a source on its schedule: frame n is due n/rate after the first one.
+// Paces a source: frame n is due n/rate after the first one.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -11,23 +11,23 @@
 
 namespace specklescope {
 
-/// One thread only. The rate (frames/s) may differ from call to call; 0: a frame is always due.
+/// One thread only. The rate (frames/s) may change between calls; 0: a frame is always due.
 class Pacer {
 public:
-    /// The schedule begins anew; what was asked of it stays.
+    /// Restarts the schedule; keeps the settings.
     void restart() {
         Pacer fresh;
         fresh.speed_ = speed_;
-        fresh.hurried_ = hurried_;
+        fresh.unpaced_ = unpaced_;
         *this = fresh;
     }
 
-    /// Frames are due so many times as often as their rate says; 0: always. Capture times are the rate's.
+    /// Speed factor for due times; 0: always due. Capture times keep the rate.
     void set_speed(double speed) { speed_ = speed; }
-    /// The next frame and so many behind it are due at once; the schedule goes on from there.
-    void hurry(std::uint64_t more) { hurried_ = more + 1; }
+    /// The next frame and `more` frames after it are due immediately; the schedule continues from there.
+    void skip_pacing(std::uint64_t more) { unpaced_ = more + 1; }
 
-    /// True when the next frame is due; waits for that no longer than `patience`.
+    /// True when the next frame is due; waits at most `patience`.
     bool wait(double rate, std::chrono::milliseconds patience = std::chrono::milliseconds(50)) {
         const auto now = SteadyClock::now();
         const auto rest = until_due(rate, now);
@@ -37,35 +37,35 @@ public:
         return rest <= patience;
     }
 
-    /// How long it takes from `now`, which never goes back, until the next frame is due; 0 or less: it is.
+    /// Time from `now`, which never goes back, until the next frame is due; 0 or less: it is due.
     SteadyClock::duration until_due(double rate, SteadyClock::time_point now) {
         if (!started_) {
             start_ = now;
             started_ = true;
         }
-        if (rate <= 0 || speed_ <= 0 || hurried_ > 0)
+        if (rate <= 0 || speed_ <= 0 || unpaced_ > 0)
             return {};
         rate *= speed_;
         auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
         const auto period = std::chrono::nanoseconds(std::llround(within(1e9 / rate)));
-        if (due > now + period) { // the rate was raised meanwhile
+        if (due > now + period) { // the rate was raised
             start_ -= due - (now + period);
             due = now + period;
         }
         if (now > due + kForgiven)
-            start_ += now - due; // after a pause the schedule goes on, it does not catch up
+            start_ += now - due; // after a pause the schedule continues without catching up
         if (elapsed_ns_ >= kEnd) {
-            start_ = due; // those behind it are counted from here
+            start_ = due; // later frames are counted from here
             elapsed_ns_ = 0;
         }
         return due - now;
     }
 
-    /// Capture time in ns of the frame that is due, on a clock that starts at 0: the rate's. With rate 0 it
-    /// counts frames, one a second, since nobody states a time. Moves on to the next frame. `pace`: the rate
-    /// that wait() was asked for.
+    /// Capture time in ns of the due frame, on a clock that starts at 0, by the rate. With rate 0 it counts
+    /// frames, one per second, since the time is unknown. Moves to the next frame. `pace`: the rate used in
+    /// wait().
     std::int64_t take(double rate, double pace) {
-        hurried_ -= hurried_ > 0 ? 1 : 0;
+        unpaced_ -= unpaced_ > 0 ? 1 : 0;
         const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
         capture_ns_ = later(capture_ns_, rate > 0 ? 1e9 / rate : 1e9);
         if (pace > 0)
@@ -78,9 +78,9 @@ public:
 
 private:
     static constexpr double kEnd = 0x1p61; ///< of a schedule: 73 years
-    /// Sums of two of its times are numbers of ns.
+    /// Keeps sums of two times within the range of ns.
     static double within(double ns) { return std::min(ns, kEnd); }
-    /// Behind that end a period is a second at most, so that times still rise, up to twice as many years.
+    /// After that end a period is at most a second, so that times still increase, for twice as many years.
     static double later(double ns, double period) {
         constexpr double kMost = 0x1p62 - 0x1p10;
         return std::min({ns + period, std::max(kEnd, ns + std::min(period, 1e9)), kMost});
@@ -90,8 +90,13 @@ private:
     double elapsed_ns_ = 0; ///< of the schedule, until the next frame is due
     double capture_ns_ = 0; ///< of the next frame
     double speed_ = 1;
-    std::uint64_t hurried_ = 0; ///< frames
+    std::uint64_t unpaced_ = 0; ///< number of frames
     bool started_ = false;
 };
+
+inline constexpr double kMinSpeed = 1e-6; ///< unless it is 0
+inline constexpr double kMaxSpeed = 16;
+inline constexpr const char* kSpeedDoc =
+    "Speed as a multiple of the rate; capture times stay. 0: as fast as possible";
 
 } // namespace specklescope

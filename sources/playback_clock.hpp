@@ -1,34 +1,40 @@
-// The capture times and the gaps of frames that are played back.
+// Capture times, gaps and invalid values of frames that are played back.
 #pragma once
 
+#include "base/log.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/source.hpp"
 #include "sources/pacer.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
-/// Times are those of the recording as long as they grow. One that does not is doubtful: its frame is one
-/// step after the last. The next frame decides: either its own time grows from the last good one, or the
-/// clock was set back, and times continue by what lies between the two. At the start of a new round or of
-/// another file they continue by one step. They never go back, and end before kTooLate, where they stay: a
-/// wrong file does not overflow them.
+/// Uses the recorded times while they increase. A time that does not is doubtful: its frame is placed one
+/// step after the last. The next frame decides: either its own time increases from the last good one, or the
+/// clock was set back, and times continue by the difference of the two. At a new round or another file they
+/// continue by one step. They never go back and are limited to kTooLate, so that invalid files cause no
+/// overflow.
 class PlaybackTimes {
 public:
     bool any() const { return any_; }
-    /// Between two frames, where the file does not tell; before the first.
+    /// Step between two frames if the file does not state it; call before the first frame.
     void assume_step(double ns) { step_ = std::llround(std::min(ns, kLongestStep)); }
-    /// Before the first one that is recorded, frames have this time.
+    /// Time of frames before the first recorded time.
     void assume_time(std::int64_t ns) {
         last_ = good_ = within(ns);
         before_ = true;
     }
-    /// `follows`: the frame is the one behind the last in its file, so that their distance is a step.
+    /// `follows`: the frame is the next one in its file, so that the difference is a step.
     std::int64_t next(const std::optional<std::int64_t>& recorded, bool follows) {
         std::int64_t time = within(last_ + step_);
         doubtful_ = false;
@@ -54,26 +60,26 @@ public:
         any_ = true;
         return last_ = time;
     }
-    /// The last frame had a time that did not grow.
+    /// True if the last frame's time did not increase.
     bool doubtful() const { return doubtful_; }
     std::int64_t step() const { return step_; }
 
 private:
     static constexpr double kLongestStep = 1e18; ///< ns
-    /// So that the sum and the difference of any two do not overflow.
+    /// Keeps sums and differences of two times from overflowing.
     static std::int64_t within(std::int64_t ns) { return std::clamp(ns, 1 - kTooLate, kTooLate - 1); }
     std::int64_t last_ = 0, offset_ = 0;
-    std::int64_t good_ = 0;         ///< the last that was not doubtful
-    std::int64_t back_ = 0;         ///< the doubtful one before, as recorded
-    std::int64_t step_ = 1'000'000; ///< the last distance of two frames
+    std::int64_t good_ = 0;         ///< the last time that was not doubtful
+    std::int64_t back_ = 0;         ///< the previous doubtful time, as recorded
+    std::int64_t step_ = 1'000'000; ///< the last difference between two frames
     bool any_ = false, before_ = false, doubtful_ = false, went_back_ = false;
 };
 
-/// Looks for the frame of a file that is shown so many seconds behind the first.
+/// Finds the frame of a file shown `seconds` after the first.
 class TimeSearch {
 public:
     explicit TimeSearch(double seconds) : goal_(std::llround(std::min(seconds * 1e9, 4e18)) + kSameTime) {}
-    /// The time of the next frame. False: no more of them are needed.
+    /// Adds the time of the next frame. False: no more are needed.
     bool add(const std::optional<std::int64_t>& recorded) {
         timeless_ = !recorded;
         if (timeless_)
@@ -88,7 +94,7 @@ public:
         last_ = time;
         return true;
     }
-    /// The number of frames, where all end before; nothing where one says no time.
+    /// The number of frames if all end earlier; nothing if a frame has no time.
     std::optional<std::uint64_t> frame() const {
         if (timeless_ || frames_ == 0)
             return std::nullopt;
@@ -104,20 +110,20 @@ private:
     bool timeless_ = false, found_ = false;
 };
 
-/// One thread only. A file without times has the schedule's.
+/// One thread only. A file without times uses the schedule's.
 class PlaybackClock {
 public:
     void restart() { *this = PlaybackClock{}; }
-    /// The next frame is another file's: what lies between the two was not lost.
+    /// The next frame is from another file: a gap between the two is no loss.
     void next_file() { sequence_.reset(); }
-    /// The next frame lies elsewhere in the file: nor is its distance from the last a step.
+    /// The next frame is elsewhere in the file: a gap is no loss, and the difference no step.
     void jump() {
         sequence_.reset();
         follows_ = false;
     }
 
-    /// Tells the port of frames that the recording lacks, and gives the next frame, which the pacer has let
-    /// through, its capture time and its origin. `rate` and `pace`: as Pacer::take wants them.
+    /// Reports frames missing in the recording to the port, and sets the capture time and origin of the next
+    /// frame, which the pacer has released. `rate` and `pace`: see Pacer::take.
     void stamp(FrameInfo& info, const Recorded& recorded, FramePort& port, Pacer& pacer, double rate,
                double pace) {
         const std::uint64_t lost = lost_between(sequence_, recorded);
@@ -142,6 +148,24 @@ private:
     PlaybackTimes times_;
     std::optional<std::uint64_t> sequence_;
     bool follows_ = false;
+};
+
+/// Logs invalid values of a recording that are ignored: each kind once, even if it is played repeatedly.
+class InvalidValueLog {
+public:
+    /// `doubts`: RecordedText::doubts() of `file`.
+    void log(const std::string& file, const std::vector<std::string_view>& doubts) {
+        for (const std::string_view doubt : doubts) {
+            if (std::find(logged_.begin(), logged_.end(), doubt) != logged_.end())
+                continue;
+            logged_.push_back(doubt);
+            run_log().warn("'{}' has an impossible value, which is ignored: {}.", file, doubt);
+        }
+    }
+    void clear() { logged_.clear(); }
+
+private:
+    std::vector<std::string_view> logged_; ///< static texts
 };
 
 } // namespace specklescope

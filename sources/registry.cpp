@@ -1,6 +1,6 @@
-// Every source, in the order in which help and menus show them. The first is the default.
+// All sources, in the order of help and menus. The first is the default.
 #include "sources/registry.hpp"
-#include "base/known_secrets.hpp"
+#include "base/source_argument.hpp"
 #include "files/input_file.hpp"
 #include "files/transfer.hpp"
 #include "sources/aravis/aravis_source.hpp"
@@ -8,7 +8,6 @@
 #include "sources/files/image_source.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_source.hpp"
-#include "sources/source_text.hpp"
 #include "sources/synthetic/synthetic_source.hpp"
 
 #include <algorithm>
@@ -67,7 +66,7 @@ std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefau
             throw UsageError("source '" + text + "': " + key + " is given twice. Leave one of the two out.");
     }
     std::unique_ptr<Source> source = type.make(parsed, params);
-    if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves
+    if (parsed.kind == "video" || parsed.kind == "raw") // images report it themselves
         check_exists(parsed.target);
     return source;
 }

@@ -1,4 +1,4 @@
-// Every kind of source, and the SOURCE argument that names one.
+// Registry of sources, and their SOURCE arguments.
 #pragma once
 
 #include "base/source_argument.hpp"
@@ -17,33 +17,60 @@ struct SourceText {
     std::string kind;   ///< "synthetic", "raw", "v4l2", "aravis", "rtsp", "gst", "file"
     std::string target; ///< scene, path, device, camera name, pipeline text
     std::vector<std::pair<std::string, std::string>> options;
-    bool trusted = false; ///< gst: it may write files and listen
+    bool trusted = false; ///< gst: may write files and listen
 };
 
-/// The registry's row: sources/registry.cpp.
+/// A row of the registry: sources/registry.cpp.
 struct SourceType {
     std::string_view kind;
     std::string_view syntax; ///< "synthetic[:vessels|uniform|static]"
     std::string_view doc;
     const ParamTable* table; ///< its options; never null
     std::unique_ptr<Source> (*make)(const SourceText& text, const Params& params);
-    /// Devices that could be opened now, as SOURCE arguments with a description; null if it cannot list any.
+    /// Available devices, as SOURCE arguments with a description; null if it cannot list any.
     std::vector<std::pair<std::string, std::string>> (*discover)();
 };
 
 const std::vector<SourceType>& source_types();
 
-/// Parses a SOURCE argument. `rate` (0: as the source says), `loop` and `transfer` are the command line's,
-/// for file sources. Throws UsageError for an unknown kind, option or value, RunError for a file that is not
-/// there.
+/// Parses a SOURCE argument. `rate` (0: from the source), `loop` and `transfer` are from the command line,
+/// for file sources. Throws UsageError for an unknown kind, option or value, RunError for a missing file.
 struct SourceDefaults {
     double rate = 0;
     bool loop = false;
-    std::string transfer = "auto"; ///< of pictures; other sources refuse one that would have to be decoded
+    std::string transfer = "auto"; ///< for images; other sources refuse values that need decoding
     bool trusted = false;          ///< a gst: text may write files and listen (--trust)
 };
-/// Its references (${env:NAME}) are resolved here; neither they nor its other secrets stand in what the
-/// source says from then on, errors and its name included.
+/// Resolves references (${env:NAME}) here; their values and all other secrets are hidden in the source's
+/// errors and name.
 std::unique_ptr<Source> make_source(const SourceArgument& text, const SourceDefaults& defaults);
+
+// Parses SOURCE arguments, without opening anything.
+
+/// Splits a SOURCE argument into kind, target and options. In order:
+///   ""                      the default simulated scene
+///   rtsp://… rtsps://…      the whole URL is the target
+///   gst:DESCRIPTION         the whole text after gst: is the target, '?' and all
+///   KIND[:TARGET][?k=v&…]   a kind of source_types()
+///   PATH[?k=v&…]            image, raw or video, by the existing file and its extension; an existing path
+///                           that contains '?' or ':' is used unchanged
+/// A PATH or TARGET that is "~" or begins with "~/" is in the home folder. Throws UsageError for an unknown
+/// kind and for options that are not of the form key=value.
+SourceText parse_source_text(const std::string& text);
+inline constexpr std::string_view kOptionsBegin = "They begin at the last '?'. A file on disk whose name "
+                                                  "holds one is taken as it is; one that is not there "
+                                                  "yet ends with another '?'";
+
+/// The same source for any current folder: a file's path made absolute. Throws as above.
+SourceArgument absolute_source_text(const SourceArgument& text);
+
+/// True if the target is a path: image, video, raw.
+bool is_file_kind(std::string_view kind);
+
+/// True if each frame can be read only once: a pipe, standard input, a device that is read like a file.
+bool is_read_once(const SourceText& source);
+
+/// png, jpg, jpeg, tif, tiff, btf, tf2, tf8, stk, lsm, hdr, exr, in any case.
+bool has_image_ending(std::string_view path);
 
 } // namespace specklescope

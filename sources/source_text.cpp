@@ -1,6 +1,4 @@
-#include "sources/source_text.hpp"
-#include "base/home_path.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "sources/discreet_source.hpp"
 #include "sources/registry.hpp"
 
@@ -37,8 +35,8 @@ bool known_kind(std::string_view kind) {
                        [&](const SourceType& type) { return type.kind == kind; });
 }
 
-/// The '?' that begins the options: the last one, unless the whole is a name on disk; npos: none. Nothing
-/// else on disk is looked at, so that the same text means the same in every folder.
+/// Position of the '?' before the options: the last one, unless the whole text is an existing path; npos:
+/// none. No other path is checked, so that a text has the same meaning in every folder.
 std::size_t option_mark(std::string_view text) {
     return exists(text) ? std::string_view::npos : text.rfind('?');
 }
@@ -59,7 +57,7 @@ void split_options(std::string_view text, SourceText& source) {
     }
 }
 
-/// TIFFs have many endings, and at times none; other pictures are no video. A pipe is not looked into.
+/// TIFF files have many extensions, sometimes none; other image formats are no video. Pipes are not read.
 bool begins_as_picture(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_regular_file(fs::path(path), ignored))
@@ -84,7 +82,7 @@ std::string path_kind(const std::string& path) {
     return begins_as_picture(path) ? "image" : "video";
 }
 
-/// "aravis" of "aravis:Name" and of "aravis?gain=2"; empty where the text does not begin with a word.
+/// "aravis" from "aravis:Name" and from "aravis?gain=2"; empty if the text does not start with a word.
 std::string_view leading_word(std::string_view text) {
     std::size_t end = 0;
     while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
@@ -140,7 +138,7 @@ SourceText parse_source_text(const std::string& text) {
         return source;
     }
     split_options(whole, source);
-    // A word and a colon that lead nowhere were meant as a kind.
+    // An unknown word with a colon was meant as a kind.
     if (rest.starts_with(':') && word.size() > 1 && !exists(source.target) &&
         !is_number_pattern(source.target))
         throw UsageError("There is no source kind '" + std::string(word) + "' and no file '" + source.target +
@@ -156,7 +154,7 @@ SourceArgument absolute_source_text(const SourceArgument& text) {
     const std::string path = fs::absolute(source.target).lexically_normal().string();
     std::string whole = path_kind(path) == source.kind ? path : source.kind + ":" + path;
     if (source.options.empty() && path.find('?') != std::string::npos)
-        whole += '?'; // ends the name: what follows the last mark are options
+        whole += '?'; // ends the name: options follow the last mark
     char mark = '?';
     for (const auto& [key, value] : source.options)
         whole += std::exchange(mark, '&') + key + "=" + value;

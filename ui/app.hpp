@@ -1,7 +1,7 @@
 // The window's life: events, layout, drawing, pacing.
 #pragma once
 
-#include "pipeline/fixed_range.hpp"
+#include "pipeline/mapping.hpp"
 #include "session/requests.hpp"
 #include "ui/actions/control_walk.hpp"
 #include "ui/actions/palette.hpp"

@@ -14,7 +14,7 @@ namespace specklescope::bench {
 
 namespace {
 
-/// None where there is no choice.
+/// None without a choice.
 std::optional<SimdLimit> limit_to(const std::string& simd) {
     return simd.empty() ? std::nullopt : std::optional<SimdLimit>(std::in_place, simd);
 }

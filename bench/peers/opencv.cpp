@@ -1,4 +1,4 @@
-// OpenCV beside our host stages, with as many threads: JSON rows on standard output.
+// OpenCV compared with our host stages, with as many threads: JSON rows on standard output.
 //   specklescope-peers [FILTER]
 #include "base/parallel.hpp"
 #include "bench/host.hpp"
@@ -41,7 +41,7 @@ template <class F> HostPeer each(F function) {
     };
 }
 
-/// The flow index as OpenCV's users put it together: two box filters, one pass of arithmetic.
+/// The usual flow index in OpenCV: two box filters and one pass of arithmetic.
 class OpenCvSpeckle {
 public:
     explicit OpenCvSpeckle(int radius) : side_(2 * radius + 1) {}
@@ -67,8 +67,7 @@ private:
     cv::Mat mean_, square_;
 };
 
-/// OpenCV's box filters run on one thread: here each thread gets a band of the image (with the rows beside
-/// it).
+/// OpenCV's box filters use one thread: here each thread gets a band of the image and its neighbouring rows.
 class SplitSpeckle {
 public:
     explicit SplitSpeckle(int radius)
@@ -101,7 +100,7 @@ HostPeer gaussian(int side, double sigma) {
     });
 }
 
-/// RGB → HSV, V equalised, and back; buffers kept.
+/// RGB → HSV, V equalised, and back; buffers are reused.
 HostPeer hsv_equalize() {
     struct Buffers {
         cv::Mat hsv;

@@ -2,10 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/long_work.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "pipeline/mapping.hpp"
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,11 +9,11 @@
 #include "files/image_file.hpp"
 #include "files/json_object.hpp"
 #include "files/recorded.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
 #include "sources/gst/gst_container.hpp"
-#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -74,7 +74,7 @@ Descriptions in_image(const std::string& path, bool last_frame) {
         return found;
     const std::uint64_t pages = image->pages();
     try { // a recording that was cut off still has a first frame
-        if (pages > 1 && image->go_to(pages - 1))
+        if (pages > 1 && image->seek_page(pages - 1))
             found.last_frame = image->description();
     } catch (const RunError&) {
         found.last_frame.clear();

@@ -2,7 +2,6 @@
 #include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
-#include "cuda/history_memory.hpp"
 #include "stages/average/average.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 
@@ -50,7 +49,7 @@ struct IntegerMean {
             for (int j = 0; j < kLaneSamples; ++j)
                 sums.v[j] += static_cast<std::uint32_t>(newest.v[j]) - static_cast<std::uint32_t>(leave.v[j]);
             sums.store(reinterpret_cast<std::uint32_t*>(word));
-            newest.store(slot); // last, as in take_in()
+            newest.store(slot); // last, as in add_newest()
         }
         Samples<float> results;
         const double part = 1.0 / args.step.held;
@@ -126,7 +125,7 @@ private:
             *reinterpret_cast<double2*>(state_word(args.state, place, kWords, j)) =
                 make_double2(sums[j].high, sums[j].low);
         }
-        newest.store(slot); // last, as in take_in()
+        newest.store(slot); // last, as in add_newest()
         const bool before = irregular_before(args, place);
         if (!before && !any_odd(newest)) {
             if (args.step.first)

@@ -4,7 +4,6 @@
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "stages/background/background.hpp"
-#include "stages/background/calibration.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 #include "cuda/convolve/convolution.hpp"
 
 #include "base/log.hpp"
-#include "cuda/convolve/convolution_index.hpp"
-#include "cuda/upload.hpp"
+#include "cuda/convolve/fft_line.hpp"
+#include "cuda/device.hpp"
 
 #include <spdlog/spdlog.h>
 

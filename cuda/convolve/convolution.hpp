@@ -5,6 +5,7 @@
 
 #include "cuda/convolve/convolution_launch.hpp"
 #include "stages/convolve/convolution_geometry.hpp"
+#include "stages/convolve/convolve.hpp"
 
 #include <memory>
 #include <string>
@@ -80,5 +81,14 @@ private:
 /// The same within this device's free memory, at most `megabytes` (0: no limit); ignores `task.bytes`. If
 /// memory is taken by others before the allocation, retries with half as much, and so on.
 std::unique_ptr<Convolution> make_convolution(ConvolutionTask task, int megabytes);
+
+/// Evaluates the formula in float64 for every pixel of the kernel and stores the scaled spectrum in
+/// `convolution`. Weights are summed in a fixed order: the same bits every time. Returns the sum of the
+/// scaled weights.
+double make_formula_spectrum(const KernelFormula& formula, bool normalize, const Convolution& convolution,
+                             cudaStream_t stream);
+
+/// The same for normalised weights of a file, from make_kernel().
+void make_weight_spectra(const ConvolveKernel& kernel, const Convolution& convolution, cudaStream_t stream);
 
 } // namespace specklescope::cuda

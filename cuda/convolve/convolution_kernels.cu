@@ -2,8 +2,8 @@
 // memory as pixels, twice as spectra, and as results.
 #include "cuda/convolve/convolution_launch.hpp"
 
+#include "cuda/chunks.cuh"
 #include "cuda/convolve/fft_line.cuh"
-#include "cuda/rows.cuh"
 
 #include <algorithm>
 #include <limits>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cuda/convolve/fft_line.hpp"
+#include "cuda/defined_filter.hpp"
 #include "cuda/device.hpp"
-#include "cuda/filter_guard.hpp"
 #include "pipeline/image.hpp"
 
 namespace specklescope::cuda {

@@ -1,5 +1,5 @@
 // The device side of stage convolve.
-#include "cuda/convolve/convolve_kernel.hpp"
+#include "cuda/convolve/convolution.hpp"
 #include "cuda/defined_filter.hpp"
 
 namespace specklescope {

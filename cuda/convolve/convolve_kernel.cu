@@ -1,4 +1,4 @@
-#include "cuda/convolve/convolve_kernel.hpp"
+#include "cuda/convolve/convolution.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 
 #include "cuda/chunks.cuh"
 #include "stages/equalize/clahe.hpp"
-#include "stages/equalize/clahe_math.hpp"
 
 #include <cstdint>
 

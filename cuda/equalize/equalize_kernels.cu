@@ -3,7 +3,7 @@
 
 #include "cuda/equalize/equalize_scan.cuh"
 #include "cuda/equalize/equalize_units.cuh"
-#include "stages/equalize/equalize_pixels.hpp"
+#include "stages/equalize/equalize.hpp"
 
 #include <type_traits>
 

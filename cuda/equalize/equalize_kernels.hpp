@@ -1,7 +1,7 @@
 // Interface between the device side of stage equalize and its kernels.
 #pragma once
 
-#include "stages/equalize/equalize_map.hpp"
+#include "stages/equalize/equalize.hpp"
 
 #include <cuda_runtime.h>
 

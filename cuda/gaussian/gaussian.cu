@@ -1,8 +1,7 @@
 // The device side of stage gaussian: choice of kernels and memory.
 #include "cuda/defined_filter.hpp"
 #include "cuda/device.hpp"
-#include "cuda/gaussian/gaussian_recursive.hpp"
-#include "cuda/upload.hpp"
+#include "cuda/gaussian/gaussian_launch.hpp"
 
 #include <optional>
 

@@ -1,7 +1,9 @@
 // Arguments of the kernels of stage gaussian. Inside cuda/ only.
 #pragma once
 
-#include "cuda/filter_guard.hpp"
+#include "cuda/defined_filter.hpp"
+#include "cuda/gaussian/gaussian_blocks.hpp"
+#include "cuda/sequence.hpp"
 #include "pipeline/image.hpp"
 #include "stages/border.hpp"
 
@@ -71,5 +73,21 @@ struct PassArgs {
     int radius;
 };
 void launch_passes(const PassArgs& args, PixelType type, int channels, cudaStream_t stream);
+
+struct RecursivePlan {
+    std::size_t memory = 0; ///< floats: contributions of all blocks, and both ends of the rows
+    bool overlaps = false;  ///< see Sequence
+};
+
+struct RecursiveArgs {
+    BlurImages images;
+    float* memory; ///< size from RecursivePlan
+};
+
+/// For the current GPU; `border` as in LineFilter.
+RecursivePlan plan_recursive(const Shape& input, Border border);
+/// Columns, then rows; `columns` and `rows` are for the input's height and width.
+void launch_recursive(const RecursiveArgs& args, const Shape& input, const LineFilter& columns,
+                      const LineFilter& rows, const Sequence& sequence);
 
 } // namespace specklescope::cuda

@@ -3,7 +3,6 @@
 // columns and rows together for the result. Columns are filtered twice: reading the image again is faster
 // than storing and loading intermediate results.
 #include "cuda/gaussian/gaussian_recursive.cuh"
-#include "cuda/gaussian/gaussian_scan.hpp"
 
 namespace specklescope::cuda {
 

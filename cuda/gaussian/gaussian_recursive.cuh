@@ -1,8 +1,11 @@
 // Blocks of the recursive Gaussian in registers, and the states between them.
 #pragma once
 
-#include "cuda/gaussian/gaussian_recursive.hpp"
+#include "cuda/defined_filter.hpp"
+#include "cuda/gaussian/gaussian_blocks.hpp"
+#include "cuda/gaussian/gaussian_launch.hpp"
 #include "cuda/gaussian/gaussian_samples.cuh"
+#include "cuda/sequence.hpp"
 
 namespace specklescope::cuda {
 
@@ -91,5 +94,16 @@ __device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int co
     else
         filter_block<false>(run, count, step, forward, backward);
 }
+
+struct ScanArgs {
+    float* states;
+    int lines;
+    const void* first; ///< every line's first sample, contiguous
+    const void* last;
+    const FilterGuard* guard;
+};
+
+/// Runs between two kernels of a Sequence.
+void launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence);
 
 } // namespace specklescope::cuda

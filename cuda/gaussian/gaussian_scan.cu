@@ -2,7 +2,6 @@
 // a line: it first computes the contribution of the segment, then, with those of the other segments, its
 // states.
 #include "cuda/gaussian/gaussian_recursive.cuh"
-#include "cuda/gaussian/gaussian_scan.hpp"
 
 namespace specklescope::cuda {
 

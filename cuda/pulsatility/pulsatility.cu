@@ -1,7 +1,6 @@
 // Pulsatility on the device: one pass over the newest frame and the state of its beat.
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
-#include "cuda/history_memory.hpp"
 #include "stages/pulsatility/pulsatility.hpp"
 
 namespace specklescope {

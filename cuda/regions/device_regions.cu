@@ -2,7 +2,7 @@
 // the chunks, in a fixed order.
 #include "cuda/regions/device_regions.hpp"
 
-#include "cuda/upload.hpp"
+#include "cuda/device.hpp"
 #include "pipeline/convert.hpp"
 
 #include <algorithm>

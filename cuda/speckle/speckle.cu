@@ -2,9 +2,8 @@
 #include "cuda/sequence.hpp"
 #include "cuda/speckle/speckle_ages.hpp"
 #include "cuda/speckle/speckle_launch.hpp"
-#include "cuda/speckle/speckle_omit.hpp"
 #include "pipeline/counts.hpp"
-#include "stages/speckle/speckle_omit.hpp"
+#include "stages/speckle/speckle.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // files only.
 #pragma once
 
-#include "cuda/history_memory.hpp"
+#include "cuda/history.cuh"
 
 namespace specklescope::cuda {
 

@@ -56,4 +56,9 @@ const SpeckleKernels& speckle_kernels_u8();
 const SpeckleKernels& speckle_kernels_u16();
 const SpeckleKernels& speckle_kernels_f32();
 
+/// Writes the results within radius of an edge, and replaces their undefined and infinite pixels in `counts`
+/// (device memory).
+void run_speckle_omit(ConstDeviceView input, DeviceView output, const SpeckleParams& params,
+                      const FrameInfo& info, PixelCounts* counts, cudaStream_t stream);
+
 } // namespace specklescope::cuda

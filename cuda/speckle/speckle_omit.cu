@@ -1,9 +1,9 @@
 // border = omit on the device: recomputes the edges, one thread per pixel.
-#include "cuda/speckle/speckle_omit.hpp"
+#include "cuda/speckle/speckle_launch.hpp"
 
+#include "cuda/chunks.cuh"
 #include "cuda/device.hpp"
-#include "cuda/rows.cuh"
-#include "stages/speckle/speckle_omit.hpp"
+#include "stages/speckle/speckle.hpp"
 
 #include <algorithm>
 #include <type_traits>

@@ -2,7 +2,7 @@
 // pixel, which are then summed over the windows.
 #include "cuda/temporal/spatiotemporal_integer.cuh"
 #include "cuda/temporal/spatiotemporal_real.cuh"
-#include "stages/temporal/contrast_over_time.hpp"
+#include "stages/temporal/temporal.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ template <class T, class State> __global__ void __launch_bounds__(kTileThreads)
     if (place.tile >= args.tiles.count)
         return;
     Samples<T> newest{};
-    take_in<T, State>(args, place, newest);
+    add_newest<T, State>(args, place, newest);
     advance_ages(args.saturation, place, newest, args.step.take, args.step.first);
 }
 

@@ -1,7 +1,6 @@
 // Temporal speckle contrast on the device: one pass over the newest frame, the frame that leaves and the
 // sums.
 #include "cuda/temporal/temporal_state.cuh"
-#include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/temporal.hpp"
 
 namespace specklescope {
@@ -34,7 +33,7 @@ template <class T, class State> __global__ void __launch_bounds__(kTileThreads)
     if (place.tile >= history.tiles.count)
         return;
     Samples<T> newest{};
-    const State state = take_in<T, State>(history, place, newest);
+    const State state = add_newest<T, State>(history, place, newest);
     Samples<float> results;
 #pragma unroll
     for (int j = 0; j < kLaneSamples; ++j)

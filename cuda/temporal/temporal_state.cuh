@@ -4,7 +4,6 @@
 
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
-#include "cuda/history_memory.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 
@@ -169,7 +168,7 @@ struct RealState {
 
 /// Adds the lane's samples of the newest frame, if it is new; returns the sums.
 template <class T, class State>
-__device__ inline State take_in(const TemporalHistory& args, const Place& place, Samples<T>& newest) {
+__device__ inline State add_newest(const TemporalHistory& args, const Place& place, Samples<T>& newest) {
     State state;
     if (!args.step.first)
         state.load(args, place);

@@ -1,6 +1,6 @@
-// Unpacks eight samples of 10 or 12 bits at a time, compiled once for every instruction set (Highway): a
-// shuffle brings the two bytes that hold a sample into 16 bits, a product and a shift move it into place.
-#include "files/packed_bits.hpp"
+// Unpacks eight samples of 10 or 12 bits at a time, compiled for every instruction set (Highway): a shuffle
+// brings the two bytes of a sample into 16 bits, a product and a shift align it.
+#include "files/stored_pixels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "files/simd/packed_bits.cpp"
@@ -19,7 +19,7 @@ namespace specklescope {
 
 /// A sample is ((pair * times) >> shift & mask) | (pair >> high_shift & high_mask).
 struct UnpackSteps {
-    std::array<std::uint8_t, 16> bytes{}; ///< of the block, for eight pairs
+    std::array<std::uint8_t, 16> bytes{}; ///< indices in the block, for eight pairs
     std::array<std::uint16_t, 8> times{};
     std::size_t block = 0; ///< bytes of eight samples
     int shift = 0, high_shift = 0;
@@ -35,7 +35,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Blocks of eight, as long as 16 bytes can be read. Returns the number of samples.
+/// Blocks of eight, while 16 bytes can be read. Returns the number of samples.
 std::size_t UnpackBlocks(const UnpackSteps& steps, const std::uint8_t* from, std::size_t bytes,
                          std::size_t count, std::uint16_t* to) {
 #if HWY_TARGET == HWY_SCALAR
@@ -129,7 +129,8 @@ std::size_t packed_bytes(Packing packing, int bits, std::size_t count) {
 void unpack_samples(Packing packing, int bits, std::span<const std::byte> from, std::size_t first,
                     std::size_t count, std::uint16_t* to) {
     std::size_t done = 0;
-    if (bits == 10 || bits == 12) { // eight samples begin at a byte where their number is a multiple of four
+    // eight samples start at a byte boundary if their index is a multiple of four
+    if (bits == 10 || bits == 12) {
         for (; done < count && (first + done) % 4 != 0; ++done)
             to[done] = unpack_one(packing, bits, from, first + done);
         const std::size_t begin = packed_bytes(packing, bits, first + done);

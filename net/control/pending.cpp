@@ -30,7 +30,7 @@ void ControlClients::asked(const std::string& client, const char* from) {
         forget_one();
 }
 
-/// The one that has been silent longest. ZeroMQ does not tell that a client has gone.
+/// Removes the client that has been silent longest. ZeroMQ does not report disconnections.
 void ControlClients::forget_one() {
     clients_.erase(std::min_element(clients_.begin(), clients_.end(), [](const auto& a, const auto& b) {
         return a.second.last < b.second.last;

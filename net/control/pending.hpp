@@ -13,7 +13,7 @@
 
 namespace specklescope {
 
-/// The parts in front of a request: first who asks, last an empty one.
+/// The parts before a request: the client first, an empty part last.
 using Envelope = std::vector<std::string>;
 
 class PendingRequests {
@@ -27,25 +27,25 @@ public:
     };
 
     // On the server's thread.
-    /// True where the main thread is to be woken for it. Throws RunError where too many wait.
+    /// True if the main thread has to be woken. Throws RunError if too many are pending.
     bool put(const Envelope& from, ControlWork work);
     std::vector<Answered> take_answered();
-    /// Who still waits.
+    /// Clients with pending requests.
     std::vector<Envelope> asking() const;
 
     // On the main thread.
-    /// ControlServer::poll(); `answered` is called behind each answer.
+    /// ControlServer::poll(); `answered` is called after each answer.
     std::size_t poll(const ControlTurn& turn, const std::function<void()>& answered);
-    /// There are some that it could look at and has not.
+    /// True if there are requests that were not looked at yet.
     bool left() const;
-    /// Until there is a new one, at most so long.
+    /// Waits for a new request, at most so long.
     void wait(std::chrono::milliseconds most);
 
 private:
     struct Request {
         Envelope from;
         ControlWork work;
-        std::uint64_t turn = 0; ///< in which it was looked at last; 0: in none
+        std::uint64_t turn = 0; ///< turn of poll() in which it was last looked at; 0: none
     };
     using Place = std::list<Request>::const_iterator;
     bool first_of_its_own(Place request) const;
@@ -56,19 +56,18 @@ private:
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    std::list<Request> requests_; ///< oldest first; the main thread alone takes some out
+    std::list<Request> requests_; ///< oldest first; only the main thread removes any
     std::vector<Answered> answered_;
     std::uint64_t turn_ = 0;
-    bool attended_ = false; ///< the main thread waits for the next
+    bool attended_ = false; ///< the main thread is waiting for the next request
 };
 
-/// A descriptor that listens at `path`, for ZeroMQ to own. It takes the place of a socket that nobody listens
-/// at, and of nothing else. The file is its owner's alone from its first moment on, by its own mode: the
-/// process's mask, which other threads make files with, stays as it is. Throws RunError.
+/// A listening descriptor at `path`, for ZeroMQ to own. Replaces a socket that no program listens at, and
+/// nothing else. Only the owner can access the file, by its own mode: the umask of the process does not
+/// change. Throws RunError.
 int listen_at(const std::string& path);
 
-/// The file of a socket that has been bound, which ZeroMQ leaves: it goes with this, unless another one has
-/// its name by then.
+/// Removes the file of a bound socket, which ZeroMQ leaves, unless another file has its name by then.
 class BoundSocketFile {
 public:
     explicit BoundSocketFile(std::string path); ///< "": none

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/sentence.hpp"
 #include "have_zmq.hpp"
 #include "net/address.hpp"
 #include "net/control/pending.hpp"
@@ -204,8 +203,8 @@ private:
         clients_.answered(to.front(), taken(to, parts));
     }
 
-    /// By its connection. The first part, the client's name, finds out whether there is room, or anybody: the
-    /// others go with it.
+    /// True if the connection took it. The first part, the client's name, fails without room or without the
+    /// client; the others follow it.
     bool taken(const Envelope& to, std::vector<zmq::message_t>& parts) {
         constexpr auto kMore = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
         try {

@@ -19,27 +19,27 @@
 
 namespace specklescope {
 
-/// Over one connection.
+/// Counts of one connection.
 struct ControlClientCounts {
-    std::string from; ///< "127.0.0.1"; over a Unix socket "localhost:USER:GROUP:PROCESS"; empty: not known
-    std::chrono::steady_clock::time_point since, last; ///< of its first request, and of its last one
+    std::string from; ///< "127.0.0.1"; over a Unix socket "localhost:USER:GROUP:PROCESS"; empty: unknown
+    std::chrono::steady_clock::time_point since, last; ///< times of the first and the last request
     std::uint64_t requests = 0;
-    std::uint64_t answers = 0; ///< that its connection has taken
-    std::uint64_t lost = 0; ///< answers that it had no room for, since nobody reads, or that it was gone for
+    std::uint64_t answers = 0; ///< answers sent
+    std::uint64_t lost = 0;    ///< answers dropped: the client does not read, or has disconnected
 };
 
-/// requests = answers + lost + those that wait yet.
+/// requests = answers + lost + pending ones.
 struct ControlCounts {
-    std::uint64_t requests = 0, answers = 0, lost = 0; ///< over all connections that there have been
-    std::vector<ControlClientCounts> clients; ///< ControlClients::kMost that asked last, oldest first
+    std::uint64_t requests = 0, answers = 0, lost = 0; ///< of all connections so far
+    std::vector<ControlClientCounts> clients; ///< the ControlClients::kMost most recent ones, oldest first
 };
 
-/// Counted by the server's thread, read by any.
+/// Written by the server's thread, read by any thread.
 class ControlClients {
 public:
     static constexpr std::size_t kMost = 64;
 
-    /// `client`: as the socket names it; `from` may be null.
+    /// `client`: the name of the socket; `from` may be null.
     void asked(const std::string& client, const char* from);
     void answered(const std::string& client, bool taken);
     ControlCounts counts() const;
@@ -54,49 +54,48 @@ private:
 
 struct ControlReply {
     std::string text;            ///< a JSON object
-    std::vector<Frame> frames{}; ///< on the host; their pixels follow the text, a part each, without padding
+    std::vector<Frame> frames{}; ///< on the host; sent after the text, one part each, without padding
 };
-/// A request that was understood, carried out on the main thread. Nothing: it is not done, and asked again
-/// later. An Error is an answer too.
+/// A parsed request, carried out on the main thread. None: not finished, call again later. An Error becomes
+/// the answer.
 using ControlWork = std::function<std::optional<ControlReply>()>;
-/// Understands a message, on the server's thread. Throws Error: then that is the answer, and the main thread
-/// hears nothing of it.
+/// Parses a message on the server's thread. An Error becomes the answer, without the main thread.
 using ControlReader = std::function<ControlWork(std::string_view message)>;
 
-/// How long one poll() stays with those who ask.
+/// Time that one poll() may take.
 struct ControlTurn {
-    std::chrono::microseconds most{4000}; ///< with the first one in any case; a drawing has 16 000
-    std::chrono::microseconds next{1000}; ///< for another one, behind an answer
+    std::chrono::microseconds most{4000}; ///< but always one request; a drawing has 16 000
+    std::chrono::microseconds next{1000}; ///< to wait for the next request after an answer
 };
 
-/// A socket for REQ clients, bound for its whole life, with a thread that reads requests as they come and
-/// sends answers. One that is not done yet holds up those of the same client alone, and whoever does not read
-/// its answer nobody: what there is no room for is lost, and counted for each client. 64 wait at most, 8 of
-/// one client; more are refused at once.
+/// A socket for REQ clients, bound for the life of the object, with a thread that reads requests and sends
+/// answers. A pending request delays only later ones of the same client. A client that does not read its
+/// answers loses them, which is counted for each client. At most 64 requests are pending, 8 of one client;
+/// more are refused at once.
 class ControlServer {
 public:
-    /// A larger message ends the connection that it came over, before memory is taken for it.
+    /// A larger message closes its connection before memory is allocated for it.
     static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-    /// `wake` (may be null) is called from the server's thread when there is something to poll(). `keys`: it
-    /// is encrypted, and for their clients alone. Throws UsageError (not an address), RunError (taken, not
-    /// allowed, built without ZeroMQ).
+    /// `wake` (may be null) is called from the server's thread when poll() has something to do. `keys`:
+    /// encrypted, only for their clients. Throws UsageError (not an address), RunError (in use, not allowed,
+    /// built without ZeroMQ).
     ControlServer(const std::string& address, ControlReader read, void (*wake)(),
                   std::shared_ptr<const CurveKeys> keys = nullptr);
     ~ControlServer();
     ControlServer(const ControlServer&) = delete;
     ControlServer& operator=(const ControlServer&) = delete;
 
-    /// "zmq://127.0.0.1:5557", with the port that it got.
+    /// "zmq://127.0.0.1:5557", with the bound port.
     std::string address() const;
-    /// On the main thread: carries out the requests that wait, each once, and those that come while it is at
-    /// it. How many were answered.
+    /// Called on the main thread: carries out each pending request once, and new ones. Returns the number of
+    /// answers.
     std::size_t poll(ControlTurn turn = {});
-    /// Until a request comes, at most so long.
+    /// Waits for a request, at most so long.
     void wait(std::chrono::milliseconds most);
     /// From any thread.
     ControlCounts counts() const;
-    /// What waits is answered with a refusal, and nothing comes behind it. Idempotent.
+    /// Refuses all pending requests. Idempotent.
     void close();
 
 private:
@@ -104,7 +103,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// {"ok":false,"kind":"usage","error":"…"}: what a client is told of an exception.
+/// {"ok":false,"kind":"usage","error":"…"}: the answer for an exception.
 std::string control_refusal(const std::exception& error);
 
 } // namespace specklescope

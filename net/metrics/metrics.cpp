@@ -33,7 +33,7 @@ namespace specklescope {
 
 namespace {
 
-/// Of a label.
+/// For a label.
 std::string escaped(const std::string& text) {
     std::string out;
     for (const char c : text) {

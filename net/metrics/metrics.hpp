@@ -21,7 +21,7 @@ struct LatencyCounts {
     void add(double seconds);
 };
 
-/// What has gone out through one of the program's doors.
+/// Counts of one output.
 struct DoorTotal {
     std::string door; ///< the option that opened it, "control"
     std::uint64_t sent = 0, lost = 0;

@@ -74,12 +74,12 @@ void ClockFit::halve() {
 
 /// Among all lines with no point below them, the one with the smallest sum of distances: the edge of the hull
 /// at the mean of t (Moon, Skelly, Towsley 1999).
-std::optional<ClockFit::Line> ClockFit::fit(std::size_t first, std::size_t last, std::size_t left_out) const {
+std::optional<ClockFit::Line> ClockFit::fit(std::size_t first, std::size_t last, std::size_t omitted) const {
     std::vector<Point> hull;
     std::uint64_t frames = 0;
     double sum_t = 0;
     for (std::size_t i = first; i < last; ++i) {
-        if (i == left_out)
+        if (i == omitted)
             continue;
         for (const Point& point : blocks_[i].hull)
             extend(hull, point);
@@ -183,11 +183,12 @@ std::string to_string(const ClockReport& report) {
         std::snprintf(halves, sizeof halves, " (first half %+.*f, second %+.*f)", decimals,
                       report.first_half_ppm, decimals, report.second_half_ppm);
     char text[256];
-    std::snprintf(text, sizeof text,
-                  "%s by %.*f ± %.*f ppm beside ours over %.0f s%s; frames came %.3g ms later than the "
-                  "quickest",
-                  report.skew_ppm < 0 ? "slow" : "fast", decimals, std::abs(report.skew_ppm), decimals,
-                  report.skew_error_ppm, report.span_s, halves, report.delay_ms);
+    std::snprintf(
+        text, sizeof text,
+        "%s by %.*f ± %.*f ppm relative to this computer over %.0f s%s; frames came %.3g ms later than the "
+        "quickest",
+        report.skew_ppm < 0 ? "slow" : "fast", decimals, std::abs(report.skew_ppm), decimals,
+        report.skew_error_ppm, report.span_s, halves, report.delay_ms);
     return text;
 }
 

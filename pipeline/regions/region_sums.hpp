@@ -5,9 +5,13 @@
 #include "base/host_device.hpp"
 #include "pipeline/chain.hpp"
 #include "pipeline/regions/regions.hpp"
+#include "pipeline/result.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace specklescope {
 
@@ -54,5 +58,41 @@ SaturationLook saturation_look(const Chain& chain, const Shape& raw, const Frame
 /// Statistics from the sums of one region.
 RegionStatistics region_statistics(const RegionSums& sums, const PlacedRegion& region, RegionMean mean,
                                    SaturationLook::In looked, double median);
+
+// Statistics over regions on the host: chunks in parallel.
+
+/// Pixels of a result and how to read them.
+struct RegionInput {
+    ConstHostView image; ///< the final image
+    ConstHostView raw;
+    GreyChannel channel = GreyChannel::luma; ///< channel used of colour
+    RegionMean mean = RegionMean::plain;
+    SaturationLook saturation;
+};
+
+class HostRegions {
+public:
+    /// Null: no regions.
+    void set(std::shared_ptr<const PlacedRegions> placed);
+    const std::shared_ptr<const PlacedRegions>& placed() const { return placed_; }
+    /// The final image must have the size that the regions were placed on.
+    std::shared_ptr<const RegionValues> measure(const RegionInput& input);
+
+private:
+    /// Scratch memory of one slot, on its own cache lines.
+    struct alignas(64) Scratch {
+        std::vector<float> values; ///< of a chunk
+        std::vector<float> region; ///< for a median
+    };
+    double median(const RegionInput& input, const PlacedRegion& region, Scratch& scratch) const;
+
+    std::shared_ptr<const PlacedRegions> placed_;
+    std::vector<RegionSums> sums_; ///< per chunk
+    std::vector<double> medians_;
+    std::vector<Scratch> scratch_;
+};
+
+/// Sums of `count` contiguous values in float64; `inverses`: also Σ1/value. Leaves saturated at 0.
+RegionSums sums_of(const float* values, std::size_t count, bool inverses);
 
 } // namespace specklescope

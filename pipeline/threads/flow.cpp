@@ -1,12 +1,15 @@
 #include "pipeline/threads/flow.hpp"
 
+#include "base/error.hpp"
 #include "base/log.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 namespace specklescope {
 
-void Flow::say(Message::Level level, std::string text) {
+void Flow::log(Message::Level level, std::string text) {
     const auto severity = level == Message::Level::info      ? spdlog::level::info
                           : level == Message::Level::warning ? spdlog::level::warn
                                                              : spdlog::level::err;
@@ -25,11 +28,11 @@ void Flow::close_sink(Sink& sink) {
     dropped_by_closed_sinks += dropped;
 }
 
-void Flow::publish(const std::function<void(Wanted&)>& change) {
+void Flow::publish(const std::function<void(EditState&)>& change) {
     const std::scoped_lock turn(editing);
-    Wanted next = *newest();
+    EditState next = *newest();
     change(next);
-    auto made = std::make_shared<const Wanted>(std::move(next));
+    auto made = std::make_shared<const EditState>(std::move(next));
     const std::scoped_lock lock(mutex);
     version = std::max(version, made->version());
     pending.push_back(made);
@@ -38,7 +41,7 @@ void Flow::publish(const std::function<void(Wanted&)>& change) {
 
 std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
     std::uint64_t edited = 0;
-    publish([&](Wanted& next) {
+    publish([&](EditState& next) {
         Chain chain = *next.chain;
         change(chain);
         (void)settled(chain);
@@ -48,7 +51,7 @@ std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
     return edited;
 }
 
-void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried) {
+void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const EditState>& tried) {
     bool known = false;
     {
         const std::scoped_lock lock(mutex);
@@ -63,7 +66,7 @@ void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried) 
             refused.pop_front();
     }
     if (!known)
-        say(Message::Level::error, std::move(edit.why));
+        log(Message::Level::error, std::move(edit.why));
 }
 
 void open_sinks(Flow& flow, const StreamInfo& stream) {
@@ -101,6 +104,53 @@ void close_sinks(Flow& flow) {
     }
     for (const auto& sink : sinks)
         flow.close_sink(*sink);
+}
+
+namespace {
+
+std::vector<std::shared_ptr<Sink>> current_sinks(const Flow& flow) {
+    const std::scoped_lock lock(flow.mutex);
+    return flow.sinks;
+}
+
+bool push(Flow& flow, Sink& sink, const Result& result, bool may_wait) {
+    try {
+        sink.push(result, may_wait);
+        return true;
+    } catch (const std::exception& error) {
+        flow.log(Message::Level::error, std::string("Recording stopped: ") + sentence_of(error));
+        return false;
+    }
+}
+
+void remove_sink(Flow& flow, const std::shared_ptr<Sink>& sink) {
+    {
+        const std::scoped_lock lock(flow.mutex);
+        if (std::erase(flow.sinks, sink) == 0)
+            return; // removed by another thread, which closes it
+    }
+    flow.close_sink(*sink);
+}
+
+} // namespace
+
+bool want_host_image(const Flow& flow) {
+    const std::vector<std::shared_ptr<Sink>> sinks = current_sinks(flow);
+    return flow.viewer_wants_host ||
+           std::any_of(sinks.begin(), sinks.end(), [](const auto& sink) { return sink->wants_host_image(); });
+}
+
+void push_to_sinks(Flow& flow, const Result& result) {
+    const bool may_wait = !flow.live();
+    std::vector<std::shared_ptr<Sink>> broken;
+    {
+        const std::scoped_lock delivering(flow.delivery);
+        for (const auto& sink : current_sinks(flow))
+            if (!push(flow, *sink, result, may_wait))
+                broken.push_back(sink);
+    }
+    for (const auto& sink : broken)
+        remove_sink(flow, sink);
 }
 
 } // namespace specklescope

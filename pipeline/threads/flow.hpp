@@ -15,7 +15,7 @@
 namespace specklescope {
 
 /// Chain and regions for the next frames. Immutable: an edit publishes a new object.
-struct Wanted {
+struct EditState {
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
     std::uint64_t chain_version = 0, regions_version = 0;
@@ -29,10 +29,10 @@ struct SourceEdit {
 /// A frame in the queue between the threads.
 struct Queued {
     Frame frame;
-    std::uint64_t epoch = 0;  ///< number of the last seek before it; 0: none
-    bool unseen = false;      ///< fills windows before the seek target
-    std::uint64_t landed = 0; ///< position of the last discontinuity (seek target or loop start)
-    std::uint64_t lost = 0;   ///< frames of a file lost before it: counted when it is processed
+    std::uint64_t epoch = 0;       ///< number of the last seek before it; 0: none
+    bool preroll = false;          ///< fills windows before the seek target
+    std::uint64_t played_from = 0; ///< position of the last discontinuity (seek target or loop start)
+    std::uint64_t lost = 0;        ///< frames of a file lost before it: counted when it is processed
 };
 struct SeekRequest {
     std::uint64_t frame = 0;
@@ -41,8 +41,8 @@ struct SeekRequest {
 };
 /// True if the frame is beyond the end of its loop. After a seek beyond the loop's end, playback runs to the
 /// end of the file.
-inline bool beyond(const LoopRange& loop, std::uint64_t position, std::uint64_t landed) {
-    return loop.last && position > *loop.last && landed <= *loop.last;
+inline bool beyond(const LoopRange& loop, std::uint64_t position, std::uint64_t played_from) {
+    return loop.last && position > *loop.last && played_from <= *loop.last;
 }
 
 struct Flow {
@@ -50,8 +50,8 @@ struct Flow {
         : options(std::move(given)), source(std::move(from)) {
         first.set_channel(options.channel);
         um_per_source_px = options.um_per_source_px;
-        wanted = std::make_shared<const Wanted>(
-            Wanted{.chain = std::make_shared<const Chain>(std::move(first)), .regions = options.regions});
+        wanted = std::make_shared<const EditState>(
+            EditState{.chain = std::make_shared<const Chain>(std::move(first)), .regions = options.regions});
         applied = wanted;
     }
 
@@ -77,7 +77,7 @@ struct Flow {
 
     /// Held while sinks get a result. After removing a sink, lock it once before closing that sink.
     std::mutex delivery;
-    /// Held while an edit makes the next Wanted from the newest.
+    /// Held while an edit makes the next EditState from the newest.
     std::mutex editing;
 
     // Guarded by mutex.
@@ -88,10 +88,10 @@ struct Flow {
     std::uint64_t seeks = 0;             ///< number of requested seeks
     SeekFailure seek_failure;
     std::optional<LoopRange> loop;
-    std::shared_ptr<const Wanted> wanted;              ///< with every edit; never null
-    std::shared_ptr<const Wanted> applied;             ///< used by the executor; never null
-    std::deque<std::shared_ptr<const Wanted>> pending; ///< edits after `applied`, up to `wanted`
-    std::uint64_t version = 0;                         ///< of the newest edit, including refused ones
+    std::shared_ptr<const EditState> wanted;              ///< with every edit; never null
+    std::shared_ptr<const EditState> applied;             ///< used by the executor; never null
+    std::deque<std::shared_ptr<const EditState>> pending; ///< edits after `applied`, up to `wanted`
+    std::uint64_t version = 0;                            ///< of the newest edit, including refused ones
     std::deque<RefusedEdit> refused;
     double um_per_source_px = 0; ///< 0: from the source
     PipelineStatus status;
@@ -148,16 +148,16 @@ struct Flow {
         status.state = state;
         status.message = std::move(message);
     }
-    void say(Message::Level level, std::string text); ///< to the log and the screen
+    void log(Message::Level level, std::string text); ///< to the log and the screen
     void close_sink(Sink& sink);                      ///< keeps its count of drops
     /// Returns to the applied state, unless a newer edit was made, and reports the refusal once.
-    void refuse(RefusedEdit edit, const std::shared_ptr<const Wanted>& tried);
-    std::shared_ptr<const Wanted> newest() const {
+    void refuse(RefusedEdit edit, const std::shared_ptr<const EditState>& tried);
+    std::shared_ptr<const EditState> newest() const {
         const std::scoped_lock lock(mutex);
         return wanted;
     }
-    /// Publishes a changed copy of the newest Wanted, unless `change` throws.
-    void publish(const std::function<void(Wanted&)>& change);
+    /// Publishes a changed copy of the newest EditState, unless `change` throws.
+    void publish(const std::function<void(EditState&)>& change);
     std::uint64_t next_version() const { ///< for `change`
         const std::scoped_lock lock(mutex);
         return version + 1;
@@ -186,5 +186,11 @@ void acquire_frames(Flow& flow);
 
 /// Runs the chain on queued frames; passes results to mailbox and sinks.
 void process_frames(Flow& flow, std::unique_ptr<Executor> executor);
+
+/// True if the viewer or a sink needs the next result in host memory.
+bool want_host_image(const Flow& flow);
+/// Passes the result to every sink; waits for capacity if the source is a file. A sink that throws is
+/// removed, and the run continues.
+void push_to_sinks(Flow& flow, const Result& result);
 
 } // namespace specklescope

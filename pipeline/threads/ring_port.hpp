@@ -17,7 +17,7 @@ public:
         const std::scoped_lock lock(flow.mutex);
         ring_ = flow.ring;
         spare_ = ring_ ? flow.status.source.lends : 0;
-        landed_ = flow.begins_at;
+        played_from_ = flow.begins_at;
     }
 
     Frame acquire(const Shape& shape) override {
@@ -33,7 +33,7 @@ public:
             }
             return {};
         }
-        while (room && !frame && wanted())
+        while (room && !frame && may_wait())
             frame = ring_->acquire(std::chrono::milliseconds(50));
         return frame;
     }
@@ -60,14 +60,14 @@ public:
             flow_.stats.arrived(frame.info());
         Queued next{.frame = std::move(frame),
                     .epoch = flow_.epoch,
-                    .unseen = unseen(),
-                    .landed = landed_,
+                    .preroll = preroll(),
+                    .played_from = played_from_,
                     .lost = std::exchange(lost_, 0)};
-        if (!next.unseen) {
+        if (!next.preroll) {
             target_ = 0;
-            landing_ = false;
+            seeking_ = false;
         }
-        delivered_ += next.unseen ? 0 : 1;
+        delivered_ += next.preroll ? 0 : 1;
         if (!flow_.frames.try_enqueue(std::move(next))) { // does not move the frame when the queue is full
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
             if (!flow_.frames.enqueue(std::move(next))) { // NOLINT(bugprone-use-after-move)
@@ -81,7 +81,7 @@ public:
     }
 
     void lost(std::uint64_t frames, std::string_view why) override {
-        if (unseen()) // between two hidden frames, or before the seek target
+        if (preroll()) // between two hidden frames, or before the seek target
             return;
         if (flow_.live())
             flow_.stats.lost(frames, why);
@@ -97,35 +97,39 @@ public:
     std::optional<std::uint64_t> position() const { return position_; }
     /// The source continues at `target`: frames before it only fill windows, and queued frames become
     /// obsolete.
-    void landed(std::uint64_t target, std::uint64_t seek) {
-        begins_again(target);
+    void begin_seek(std::uint64_t target, std::uint64_t seek) {
+        begin_round(target);
         target_ = target;
-        landing_ = true;
+        seeking_ = true;
         delivered_ = 0;
         flow_.epoch = seek;
     }
     /// Pending seek target, until it is submitted.
-    std::optional<std::uint64_t> landing() const { return landing_ ? std::optional(landed_) : std::nullopt; }
+    std::optional<std::uint64_t> seek_target() const {
+        return seeking_ ? std::optional(played_from_) : std::nullopt;
+    }
     /// Starts the next round of a loop: queued frames are still shown.
-    void begins_again(std::uint64_t first) {
+    void begin_round(std::uint64_t first) {
         discontinuity_ = true;
-        landed_ = first;
+        played_from_ = first;
         target_ = 0;
-        landing_ = false;
+        seeking_ = false;
         sequence_ -= std::exchange(lost_, 0); // lost before a frame that does not come
         position_.reset();
     }
     /// Last seek target, or first frame of the loop.
-    std::uint64_t landed() const { return landed_; }
+    std::uint64_t played_from() const { return played_from_; }
     /// Number of frames since the beginning or the last seek.
     std::uint64_t delivered() const { return delivered_; }
 
 private:
     /// The frame submitted last precedes the seek target.
-    bool unseen() const { return position_.value_or(target_) < target_; }
+    bool preroll() const { return position_.value_or(target_) < target_; }
     /// False if a wait for a slot must end: at stop, before a seek (which frees the frames of a paused file)
     /// and before an edit of the source.
-    bool wanted() const { return !stopping() && !flow_.seek_waits && flow_.source_edits.size_approx() == 0; }
+    bool may_wait() const {
+        return !stopping() && !flow_.seek_waits && flow_.source_edits.size_approx() == 0;
+    }
 
     /// Makes ring_ fit this shape with `more` spare slots; false if memory is not available now.
     bool provide(const Shape& shape, int more) {
@@ -143,9 +147,9 @@ private:
     bool room_for_another_ring(bool live) {
         if (live)
             return flow_.frames.size_approx() < static_cast<std::size_t>(ring_->slots());
-        while (flow_.frames.size_approx() > 0 && wanted())
+        while (flow_.frames.size_approx() > 0 && may_wait())
             flow_.sleep(std::chrono::milliseconds(1));
-        return wanted();
+        return may_wait();
     }
 
     void renew(const Shape& shape, int more) {
@@ -163,8 +167,8 @@ private:
     std::optional<std::uint64_t> position_;
     std::uint64_t target_ = 0; ///< of the last seek, until its frame arrives
     std::uint64_t lost_ = 0;   ///< frames of a file lost before the next frame
-    bool landing_ = false;
-    std::uint64_t landed_ = 0;
+    bool seeking_ = false;
+    std::uint64_t played_from_ = 0;
 };
 
 } // namespace specklescope

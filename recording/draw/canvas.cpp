@@ -4,8 +4,8 @@
 
 #include "analysis/region_editor.hpp"
 #include "base/error.hpp"
-#include "base/one_line.hpp"
-#include "pipeline/scale/scale_bar.hpp"
+#include "base/text.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 #include <algorithm>
 #include <cmath>

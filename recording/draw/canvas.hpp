@@ -25,7 +25,7 @@ struct Ink {
 inline constexpr Ink kBlack{0.08, 0.08, 0.1}, kGrey{0.42, 0.42, 0.46}, kFaint{0.82, 0.82, 0.85};
 /// On dark boxes over an image.
 inline constexpr Ink kLight{0.92, 0.94, 0.96}, kShade{0.04, 0.05, 0.063, 0.75};
-/// Of "#rrggbb".
+/// Colour from "#rrggbb".
 Ink ink_of(const std::string& colour);
 
 struct TextStyle {
@@ -35,7 +35,7 @@ struct TextStyle {
     enum class Align : std::uint8_t { left, centre, right } align = Align::left;
 };
 
-/// Text is set as it stands, no markup in it is read.
+/// Markup in texts is not interpreted.
 class Canvas {
 public:
     /// One line in a column of this width, cut with "…" where it is longer; its top is at `top`.
@@ -92,9 +92,9 @@ private:
 /// Bytes of file names need not be UTF-8: one line, what is none becomes U+FFFD.
 std::string valid_utf8(const std::string& text);
 
-// What an image needs beside it: the scale of its colours, a scale bar, and the outlines of regions.
+// Marks of an image: the scale of its colours, a scale bar, and the outlines of regions.
 
-/// "0.25": a figure with so many digits behind the point.
+/// "0.25": fixed number of decimals.
 std::string figure(double value, int decimals);
 /// "×1e3  1/s".
 std::string unit_text(const std::string& unit, const TickScale& scale);
@@ -119,7 +119,7 @@ void draw_color_bar(Canvas& canvas, const PaperRect& area, const ColorScale& sca
 /// unit of the canvas. Draws nothing and returns false if there is no room.
 bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size);
 
-/// Where a picture lies: the upper left corner of its first pixel, and how large a pixel is.
+/// Place of an image: the upper left corner of its first pixel, and the size of a pixel.
 struct OutlinePlace {
     double x = 0, y = 0, pixel = 1;
 };

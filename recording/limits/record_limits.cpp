@@ -119,7 +119,7 @@ FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
         first_ = info.sequence;
     }
     ended_ = ++taken_ == limits_.frames;
-    // The next is due by the grid of the first, so that a frame that is missing moves none behind it.
+    // The grid of the first frame decides, so that a missing frame moves no later one.
     const auto every = static_cast<std::uint64_t>(limits_.every);
     next_ = first_ + ((info.sequence - first_) / every + 1) * every;
     if (limits_.every_s > 0) {

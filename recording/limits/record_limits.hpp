@@ -14,26 +14,26 @@ namespace specklescope {
 struct FrameInfo;
 struct SourceInfo;
 
-/// Times are those of the frames (capture), not of the clock on the wall: a film that is read faster than it
-/// was taken gives the same files.
+/// Times are capture times, not wall-clock times: a video that is read faster than it was taken gives the
+/// same files.
 struct RecordLimits {
     static constexpr int kMaxFrames = 1'000'000'000;
     static constexpr double kMaxSeconds = 1e8; ///< three years
     static constexpr int kMaxMib = 1 << 30;
     static constexpr double kMaxPreTrigger = 3600; ///< s
 
-    int frames = 0;                ///< ends after as many, dropped ones included; 0: no limit
-    double seconds = 0;            ///< ends before the first frame this long after its first one; 0: no limit
-    int mib = 0;                   ///< ends before its files hold more; 0: no limit
+    int frames = 0;                ///< number of frames, including dropped ones; 0: no limit
+    double seconds = 0;            ///< time from the first frame to the end; 0: no limit
+    int mib = 0;                   ///< size of all files; 0: no limit
     int every = 1;                 ///< one frame of this many
     double every_s = 0;            ///< one frame in this time; 0: each
-    int split_mib = 0;             ///< a new file before one holds more; 0: no limit
-    double split_s = 0;            ///< a new file after this time; 0: no limit
+    int split_mib = 0;             ///< size of one file; 0: no limit
+    double split_s = 0;            ///< time in one file; 0: no limit
     double keep_free = 1;          ///< per cent of the disk that stay free
-    double pre_trigger_s = 0;      ///< of raw frames: those of so long before it began come first
-    int pre_trigger_mib = 1024;    ///< at most so much memory for them
+    double pre_trigger_s = 0;      ///< time before the button, for raw frames
+    int pre_trigger_mib = 1024;    ///< limit of the memory for them
     std::string subject{}, note{}; ///< written into the files
-    /// Of recordings and snapshots that the window begins, without folder and ending.
+    /// Name of recordings and snapshots that the window begins, without folder and ending.
     std::string name = "{what}_{date}_{time}";
     bool operator==(const RecordLimits&) const = default;
 
@@ -44,7 +44,7 @@ struct RecordLimits {
 /// Keys record_frames, record_seconds, record_mib, record_every, record_every_s, split_mib, split_s,
 /// keep_free, pre_trigger, pre_trigger_mib, subject, note, record_name.
 const ParamTable& record_limits_table();
-/// What one value cannot tell: two ways of thinning at once. Throws UsageError, which begins with `owner`.
+/// Refuses two ways of thinning at once. Throws UsageError, which begins with `owner`.
 void check_limits(const RecordLimits& limits, const std::string& owner);
 
 /// A limit in seconds takes frames with times. Throws UsageError.
@@ -62,7 +62,7 @@ public:
     Verdict judge(const FrameInfo& info);
     /// Known once the last frame of a length in frames is taken, else with the first one beyond the end.
     bool ended() const { return ended_; }
-    /// Why it ended: "100 frames", "2.5 s"; empty while it goes on.
+    /// Why it ended: "100 frames", "2.5 s"; empty before the end.
     std::string reason() const;
 
 private:

@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/lines/line_sink.hpp"
@@ -203,7 +203,7 @@ double KymographFile::spacing() const {
     return (spacing_ > 0 ? spacing_ : 1) * (um_per_px_ > 0 ? um_per_px_ : 1);
 }
 
-/// The mean time from row to row; a clock that stands still leaves the nominal one. 0: unknown.
+/// Mean time between rows; the nominal one if the clock stands still. 0: unknown.
 double KymographFile::period_s() const {
     const bool known = rows_ > 1 && last_ns_ > first_ns_;
     return known ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) / static_cast<double>(rows_ - 1)
@@ -265,7 +265,7 @@ void KymographFile::write_head(bool finished, std::uint64_t dropped) {
     std::string text = changing(finished, dropped) + fixed_;
     text.push_back('\0');
     text.append(kWriter).push_back('\0');
-    // One page of memory, and with it what the file says it holds, is written at once; the text may be torn.
+    // One page of memory, and with it the number of rows, is written at once; the text may be torn.
     store(0, directory() + text);
 }
 
@@ -300,7 +300,7 @@ void KymographFile::finish(bool finished, std::uint64_t dropped) {
     changes_ = changes_in_file_;
     int error = 0;
     const auto note = [&](bool well) { error = well || error != 0 ? error : errno; };
-    if (!finished) { // the file says what it holds, and holds no more
+    if (!finished) { // no more than the file states
         note(::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) == 0);
         note(::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) == 0);
     }

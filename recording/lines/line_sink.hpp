@@ -1,5 +1,6 @@
 // Base of sinks that write something for each line region of each frame, and the file of a kymograph.
-// Profiles are taken as results pass, so that no frame is held, and written by a thread.
+// Profiles
+// are taken on the processing thread, so that no frame is kept, and written by a thread.
 #pragma once
 
 #include "analysis/profile.hpp"
@@ -21,7 +22,7 @@ struct MeasuredLine {
     std::vector<double> averages;
 };
 
-/// What of a result its lines are made of; the pixels have gone home.
+/// The lines of a result, without its pixels.
 struct LineFrame {
     FrameInfo info;
     std::shared_ptr<const Chain> chain;
@@ -34,11 +35,11 @@ struct LineFrame {
 
 class LineSink : public BatchSink<LineFrame> {
 public:
-    /// `shown`: in the status, where that is not the path.
+    /// `shown`: the path in the status, if it differs.
     LineSink(std::string path, int band, const std::string& shown = "");
 
     void open(const StreamInfo& stream) final;
-    /// Takes the profiles on the processing thread: about 10 ns a point of each line's band.
+    /// Takes the profiles: about 10 ns for each point of the band of each line.
     void push(const Result& result, bool may_wait) final;
     bool wants_host_image() const final { return true; }
 
@@ -55,26 +56,25 @@ private:
     const std::string path_, shown_;
     const int band_;
 
-    // The processing thread's.
+    // Used by the processing thread.
     std::shared_ptr<const PlacedRegions> placed_;
-    std::vector<std::pair<std::size_t, LineProfile>> profiles_; ///< of its lines, with their region
+    std::vector<std::pair<std::size_t, LineProfile>> profiles_; ///< lines with the index of their region
 };
 
 class KymographFile {
 public:
-    /// Makes `wanted`, or a numbered name, and its table beside it, for the line as `frame` has it. Throws
-    /// RunError.
+    /// Creates `wanted`, or a numbered name, and its table, for the line as `frame` has it. Throws RunError.
     KymographFile(const std::string& wanted, const LineFrame& frame, const MeasuredLine& line, int band,
                   const StreamInfo& stream);
 
-    /// Whether a row of this line goes on where the last one ended: the same ends, the same quantity.
+    /// True if a row of this line fits the rows before: the same ends, the same quantity.
     bool continues(const LineFrame& frame, const MeasuredLine& line) const;
     void add(const LineFrame& frame, const MeasuredLine& line);
     std::size_t waiting() const { return pixels_text_.size(); } ///< bytes of rows not yet written
     /// Writes the rows that were added. Throws RunError. Returns the bytes.
     std::uint64_t flush(std::uint64_t dropped);
-    /// The last word: `finished` says that all rows are there; of rows that could not be written nothing
-    /// stays, and the file says how many were dropped. Throws RunError.
+    /// Closes the file. `finished`: all rows were written; otherwise removes parts of rows that were not. The
+    /// file states how many were dropped. Throws RunError.
     void finish(bool finished, std::uint64_t dropped);
     const std::string& path() const { return path_; }
 
@@ -96,15 +96,15 @@ private:
     double um_of_raw_ = 0;     ///< of the source's pixels; 0: unknown
     double um_per_px_ = 0;     ///< 0: unknown
     double nominal_s_ = 0;     ///< between rows; 0: unknown
-    std::string fixed_;        ///< what of the description does not change
-    std::uint64_t pixels_ = 0; ///< where they begin
+    std::string fixed_;        ///< constant part of the description
+    std::uint64_t pixels_ = 0; ///< position of the first one
     std::uint64_t rows_ = 0, in_file_ = 0;
-    std::uint64_t table_end_ = 0; ///< behind the line of row in_file_
+    std::uint64_t table_end_ = 0; ///< end of the line of row in_file_
     std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::int64_t last_in_file_ns_ = 0;
-    std::uint64_t told_ = 0; ///< the version of the parameters that the table has told, once rows_ > 0
-    std::string exposure_;   ///< and the exposure
-    std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< of either behind the first row
+    std::uint64_t told_ = 0; ///< version of the parameters in the table, once rows_ > 0
+    std::string exposure_;   ///< the same of the exposure
+    std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< of either after the first row
     std::string pixels_text_, table_text_;            ///< not yet written
     TimedSync sync_;
 };

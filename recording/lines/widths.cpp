@@ -1,8 +1,8 @@
 #include "recording/lines/lines.hpp"
 
 #include "analysis/vessel_width.hpp"
-#include "base/one_line.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/lines/line_sink.hpp"
 #include "recording/table.hpp"
@@ -168,7 +168,7 @@ private:
                 text += kColumns;
             told_ = frame.info.version;
             placed_ = frame.placed;
-        } else if (exposure != exposure_) { // a camera's, by nobody's edit
+        } else if (exposure != exposure_) { // changed by the camera, without an edit
             text += exposure_line(frame.info.version, frame.exposure);
         }
         exposure_ = exposure;
@@ -176,7 +176,7 @@ private:
 
     TableFile table_;
     StreamInfo stream_;
-    std::optional<std::uint64_t> told_; ///< the version that the settings were told of
+    std::optional<std::uint64_t> told_; ///< version of the settings written last
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;
 };

@@ -1,4 +1,5 @@
-// What came before the button: copies of the last raw frames, which a recording of raw frames begins with.
+// Frames from before the button was pressed: copies of the last raw frames, with which a recording of raw
+// frames begins.
 #pragma once
 
 #include "recording/record_file.hpp"
@@ -9,40 +10,40 @@
 
 namespace specklescope {
 
-/// A sink that keeps the frames of the last seconds, by their capture times, in memory of its own: no slot of
-/// the pipeline's ring, and never more than it was given. Memory is taken as it is needed, a block at a time.
-/// A gap that the source declares, or another size, empties it.
+/// A sink that keeps copies of the frames of the last seconds of capture time in its own memory, never more
+/// than its limit. Memory is allocated in blocks when necessary. A gap that the source declares, or another
+/// size, empties it.
 class PreTrigger final : public Sink {
 public:
     static constexpr std::uint64_t kBlockBytes = std::uint64_t{16} << 20;
 
     PreTrigger(double seconds, std::uint64_t most_bytes) : seconds_(seconds), most_(most_bytes) {}
 
-    /// Throws UsageError where its frames have no times, and RunError where the source's rate and size are
-    /// known and the machine has less memory than that takes.
+    /// Throws UsageError if frames have no times, RunError if rate and size of the source are known and the
+    /// machine has too little memory for them.
     void open(const StreamInfo& stream) override;
-    /// On the processing thread: one copy of the raw frame.
+    /// Called on the processing thread: copies the raw frame.
     void push(const Result& result, bool may_wait) override;
     void close() noexcept override;
     bool wants_host_image() const override { return false; }
     SinkStatus status() const override { return {}; }
 
-    /// Other limits from the next frame on; where one is smaller, what was kept goes.
+    /// Limits from the next frame on; a smaller one discards all frames.
     void set(double seconds, std::uint64_t most_bytes);
 
     // For a recorder, on the processing thread.
-    /// The frames of the last seconds before this one, in order, out of here. From then on nothing is kept
-    /// until resume(): the memory is the recorder's.
+    /// Moves out the frames of the last seconds before this one, in order. Nothing is kept until resume():
+    /// the recorder uses the memory.
     std::deque<RecordedFrame> take(const FrameInfo& before);
-    /// Puts a copy in that memory in place of `pixels`; false where there is no room.
+    /// Replaces `pixels` by a copy in that memory; false if there is no room.
     bool copy(Frame& pixels);
     void resume();
 
     struct Fill {
         std::uint64_t frames = 0, bytes = 0;
         double seconds = 0;   ///< from the oldest frame to the newest
-        bool limited = false; ///< fewer seconds than asked for: the memory is full
-        bool lent = false;    ///< a recording has them
+        bool limited = false; ///< fewer seconds than wanted: the memory is full
+        bool lent = false;    ///< a recording uses the frames
     };
     Fill fill() const; ///< from any thread
 
@@ -59,11 +60,11 @@ private:
     std::uint64_t most_;
     std::deque<RecordedFrame> frames_;
     int lent_ = 0;
-    bool smaller_ = false; ///< than what there are blocks for
+    bool smaller_ = false; ///< a limit became smaller than the allocated blocks
     bool limited_ = false;
-    // Of the processing thread alone.
+    // Used by the processing thread only.
     std::vector<FrameRing> blocks_;
-    std::size_t block_ = 0;   ///< the one that had room last
+    std::size_t block_ = 0;   ///< the block that last had room
     std::uint64_t taken_ = 0; ///< bytes of all blocks
     Shape shape_;
 };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "pipeline/clock/clock_fit.hpp"
-#include "pipeline/clock/growing_time.hpp"
 #include "recording/record_file.hpp"
 #include "recording/screen/screen.hpp"
 

@@ -1,6 +1,6 @@
 // The recorder: the pipeline fills its queue, and its thread writes the frames (recorded_files.cpp).
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "pipeline/threaded_sink.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/recorder/recorded_files.hpp"

@@ -1,8 +1,8 @@
 #include "recording/report/report.hpp"
 
 #include "base/error.hpp"
-#include "base/lower_ending.hpp"
-#include "base/one_line.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
 #include "files/whole_file.hpp"
 #include "have_cairo.hpp"
 #include "pipeline/scale/pixel_size.hpp"

@@ -1,4 +1,5 @@
 // Images of the screen with the marks on them.
+#include "analysis/region.hpp"
 #include "base/error.hpp"
 #include "have_cairo.hpp"
 #include "pipeline/scale/pixel_size.hpp"
@@ -20,8 +21,19 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <memory>
 
 namespace specklescope {
+
+namespace {
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+constexpr bool kCanBurn = true;
+#else
+constexpr bool kCanBurn = false;
+#endif
+constexpr double kEventSeconds = 2;    ///< capture time for which the label of an event is shown
+constexpr std::size_t kMostEvents = 4; ///< labels at one time: the newest
+} // namespace
 
 const std::vector<std::string>& screen_layout_names() {
     static const std::vector<std::string> names = {"processed", "raw", "side_by_side", "split", "blended"};
@@ -47,7 +59,7 @@ const ParamTable& screen_marks_table() {
 }
 
 void check_marks(const ScreenMarks& marks, const std::string& owner) {
-    if (!marks.any() || can_burn())
+    if (!marks.any() || kCanBurn)
         return;
     std::string named;
     for (const ParamDecl& decl : screen_marks_table().decls())
@@ -59,6 +71,42 @@ void check_marks(const ScreenMarks& marks, const std::string& owner) {
                      " = true is not available: built without Pango and Cairo. Install libpango1.0-dev and "
                      "build again, or leave the marks out.");
 }
+
+namespace {
+/// Marks of one frame.
+struct BurnedText {
+    std::string time;                ///< empty: none
+    std::vector<std::string> events; ///< labels
+    std::vector<Region> regions;     ///< in pixels of the result
+    double um_per_px = 0;            ///< of the result; 0: unknown
+    double um_per_raw_px = 0;
+};
+
+} // namespace
+
+/// Draws the marks of one movie.
+class ScreenPainter::Burner {
+public:
+    explicit Burner(const ScreenMarks& marks);
+    ~Burner();
+    Burner(const Burner&) = delete;
+    Burner& operator=(const Burner&) = delete;
+
+    /// Size of the movie: enlarged, and with the strip of the colour bar. u8, three channels.
+    Shape shape(const ScreenPicture& picture) const;
+    /// `rgb` has that size.
+    void burn(const ScreenPicture& picture, const BurnedText& text, HostView rgb);
+
+private:
+    struct Drawing;
+    /// Height of the text in pixels of the movie.
+    int text_size(const ScreenPicture& picture) const;
+    /// Width of the strip on the right; 0: none.
+    int strip(const ScreenPicture& picture) const;
+
+    ScreenMarks marks_;
+    std::unique_ptr<Drawing> drawing_;
+};
 
 namespace {
 
@@ -84,42 +132,40 @@ void enlarge(ConstHostView from, int zoom, HostView to) {
 
 } // namespace
 
-int Burner::text_size(const ScreenPicture& picture) const {
+int ScreenPainter::Burner::text_size(const ScreenPicture& picture) const {
     return std::clamp(picture.shape.height * marks_.zoom / 30, 9, 32);
 }
 
-int Burner::strip(const ScreenPicture& picture) const {
+int ScreenPainter::Burner::strip(const ScreenPicture& picture) const {
     return marks_.bar && picture.legend.shown ? 10 * text_size(picture) : 0;
 }
 
-Shape Burner::shape(const ScreenPicture& picture) const {
+Shape ScreenPainter::Burner::shape(const ScreenPicture& picture) const {
     return {picture.shape.width * marks_.zoom + strip(picture), picture.shape.height * marks_.zoom, 3,
             PixelType::u8};
 }
 
 #ifndef SPECKLESCOPE_HAVE_CAIRO
 
-bool can_burn() { return false; }
+struct ScreenPainter::Burner::Drawing {};
+ScreenPainter::Burner::Burner(const ScreenMarks& marks) : marks_(marks) {
+    check_marks(marks, "Movies of the screen");
+}
+ScreenPainter::Burner::~Burner() = default;
 
-struct Burner::Drawing {};
-Burner::Burner(const ScreenMarks& marks) : marks_(marks) { check_marks(marks, "Movies of the screen"); }
-Burner::~Burner() = default;
-
-void Burner::burn(const ScreenPicture& picture, const BurnedText&, HostView rgb) {
+void ScreenPainter::Burner::burn(const ScreenPicture& picture, const BurnedText&, HostView rgb) {
     enlarge({picture.rgb.data(), picture.shape}, marks_.zoom, rgb);
 }
 
 #else
 
-bool can_burn() { return true; }
-
 namespace {
 constexpr Ink kDim{0.6, 0.65, 0.7}, kAccent{1, 0.78, 0.3}, kStrip{0.04, 0.05, 0.063};
 } // namespace
 
-struct Burner::Drawing {
+struct ScreenPainter::Burner::Drawing {
     std::unique_ptr<ImageCanvas> canvas;
-    std::set<std::string> left_out; ///< that has been said
+    std::set<std::string> left_out; ///< already logged
 
     void leave_out(const std::string& what) {
         if (left_out.insert(what).second)
@@ -173,10 +219,11 @@ struct Burner::Drawing {
     }
 };
 
-Burner::Burner(const ScreenMarks& marks) : marks_(marks), drawing_(std::make_unique<Drawing>()) {}
-Burner::~Burner() = default;
+ScreenPainter::Burner::Burner(const ScreenMarks& marks)
+    : marks_(marks), drawing_(std::make_unique<Drawing>()) {}
+ScreenPainter::Burner::~Burner() = default;
 
-void Burner::burn(const ScreenPicture& picture, const BurnedText& text, HostView rgb) {
+void ScreenPainter::Burner::burn(const ScreenPicture& picture, const BurnedText& text, HostView rgb) {
     if (!marks_.any())
         return enlarge({picture.rgb.data(), picture.shape}, marks_.zoom, rgb);
     const Shape size = shape(picture);
@@ -239,6 +286,10 @@ std::string time_of_day(SteadyClock::time_point moment) {
 
 } // namespace
 
+ScreenPainter::ScreenPainter(const ScreenMarks& marks)
+    : marks_(marks), burner_(std::make_unique<Burner>(marks)) {}
+ScreenPainter::~ScreenPainter() = default;
+
 void ScreenPainter::begin(const StreamInfo& stream) {
     stream_ = stream;
     first_ns_.reset();
@@ -277,7 +328,7 @@ std::string ScreenPainter::time_text(const FrameInfo& info) {
 RecordedFrame ScreenPainter::of(const RecordedFrame& frame) {
     draw_screen(frame, *frame.look, picture_);
     if (rests_on_assumption(frame.quantity, frame.exposure) && picture_.legend.unit != "%")
-        picture_.legend.unit += " *"; // nobody gave the exposure that they scale with
+        picture_.legend.unit += " *"; // the exposure is assumed
     for (const EventMark& event : frame.events)
         take(event);
     BurnedText text;
@@ -287,7 +338,7 @@ RecordedFrame ScreenPainter::of(const RecordedFrame& frame) {
         text.regions = regions_of(*frame.regions);
     text.um_per_px = um_per_px(stream_, frame.chain.get());
     text.um_per_raw_px = um_per_px(stream_, nullptr);
-    const Shape shape = burner_.shape(picture_);
+    const Shape shape = burner_->shape(picture_);
     check_shape(shape, "A movie of the screen");
     if (!ring_ || ring_->shape() != shape)
         ring_.emplace(shape, 1, host_memory());
@@ -295,7 +346,7 @@ RecordedFrame ScreenPainter::of(const RecordedFrame& frame) {
     painted.raw.reset();
     painted.quantity = {}; // colours, not the numbers that they stand for
     painted.pixels = ring_->acquire(std::chrono::seconds(10));
-    burner_.burn(picture_, text, painted.pixels.host());
+    burner_->burn(picture_, text, painted.pixels.host());
     return painted;
 }
 

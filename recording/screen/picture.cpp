@@ -162,7 +162,7 @@ private:
         return canvas;
     }
 
-    /// The change where there is one; the colour bar is of what stands alone.
+    /// The change if there is one, with its colour bar.
     const Colored& result_or_change() {
         if (!changed_)
             return shown_;
@@ -190,7 +190,7 @@ private:
         picture_.panes.push_back({0, 0, raw_.width, raw_.height, true, !moved_, border_x(), border_y()});
     }
 
-    /// Each in a place of its own size, or of the raw picture's where it lies on that; in the middle of it.
+    /// Each centred in a place of its own size, or of the size of the raw image if the result lies on that.
     void draw_both() {
         const Shape place = moved_ ? result_ : raw_;
         const int height = std::max(raw_.height, place.height), begins = raw_.width + kGap;
@@ -227,7 +227,7 @@ private:
                 mark_saturated(frame_, left, above, 0, divider, canvas);
         }
         picture_.panes.push_back({0, 0, width, height, false, changed_ || !moved_, x, y});
-        if (moved_ && !changed_) { // they lie on the result alone
+        if (moved_ && !changed_) { // regions lie on the result only
             picture_.panes.back().width = divider;
             picture_.panes.push_back({divider, 0, width - divider, height, false, true, x, y});
         }

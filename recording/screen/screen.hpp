@@ -1,14 +1,10 @@
-// Movies of the screen: the images of a look side by side, over or through one another, in colours, as the
-// window shows them, and the marks on them. An image is pixel for pixel that of a snapshot where the result
-// is shown by itself.
+// Movies of the screen: raw image and result side by side, split or blended, in colours, as the window shows
+// them, with marks. Where only the result is shown, the image equals that of a snapshot pixel for pixel.
 #pragma once
 
-#include "analysis/region.hpp"
 #include "recording/look.hpp"
 #include "recording/record_file.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -17,21 +13,21 @@
 
 namespace specklescope {
 
-/// A part of a screen picture, in its pixels.
+/// A part of a screen image, in its pixels.
 struct ScreenPane {
     int x = 0, y = 0, width = 0, height = 0;
-    bool raw = false;               ///< the raw picture alone
-    bool regions = false;           ///< those of the result lie on it,
-    int result_x = 0, result_y = 0; ///< and its first pixel here
+    bool raw = false;               ///< shows the raw image only
+    bool regions = false;           ///< regions are drawn here
+    int result_x = 0, result_y = 0; ///< position of the first pixel of the result
 };
 
-/// What the numbers in the colour bar mean.
+/// Meaning of the numbers of the colour bar.
 struct ScreenLegend {
     ColorMap map = ColorMap::turbo;
     ValueRange range;
     ToneCurve curve = ToneCurve::linear;
     std::string symbol, unit;
-    bool shown = false; ///< a grey result is seen
+    bool shown = false; ///< a grey result is shown
 };
 
 struct ScreenPicture {
@@ -39,59 +35,22 @@ struct ScreenPicture {
     std::vector<std::byte> rgb;
     std::vector<ScreenPane> panes;
     ScreenLegend legend;
-    std::vector<float> change; ///< room for one against a baseline
+    std::vector<float> change; ///< memory for the change against a baseline
 
     HostView view() { return {rgb.data(), shape}; }
 };
 
-/// What a frame shows in this look: frame.pixels is the result, frame.raw the raw picture (none where the
-/// look shows the result alone). Makes `picture` anew in its own memory.
+/// Draws a frame in this look into `picture`, whose memory is reused. frame.pixels is the result, frame.raw
+/// the raw image (none if the look shows the result only).
 void draw_screen(const RecordedFrame& frame, const ScreenLook& look, ScreenPicture& picture);
 
-bool can_burn(); ///< this build has what it takes
-
-/// What is drawn beside the picture itself, for one frame.
-struct BurnedText {
-    std::string time;                ///< empty: none
-    std::vector<std::string> events; ///< labels that are seen now
-    std::vector<Region> regions;     ///< in pixels of the result
-    double um_per_px = 0;            ///< of the result; 0: unknown
-    double um_per_raw_px = 0;
-};
-
-/// One movie's marks. What finds no room is left out, which is logged once.
-class Burner {
-public:
-    explicit Burner(const ScreenMarks& marks);
-    ~Burner();
-    Burner(const Burner&) = delete;
-    Burner& operator=(const Burner&) = delete;
-
-    /// Size of the movie for this picture: enlarged, and with the strip of the colour bar. u8, three
-    /// channels.
-    Shape shape(const ScreenPicture& picture) const;
-    /// `rgb`: of that size. Throws RunError where something is to be drawn that this build cannot draw.
-    void burn(const ScreenPicture& picture, const BurnedText& text, HostView rgb);
-
-    /// Height of the text in pixels of the movie.
-    int text_size(const ScreenPicture& picture) const;
-    /// Width of the strip on the right; 0: none.
-    int strip(const ScreenPicture& picture) const;
-
-private:
-    struct Drawing;
-    ScreenMarks marks_;
-    std::unique_ptr<Drawing> drawing_;
-};
-
-/// One recording's. On one thread.
+/// Images of one recording, on one thread. Marks without room are left out, which is logged once.
 class ScreenPainter {
 public:
-    /// Capture time from an event for which its label is seen.
-    static constexpr double kEventSeconds = 2;
-    static constexpr std::size_t kMostEvents = 4; ///< at one time: the newest
-
-    explicit ScreenPainter(const ScreenMarks& marks) : marks_(marks), burner_(marks) {}
+    explicit ScreenPainter(const ScreenMarks& marks);
+    ~ScreenPainter();
+    ScreenPainter(const ScreenPainter&) = delete;
+    ScreenPainter& operator=(const ScreenPainter&) = delete;
     void begin(const StreamInfo& stream);
 
     /// u8 RGB of the frame as frame.look shows it. Its pixels are overwritten by the next call. Throws
@@ -103,11 +62,12 @@ private:
     std::string time_text(const FrameInfo& info);
     std::vector<std::string> labels(std::int64_t capture_ns);
 
+    class Burner;
     ScreenMarks marks_;
     StreamInfo stream_;
-    Burner burner_;
+    std::unique_ptr<Burner> burner_;
     ScreenPicture picture_;
-    std::optional<FrameRing> ring_; ///< of one slot
+    std::optional<FrameRing> ring_; ///< one slot
     std::optional<std::int64_t> first_ns_;
     std::deque<EventMark> events_;
 };

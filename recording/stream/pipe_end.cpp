@@ -1,10 +1,10 @@
 #include "recording/stream/pipe_end.hpp"
 
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "base/one_line.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -77,7 +77,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kLookMs = 50;                         ///< between two looks at whether an end is wanted
-constexpr std::int64_t kPatienceNs = 1'000'000'000; ///< with a reader that stands still, once it is
+constexpr std::int64_t kPatienceNs = 1'000'000'000; ///< with a reader that takes nothing, once it is
 constexpr int kPipeBytes = 1 << 20;                 ///< fewer turns of writer and reader
 
 std::atomic<int> kept{-1}; // NOLINT: what was standard output, once streams have it
@@ -155,7 +155,7 @@ void PipeEnd::open_descriptor() {
             fail(EPIPE);
         if (fd_ >= 0)
             return;
-        way_ = Way::shared; // somebody else's
+        way_ = Way::shared; // of another user
     }
     fd_ = ::fcntl(given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (fd_ < 0)

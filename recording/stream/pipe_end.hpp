@@ -1,5 +1,5 @@
-// Names that stand for a stream, and the writing end of a pipe or of what else takes a stream. The reader may
-// be slow, stand still or go away; nothing is created, renamed or replaced.
+// Names of streams, and the writing end of a pipe or of another file that takes a stream. The reader may be
+// slow, stop or exit; nothing is created, renamed or replaced.
 #pragma once
 
 #include <sys/uio.h>
@@ -13,20 +13,19 @@
 
 namespace specklescope {
 
-/// "-", /dev/stdout, /dev/fd/N, a FIFO or /dev/null, with raw: or y4m: in front or without.
+/// "-", /dev/stdout, /dev/fd/N, a FIFO or /dev/null, with or without the prefix raw: or y4m:.
 struct StreamTarget {
     enum class Kind : std::uint8_t { raw, y4m };
-    Kind kind = Kind::raw; ///< without a prefix: y4m where the name ends in .y4m
+    Kind kind = Kind::raw; ///< without a prefix: y4m if the name ends in .y4m
     std::string text;      ///< as the user wrote it
     std::string path;      ///< without the prefix
     int descriptor = -1;   ///< of this process; -1: `path` is to be opened
 };
-/// Nothing where `text` names a file. What has a prefix is always a stream, whether or not there is one.
+/// None if `text` names a file. A name with a prefix is always a stream, even if it does not exist.
 std::optional<StreamTarget> stream_target(const std::string& text);
 
-/// Standard output belongs to streams from here on: what is printed there goes to standard error, whoever
-/// prints it. Throws UsageError where it is a terminal, RunError where it is closed. A second call does
-/// nothing.
+/// Reserves standard output for streams: text printed there goes to standard error from now on. Throws
+/// UsageError if it is a terminal, RunError if it is closed. A second call does nothing.
 void keep_output_for_streams();
 
 class PipeEnd {
@@ -37,30 +36,30 @@ public:
     ~PipeEnd() { close(); }
 
     enum class Reader : std::uint8_t {
-        may_come, ///< it is waited for, as long as work_goes_on() allows it, which is said
-        is_there  ///< or it is refused
+        may_come, ///< open() waits for it, with a message, as long as work_goes_on() allows
+        is_there  ///< open() throws if there is none
     };
     /// Throws UsageError (no stream, a terminal), RunError, Cancelled.
     void open(Reader reader = Reader::may_come);
-    /// All of it; waits for the reader. Throws RunError with the reason, and never leaves a signal behind.
-    /// The parts are used up.
+    /// Writes everything and waits for the reader. Throws RunError with the reason and raises no signal.
+    /// Modifies the parts.
     void write(std::vector<iovec>& parts);
     void write(const std::string& text);
-    /// Throws RunError where the reader is known to have gone.
+    /// Throws RunError if the reader has exited.
     void check() const;
-    /// From here on a reader that takes nothing for a second is not waited for. From any thread.
+    /// From now on, write() gives up on a reader that takes nothing for a second. From any thread.
     void hurry() noexcept;
     void close() noexcept;
 
     const StreamTarget& target() const { return target_; }
-    std::uint64_t bytes() const { return bytes_; } ///< of the writing thread
+    std::uint64_t bytes() const { return bytes_; } ///< used by the writing thread
 
 private:
-    /// How a write is kept from waiting inside the system, where nobody could end it.
+    /// How a write is kept from blocking in the system, where it could not be ended.
     enum class Way : std::uint8_t {
-        plain,  ///< a file or a device: it waits for nobody
-        ours,   ///< opened here, so that it may be set not to wait
-        shared, ///< somebody else's pipe: as much as has room for certain
+        plain,  ///< a file or a device: does not block
+        ours,   ///< opened here as non-blocking
+        shared, ///< a shared pipe: writes only as much as certainly has room
         socket
     };
     void open_descriptor();
@@ -75,7 +74,7 @@ private:
     int fd_ = -1;
     Way way_ = Way::plain;
     std::uint64_t bytes_ = 0;
-    std::int64_t moved_ns_ = 0; ///< when the reader last took something
+    std::int64_t moved_ns_ = 0; ///< time at which the reader last took data
     std::atomic<std::int64_t> hurried_ns_{0};
 };
 

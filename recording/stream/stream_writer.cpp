@@ -1,7 +1,7 @@
 // Frames one after another into a pipe: pixels as .raw files have them, or YUV4MPEG2.
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "recording/record_file.hpp"
 #include "recording/stream/pipe_end.hpp"
 #include "recording/video/planes.hpp"
@@ -23,7 +23,7 @@ public:
         pipe_.write(parts_);
         ++frames_;
     }
-    /// Once a second: a reader that has gone is noticed without a frame, too.
+    /// Called once a second: notices a reader that has exited, also without a frame.
     void update(const FileTotals&) final { pipe_.check(); }
     void finish(const FileTotals&) final {}
     std::uint64_t written() const final { return frames_; }
@@ -59,7 +59,7 @@ private:
     }
 };
 
-/// YUV4MPEG2: a line about the film, then each frame behind a line of its own.
+/// YUV4MPEG2: a line about the video, then each frame after a line of its own.
 class Y4mStream final : public StreamWriter {
 public:
     Y4mStream(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream)

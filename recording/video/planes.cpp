@@ -27,7 +27,7 @@ struct Row {
 struct Rows {
     Row luma, blue_difference, red_difference;
 };
-/// Of the weights of red and blue in luma; luma has `luma` steps above `black`, differences `chroma` in all.
+/// `red`, `blue`: weights in luma, which has `luma` steps above `black`; differences have `chroma` steps.
 constexpr Rows rows(double red, double blue, double black, double luma, double chroma) {
     const double green = 1 - red - blue, y = luma / 255, c = chroma / 255;
     return {{fixed(red * y), fixed(green * y), fixed(blue * y), fixed(black)},

@@ -1,7 +1,6 @@
 #include "recording/video/video.hpp"
 
 #include "base/error.hpp"
-#include "base/lacking.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "recording/record_file.hpp"
@@ -105,7 +104,7 @@ std::int64_t VideoClock::next(std::int64_t capture_ns) {
         time = std::llround(std::min(static_cast<double>(count_) * period_ns_, static_cast<double>(kLast)));
     else if (count_ > 0 && capture_ns > last_capture_)
         time = capture_ns + offset_;
-    else // the first frame, or a clock that stands still or was set back: go on from here
+    else // the first frame, or a clock that stands still or was set back: continue from here
         time = count_ == 0 ? 0
                            : std::min(std::min(last_, kLast) + std::int64_t{std::llround(period_ns_)}, kLast);
     time = std::max(time, last_ + 1);

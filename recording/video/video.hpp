@@ -31,7 +31,7 @@ std::string mp4_refuses(RecordWhat what, const Shape& shape);
 /// not.
 class VideoClock {
 public:
-    /// `rate` > 0: frames are that far apart whatever the camera says. `nominal`: the source's rate, 0 if
+    /// `rate` > 0: constant distance of frames, independent of the camera. `nominal`: the source's rate, 0 if
     /// unknown.
     VideoClock(double rate, double nominal);
     std::int64_t next(std::int64_t capture_ns); ///< ns from the first frame
@@ -46,11 +46,11 @@ private:
 
 /// The JSON text of a file and of its first frame. Other frames have their time from the container; those
 /// that do not follow from the one before them are listed under "changes", each as [frame, sequence,
-/// exposure_ms]. What describe_frame() says besides is there for all frames: its whole numbers under
-/// "frames", a list for each, in which [value, count] stands for several that are equal ("arrival_ns" and
-/// "position": behind the first the distance from the frame before); the rest under "facts" where it changes,
-/// each as [frame, JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost
-/// frames included; of one frame of many, that of those in the file.
+/// exposure_ms]. The other facts of describe_frame() are given for all frames: whole numbers under
+/// "frames", one list each, in which [value, count] means several equal values ("arrival_ns" and "position":
+/// after the first the distance from the frame before); the rest under "facts" where it changes, each as
+/// [frame, JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost frames
+/// included; of one frame of many, that of those in the file.
 class VideoDescription {
 public:
     VideoDescription(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream);
@@ -71,7 +71,7 @@ private:
 
     std::string start_; ///< all but the frames and the last brace
     bool timed_;
-    bool thinned_; ///< sequence numbers do not tell the rate
+    bool thinned_; ///< the rate does not follow from sequence numbers
     std::vector<Change> changes_;
     std::map<std::string, std::vector<Run>> columns_;
     nlohmann::ordered_json facts_; ///< of the last frame

@@ -1,11 +1,9 @@
 // Matroska and MP4: a pipeline of GStreamer that the recorder's thread fills, and the state that it shares
 // with the pipeline's threads.
 #include "base/error.hpp"
-#include "base/held_signal.hpp"
-#include "base/lacking.hpp"
 #include "base/log.hpp"
+#include "base/system.hpp"
 #include "files/gst_handles.hpp"
-#include "files/gst_state.hpp"
 #include "pipeline/frame.hpp"
 #include "recording/disk_sync.hpp"
 #include "recording/record_file.hpp"
@@ -190,7 +188,7 @@ constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
 constexpr auto kStart = 5s; ///< for GStreamer to start its threads
 
-/// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
+/// Only a quantizer decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
 /// at least with this quantizer, 40.9 dB with 10, 38 dB with 12, at 14…30 bit a pixel; smooth pictures have
 /// 48 dB at 0.3 bit. A slower preset saves a tenth of the bytes for four times the work.

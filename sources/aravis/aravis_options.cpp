@@ -1,7 +1,6 @@
-#include "sources/aravis/aravis_options.hpp"
-
 #include "sources/aravis/aravis_source.hpp"
-#include "sources/aravis/camera_format.hpp"
+
+#include "sources/aravis/camera.hpp"
 
 namespace specklescope {
 

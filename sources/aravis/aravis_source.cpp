@@ -2,12 +2,11 @@
 
 #include "base/log.hpp"
 #include "base/long_work.hpp"
-#include "sources/aravis/aravis_options.hpp"
 #include "sources/aravis/camera.hpp"
 #include "sources/aravis/camera_time.hpp"
+#include "sources/aravis/features.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
-#include "sources/aravis/wiring.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/gst/gst_closer.hpp"
 
@@ -23,18 +22,17 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kPoll(100); ///< what next() may wait
+constexpr milliseconds kPoll(100); ///< limit of waits in next()
 constexpr milliseconds kClosePatience(500);
 constexpr seconds kFirstFrame(10);
-constexpr seconds kAnswer(2); ///< beyond the exposure, from a trigger to its frame
+constexpr seconds kAnswer(2); ///< from the end of the exposure to the frame of a trigger
 constexpr seconds kPtp(3);
 
 std::int64_t ns(SteadyClock::duration time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-/// Whether the size that the camera put on this frame is one of a picture that it holds: whoever reaches the
-/// network says it.
+/// Why the size in this frame's header cannot be valid (it comes from the network); null if it is.
 const char* flaw_of_size(ArvBuffer* buffer) {
     const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
     const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
@@ -55,7 +53,7 @@ const char* flaw_of_size(ArvBuffer* buffer) {
     return fits ? "" : "held less than the picture that they claimed";
 }
 
-/// Why a frame that came is none; empty if it is one.
+/// Why a received buffer is no frame; empty if it is one.
 const char* flaw(ArvBuffer* buffer) {
     switch (arv_buffer_get_status(buffer)) {
     case ARV_BUFFER_STATUS_SUCCESS:
@@ -76,7 +74,7 @@ const char* flaw(ArvBuffer* buffer) {
     }
 }
 
-/// Its pixels, before a mosaic is binned. 16-bit words are swapped where the camera sends them big-endian.
+/// Unpacks the pixels, before a mosaic is binned. 16-bit words are swapped if the camera sends big-endian.
 void unpack_picture(ArvBuffer* buffer, StoredPixels pixels, bool swap, HostView to) {
     std::size_t size = 0;
     const auto* from = static_cast<const std::byte*>(arv_buffer_get_image_data(buffer, &size));
@@ -116,8 +114,8 @@ public:
     void close() override {
         first_.reset();
         chunks_.reset();
-        (void)series_.give_up_all(); // where the camera failed they have been counted
-        if (camera_) // a dead one takes seconds, and its control channel must be free before it is opened
+        (void)series_.abort_all(); // already counted if the camera failed
+        if (camera_) // a dead camera takes seconds, and its control channel must be free before reopening
             retire_device([held = std::move(camera_)]() mutable { held.reset(); }, key_, kClosePatience);
         camera_.reset();
     }
@@ -127,8 +125,8 @@ public:
             throw RunError(key_ + " is not open.");
         try {
             return next_of_camera(port);
-        } catch (const RunError&) { // counted now: nobody knows whether it comes back
-            if (const std::uint64_t gone = series_.give_up_all(); gone > 0)
+        } catch (const RunError&) { // counted now, since it may never come back
+            if (const std::uint64_t gone = series_.abort_all(); gone > 0)
                 port.lost(gone, "were asked for by a trigger when the camera went away");
             throw;
         }
@@ -182,7 +180,7 @@ private:
             return take(std::move(buffer), port);
         const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
                                             std::chrono::duration<double, std::milli>(exposure_ms()));
-        if (const std::uint64_t unanswered = series_.give_up(SteadyClock::now(), patience); unanswered > 0)
+        if (const std::uint64_t unanswered = series_.expire(SteadyClock::now(), patience); unanswered > 0)
             port.lost(unanswered, "were asked for by a trigger that the camera did not answer");
         return series_.finished() ? Status::end : Status::idle;
     }
@@ -222,7 +220,7 @@ private:
         return info;
     }
 
-    /// One that runs freely and gives nothing is said to when it is opened.
+    /// A free-running camera without frames is reported when it is opened.
     void wait_first() {
         const auto deadline = SteadyClock::now() + kFirstFrame;
         while (!first_) {
@@ -238,7 +236,7 @@ private:
     void trigger() {
         if (!series_.due(SteadyClock::now()))
             return;
-        series_.sent(SteadyClock::now()); // also where the answer fails: the camera may have taken it
+        series_.sent(SteadyClock::now()); // also after an error: the camera may have received it
         camera_->fire();
     }
 
@@ -286,7 +284,7 @@ private:
         if (captured.set) {
             warn_once(said_set_,
                       "Its clock was set while it ran; capture times go on from where they were, and "
-                      "stages that look back over frames begin anew.");
+                      "stages with history restart.");
             port.discontinuity();
         }
         Frame frame = port.acquire(shape);
@@ -304,7 +302,7 @@ private:
         port.submit(std::move(frame));
     }
 
-    /// Returns its full scale, which 16 bits alone do not tell.
+    /// Returns its full scale, which the 16-bit type does not define.
     double make_frame(ArvBuffer* buffer, const CameraFormat& format, const Shape& stored, HostView to) {
         HostView picture = to;
         if (format.bayer != Bayer::none) {
@@ -323,9 +321,9 @@ private:
         return full_scale;
     }
 
-    /// On the camera's clock, ns; nothing where it has none, or put no time on this frame.
+    /// Time stamp on the camera's clock, ns; nothing without a clock or for a frame without a stamp.
     std::optional<std::int64_t> stamp_of(ArvBuffer* buffer) const {
-        constexpr std::int64_t kLargest = std::int64_t{1} << 62; // behind it a frame is damaged
+        constexpr std::int64_t kLargest = std::int64_t{1} << 62; // larger stamps are damaged
         if (ticks_ <= 0)
             return std::nullopt;
         auto time = static_cast<std::int64_t>(arv_buffer_get_timestamp(buffer));
@@ -336,7 +334,7 @@ private:
 
     double exposure_ms() const { return params_.as<AravisParams>().exposure_ms; }
 
-    /// The camera rounds what it is given: the options show what it made of it, the frames carry it.
+    /// The camera rounds its settings: stores the actual values in the options and the frames.
     void read_back() {
         auto& params = params_.as<AravisParams>();
         if (const double exposure = camera_->exposure_ms(); exposure > 0)
@@ -346,8 +344,8 @@ private:
     }
 
     std::string wanted_;
-    std::string key_;                ///< names the device for as long as this object lives
-    Params asked_;                   ///< without what the camera reported: what a reopened camera is set to
+    std::string key_;                ///< names the device for the lifetime of this object
+    Params asked_;                   ///< as requested, for a camera that is reopened
     std::shared_ptr<Camera> camera_; ///< while open
     std::optional<Chunks> chunks_;   ///< of camera_
     ArvHandle<ArvBuffer> first_;     ///< taken by open(), delivered by the first next()
@@ -357,7 +355,7 @@ private:
     TriggerSeries series_;
     double ticks_ = 0;
     bool swap_ = false;
-    StatedFullScale stated_; ///< by the camera, of 16-bit pixels
+    StatedFullScale stated_; ///< by the camera, for 16-bit pixels
     FullScaleFinder full_scales_;
     std::vector<std::byte> mosaic_;
     bool said_set_ = false, said_late_ = false;

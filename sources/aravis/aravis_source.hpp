@@ -1,9 +1,9 @@
-// GigE Vision and USB3 Vision cameras, through Aravis.
-// Capture times are the camera's own time stamps, in ns on its clock, which PTP may have set; a camera that
-// comes back with its clock begun anew goes on behind the last of them. One without a clock gets arrival
-// times.
+// GigE Vision and USB3 Vision cameras, through Aravis. Capture times are the camera's time stamps, in ns on
+// its clock, which may be set by PTP. After a reconnection with a restarted clock they continue after the
+// last one. Cameras without a clock get arrival times.
 #pragma once
 
+#include "pipeline/param.hpp"
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
 
@@ -39,32 +39,34 @@ struct AravisParams {
     enum class Start : std::uint8_t { open, record };
     enum class Switch : std::uint8_t { keep, off, on };
 
-    double exposure_ms = 0; ///< 0: as the camera is set; after opening, what the camera reports
-    double gain = -1;       ///< dB; -1: as the camera is set; after opening, what the camera reports
-    double rate = 0;        ///< frames/s; 0: as the camera is set
+    double exposure_ms = 0; ///< 0: the camera's setting; after opening, the camera's value
+    double gain = -1;       ///< dB; -1: the camera's setting; after opening, the camera's value
+    double rate = 0;        ///< frames/s; 0: the camera's setting
     Format format = Format::automatic;
-    /// Of 16-bit pixels. automatic: DeviceStreamChannelEndianness where the camera has it, otherwise
-    /// little-endian, as GenICam's pixel formats are (PFNC). Some cameras send big-endian words all the same:
-    /// set `big`.
+    /// For 16-bit pixels. automatic: DeviceStreamChannelEndianness if the camera has it, otherwise
+    /// little-endian as defined for GenICam's pixel formats (PFNC). For cameras that send big-endian words
+    /// nevertheless, set `big`.
     ByteOrder byte_order = ByteOrder::automatic;
-    int width = 0; ///< 0: as the camera is set
+    int width = 0; ///< 0: the camera's setting
     int height = 0;
     int packet_size = 0; ///< bytes on the wire (GigE); 0: negotiated
 
     std::string trigger = "keep"; ///< off, software, or an entry of TriggerSource
     Activation activation = Activation::keep;
-    double trigger_rate = 0; ///< software triggers/s; 0: on request alone
-    int triggers = 0;        ///< of them, then the source ends; 0: without end
+    double trigger_rate = 0; ///< software triggers/s; 0: only on request
+    int triggers = 0;        ///< number of triggers after which the source ends; 0: unlimited
     Start trigger_start = Start::open;
-    int fire = 0;                                 ///< software triggers asked for so far
+    int fire = 0;                                 ///< software triggers requested so far
     std::string output_line;                      ///< an entry of LineSelector; empty: none
     std::string output_source = "ExposureActive"; ///< an entry of LineSource
     Switch chunks = Switch::keep;
     Switch ptp = Switch::keep;
 };
 
-/// Kind "aravis"; the target is the camera's name, address or serial number as Aravis knows it, empty: the
-/// first one.
+/// Kind "aravis"; the target is the camera's name, address or serial number in Aravis, empty: the first
+/// camera.
 SourceType aravis_source_type();
+
+const ParamTable& aravis_table();
 
 } // namespace specklescope

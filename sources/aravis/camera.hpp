@@ -1,28 +1,50 @@
-// One open camera and its stream of buffers.
+// An open camera and its stream of buffers.
 #pragma once
 
 #include "files/image_file.hpp"
+#include "files/stored_pixels.hpp"
 #include "sources/aravis/aravis_source.hpp"
-#include "sources/aravis/camera_format.hpp"
 #include "sources/aravis/features.hpp"
 #include "sources/aravis/frame_numbers.hpp"
+#include "sources/bayer.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
-/// Every camera that answers now, as SOURCE arguments with a description.
+struct CameraFormat {
+    AravisParams::Format asked; ///< option that selects it
+    const char* genicam;
+    std::uint32_t code; ///< ArvPixelFormat
+    StoredPixels pixels;
+    Bayer bayer = Bayer::none; ///< colours of a mosaic
+
+    /// Shape of a frame for a camera image of this size.
+    Shape shape(int width, int height) const;
+};
+
+/// In the order of preference of `auto`: grey with many bits first.
+std::span<const CameraFormat> camera_formats();
+/// Null for an unsupported format.
+const CameraFormat* find_format(std::uint32_t code);
+/// Names of AravisParams::Format.
+std::vector<std::string> camera_format_names();
+
+/// All cameras that respond now, as SOURCE arguments with a description.
 std::vector<std::pair<std::string, std::string>> discover_cameras();
 
 class Camera {
 public:
     /// `wanted`: name, address or serial number, empty: the first. Throws RunError.
     explicit Camera(const std::string& wanted);
-    /// Stops what can be stopped; a camera that does not answer holds it up.
+    /// Stops the camera; waits if it does not respond.
     ~Camera();
     Camera(const Camera&) = delete;
     Camera& operator=(const Camera&) = delete;
@@ -30,29 +52,29 @@ public:
     const std::string& name() const { return named_.name; }
     const NamedCamera& named() const { return named_; }
     ArvCamera* get() const { return camera_.get(); }
-    /// It has stopped answering.
+    /// True if it has stopped responding.
     bool lost() const { return lost_->load(); }
 
-    /// All that the options ask for, before any of it: throws UsageError and leaves the camera alone.
+    /// Checks all options before any is set: throws UsageError and changes nothing on the camera.
     void check(const AravisParams& params) const;
     void configure(const AravisParams& params);
     void set_exposure(double exposure_ms);
     void set_gain(double gain);
-    double exposure_ms() const; ///< as it is set; 0: it does not say
-    double gain() const;        ///< −1: it does not say
-    double rate() const;        ///< 0: it does not say
+    double exposure_ms() const; ///< current value; 0: unknown
+    double gain() const;        ///< −1: unknown
+    double rate() const;        ///< 0: unknown
     bool big_endian(AravisParams::ByteOrder asked) const;
-    /// PixelDynamicRangeMax, where the camera has it and 16 bits could hold more.
+    /// PixelDynamicRangeMax, if the camera has it and its format has more range.
     StatedFullScale stated_full_scale() const;
-    /// Ticks a second of the clock of its time stamps; 0: it has none.
+    /// Ticks per second of its time stamp clock; 0: none.
     double tick_rate() const;
 
     void start();
-    /// Null where none came.
+    /// Null if none arrived.
     ArvHandle<ArvBuffer> pop(std::chrono::microseconds patience);
-    /// To be filled again.
+    /// Returns the buffer to be filled again.
     void give_back(ArvHandle<ArvBuffer> buffer);
-    /// Of the frames for which no buffer was free, those that have not been told yet; `most` or less.
+    /// Frames without a free buffer that were not reported yet, at most `most`.
     std::uint64_t take_underruns(std::uint64_t most);
     void fire();
 

@@ -1,7 +1,7 @@
-// Capture times of a camera whose clock may be set while it runs.
+// Capture times of a camera whose clock may be set during the run.
 #pragma once
 
-#include "pipeline/clock/clock_steps.hpp"
+#include "pipeline/clock/clock_fit.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace specklescope {
 
-/// On the camera's clock, moved where that was set or began anew, so that they go on with the time that has
-/// passed here; on ours where it has none. One thread only; outlives a camera that goes away and comes back.
+/// On the camera's clock, shifted when it was set or restarted so that times continue with the elapsed host
+/// time; on our clock if the camera has none. One thread only; outlives reconnections.
 class CameraTime {
 public:
     struct Moment {
         std::int64_t ns = 0;
-        bool set = false; ///< the clock was set between the frame before and this one
+        bool set = false; ///< the clock was set between the previous frame and this one
     };
-    /// The next frame is the first of an opening.
+    /// The next frame is the first after an opening.
     void reopened() { reopened_ = true; }
-    /// `stamp`: by the camera, ns; nothing: it put none on this frame. `here`: when it arrived, ns.
+    /// `stamp`: from the camera, ns; nothing: none on this frame. `here`: arrival time, ns.
     Moment at(std::optional<std::int64_t> stamp, std::int64_t here) {
         const std::int64_t passed = any_ ? std::max<std::int64_t>(here - here_, 0) : 0;
         here_ = here;
@@ -40,7 +40,7 @@ private:
             (void)steps_.was_set(stamp + shift_, here_);
             return {stamp + shift_};
         }
-        if (!steps_.was_set(stamp + shift_, here_)) // one without a stamp may have been put a little late
+        if (!steps_.was_set(stamp + shift_, here_)) // the previous time without a stamp may be slightly late
             return {std::max(stamp + shift_, last_)};
         shift_ = expected - stamp;
         steps_ = {};

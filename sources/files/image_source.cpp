@@ -4,14 +4,11 @@
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
-#include "pipeline/timed_frames.hpp"
-#include "sources/files/image_index.hpp"
+#include "pipeline/source.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -23,8 +20,8 @@ namespace specklescope {
 
 namespace {
 
-/// So many files are opened at the beginning to count their frames, and of more those that this time allows
-/// (17 000 a second from the cache).
+/// Number of files opened at the start to count their frames; more within the time limit (17 000 per second
+/// if cached).
 constexpr std::size_t kCounted = 1000;
 constexpr std::chrono::milliseconds kCounting{1000};
 
@@ -33,7 +30,7 @@ public:
     ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
         asked_ = parse_transfer(options().transfer);
-        listed_ = list_images(path_); // what is not there is said at once
+        listed_ = list_images(path_); // report missing files early
     }
 
     bool may_hold_results() const override { return true; }
@@ -41,7 +38,7 @@ public:
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
-            throw RunError(why_none_.empty() ? "'" + path_ + "' has no image." : why_none_);
+            throw RunError(last_error_.empty() ? "'" + path_ + "' has no image." : last_error_);
         look_ahead();
         SourceInfo info;
         const std::filesystem::path path(path_);
@@ -73,7 +70,7 @@ public:
         try {
             return deliver(port);
         } catch (...) {
-            ended_ = true; // said once
+            ended_ = true; // reported once
             throw;
         }
     }
@@ -90,7 +87,7 @@ public:
             std::unique_ptr<ImageReader> ahead;
             try {
                 ahead = open_image(file, wanted().choice);
-            } catch (const RunError&) { // left out: said when its turn comes
+            } catch (const RunError&) { // skipped: reported when it is read
                 continue;
             }
             try {
@@ -99,7 +96,7 @@ public:
                     if (!search.add(stated(ahead->recorded()).capture_ns))
                         return search.frame();
                 }
-            } catch (const RunError&) { // the same of its rest
+            } catch (const RunError&) { // the same for its rest
                 if (files_.size() == 1)
                     throw;
             }
@@ -111,10 +108,10 @@ public:
         const ImagePlace place = find(frame);
         std::optional<Shape> page;
         if (reader_ && file_ == place.file + 1 && place.row == 0)
-            page = reader_->go_to(place.page);
+            page = reader_->seek_page(place.page);
         if (!page) {
             reader_ = open_image(files_[place.file], wanted().choice);
-            page = reader_->go_to(place.page);
+            page = reader_->seek_page(place.page);
         }
         if (!page)
             throw RunError("'" + files_[place.file] + "' has no page " + std::to_string(place.page + 1) +
@@ -122,13 +119,13 @@ public:
         file_ = place.file + 1;
         try {
             begin_page(*page);
-        } catch (const UsageError& error) { // the frame is there, and no run would get behind it either
+        } catch (const UsageError& error) { // the frame exists, and no run could continue after it
             throw RunError(error.what());
         }
         if (place.row > 0)
             skip_rows(place.row);
         clock_.jump();
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
         position_ = frame;
         in_file_ = frame - index_.frames_before(place.file);
         ended_ = new_round_ = false;
@@ -149,10 +146,10 @@ public:
         clock_.restart();
         said_.clear();
         stack_remarked_.clear();
-        why_none_.clear();
-        left_out_ = in_file_ = 0;
+        last_error_.clear();
+        skipped_ = in_file_ = 0;
         any_ = false;
-        told_.clear();
+        invalid_values_.clear();
         mosaics_.clear();
         remarked_.clear();
         full_scales_.clear();
@@ -185,7 +182,7 @@ private:
             run_log().info("'{}': {}.", files_[file_ - 1], scale.refused);
     }
 
-    /// Of the frames; those that are decoded go up to 1.
+    /// Full scale of the frames; 1 if they are decoded.
     double full_scale() const { return decodes() ? 1 : code_full_scale(); }
 
     double code_full_scale() const {
@@ -199,18 +196,17 @@ private:
         return stated > 0 ? stated : type_full_scale(page_type_);
     }
 
-    /// Takes the full scale of a page from its samples, unless it is known or they have been decoded.
+    /// Estimates the full scale from a page's samples, unless it is known or they are decoded.
     void find_full_scale(const ImageReader& reader, ConstHostView page) {
         if (options().full_scale > 0 || reader.recorded().full_scale > 0 || coding_.recorded || decodes())
             return;
         found_full_scale_ = full_scales_.find(files_[file_ - 1], page, reader.full_scale());
     }
 
-    /// The first pages are looked at when the source opens, so that open() tells the full scale of the
-    /// frames.
+    /// Examines the first pages, so that open() returns the full scale of the frames.
     void look_ahead() {
         constexpr int kPages = 4;
-        constexpr std::size_t kMostBytes = std::size_t{64} << 20; // of a page
+        constexpr std::size_t kMostBytes = std::size_t{64} << 20; // per page
         if (page_type_ == PixelType::u8)
             return;
         try {
@@ -223,7 +219,7 @@ private:
                 ahead->read_rows(HostView(samples.data(), *page));
                 find_full_scale(*ahead, HostView(samples.data(), *page));
             }
-        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): reported when it is read
         }
     }
 
@@ -237,21 +233,21 @@ private:
 
     bool decodes() const { return !coding_.transfer.linear(); }
 
-    /// What was recorded of the next frame; nothing where a page is cut into several.
+    /// Recorded metadata of the next frame; nothing if a page is cut into several.
     Recorded recorded() const {
         return reader_ && options().frame_height == 0 ? stated(reader_->recorded()) : Recorded{};
     }
 
-    /// A rate that the user gives overrides what other programs say of the time.
+    /// A rate set by the user overrides times of other programs.
     Recorded stated(Recorded recorded) const {
         if (recorded.foreign && options().rate > 0)
             recorded.capture_ns.reset();
         return recorded;
     }
 
-    /// The recording's own, which a rate of playing does not change.
+    /// The recording's own rate, independent of the playback rate.
     double rate() const {
-        constexpr std::size_t kLooked = 33; // pages, of which only the descriptions are read
+        constexpr std::size_t kLooked = 33; // pages whose descriptions are read
         const Recorded first = recorded();
         if (first.rate > 0 || !first.capture_ns)
             return first.rate > 0 ? first.rate : options().rate;
@@ -260,7 +256,7 @@ private:
             const std::unique_ptr<ImageReader> ahead = open_image(files_.front(), wanted().choice);
             while (times.size() < kLooked && ahead->next_page() && ahead->recorded().capture_ns)
                 times.push_back(*ahead->recorded().capture_ns);
-        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): reported when it is read
         }
         const double measured = rate_of(times);
         return measured > 0 ? measured : options().rate;
@@ -269,9 +265,9 @@ private:
     Status deliver(FramePort& port) {
         for (;;) {
             if (rows_left_ == 0 && !advance()) {
-                if (!any_ && !why_none_.empty())
-                    throw RunError(why_none_);
-                report_left_out(port);
+                if (!any_ && !last_error_.empty())
+                    throw RunError(last_error_);
+                report_skipped(port);
                 ended_ = true;
                 return Status::end;
             }
@@ -281,13 +277,13 @@ private:
             try {
                 read(frame.host());
             } catch (const RunError& error) {
-                leave_out(error);
+                skip_file(error);
                 continue;
             }
             any_ = true;
             if (std::exchange(new_round_, false))
                 port.discontinuity();
-            report_left_out(port);
+            report_skipped(port);
             rows_left_ -= stored_.height;
             ++in_file_;
             frame.info().position = position_++;
@@ -306,9 +302,9 @@ private:
         }
     }
 
-    /// Skips the rest of a file that cannot be read, and counts its frames as lost: as many as the index
-    /// counts, or one if the file cannot be opened. Rethrows if it is the only file. Call it in a handler.
-    void leave_out(const RunError& error) {
+    /// Skips the rest of an unreadable file, and counts its frames as lost: as many as the index counted, or
+    /// one if the file cannot be opened. Rethrows if it is the only file. Call it in an exception handler.
+    void skip_file(const RunError& error) {
         if (files_.size() == 1)
             throw;
         if (ended_at_ == 0)
@@ -316,22 +312,22 @@ private:
                            in_file_ == 0 ? "The file is" : "The rest of the file is");
         const std::uint64_t all = index_.frames_of(files_, wanted(), file_ - 1);
         const std::uint64_t rest = std::max(all, in_file_) - in_file_;
-        left_out_ += std::max<std::uint64_t>(rest, 1);
+        skipped_ += std::max<std::uint64_t>(rest, 1);
         position_ += rest;
-        why_none_ = error.what();
+        last_error_ = error.what();
         reader_.reset();
         rows_left_ = 0;
     }
 
-    /// Each is taken for a frame.
-    void report_left_out(FramePort& port) {
-        for (; left_out_ > 0; --left_out_) {
+    /// Each unreadable file counts as one frame.
+    void report_skipped(FramePort& port) {
+        for (; skipped_ > 0; --skipped_) {
             port.lost(1, "in files that cannot be read");
             pacer_.take(options().rate, pace());
         }
     }
 
-    /// Codes of the file, to light where they are decoded, to colour where they are a mosaic.
+    /// Reads code values, decodes them to light if needed, and bins a mosaic.
     void read(HostView to) {
         HostView light = to;
         if (bins()) {
@@ -358,7 +354,7 @@ private:
 
     bool bins() const { return options().bayer != Bayer::none; }
 
-    /// What the page's values are, once and for all that comes behind: said when it is another than before.
+    /// Determines the coding of the page; logged when it changes.
     void read_coding(const std::string& name) {
         coding_ = reader_->coding();
         if (asked_ && coding_.recorded && !asked_->linear())
@@ -374,8 +370,7 @@ private:
         const std::string text = to_string(coding_);
         if (std::exchange(said_, text) == text)
             return;
-        const bool counted =
-            coding_.light == Light::counts; // as nearly every recording of a camera: not news
+        const bool counted = coding_.light == Light::counts; // usual for recordings of cameras: not logged
         if (decodes())
             run_log().info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
                            coding_.by.empty() ? " Use --transfer linear to keep the values." : "");
@@ -385,7 +380,7 @@ private:
                 coding_.by.empty() && counted ? " --transfer srgb decodes a picture made for the eye." : "");
     }
 
-    /// Goes on to the next page, file, or round; false at the end of all.
+    /// Moves to the next page, file or round; false at the end.
     bool advance() {
         for (;;) {
             if (reader_) {
@@ -396,7 +391,7 @@ private:
                     }
                     reader_.reset();
                 } catch (const RunError& error) {
-                    leave_out(error);
+                    skip_file(error);
                 }
             }
             if (file_ == files_.size()) {
@@ -404,7 +399,7 @@ private:
                 if (!options().loop || !any_)
                     return false;
                 file_ = 0;
-                // One picture again and again is a scene that stands still: histories go on.
+                // A single repeated image is a still scene: windows continue.
                 new_round_ = std::exchange(position_, 0) > 1;
             }
             clock_.next_file();
@@ -412,7 +407,7 @@ private:
             try {
                 reader_ = open_image(files_[file_++], wanted().choice);
             } catch (const RunError& error) {
-                leave_out(error);
+                skip_file(error);
             }
         }
     }
@@ -422,7 +417,7 @@ private:
         shape_ = page;
         page_type_ = page.type;
         found_full_scale_.reset();
-        told_.tell(name, reader_->doubts());
+        invalid_values_.log(name, reader_->doubts());
         if (const std::string& remark = reader_->remark(); std::exchange(stack_remarked_, remark) != remark)
             run_log().info("{}", remark);
         read_coding(name);
@@ -444,7 +439,7 @@ private:
             shape_ = bayer_shape(shape_, name);
     }
 
-    /// Of what is there now, where the frame was not there before.
+    /// Position in the current files, if the frame was not found before.
     ImagePlace find(std::uint64_t frame) {
         index_.count(files_, wanted(), frame);
         if (frame >= index_.frames()) {
@@ -471,35 +466,35 @@ private:
     }
 
     std::string path_;
-    std::vector<std::string> listed_; ///< by the constructor, for the first open()
+    std::vector<std::string> listed_; ///< from the constructor, for the first open()
     std::vector<std::string> files_;
-    std::size_t file_ = 0; ///< the one after the file being read
+    std::size_t file_ = 0; ///< the file after the one being read
     std::unique_ptr<ImageReader> reader_;
     Shape shape_;                         ///< of the next frame
-    Shape stored_;                        ///< of the same in the file
+    Shape stored_;                        ///< of the same frame in the file
     PixelType page_type_ = PixelType::u8; ///< of the values in the file
-    std::optional<Transfer> asked_;       ///< nothing: as the file says
-    Coding coding_;                       ///< of the page being read
-    std::string said_;                    ///< of it in the log
-    std::string stack_remarked_;          ///< what was chosen of a stack, in the log
-    ToldDoubts told_;
-    std::vector<std::string> remarked_; ///< reader_'s remarks that have been logged
+    std::optional<Transfer> asked_;       ///< nothing: according to the file
+    Coding coding_;                       ///< of the current page
+    std::string said_;                    ///< last logged coding
+    std::string stack_remarked_;          ///< last logged selection of a stack
+    InvalidValueLog invalid_values_;
+    std::vector<std::string> remarked_; ///< remarks of reader_ that have been logged
     FullScaleFinder full_scales_;
-    std::optional<double> found_full_scale_; ///< of the last frame, by full_scales_
+    std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
     Decoder decoder_;
     MosaicFinder mosaics_;
-    std::vector<std::byte> codes_, mosaic_; ///< rows before they are decoded, and before they are binned
-    int rows_left_ = 0;                     ///< of the page being read
-    std::uint64_t left_out_ = 0;            ///< files that cannot be read, since the last frame
-    std::string why_none_;                  ///< the newest of them
-    std::uint64_t in_file_ = 0;             ///< frames of the present file up to now
-    bool any_ = false; ///< at least one page was read: a round of nothing would never end
+    std::vector<std::byte> codes_, mosaic_; ///< rows before decoding, and before binning
+    int rows_left_ = 0;                     ///< of the current page
+    std::uint64_t skipped_ = 0;             ///< unreadable files since the last frame
+    std::string last_error_;                ///< error of the newest
+    std::uint64_t in_file_ = 0;             ///< frames of the current file so far
+    bool any_ = false;                      ///< at least one page was read: prevents endless empty rounds
     bool ended_ = false;
     bool new_round_ = false;
     std::uint64_t position_ = 0; ///< of the next frame
-    std::uint64_t ended_at_ = 0; ///< frames, when all had been read last
+    std::uint64_t ended_at_ = 0; ///< number of frames at the last end
     ImageIndex index_;
-    double pace_ = 0; ///< of frames without a rate
+    double pace_ = 0; ///< for frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
 };

@@ -4,14 +4,11 @@
 
 #include "files/input_file.hpp"
 #include "files/stored_pixels.hpp"
-#include "pipeline/timed_frames.hpp"
-#include "sources/files/raw_sidecar.hpp"
-#include "sources/files/raw_stream.hpp"
+#include "pipeline/source.hpp"
+#include "sources/files/raw_file.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -72,15 +69,15 @@ const StoredPixels& pixels_of(const RawOptions& options) {
     return kRawPixels.at(static_cast<std::size_t>(options.format)).second;
 }
 
-/// Of a frame in the file, before a mosaic is binned.
+/// Shape of a stored frame, before a mosaic is binned.
 Shape raw_shape(const RawOptions& options) { return pixels_of(options).shape(options.width, options.height); }
 
 std::size_t raw_bytes(const RawOptions& options) {
     return stored_bytes(pixels_of(options), options.width, options.height);
 }
 
-/// "width=1392&height=1040&format=gray16le": at most three usual sizes of which the file holds whole frames,
-/// those of its own format where that is given. Empty where none fits.
+/// "width=1392&height=1040&format=gray16le": at most three common sizes that divide the file into whole
+/// frames, of the given format if there is one. Empty if none fits.
 std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& options, bool format_given) {
     using Format = RawOptions::Format;
     std::vector<Format> formats = {Format::gray8, Format::gray16le};
@@ -105,7 +102,7 @@ std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& op
     return found;
 }
 
-/// What to write for a headerless file, by its length.
+/// Suggested options for a headerless file, by its length.
 std::string how_to_write(const std::string& path, const RawOptions& options) {
     std::error_code missing;
     const std::uint64_t size = std::filesystem::file_size(path, missing);
@@ -122,7 +119,7 @@ std::string how_to_write(const std::string& path, const RawOptions& options) {
 
 class RawSource final : public Source, public TimedFrames {
 public:
-    /// `mark` stands before each frame.
+    /// `mark`: text before each frame.
     RawSource(std::string path, const Params& params, std::string mark = "")
         : path_(std::move(path)), mark_(std::move(mark)) {
         params_ = params;
@@ -162,7 +159,7 @@ public:
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
         info.full_scale = full_scale();
-        if (stream_.regular()) // a pipe brings what somebody takes now
+        if (stream_.regular()) // for a pipe the writer sets the pace
             info.started = sidecar_.file().now().started;
         info.um_per_px = sidecar_.file().now().um_per_px;
         info.quantity = quantity_of(sidecar_.file().now(), shape_);
@@ -204,7 +201,7 @@ public:
         make_frame(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
-        told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
+        invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
         clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
@@ -233,12 +230,12 @@ public:
             return Source::seek(frame, at_once);
         if (const std::uint64_t frames = length(); frame >= frames)
             refuse_frame(path_, frame, frames);
-        if (!stream_.go_to(header() + frame * frame_bytes_))
+        if (!stream_.seek(header() + frame * frame_bytes_))
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
         sidecar_.seek(frame);
         clock_.jump();
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
         in_pass_ = frame;
         ended_ = false;
     }
@@ -248,7 +245,7 @@ public:
         sidecar_.close();
         pacer_.restart();
         clock_.restart();
-        told_.clear();
+        invalid_values_.clear();
         mosaics_.clear();
         full_scales_.clear();
         found_full_scale_.reset();
@@ -282,7 +279,7 @@ private:
     }
 
     bool bins() const { return params_.as<RawOptions>().bayer != Bayer::none; }
-    /// Frames lie in the file as in their slots.
+    /// Stored frames have the layout of slots.
     bool direct() const {
         return pixels_of(params_.as<RawOptions>()).layout == StoredPixels::Layout::plain && !bins() &&
                mark_.empty() && std::endian::native == std::endian::little;
@@ -303,7 +300,7 @@ private:
         return std::span(bytes_).subspan(mark_.size());
     }
 
-    /// Of what read_frame() has read.
+    /// Converts what read_frame() has read.
     void make_frame(HostView to) {
         HostView grey = to;
         if (bins()) {
@@ -317,7 +314,7 @@ private:
             bin_bayer(params_.as<RawOptions>().bayer, grey, to, full_scale());
     }
 
-    /// Takes the full scale from samples of which no recording states it, and notices a mosaic.
+    /// Estimates the full scale from samples without a recorded one, and detects a mosaic.
     void look_at(ConstHostView frame) {
         if (sidecar_.is_open())
             return;
@@ -328,11 +325,10 @@ private:
             mosaics_.look(path_, frame);
     }
 
-    /// The first frames are looked at when the source opens, so that open() states the full scale of the
-    /// frames.
+    /// Examines the first frames, so that open() returns the full scale of the frames.
     void look_ahead() {
         constexpr int kFrames = 4;
-        constexpr std::size_t kMostBytes = std::size_t{64} << 20; // of a frame
+        constexpr std::size_t kMostBytes = std::size_t{64} << 20; // per frame
         if (!stream_.regular() || stored_.type == PixelType::u8 || stored_.bytes() > kMostBytes)
             return;
         const std::uint64_t begin = header();
@@ -345,11 +341,11 @@ private:
             unpack_frame(pixels_of(params_.as<RawOptions>()), behind_mark(), 0, frame);
             look_at(frame);
         }
-        if (!stream_.go_to(begin))
+        if (!stream_.seek(begin))
             throw RunError("'" + path_ + "' cannot be read from its beginning.");
     }
 
-    /// Width, height and format as recorded, unless they were given.
+    /// Uses the recorded width, height and format, unless they were given.
     void take_shape(const RecordedText& file) {
         if (file.width() == 0 || file.height() == 0 || file.format().empty())
             return;
@@ -358,7 +354,7 @@ private:
         params_.set_text("format", file.format());
     }
 
-    /// Of frames of another size than that asked for it says nothing.
+    /// Ignores it if the requested frame size differs.
     void open_sidecar() {
         if (!sidecar_.open(path_))
             return;
@@ -366,12 +362,12 @@ private:
         if (file.width() != shape_.width || file.height() != shape_.height ||
             file.format() != to_string(params_.get("format")))
             sidecar_.close();
-        told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
+        invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
     }
 
-    /// A new round does not follow the last frame, but a single picture shown again follows itself.
+    /// A new round does not follow the last frame, except for a single repeated image.
     void rewind(FramePort& port) {
-        if (!stream_.go_to(0))
+        if (!stream_.seek(0))
             throw RunError("'" + path_ + "' cannot be read again from its beginning. Leave loop out.");
         if (in_pass_ > 1)
             port.discontinuity();
@@ -386,7 +382,7 @@ private:
         const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) +
                                  " of " + std::to_string(frame_bytes_) + " bytes; the " +
                                  std::to_string(in_pass_) + " whole frames before it count.";
-        if (!params_.as<RawOptions>().loop || in_pass_ == 0) { // the next round would bring nothing either
+        if (!params_.as<RawOptions>().loop || in_pass_ == 0) { // another round would be empty too
             ended_ = true;
             throw RunError(text);
         }
@@ -399,19 +395,19 @@ private:
 
     std::string path_, mark_;
     Shape shape_;
-    Shape stored_;                ///< of a frame in the file, before a mosaic is binned
+    Shape stored_;                ///< of a stored frame, before a mosaic is binned
     std::size_t frame_bytes_ = 0; ///< in the file
     std::vector<std::byte> bytes_, mosaic_;
     FullScaleFinder full_scales_;
-    std::optional<double> found_full_scale_; ///< of the last frame, by full_scales_
+    std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
     MosaicFinder mosaics_;
     RawStream stream_;
-    RawSidecar sidecar_; ///< open where there is one
-    double pace_ = 0;    ///< of frames without a rate
+    RawSidecar sidecar_; ///< open if it exists
+    double pace_ = 0;    ///< for frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
-    ToldDoubts told_;
-    std::uint64_t in_pass_ = 0; ///< frames since the beginning of the file
+    InvalidValueLog invalid_values_;
+    std::uint64_t in_pass_ = 0; ///< frames since the start of the file
     bool ended_ = false;
     bool warned_ = false;
 };
@@ -467,7 +463,7 @@ const ParamTable& raw_table() {
 
 std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop) {
     std::error_code missing;
-    if (!std::filesystem::is_regular_file(path, missing)) // reading a pipe would consume its bytes
+    if (!std::filesystem::is_regular_file(path, missing)) // reading from a pipe would consume its bytes
         return nullptr;
     std::ifstream file(path, std::ios::binary);
     std::string line(1024, '\0'); // longer header lines are not read

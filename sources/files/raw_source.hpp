@@ -1,5 +1,5 @@
-// Headerless frames one after another: raw:FILE?width=W&height=H&format=F. FILE.jsonl beside it, as the
-// recorder writes it, gives their size, times and exposures.
+// Consecutive headerless frames: raw:FILE?width=W&height=H&format=F. FILE.jsonl next to it, written by the
+// recorder, contains their size, times and exposures.
 #pragma once
 
 #include "pipeline/source.hpp"
@@ -31,27 +31,26 @@ struct RawOptions {
         mono12packed
     };
 
-    int width = 0; ///< pixels; required unless the file beside it tells
+    int width = 0; ///< pixels; required without a .jsonl file
     int height = 0;
     Format format = Format::gray8;
     int header = 0;   ///< bytes before the first frame
-    double rate = 0;  ///< frames/s; 0: as fast as they are taken
-    double speed = 1; ///< times the rate; 0: as fast as they are taken
+    double rate = 0;  ///< frames/s; 0: as fast as possible
+    double speed = 1; ///< factor of the rate; 0: as fast as possible
     bool loop = false;
-    double full_scale = 0; ///< largest value a pixel can have; 0: the format's
+    double full_scale = 0; ///< largest pixel value; 0: the format's
     Bayer bayer = Bayer::none;
 };
 
-/// Films of grey in YUV4MPEG2 (Cmono, Cmono9…16), which GStreamer's y4mdec refuses; nullptr: another file.
-/// rate 0: the file's.
+/// Grey videos in YUV4MPEG2 (Cmono, Cmono9…16), which GStreamer's y4mdec refuses; nullptr: another file. rate
+/// 0: the file's.
 std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop);
 
-/// Of cameras in use for speckle imaging, of video and of what software writes: width and height, larger ones
-/// first.
+/// Common sizes of speckle cameras, of video and of software: width and height, larger ones first.
 std::span<const std::pair<int, int>> usual_raw_sizes();
-/// Those of `format`, by name.
+/// Names of `format`.
 const std::vector<std::string>& raw_formats();
-/// 0: no such format.
+/// 0: unknown format.
 std::uint64_t raw_frame_bytes(int width, int height, const std::string& format);
 
 SourceType raw_source_type();

@@ -1,4 +1,4 @@
-// A file whose parts are looked at one after another, most of them a few bytes.
+// Random access to small parts of a file.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +10,20 @@
 
 namespace specklescope {
 
-/// As the file was when it was opened. What follows on what was read comes out of one buffer, in ever larger
-/// parts; what lies elsewhere is read in a small one. Each asking of the system but the first few is a step
-/// of long work (base/long_work.hpp).
+/// The file as of its opening. Sequential reads use a buffer that grows, others a small one. All system calls
+/// except the first few report progress (base/long_work.hpp).
 class ContainerBytes {
 public:
-    static constexpr int kUnsaid = 4; ///< askings that are over before anybody could stop them
+    static constexpr int kUnsaid = 4; ///< first calls, too short to be cancelled
     static constexpr std::size_t kSmallest = std::size_t{1} << 12, kLargest = std::size_t{1} << 18;
 
-    /// A file that cannot be opened, a pipe or a device is an empty one.
+    /// A file that cannot be opened, a pipe or a device is treated as empty.
     explicit ContainerBytes(const std::string& path);
     ContainerBytes(const ContainerBytes&) = delete;
     ContainerBytes& operator=(const ContainerBytes&) = delete;
     ~ContainerBytes();
 
-    /// Copies the bytes from a place on; false where they are not all there. Throws Cancelled only.
+    /// Copies `count` bytes from a place; false if they are not all there. Throws only Cancelled.
     bool at(std::uint64_t place, std::uint8_t* to, std::size_t count) {
         if (count == 0)
             return place <= size_;
@@ -34,7 +33,7 @@ public:
         }
         return count <= size_ && place <= size_ - count && read_at(place, to, count);
     }
-    /// As many of them as there are.
+    /// Copies the available bytes, at most `most`.
     std::size_t some(std::uint64_t place, std::uint8_t* to, std::size_t most) {
         const std::size_t count = std::min<std::uint64_t>(most, size_ - std::min(place, size_));
         return at(place, to, count) ? count : 0;
@@ -50,7 +49,7 @@ private:
     int file_;
     std::uint64_t size_ = 0;
     std::vector<std::uint8_t> buffer_;
-    std::uint64_t begin_ = 0; ///< of what is in the buffer
+    std::uint64_t begin_ = 0; ///< place of the buffer's first byte
     std::size_t held_ = 0, step_ = kSmallest;
     int asked_ = 0;
 };

@@ -1,17 +1,15 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "base/error.hpp"
-#include "base/known_secrets.hpp"
-#include "base/lacking.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
+#include "base/source_argument.hpp"
+#include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
-#include "files/gst_state.hpp"
 #include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
-#include "sources/gst/gst_codec.hpp"
 #include "sources/gst/gst_colour.hpp"
-#include "sources/gst/gst_reach.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 
 #include <gst/app/gstappsink.h>
 
@@ -31,11 +29,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr guint kQueuedBuffers = 8;           ///< a live burst; a file is held up by it
-constexpr int kMostLent = kQueuedBuffers + 2; ///< slots in the hands of elements and of the queue
-constexpr milliseconds kPoll{100};            ///< what next() may wait
-constexpr milliseconds kDrain{1000};          ///< a broken file has nothing more to give after this silence
-constexpr milliseconds kStart{5000};          ///< then a pipeline that has not started may lack something
+constexpr guint kQueuedBuffers = 8;           ///< a live burst; a file waits when it is full
+constexpr int kMostLent = kQueuedBuffers + 2; ///< slots in elements and in the queue
+constexpr milliseconds kPoll{100};            ///< limit of waits in next()
+constexpr milliseconds kDrain{1000};          ///< a broken file delivers nothing after this silence
+constexpr milliseconds kStart{5000};          ///< a pipeline that has not started by then may lack an element
 constexpr milliseconds kClosePatience{500};
 
 int most_lent(const Shape& shape) {
@@ -43,8 +41,8 @@ int most_lent(const Shape& shape) {
     return static_cast<int>(std::clamp<std::size_t>(kBudget / shape.bytes(), 4, kMostLent));
 }
 
-/// GStreamer's message as a clause: no full stop, and the cause from the debug text where the message has
-/// none.
+/// GStreamer's message as a clause: without full stop, and with the cause from the debug text if the message
+/// has none.
 GstSource::Failure failure_of(GstMessage* message) {
     GError* raw = nullptr;
     gchar* raw_debug = nullptr;
@@ -71,7 +69,7 @@ bool is_limited() {
            (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 64);
 }
 
-/// GStreamer's registry lacks, or refuses, a plugin that could not be loaded when it looked for all of them.
+/// False if GStreamer's registry lacks or blacklists a plugin that failed to load during its scan.
 bool every_plugin_is_known() {
     GstRegistry* registry = gst_registry_get();
     GstPlugin* core = gst_registry_find_plugin(registry, "coreelements");
@@ -96,8 +94,8 @@ std::string since_it_lacks() {
     return lacks.empty() ? "" : ", since " + lacks;
 }
 
-/// A decoder that a "missing-plugin" message asks for is installed: decodebin sends it, too, when all of them
-/// failed to start.
+/// True if a decoder requested by a "missing-plugin" message is installed: decodebin also sends it when all
+/// of them failed to start.
 bool is_installed(const GstCaps* caps) {
     GList* decoders = gst_element_factory_list_get_elements(
         GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_DEMUXER, GST_RANK_MARGINAL);
@@ -110,13 +108,13 @@ bool is_installed(const GstCaps* caps) {
     return found;
 }
 
-/// Name of the decoder or element that a "missing-plugin" message asks for; empty for any other message.
+/// Name of the decoder or element requested by a "missing-plugin" message; empty for other messages.
 std::string missing_plugin(GstMessage* message, bool& installed) {
     const GstStructure* structure = gst_message_get_structure(message);
     if (!structure || !gst_structure_has_name(structure, "missing-plugin"))
         return {};
     const gchar* name = gst_structure_get_string(structure, "name");
-    const gchar* codec = nullptr; // a codec that GStreamer has no name for
+    const gchar* codec = nullptr; // a codec without a name in GStreamer
     GstCaps* raw = nullptr;
     if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
         codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
@@ -142,7 +140,7 @@ GstHandle<GstElement> make_element(const char* factory, const char* package) {
 GstTail make_tail() {
     GstTail tail{make_element("videoconvert", "gstreamer1.0-plugins-base"),
                  make_element("appsink", "gstreamer1.0-plugins-base")};
-    // A gst: text may name one of its own elements videoconvert0.
+    // A gst: text may contain an element named videoconvert0.
     gst_object_set_name(GST_OBJECT(tail.convert.get()), "specklescope.convert");
     gst_object_set_name(GST_OBJECT(tail.sink.get()), "specklescope.sink");
     gst_util_set_object_arg(G_OBJECT(tail.convert.get()), "dither",
@@ -154,7 +152,7 @@ GstTail make_tail() {
     gst_app_sink_set_drop(sink, FALSE);
     gst_base_sink_set_sync(GST_BASE_SINK(sink), FALSE);
     gst_base_sink_set_qos_enabled(GST_BASE_SINK(sink), FALSE);
-    // Without this the sink keeps one buffer more than its queue, which a camera's pool then lacks.
+    // Otherwise the sink keeps one buffer in addition to its queue, which a camera's pool then lacks.
     gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(sink), FALSE);
     obey_colours(tail.convert.get(), tail.sink.get());
     return tail;
@@ -202,7 +200,7 @@ SourceInfo GstSource::open() {
                 static_cast<double>(GST_VIDEO_INFO_FPS_N(&first.info)) / GST_VIDEO_INFO_FPS_D(&first.info);
         info.lossy = lossy_codec(pipeline());
         opened(info);
-        caps_.reset(); // what opened() learned may change the layout
+        caps_.reset(); // opened() may change the layout
         info.name = name_;
         return info;
     } catch (...) {
@@ -265,7 +263,7 @@ GstHandle<GstSample> GstSource::pull(milliseconds timeout) {
 
 void GstSource::poll_bus() {
     const GstHandle<GstBus> bus(gst_element_get_bus(pipeline()));
-    // Messages of other types are thrown away by this call, so that the bus does not fill up over hours.
+    // This call discards other messages, so that the bus does not grow over hours.
     const auto wanted = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
     while (const GstHandle<GstMessage> message{gst_bus_pop_filtered(bus.get(), wanted)}) {
         if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ELEMENT) {
@@ -288,7 +286,7 @@ Source::Status GstSource::next(FramePort& port) {
     GstHandle<GstSample> sample = first_ ? std::move(first_) : pull(kPoll);
     poll_bus();
     if (const std::optional<DamagedFrame> damaged = damaged_before(sample.get())) {
-        first_ = std::move(sample); // a seek on behalf of the damaged frame throws it away
+        first_ = std::move(sample); // a seek for the damaged frame discards it
         last_activity_ = SteadyClock::now();
         lose(*damaged, port);
         return Status::idle;
@@ -305,11 +303,11 @@ Source::Status GstSource::next(FramePort& port) {
             return Status::idle;
         if (deliver(sample.get(), port) || live_)
             return Status::frame;
-        first_ = std::move(sample); // no slot before a seek or the stop: it stays for later
+        first_ = std::move(sample); // no slot before a seek or the stop: keep it for later
         return Status::idle;
     }
     const bool eos = gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get()));
-    // What was decoded before the error is still on its way through a file's queues.
+    // Frames decoded before the error are still in a file's queues.
     if (!error_.empty() && (eos || live_ || SteadyClock::now() - last_activity_ > kDrain))
         throw RunError(error_);
     return eos ? ended() : Status::idle;
@@ -355,7 +353,7 @@ bool GstSource::deliver(GstSample* sample, FramePort& port) {
     return true;
 }
 
-/// The slot that the buffer is, or one that it is copied into.
+/// The slot of the buffer, or one that the buffer is copied into.
 Frame GstSource::fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port) {
     CopyReason reason = CopyReason::none;
     Frame frame = frame_in_place(buffer, layout, reason);
@@ -373,13 +371,13 @@ Frame GstSource::fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePo
     return frame;
 }
 
-/// Once for each size: the elements ask for memory on their own threads, long before there is a port.
+/// Call once per size: elements request memory on their own threads, long before there is a port.
 void GstSource::lend_slots(const Shape& shape, FramePort& port) {
     const int most = most_lent(shape);
     const std::shared_ptr<FrameRing> ring = port.ring(shape, most);
     if (!ring)
         return;
-    // With one in the making and one in our hands a file's frames are never more than are lent.
+    // With one frame being made and one being delivered, a file never needs more slots than are lent.
     if (!live_)
         gst_app_sink_set_max_buffers(GST_APP_SINK(graph_.sink.get()), static_cast<guint>(most - 2));
     lender_->serve(ring, most, !live_);
@@ -404,7 +402,7 @@ std::int64_t GstSource::capture_time(GstSample* sample) {
     const GstSegment* segment = gst_sample_get_segment(sample);
     const GstClockTime pts = GST_BUFFER_PTS(buffer);
     if (!GST_CLOCK_TIME_IS_VALID(pts) || segment->format != GST_FORMAT_TIME) {
-        // Raw streams may carry no times: then the time of arrival, or the place in a file of unknown rate.
+        // Raw streams may have no times: uses the arrival time, or the position in a file of unknown rate.
         if (live_)
             return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch())
                 .count();
@@ -414,7 +412,7 @@ std::int64_t GstSource::capture_time(GstSample* sample) {
         return static_cast<std::int64_t>(gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts) +
                                          gst_element_get_base_time(pipeline()));
     const GstClockTime at = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts);
-    // A file may claim any time; sums of two of these are times yet.
+    // Limits times from a file, so that sums of two are valid.
     constexpr std::int64_t kLast = kTooLate / 2;
     const auto bounded = [](GstClockTime time) {
         return static_cast<std::int64_t>(std::min(time, static_cast<GstClockTime>(kLast)));
@@ -438,20 +436,20 @@ std::uint64_t GstSource::lost_before(std::optional<std::uint64_t> number) {
 
 bool GstSource::rewind() {
     loop_offset_ns_ = last_end_ns_;
-    new_round_ = std::exchange(in_round_, 0) > 1; // a single picture shown again follows itself
+    new_round_ = std::exchange(in_round_, 0) > 1; // a single repeated image follows itself
     const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
     return gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, 0) != FALSE;
 }
 
-bool GstSource::go_to(std::int64_t time_ns) {
-    if (!graph_.pipeline || !error_.empty()) // could not be opened again, or is broken
+bool GstSource::seek_time(std::int64_t time_ns) {
+    if (!graph_.pipeline || !error_.empty()) // reopening failed, or the pipeline is broken
         return false;
     first_.reset();
-    lender_->hurry(true);
+    lender_->set_nonblocking(true);
     const auto flags =
         static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE);
     const bool well = gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, time_ns) != FALSE;
-    lender_->hurry(false);
+    lender_->set_nonblocking(false);
     jumped_ = true;
     new_round_ = false;
     return well;

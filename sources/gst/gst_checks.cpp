@@ -43,7 +43,7 @@ std::optional<std::int64_t> stream_time(GstBuffer* buffer, const GstSegment& seg
 }
 
 std::optional<std::uint64_t> frame_number(GstBuffer* buffer) {
-    // Elements that number their frames set offset_end = offset + 1; byte offsets do not look like that.
+    // Elements that number their frames set offset_end = offset + 1; byte offsets differ.
     const std::uint64_t offset = GST_BUFFER_OFFSET(buffer);
     return offset != GST_BUFFER_OFFSET_NONE && GST_BUFFER_OFFSET_END(buffer) == offset + 1
                ? std::optional(offset)
@@ -52,7 +52,7 @@ std::optional<std::uint64_t> frame_number(GstBuffer* buffer) {
 
 namespace {
 
-/// Bytes of one row of a plane; 0 for formats that pack samples across bytes, tiles and palettes.
+/// Bytes per row of a plane; 0 for formats that pack samples across bytes, tiles and palettes.
 gsize plane_row_bytes(const GstVideoInfo& info, guint plane) {
     constexpr int kNotSimple =
         GST_VIDEO_FORMAT_FLAG_COMPLEX | GST_VIDEO_FORMAT_FLAG_TILED | GST_VIDEO_FORMAT_FLAG_PALETTE;
@@ -73,7 +73,7 @@ gsize plane_rows(const GstVideoInfo& info, guint plane) {
     return 0;
 }
 
-/// The same format without padding; size 0 where that is not defined.
+/// The same format without padding; size 0 if that is not defined.
 GstVideoInfo without_padding(GstVideoInfo info) {
     info.size = 0;
     for (guint plane = 0; plane < info.finfo->n_planes; ++plane) {
@@ -89,7 +89,7 @@ GstVideoInfo without_padding(GstVideoInfo info) {
     return info;
 }
 
-/// Bytes that a buffer needs whose planes lie as its meta says; 0: not known.
+/// Bytes needed by a buffer with the planes of its meta; 0: unknown.
 gsize needed_by(const GstVideoMeta& meta, const GstVideoInfo& info) {
     gsize needed = 0;
     for (guint plane = 0; plane < std::min<guint>(meta.n_planes, info.finfo->n_planes); ++plane) {
@@ -102,10 +102,10 @@ gsize needed_by(const GstVideoMeta& meta, const GstVideoInfo& info) {
     return needed;
 }
 
-/// From its first scan on a JPEG picture holds the mark of its end; an embedded preview lies before the scan.
+/// A complete JPEG image contains an end marker after its first scan; an embedded preview is before the scan.
 bool jpeg_has_end(std::span<const guint8> data) {
     constexpr guint8 kMark = 0xFF, kScan = 0xDA, kEnd = 0xD9;
-    std::size_t at = 2; // after the mark of the beginning
+    std::size_t at = 2; // after the start marker
     while (at + 4 <= data.size() && data[at] == kMark && data[at + 1] != kScan)
         at += data[at + 1] == kMark ? 1 : 2U + (data[at + 2] << 8U | data[at + 3]);
     for (std::size_t end = data.size(); end >= at + 2; --end)
@@ -114,7 +114,7 @@ bool jpeg_has_end(std::span<const guint8> data) {
     return false;
 }
 
-/// What enters one element: on its streaming thread only.
+/// Checks the input of one element, on its streaming thread.
 class PadCheck {
 public:
     explicit PadCheck(std::shared_ptr<DamagedFrames> damaged) : damaged_(std::move(damaged)) {}
@@ -140,7 +140,7 @@ public:
         const GstSegment* segment = nullptr;
         gst_event_parse_segment(event, &segment);
         frame.time = stream_time(buffer, *segment);
-        const bool packets = segment->format == GST_FORMAT_TIME; // else pieces of a file of any size
+        const bool packets = segment->format == GST_FORMAT_TIME; // otherwise parts of a file of any size
         gst_event_unref(event);
         if (jpeg_ && (!packets || jpeg_is_whole(buffer)))
             return GST_PAD_PROBE_OK;
@@ -166,7 +166,7 @@ private:
             tight_ = without_padding(info_);
     }
 
-    /// Else frame.needed is set. A tight buffer is told how its rows lie.
+    /// If false, frame.needed is set. Sets the row layout of a buffer without padding.
     bool is_whole(GstPadProbeInfo* probe, DamagedFrame& frame) {
         GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(probe);
         if (const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer)) {
@@ -183,7 +183,7 @@ private:
             packed_ = true;
             return true;
         }
-        // A stream has one layout: once without padding, a larger buffer holds something else.
+        // A stream has one layout: once without padding, a larger buffer is something else.
         frame.needed = packed_ ? tight_.size : info_.size;
         return !packed_ && frame.bytes >= info_.size;
     }
@@ -201,7 +201,7 @@ private:
     std::shared_ptr<DamagedFrames> damaged_;
     GstHandle<GstCaps> caps_;
     bool raw_ = false, jpeg_ = false;
-    bool packed_ = false; ///< buffers of these caps have come without padding
+    bool packed_ = false; ///< buffers with these caps have come without padding
     GstVideoInfo info_{}, tight_{};
 };
 
@@ -234,7 +234,8 @@ void check_buffers(GstElement* pipeline, const std::shared_ptr<DamagedFrames>& d
         check_input(element, *static_cast<Shared*>(shared));
     };
     g_signal_connect_data(
-        pipeline, "deep-element-added", G_CALLBACK(+added), new Shared(damaged), // NOLINT: GLib's way to own
+        pipeline, "deep-element-added", G_CALLBACK(+added),
+        new Shared(damaged), // NOLINT: GLib's ownership convention
         [](gpointer shared, GClosure*) { delete static_cast<Shared*>(shared); }, // NOLINT: as above
         GConnectFlags{});
 }

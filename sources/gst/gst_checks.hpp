@@ -1,5 +1,5 @@
-// Checks each buffer before an element reads it. GStreamer's filters push an output buffer that nobody wrote
-// when their input is smaller than its format needs, and its JPEG decoders make up what is missing.
+// Checks each buffer before an element reads it. If the input is smaller than its format needs, GStreamer's
+// filters push uninitialised output buffers, and its JPEG decoders invent the missing parts.
 #pragma once
 
 #include <gst/gst.h>
@@ -14,22 +14,22 @@
 
 namespace specklescope {
 
-/// A frame of which not all has come: it is left out of the stream.
+/// An incomplete frame, which is dropped.
 struct DamagedFrame {
-    std::optional<std::int64_t> time{}; ///< stream_time()
+    std::optional<std::int64_t> time{}; ///< from stream_time()
     std::uint64_t bytes = 0;
     std::uint64_t needed = 0;              ///< 0: unknown, or a decoder reported the damage
-    std::optional<std::uint64_t> number{}; ///< frame_number()
+    std::optional<std::uint64_t> number{}; ///< from frame_number()
 
     /// "12 of 345 bytes".
     std::string why() const;
 };
 
-/// Damaged frames in the order of the stream, from GStreamer's threads to the acquisition thread.
+/// Queue of damaged frames in stream order, from GStreamer's threads to the acquisition thread.
 class DamagedFrames {
 public:
     void add(const DamagedFrame& frame);
-    /// The oldest, where its time is unknown or before `time`.
+    /// The oldest one, if its time is unknown or before `time`.
     std::optional<DamagedFrame> take(std::int64_t time = std::numeric_limits<std::int64_t>::max());
     void clear();
 
@@ -38,14 +38,14 @@ private:
     std::deque<DamagedFrame> frames_;
 };
 
-/// Time of a buffer in its stream, ns from the beginning; nothing where it has no time or lies outside.
+/// Stream time of a buffer, ns from the beginning; nothing without a time or outside the segment.
 std::optional<std::int64_t> stream_time(GstBuffer* buffer, const GstSegment& segment);
 
-/// Number of a frame that a live element counts.
+/// Number of a frame counted by a live element.
 std::optional<std::uint64_t> frame_number(GstBuffer* buffer);
 
-/// Checks what enters the elements of `pipeline`, present and future. Damaged frames are dropped and added to
-/// `damaged`. Raw video without padding of its rows, as ffmpeg and cameras write it, gets its true layout.
+/// Checks the input of all current and later elements of `pipeline`. Damaged frames are dropped and added to
+/// `damaged`. Raw video without row padding, as from ffmpeg and cameras, gets its true layout.
 void check_buffers(GstElement* pipeline, const std::shared_ptr<DamagedFrames>& damaged);
 
 } // namespace specklescope

@@ -17,8 +17,8 @@ namespace specklescope {
 
 namespace {
 
-/// Threads that stop pipelines and cameras. The destructor, at the end of the process, joins what is left, as
-/// long as that may take: GStreamer waits for ever for a thread that the system did not give.
+/// Threads that stop pipelines and cameras. The destructor, at process exit, joins the rest, for as long as
+/// needed: GStreamer waits forever for a thread that the system did not provide.
 class Closer {
 public:
     Closer() = default;
@@ -31,16 +31,16 @@ public:
                 new std::future<void>(std::move(entry.done)); // NOLINT: its destructor would wait
     }
     void retire(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
-        // What it holds goes on that thread, too: a copy of it here would be the one that waits.
+        // The captured objects must be destroyed on that thread too: a copy here would wait.
         const auto held = std::make_shared<std::function<void()>>(std::move(stop));
-        std::future<void> done; // joins its thread when it goes
+        std::future<void> done; // joins its thread on destruction
         try {
             done = std::async(std::launch::async, [held] {
                 (*held)();
                 *held = nullptr;
             });
         } catch (const std::system_error& error) {
-            run_log().debug("{} is stopped without a thread beside: {}", key, error.what());
+            run_log().debug("{} is stopped on this thread: {}", key, error.what());
             return (*held)();
         }
         if (done.wait_for(patience) == std::future_status::ready)

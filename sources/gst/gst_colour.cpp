@@ -1,13 +1,16 @@
 #include "sources/gst/gst_colour.hpp"
 
-#include "sources/gst/gst_pixels.hpp"
+#include "files/gst_handles.hpp"
+#include "sources/gst/gst_slots.hpp"
 
 #include <gst/app/gstappsink.h>
 #include <gst/video/video.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace specklescope {
@@ -15,11 +18,11 @@ namespace specklescope {
 namespace {
 
 constexpr const char* kSeen = "specklescope-colours";
-constexpr int kStandardRows = 576; ///< the most of standard definition
+constexpr int kStandardRows = 576; ///< maximum of standard definition
 
 struct Seen {
     std::mutex mutex;
-    std::string container; ///< its colorimetry, where the stream is asked first
+    std::string container; ///< colorimetry of the container, if the stream has priority
     std::vector<std::string> notes, all;
     Assumptions assumed;
 
@@ -33,7 +36,7 @@ struct Seen {
 };
 using SharedSeen = std::shared_ptr<Seen>;
 
-void let_go(gpointer seen) { delete static_cast<SharedSeen*>(seen); } // NOLINT: GLib's way to own
+void let_go(gpointer seen) { delete static_cast<SharedSeen*>(seen); } // NOLINT: GLib's ownership convention
 
 SharedSeen seen_of(GstElement* sink) {
     auto* seen = static_cast<SharedSeen*>(g_object_get_data(G_OBJECT(sink), kSeen));
@@ -51,7 +54,7 @@ GstVideoColorimetry colorimetry_of(const char* text) {
     return out;
 }
 
-/// The caps with both a range and a matrix. GStreamer ignores one of them without the other.
+/// Caps with both a range and a matrix, since GStreamer ignores one without the other.
 GstHandle<GstCaps> completed(const GstCaps* caps, const GstVideoInfo& video, Seen& seen) {
     GstVideoColorimetry colours =
         colorimetry_of(gst_structure_get_string(gst_caps_get_structure(caps, 0), "colorimetry"));
@@ -130,7 +133,7 @@ GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-/// Removes the container's colorimetry from the caps of a parser.
+/// Removes the container's colorimetry from a parser's caps.
 GstPadProbeReturn on_caps_of_container(GstPad*, GstPadProbeInfo* info, gpointer data) {
     GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
     if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
@@ -184,6 +187,57 @@ Assumptions colour_assumptions(GstElement* sink) {
     const SharedSeen seen = seen_of(sink);
     const std::scoped_lock lock(seen->mutex);
     return seen->assumed;
+}
+
+namespace {
+
+/// By GStreamer's media type, without lossless codecs (FFV1, PNG, Huffyuv).
+constexpr std::array<std::pair<std::string_view, const char*>, 21> kLossy = {{
+    {"image/jpeg", "MJPEG"},         {"video/x-h264", "H.264"},
+    {"video/x-h265", "H.265"},       {"video/x-h263", "H.263"},
+    {"video/mpeg", "MPEG"},          {"video/x-vp8", "VP8"},
+    {"video/x-vp9", "VP9"},          {"video/x-av1", "AV1"},
+    {"video/x-theora", "Theora"},    {"video/x-wmv", "WMV"},
+    {"video/x-divx", "DivX"},        {"video/x-xvid", "Xvid"},
+    {"video/x-msmpeg", "MS-MPEG-4"}, {"video/x-dv", "DV"},
+    {"video/x-prores", "ProRes"},    {"video/x-cineform", "CineForm"},
+    {"video/x-dnxhd", "DNxHD"},      {"video/x-flash-video", "Sorenson"},
+    {"video/x-svq", "Sorenson"},     {"video/x-pn-realvideo", "RealVideo"},
+    {"image/x-jpc", "JPEG 2000"},
+}};
+
+const char* lossy_input(GstElement* element) {
+    const GstHandle<GstPad> pad(gst_element_get_static_pad(element, "sink"));
+    const GstHandle<GstCaps> caps(pad ? gst_pad_get_current_caps(pad.get()) : nullptr);
+    if (!caps || gst_caps_get_size(caps.get()) == 0)
+        return nullptr;
+    const std::string_view type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
+    for (const auto& [media, name] : kLossy)
+        if (media == type)
+            return name;
+    return nullptr;
+}
+
+bool is_decoder(GstElement* element) {
+    const gchar* kind = gst_element_get_metadata(element, GST_ELEMENT_METADATA_KLASS);
+    return kind && std::string_view(kind).find("Decoder") != std::string_view::npos;
+}
+
+} // namespace
+
+std::string lossy_codec(GstElement* bin) {
+    GstIterator* const elements = gst_bin_iterate_recurse(GST_BIN(bin));
+    GValue item = G_VALUE_INIT;
+    std::string codec;
+    while (codec.empty() && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+        auto* const element = GST_ELEMENT(g_value_get_object(&item));
+        const char* const name = is_decoder(element) ? lossy_input(element) : nullptr;
+        codec = name ? name : "";
+        g_value_reset(&item);
+    }
+    g_value_unset(&item);
+    gst_iterator_free(elements);
+    return codec;
 }
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// Range and matrix of a stream's values: those that it states are obeyed, the others assumed and named.
+// Colours and codec of a stream. Inside sources/gst/ only.
 #pragma once
 
 #include "files/gst_handles.hpp"
@@ -11,20 +11,24 @@
 
 namespace specklescope {
 
-/// Watches what comes to `convert`. YUV without a stated range is taken as 16…235, without a matrix as BT.601
-/// up to 576 rows and BT.709 above, as GStreamer does. `sink`, an appsink, gives colours of more than 8 bits
-/// with 16 bits.
+/// Watches the input of `convert`. YUV without a stated range is taken as 16…235, without a matrix as BT.601
+/// up to 576 rows and BT.709 above, like GStreamer. `sink`, an appsink, gets 16 bits for colours with more
+/// than 8.
 void obey_colours(GstElement* convert, GstElement* sink);
 
-/// Takes the range of an H.264 or HEVC stream from the stream itself. The container's is used only if the
-/// stream states none, because GStreamer's MP4 reader ignores the range.
+/// Uses the range stated in an H.264 or HEVC stream. The container's is used only without one in the stream,
+/// because GStreamer's MP4 reader ignores the range.
 void prefer_colours_of_streams(GstElement* pipeline, GstElement* sink);
 
 /// New assumptions, and stated facts that are not applied, since the last call. Each sentence follows the
-/// name of the source.
+/// source's name.
 std::vector<std::string> take_colour_notes(GstElement* sink);
 
-/// Facts that the stream does not state, by its newest caps.
+/// Facts that the stream does not state, from its newest caps.
 Assumptions colour_assumptions(GstElement* sink);
+
+/// "H.264": the first lossy video codec among the decoders' inputs in this bin; empty if there is none. Call
+/// it after a frame has arrived.
+std::string lossy_codec(GstElement* bin);
 
 } // namespace specklescope

@@ -18,14 +18,14 @@ namespace specklescope {
 
 namespace {
 
-constexpr int kMaxParts = 100000; ///< fragments of an MP4; a file with more is not looked at further
+constexpr int kMaxParts = 100000; ///< fragments of an MP4; files with more are not examined further
 
-/// Elements, tags or pages, of which a stream has one a frame and more: four hours of 1000 a second.
+/// Elements, tags or pages, at least one per frame: four hours at 1000 per second.
 constexpr int kMostElements = 1 << 24;
 
 using Bytes = ContainerBytes;
 
-/// The largest number where it would be larger.
+/// Saturating sum.
 std::uint64_t sum(std::uint64_t place, std::uint64_t size) {
     return place + std::min(size, std::numeric_limits<std::uint64_t>::max() - place);
 }
@@ -39,7 +39,7 @@ std::uint64_t big_endian(const std::uint8_t* bytes, int count) {
 
 std::string_view tag(const std::uint8_t* bytes) { return {reinterpret_cast<const char*>(bytes), 4}; }
 
-/// RIFF chunks one after another (OpenDML has several), little-endian sizes, padded to even.
+/// Consecutive RIFF chunks (OpenDML has several), little-endian sizes, padded to even.
 std::uint64_t riff(Bytes& file) {
     std::uint64_t place = 0;
     std::array<std::uint8_t, 8> head{};
@@ -54,8 +54,8 @@ std::uint64_t riff(Bytes& file) {
     return place;
 }
 
-/// ISO/IEC 14496-12 boxes: 32-bit size, type, 64-bit size where the first is 1; 0 reaches to the end of the
-/// file. `fragmented`: some of them are fragments.
+/// ISO/IEC 14496-12 boxes: 32-bit size, type, 64-bit size if the first is 1; 0 extends to the end of the
+/// file. `fragmented`: some are fragments.
 std::uint64_t iso(Bytes& file, bool& fragmented) {
     std::uint64_t place = 0;
     std::array<std::uint8_t, 16> head{};
@@ -79,8 +79,8 @@ constexpr std::uint64_t kEbml = 0x1a45dfa3, kSegment = 0x18538067, kCluster = 0x
                         kSeekHead = 0x114d9b74, kInfo = 0x1549a966, kTags = 0x1254c367, kSeek = 0x4dbb,
                         kSeekId = 0x53ab, kSeekPosition = 0x53ac;
 
-/// EBML (RFC 8794): an element is its ID, its size with a length marker in the first byte, its data. All
-/// ones: unknown.
+/// EBML (RFC 8794): an element consists of ID, size with a length marker in the first byte, and data. All
+/// ones: unknown size.
 struct Element {
     std::uint64_t id = 0, begin = 0, size = 0; ///< of the payload
     bool open = false;                         ///< its size is unknown
@@ -93,7 +93,7 @@ Look look_at(Bytes& file, std::uint64_t place, Element& element) {
     const auto there = static_cast<int>(file.some(place, head.data(), head.size()));
     if (there == 0)
         return Look::cut;
-    const int id = std::countl_zero(head[0]) + 1; // bytes of it
+    const int id = std::countl_zero(head[0]) + 1; // length in bytes
     if (id > 4)
         return Look::wrong;
     if (there <= id)
@@ -111,7 +111,7 @@ Look look_at(Bytes& file, std::uint64_t place, Element& element) {
     return Look::whole;
 }
 
-/// The element at a place; none where the file ends or its size is open.
+/// Element at a place; nothing at the end of the file or for an unknown size.
 std::optional<Element> element_at(Bytes& file, std::uint64_t place) {
     Element element;
     if (look_at(file, place, element) != Look::whole || (element.open && element.id != kSegment))
@@ -119,8 +119,8 @@ std::optional<Element> element_at(Bytes& file, std::uint64_t place) {
     return element;
 }
 
-/// What is streamed, or was never finished, has a segment and clusters of open size: its elements are walked
-/// to the last one.
+/// Streamed or unfinished files have a segment and clusters of unknown size: walks through the elements to
+/// the last one.
 std::uint64_t open_segment(Bytes& file, std::uint64_t place) {
     for (int looked = 0; place < file.size(); ++looked) {
         Element element;
@@ -134,7 +134,7 @@ std::uint64_t open_segment(Bytes& file, std::uint64_t place) {
     return place;
 }
 
-/// Tags of 11 bytes, their data, and their length once more.
+/// Tags of 11 bytes, their data, and their length again.
 std::uint64_t flv(Bytes& file) {
     const std::uint64_t bytes = file.size();
     std::array<std::uint8_t, 11> head{};
@@ -154,9 +154,9 @@ std::uint64_t flv(Bytes& file) {
     return place;
 }
 
-/// Pages (RFC 3533); each stream says which is its last.
+/// Pages (RFC 3533); each stream marks its last page.
 std::uint64_t ogg(Bytes& file) {
-    constexpr std::size_t kMostStreams = 1000; // at once
+    constexpr std::size_t kMostStreams = 1000; // concurrent streams
     const std::uint64_t bytes = file.size();
     std::set<std::uint64_t> open;
     std::uint64_t place = 0;
@@ -170,8 +170,9 @@ std::uint64_t ogg(Bytes& file) {
             return kEndMissing;
         if (tag(head.data()) != "OggS")
             return 0;
-        const std::uint64_t serial = big_endian(head.data() + 14, 4); // in whatever order: only a name
-        if ((head[5] & 4) != 0)                                       // its last page
+        // byte order is irrelevant: only an identifier
+        const std::uint64_t serial = big_endian(head.data() + 14, 4);
+        if ((head[5] & 4) != 0) // last page
             open.erase(serial);
         else
             open.insert(serial);
@@ -190,7 +191,7 @@ std::uint64_t little_endian(const std::uint8_t* bytes, int count) {
 
 constexpr std::array<std::uint8_t, 4> kAsf = {0x30, 0x26, 0xb2, 0x75};
 
-/// The properties of the file hold its length, unless it is a broadcast.
+/// The file properties contain its length, except for broadcasts.
 std::uint64_t asf(Bytes& file) {
     constexpr std::array<std::uint8_t, 4> kProperties = {0xa1, 0xdc, 0xab, 0x8c};
     std::uint64_t place = 30;
@@ -211,7 +212,7 @@ std::uint64_t transport_stream(Bytes& file, std::uint64_t packet) {
     return file.size() % packet == 0 ? file.size() : kEndMissing;
 }
 
-/// A line that tells the size, and frames of it behind lines of their own.
+/// A line with the size, and frames with a line each.
 std::uint64_t yuv4mpeg(Bytes& file) {
     const std::uint64_t bytes = file.size();
     std::string text(std::min<std::uint64_t>(bytes, 512), '\0');
@@ -240,23 +241,21 @@ std::uint64_t yuv4mpeg(Bytes& file) {
         frame = all * (format == "444alpha" ? 4 : 3);
     else if (!format.starts_with("mono"))
         return 0;
-    if (format.find("p1") != std::string::npos ||
-        format.starts_with("mono1")) // of 9 bits and more: two bytes
+    if (format.find("p1") != std::string::npos || format.starts_with("mono1")) // 9 bits and more: two bytes
         frame *= 2;
-    constexpr std::string_view kFrame = "FRAME\n"; // with parameters, which nobody writes, it does not tell
+    constexpr std::string_view kFrame = "FRAME\n"; // with parameters, which are unusual, the size is unknown
     if (text.compare(line + 1, kFrame.size(), kFrame) != 0)
         return 0;
     const std::uint64_t rest = bytes - line - 1, step = kFrame.size() + frame;
     return line + 1 + (rest + step - 1) / step * step;
 }
 
-/// JPEG pictures, or parts that hold some: the end of a picture, a boundary, or nothing but the end of a line
-/// after it.
+/// JPEG images, or multipart data with some: ends with an image, a boundary, or a line end after these.
 std::uint64_t pictures(Bytes& file) {
     constexpr std::uint64_t kPart = std::uint64_t{1} << 16;
     const auto padding = [](std::uint8_t byte) { return byte == 0 || byte == '\r' || byte == '\n'; };
     std::vector<std::uint8_t> part;
-    std::uint64_t end = file.size(); // behind the last byte that is no padding
+    std::uint64_t end = file.size(); // after the last byte that is not padding
     while (end > 0 && (part.empty() || padding(part.back()))) {
         const std::uint64_t begin = end - std::min(end, kPart);
         part.resize(end - begin);
@@ -291,7 +290,7 @@ std::uint64_t matroska(Bytes& file) {
 }
 
 std::string payload(Bytes& file, const Element& element) {
-    constexpr std::uint64_t kMost = std::uint64_t{64} << 20; // a larger one is damaged
+    constexpr std::uint64_t kMost = std::uint64_t{64} << 20; // larger ones are damaged
     if (element.size == 0 || element.size > std::min(kMost, file.size()))
         return {};
     std::string text(element.size, '\0');
@@ -304,9 +303,9 @@ std::uint64_t number(Bytes& file, const Element& element) {
     return fits ? big_endian(bytes.data(), static_cast<int>(element.size)) : 0;
 }
 
-/// Where a segment's table of contents has the element; 0: nowhere.
+/// Position of the element in a segment's table of contents; 0: missing.
 std::uint64_t seek_position(Bytes& file, const Element& table, std::uint64_t id) {
-    int left = 1000; // entries and their fields; of a file of ours there are about ten
+    int left = 1000; // entries and their fields; our files have about ten
     for (std::uint64_t place = table.begin; place < table.end();) {
         const std::optional<Element> seek = element_at(file, place);
         if (!seek || --left < 0)
@@ -332,7 +331,7 @@ std::uint64_t seek_position(Bytes& file, const Element& table, std::uint64_t id)
 } // namespace
 
 std::string matroska_texts(const std::string& path) {
-    constexpr int kLooked = 16; // elements before the first pictures
+    constexpr int kLooked = 16; // elements before the first frames
     Bytes file(path);
     const std::optional<Element> head = element_at(file, 0);
     if (!head || head->id != kEbml)
@@ -370,13 +369,13 @@ bool fragmented_mp4(const std::string& path) {
 
 namespace {
 
-/// A box of ISO/IEC 14496-12; its payload from `begin` to `end`.
+/// An ISO/IEC 14496-12 box with its payload from `begin` to `end`.
 struct IsoBox {
     std::string type;
     std::uint64_t begin = 0, end = 0;
 };
 
-/// The boxes between two places, as far as they are well formed.
+/// Well-formed boxes between two places.
 std::vector<IsoBox> boxes(Bytes& file, std::uint64_t place, std::uint64_t end) {
     std::vector<IsoBox> found;
     std::array<std::uint8_t, 16> head{};
@@ -405,7 +404,7 @@ std::optional<IsoBox> box_in(Bytes& file, const IsoBox& outer, std::string_view 
     return std::nullopt;
 }
 
-/// Ticks a second, and the length in ticks, of a box mvhd or mdhd.
+/// Ticks per second and length in ticks, from a box mvhd or mdhd.
 struct IsoClock {
     std::uint64_t ticks = 0, length = 0;
 };
@@ -417,7 +416,7 @@ IsoClock clock_of(Bytes& file, const std::optional<IsoBox>& box) {
                         : IsoClock{big_endian(head.data() + 12, 4), big_endian(head.data() + 16, 4)};
 }
 
-/// The only edit of a list (after an empty one, which is a delay), where it ends with the media.
+/// The only edit of a list (after an empty one, which is a delay), if it ends with the media.
 std::optional<EditDuration> whole_edit(Bytes& file, const IsoBox& list, const IsoClock& film,
                                        const IsoClock& media) {
     std::array<std::uint8_t, 8> head{};

@@ -1,5 +1,4 @@
-// What a video file says of itself: how long it is, to tell a file that was cut short from one that ends, and
-// what our recorder wrote beside the pixels.
+// Facts in a video file: its length, to detect truncated files, and the recorder's metadata.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +8,26 @@
 
 namespace specklescope {
 
-/// Of claimed_bytes(): more than there is, and nobody knows how much.
+/// Result of claimed_bytes(): truncated, by an unknown amount.
 inline constexpr std::uint64_t kEndMissing = std::numeric_limits<std::uint64_t>::max();
 
-/// Bytes that a file says, or that its last part needs: RIFF (AVI), Matroska (by its blocks where the segment
-/// is open), ISO (MP4, MOV), FLV, Ogg, ASF, MPEG-TS, YUV4MPEG2, pictures in JPEG one after another.
-/// kEndMissing where it ends within a part of unknown length. 0 if it is none of these or does not tell: of
-/// elementary streams (.h264), of a cut that falls between two parts, and of streams of more than 16 million
-/// elements nobody knows. Long work that can be stopped, and throws nothing else.
+/// Size of a file according to its contents, or needed by its last part: RIFF (AVI), Matroska (by its blocks
+/// if the segment is open), ISO (MP4, MOV), FLV, Ogg, ASF, MPEG-TS, YUV4MPEG2, consecutive JPEG images.
+/// kEndMissing if it ends within a part of unknown length. 0 for other formats and if unknown: elementary
+/// streams (.h264), truncation between two parts, and streams with more than 16 million elements. Can be
+/// cancelled, and throws nothing else.
 std::uint64_t claimed_bytes(const std::string& path);
 
-/// An MP4 or MOV file whose frames lie in fragments. Long work that can be stopped, and throws nothing else.
+/// True for an MP4 or MOV file with fragments. Can be cancelled, and throws nothing else.
 bool fragmented_mp4(const std::string& path);
 
-/// The payloads of a Matroska file's tags, or of its general information where a killed recorder left none,
-/// with the recorder's JSON text among them. Empty for any other file. Long work that can be stopped, and
-/// throws nothing else.
+/// Payloads of a Matroska file's tags, or of its general information if a killed recorder left no tags; they
+/// include the recorder's JSON text. Empty for other files. Can be cancelled, and throws nothing else.
 std::string matroska_texts(const std::string& path);
 
-/// Places in an MP4 of the durations of edits that end with their track, 4 or 8 bytes each. GStreamer leaves
-/// out the last frames of such an edit where they are stored in another order than they are shown; one of
-/// duration 0 has them all. Long work, as above.
+/// Places of the durations of edits in an MP4 that end with their track, 4 or 8 bytes each. GStreamer drops
+/// the last frames of such an edit if they are not stored in display order; with duration 0 it shows all. Can
+/// be cancelled.
 struct EditDuration {
     std::uint64_t place = 0;
     int bytes = 4;

@@ -5,7 +5,7 @@
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_container.hpp"
-#include "sources/gst/gst_reach.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 
 #include <gst/app/gstappsink.h>
 
@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 using FactoryList = std::unique_ptr<GList, decltype(&gst_plugin_feature_list_free)>;
 
-/// Where a decoder would come next, the packets are whole.
+/// Stops before decoders: the packets there are complete.
 gboolean is_container(GstElement*, GstPad*, GstCaps* caps, gpointer) {
     const FactoryList decoders(
         gst_element_factory_list_get_elements(GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_MARGINAL),
@@ -49,7 +49,7 @@ void link_pictures(GstElement*, GstPad* pad, gpointer sink) {
         gst_pad_link(pad, into.get());
 }
 
-/// Stopped whatever happens.
+/// Stops the pipeline on destruction.
 struct Running {
     GstHandle<GstElement> pipeline;
     std::string key;
@@ -61,7 +61,7 @@ bool failed(GstElement* pipeline) {
     return GstHandle<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)) != nullptr;
 }
 
-/// GStreamer reads these edits as ending with their track.
+/// Changes these edits to end with their track, as read by GStreamer.
 GstPadProbeReturn widen_edits(GstPad*, GstPadProbeInfo* info, gpointer edits) {
     GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
     for (const EditDuration& edit : *static_cast<const std::vector<EditDuration>*>(edits))
@@ -117,10 +117,11 @@ PacketIndex packet_index(const std::string& path) {
         silent = 0;
         const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
         if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_HEADER) &&
-            !GST_BUFFER_PTS_IS_VALID(buffer)) // belongs to the next one
+            !GST_BUFFER_PTS_IS_VALID(buffer)) // belongs to the next packet
             continue;
         if (GST_BUFFER_FLAG_IS_SET(buffer,
-                                   GST_BUFFER_FLAG_DECODE_ONLY)) // never shown, others are decoded from it
+                                   // never shown, only used for decoding others
+                                   GST_BUFFER_FLAG_DECODE_ONLY))
             continue;
         const std::optional<std::int64_t> time = stream_time(sample.get());
         if (!time)
@@ -132,7 +133,7 @@ PacketIndex packet_index(const std::string& path) {
     std::sort(times.begin(), times.end());
     if (std::adjacent_find(times.begin(), times.end()) != times.end())
         return {};
-    // Frames are stored at most this far from their places; a wrong time is further.
+    // Frames are stored at most this far from their position; wrong times are further off.
     constexpr std::size_t kReach = 16;
     for (std::size_t i = 0; i < times.size(); ++i)
         if (stored[i] < times[i - std::min(i, kReach)] ||
@@ -150,8 +151,8 @@ Demuxer demuxer_of(GstElement* pipeline) {
         {"mxfdemux", Demuxer::exact},
         {"avidemux", Demuxer::keys_only},
         {"asfdemux", Demuxer::timed},      // begins at the key frame after the place
-        {"flvdemux", Demuxer::timed},      // begins at no key frame at times
-        {"mpegpsdemux", Demuxer::unknown}, // some packets hold two frames
+        {"flvdemux", Demuxer::timed},      // sometimes begins at no key frame
+        {"mpegpsdemux", Demuxer::unknown}, // some packets contain two frames
     }};
     GstIterator* const elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
     GValue item = G_VALUE_INIT;

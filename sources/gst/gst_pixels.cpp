@@ -1,4 +1,4 @@
-#include "sources/gst/gst_pixels.hpp"
+#include "sources/gst/gst_slots.hpp"
 
 #include "base/error.hpp"
 
@@ -9,12 +9,13 @@ namespace specklescope {
 
 namespace {
 
-/// What a slot holds as it is, first: videoconvert makes everything else into one of these, right in a slot.
-/// Apart from them what the copy into a slot rearranges faster than videoconvert does; in one list it would
-/// make YUV into these too. Of 32-bit pixels videoconvert is the faster.
+/// Formats that slots can hold, first: videoconvert converts everything else to one of these, directly into a
+/// slot. Second, formats that the copy into a slot converts faster than videoconvert; in one list, YUV would
+/// be converted to these too. For 32-bit pixels videoconvert is faster.
 constexpr const char* kCaps = "video/x-raw, format = { GRAY8, GRAY16_LE, RGB };"
                               "video/x-raw, format = { GRAY16_BE, BGR, GBR }";
-/// For colours of more than 8 bits. GStreamer has no format of three 16-bit channels, so alpha is the fourth.
+/// For colours with more than 8 bits. GStreamer has no format with three 16-bit channels, so that alpha is
+/// the fourth.
 constexpr const char* kDeepCaps = std::endian::native == std::endian::little
                                       ? "video/x-raw, format = RGBA64_LE"
                                       : "video/x-raw, format = RGBA64_BE";
@@ -31,7 +32,7 @@ void copy_swapped(const std::byte* from, std::byte* to, int width) {
     }
 }
 
-/// Unmaps at the end of the scope.
+/// Unmaps on destruction.
 class MappedFrame {
 public:
     MappedFrame(GstBuffer* buffer, const GstVideoInfo& info)
@@ -56,7 +57,7 @@ private:
     bool mapped_;
 };
 
-/// Three components, each with its own start and step, interleaved as R, G, B. `Word` holds a value.
+/// Interleaves three components with their own start and step as R, G, B. `Word` is the type of a value.
 template <class Word> void copy_rgb_row(const MappedFrame& frame, int y, std::byte* to) {
     const std::byte* r = frame.row(GST_VIDEO_COMP_R, y);
     const std::byte* g = frame.row(GST_VIDEO_COMP_G, y);
@@ -98,7 +99,7 @@ bool PixelLayout::as_in_slot() const {
 void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, const std::string& name) {
     const MappedFrame frame(buffer, layout.info);
     if (!frame || frame.width() != to.shape.width || frame.height() != to.shape.height)
-        throw RunError(name + " gave a frame that is smaller than its format says.");
+        throw RunError(name + " gave a frame smaller than its format requires.");
     for (int y = 0; y < to.shape.height; ++y) {
         if (layout.as_in_slot())
             std::memcpy(to.row(y), frame.row(0, y), to.shape.row_bytes());

@@ -2,8 +2,8 @@
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "sources/gst/gst_appsink.hpp"
-#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 #include "sources/registry.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ bool is_video(const GstCaps* caps) {
     return false;
 }
 
-/// A pad of rtspsrc goes to the decoder, the decoder's to the converter: the first video stream is ours.
+/// Links a pad of rtspsrc to the decoder, and the decoder's to the converter: only the first video stream.
 void link_first_video(GstElement*, GstPad* pad, gpointer next) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(next), "sink"));
     GstCaps* now = gst_pad_get_current_caps(pad);
@@ -32,7 +32,7 @@ void link_first_video(GstElement*, GstPad* pad, gpointer next) {
         gst_pad_link(pad, sink.get());
 }
 
-/// Streams other than video are not asked for at all.
+/// Only video streams are requested.
 gboolean wants_stream(GstElement*, guint, GstCaps* caps, gpointer) { return is_video(caps); }
 
 class RtspSource final : public GstSource {

@@ -1,4 +1,4 @@
-// The GstBufferPool behind offer_slots(): what it gives is a slot where there is one, else memory of its own.
+// The GstBufferPool of offer_slots(): returns a slot if one is available, else memory of its own.
 #include "base/error.hpp"
 #include "sources/gst/gst_slots.hpp"
 
@@ -14,12 +14,12 @@ struct PoolState {
     GstVideoInfo info{}; ///< with the strides of its buffers
     Shape shape;
     bool padded = false;   ///< its user reads the strides from GstVideoMeta
-    bool in_slots = false; ///< its user's rows may lie as a slot's do
+    bool in_slots = false; ///< its user accepts the row layout of slots
 };
 
 struct SlotPool {
     GstBufferPool base;
-    PoolState* state; ///< made by new_pool(), deleted by finalize()
+    PoolState* state; ///< created by new_pool(), deleted by finalize()
 };
 
 GstBufferPoolClass* parent_class = nullptr;
@@ -42,12 +42,12 @@ SlotLoan* loan_of(GstBuffer* buffer) {
         gst_mini_object_get_qdata(GST_MINI_OBJECT(gst_buffer_peek_memory(buffer, 0)), loan_quark()));
 }
 
-/// Null for caps whose frames a slot cannot hold as they are.
+/// Nothing for caps whose frames a slot cannot hold.
 std::optional<PixelLayout> slot_layout(const GstCaps* caps) {
     try {
         const PixelLayout layout = layout_of(caps, "the pipeline");
         return layout.as_in_slot() ? std::optional(layout) : std::nullopt;
-    } catch (const Error&) { // the first frame of these caps says so to the user
+    } catch (const Error&) { // reported with the first frame of these caps
         return std::nullopt;
     }
 }
@@ -77,8 +77,8 @@ gboolean set_config(GstBufferPool* pool, GstStructure* config) {
     }
     state.info.size = std::max<gsize>(state.info.size, size);
     state.in_slots = static_cast<std::size_t>(state.info.stride[0]) == pitch && state.info.size <= slot_bytes;
-    // None made in advance and no limit: slots come from the ring, and an element that keeps many (a decoder
-    // its reference frames) must not stand still.
+    // No preallocation and no limit: slots come from the ring, and an element that keeps many (a decoder's
+    // reference frames) must not block.
     gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(state.info.size), 0, 0);
     order_threads();
     return parent_class->set_config(pool, config);
@@ -94,7 +94,7 @@ void tell_strides(GstBuffer* buffer, PoolState& state) {
     meta->meta.flags = static_cast<GstMetaFlags>(meta->meta.flags | GST_META_FLAG_POOLED);
 }
 
-/// Memory of its own: the base class keeps it for the next time.
+/// Own memory, which the base class keeps for reuse.
 GstFlowReturn alloc_buffer(GstBufferPool* pool, GstBuffer** buffer, GstBufferPoolAcquireParams*) {
     GstAllocationParams params{};
     params.align = 63;
@@ -125,8 +125,8 @@ GstFlowReturn acquire_buffer(GstBufferPool* pool, GstBuffer** buffer, GstBufferP
     CopyReason reason = CopyReason::tight_rows;
     if (state.in_slots) {
         const bool at_once = params && params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
-        const auto give_up = [pool, at_once] { return at_once || GST_BUFFER_POOL_IS_FLUSHING(pool); };
-        if (auto loan = state.lender->take(state.shape, give_up, reason)) {
+        const auto cancelled = [pool, at_once] { return at_once || GST_BUFFER_POOL_IS_FLUSHING(pool); };
+        if (auto loan = state.lender->take(state.shape, cancelled, reason)) {
             *buffer = slot_buffer(std::move(loan), state);
             order_threads();
             return GST_FLOW_OK;
@@ -140,7 +140,7 @@ GstFlowReturn acquire_buffer(GstBufferPool* pool, GstBuffer** buffer, GstBufferP
 }
 
 void release_buffer(GstBufferPool* pool, GstBuffer* buffer) {
-    // Whoever else holds the memory of a slot keeps it for as long as he does; the buffer is made anew.
+    // The memory of a slot stays valid for other holders; the buffer is recreated.
     if (loan_of(buffer))
         gst_buffer_unref(buffer);
     else
@@ -174,7 +174,7 @@ GstHandle<GstBufferPool> new_pool(const std::shared_ptr<SlotLender>& lender) {
     return GstHandle<GstBufferPool>(GST_BUFFER_POOL(gst_object_ref_sink(pool)));
 }
 
-/// On the streaming thread of whoever is about to make buffers.
+/// On the streaming thread that is about to allocate buffers.
 GstPadProbeReturn answer(GstPad*, GstPadProbeInfo* info, gpointer lender) {
     GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
     if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
@@ -183,7 +183,7 @@ GstPadProbeReturn answer(GstPad*, GstPadProbeInfo* info, gpointer lender) {
     GstCaps* caps = nullptr;
     gboolean wants_pool = FALSE;
     gst_query_parse_allocation(query, &caps, &wants_pool);
-    // Rows may lie apart in any memory: the copy honours that too.
+    // Row padding is allowed in any memory: the copy handles it too.
     gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
     const std::optional<PixelLayout> layout = caps && wants_pool ? slot_layout(caps) : std::nullopt;
     if (!layout)
@@ -198,8 +198,8 @@ GstPadProbeReturn answer(GstPad*, GstPadProbeInfo* info, gpointer lender) {
     return GST_PAD_PROBE_HANDLED;
 }
 
-/// On the streaming thread: what was pushed here is the sink's alone, if no element kept it. Later the sink's
-/// own references would be in the way.
+/// On the streaming thread: a buffer arriving here belongs only to the sink, unless an element kept it. Later
+/// the sink's own references would count.
 GstPadProbeReturn arriving(GstPad*, GstPadProbeInfo* info, gpointer) {
     order_threads();
     GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
@@ -241,7 +241,7 @@ Frame frame_in_place(GstBuffer* buffer, const PixelLayout& layout, CopyReason& r
     gsize before = 0;
     const gsize bytes = gst_buffer_get_sizes(buffer, &before, nullptr);
     const gsize last_row = slot.pitch * static_cast<gsize>(slot.shape.height - 1);
-    // An element may have cut a piece out of a picture that it was given.
+    // An element may have cropped a frame.
     if (slot.shape != layout.shape || before + start != 0 || static_cast<std::size_t>(stride) != slot.pitch ||
         bytes < last_row + slot.shape.row_bytes()) {
         reason = CopyReason::foreign;

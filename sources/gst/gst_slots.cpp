@@ -20,13 +20,13 @@ std::optional<SlotLender::Terms> SlotLender::terms_for(const Shape& shape) const
 
 bool SlotLender::serves(const Shape& shape) const { return terms_for(shape).has_value(); }
 
-std::unique_ptr<SlotLoan> SlotLender::take(const Shape& shape, const std::function<bool()>& give_up,
+std::unique_ptr<SlotLoan> SlotLender::take(const Shape& shape, const std::function<bool()>& cancelled,
                                            CopyReason& reason) {
-    constexpr std::chrono::milliseconds kSlice{10}; // until it notices that nobody wants the slot any more
+    constexpr std::chrono::milliseconds kSlice{10}; // check interval for an abandoned request
     const int out = lent_.fetch_add(1);
     for (;;) {
         const std::optional<Terms> terms = terms_for(shape);
-        const bool wait = terms && terms->wait && !hurried_ && !give_up();
+        const bool wait = terms && terms->wait && !nonblocking_ && !cancelled();
         reason = !terms               ? CopyReason::not_lent
                  : out >= terms->most ? CopyReason::too_many
                                       : CopyReason::no_slot;
@@ -61,7 +61,7 @@ void SlotLoan::came_back() {
 Frame SlotLoan::frame(GstBuffer* buffer) {
     if (given_.exchange(true))
         return {};
-    // Else the loan lasts as long as the memory: an element may keep that for any time.
+    // Otherwise the loan lasts as long as the memory, which an element may keep indefinitely.
     if (alone_)
         came_back();
     return slot_.frame(std::shared_ptr<void>(gst_buffer_ref(buffer), [](void* held) {
@@ -72,13 +72,13 @@ Frame SlotLoan::frame(GstBuffer* buffer) {
 
 namespace {
 
-/// The pad that feeds this one, looked for through the walls of bins; null if there is none.
+/// The pad that feeds this one, across bins; null if there is none.
 GstHandle<GstPad> feeding(GstPad* sink) {
     GstHandle<GstPad> pad(gst_pad_get_peer(sink));
     while (pad && GST_IS_PROXY_PAD(pad.get())) {
-        if (GST_IS_GHOST_PAD(pad.get())) // out of a bin: inside is the pad that it stands for
+        if (GST_IS_GHOST_PAD(pad.get())) // a bin's output: use the pad inside
             pad.reset(gst_ghost_pad_get_target(GST_GHOST_PAD(pad.get())));
-        else { // the inner side of a bin's own sink pad: outside is that pad's peer
+        else { // the inner side of a bin's input: use the pad outside
             const GstHandle<GstPad> wall(GST_PAD(gst_proxy_pad_get_internal(GST_PROXY_PAD(pad.get()))));
             pad.reset(wall ? gst_pad_get_peer(wall.get()) : nullptr);
         }
@@ -86,7 +86,7 @@ GstHandle<GstPad> feeding(GstPad* sink) {
     return pad;
 }
 
-/// An element that hands on the memory that it gets: queues, tees, filters that change nothing.
+/// True for an element that passes its input memory on: queues, tees, filters without changes.
 bool passes_on(GstElement* element) {
     if (GST_IS_BASE_TRANSFORM(element)) {
         auto* transform = GST_BASE_TRANSFORM(element);

@@ -9,8 +9,8 @@ namespace specklescope {
 
 namespace {
 
-/// Live if the description is (GStreamer tells by NO_PREROLL). Its end is the end of the run in either case:
-/// only the description itself can have asked for one.
+/// Live if the description is (GStreamer returns NO_PREROLL). Its end always ends the run, since only the
+/// description can request an end.
 class GstTextSource final : public GstSource {
 public:
     GstTextSource(const SourceText& text, const Params& params)
@@ -28,7 +28,7 @@ private:
                                   context, GST_PARSE_FLAG_FATAL_ERRORS, &raw);
         const GstHandle<GError> error(raw);
         GstGraph graph{own(parsed), nullptr};
-        // A quote that is left open swallows our end of the text: then it is one element and no pipeline.
+        // An unclosed quote includes our end of the text: the result is then one element and no pipeline.
         const GstHandle<GstElement> end(
             parsed && GST_IS_BIN(parsed) ? gst_bin_get_by_name(GST_BIN(parsed), kEndOfText) : nullptr);
         if (!end || error)

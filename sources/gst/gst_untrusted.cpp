@@ -2,13 +2,14 @@
 
 #include "base/error.hpp"
 #include "files/gst_handles.hpp"
-#include "sources/gst/gst_reach.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace specklescope {
@@ -17,19 +18,19 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-/// An element that reads, converts or passes frames on. Properties are separated by blanks.
+/// An element that reads, converts or passes frames. Properties are separated by blanks.
 struct AllowedElement {
     std::string_view element;
     std::string_view properties;   ///< besides numbers, switches and choices
-    std::string_view schemes = {}; ///< of its address (location, uri)
-    bool numbers = true;           ///< all numbers, switches and choices, too
+    std::string_view schemes = {}; ///< allowed in its address (location, uri)
+    bool numbers = true;           ///< also all numbers, switches and choices
 };
 
 constexpr std::string_view kRtsp = "rtsp rtspt rtspu rtsph rtsps rtspst rtspsu rtspsh";
 
-/// Decoders, parsers, depayloaders and demuxers are allowed as well (is_codec), with their numbers.
-/// Not in it, for what their numbers or texts can do: multifilesrc (its location is a format of printf),
-/// rtmpsrc (librtmp writes a file), udpsrc and tcpserversrc (they listen), fdsrc.
+/// Decoders, parsers, depayloaders and demuxers are allowed too (is_codec), with their numbers. Excluded
+/// because of their properties: multifilesrc (its location is a printf format), rtmpsrc (librtmp writes a
+/// file), udpsrc and tcpserversrc (they listen), fdsrc.
 constexpr AllowedElement kAllowed[] = {
     // Sources
     {"videotestsrc", ""},
@@ -42,7 +43,7 @@ constexpr AllowedElement kAllowed[] = {
     {"tcpclientsrc", "host"},
     {"shmsrc", "socket-path"},
     {"rtmp2src", "location", "rtmp rtmps"},
-    // Their other switches print what is sent, passwords included.
+    // Other switches print the transferred data, passwords included.
     {"souphttpsrc",
      "location user-id user-pw user-agent proxy proxy-id proxy-pw extra-headers timeout retries is-live "
      "do-timestamp keep-alive compress ssl-strict num-buffers blocksize",
@@ -64,7 +65,7 @@ constexpr AllowedElement kAllowed[] = {
     {"rawvideoparse", "colorimetry"},
     {"multipartdemux", "boundary"},
     {"rtpjitterbuffer", ""},
-    // The flow of frames
+    // Queues and filters
     {"queue", ""},
     {"queue2", ""},
     {"multiqueue", ""},
@@ -112,7 +113,7 @@ constexpr AllowedElement kAllowed[] = {
     {"v4l2convert", ""},
     {"vapostproc", ""},
     {"vaapipostproc", ""},
-    // Ours: what its texts name is read
+    // Our own: the files in its texts are only read
     {"specklescope", "*"},
 };
 
@@ -150,8 +151,8 @@ bool listed(std::string_view words, std::string_view word) {
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Elements, `property=value`, `!`, caps, and `name.` or `name.pad`. Bins, presets, addresses as elements and
-/// properties of children are more than that.
+/// Elements, `property=value`, `!`, caps, and `name.` or `name.pad`. Refuses bins, presets, addresses as
+/// elements and properties of children.
 class TextReader {
 public:
     explicit TextReader(std::string_view text) : text_(text) {}
@@ -243,7 +244,7 @@ private:
     }
 
     void set(std::string property, std::string value) {
-        std::replace(property.begin(), property.end(), '_', '-'); // the same to GObject
+        std::replace(property.begin(), property.end(), '_', '-'); // equal for GObject
         Node& node = nodes_.back();
         if (property != "name") {
             node.properties.emplace_back(std::move(property), std::move(value));
@@ -300,7 +301,7 @@ bool is_plain_number(GParamSpec* spec) {
            G_IS_PARAM_SPEC_ENUM(spec) || G_IS_PARAM_SPEC_FLAGS(spec) || GST_IS_PARAM_SPEC_FRACTION(spec);
 }
 
-/// Caps and structures hold values of any registered type, each made by a function of that type.
+/// Caps and structures contain values of any registered type, each parsed by that type's function.
 bool has_plain_types(std::string_view text) {
     for (std::size_t open = text.find('('); open != npos; open = text.find('(', open + 1)) {
         const std::string_view type = text.substr(open + 1, text.find(')', open) - open - 1);
@@ -341,7 +342,7 @@ void set_property(GstElement* element, const std::string& name, const std::strin
         throw UsageError("source gst: the value of " + of + " is not possible. Correct it.");
 }
 
-/// What rtspsrc and decoders are made of is their own.
+/// Children of allowed elements such as rtspsrc and decoders are allowed.
 bool within_allowed_element(GstElement* element) {
     for (GstObject* parent = GST_OBJECT_PARENT(element); parent; parent = GST_OBJECT_PARENT(parent))
         if (GstElementFactory* factory =
@@ -361,7 +362,7 @@ void watch_added(GstBin*, GstBin*, GstElement* element, gpointer pipeline) {
     GstElementFactory* factory = gst_element_get_factory(element);
     if (within_allowed_element(element) || rule_of(factory))
         return;
-    gst_element_set_locked_state(element, TRUE); // it opens nothing
+    gst_element_set_locked_state(element, TRUE); // prevents it from opening anything
     GST_ELEMENT_ERROR(GST_ELEMENT(pipeline), RESOURCE, NOT_AUTHORIZED,
                       ("%s is not among the elements that a gst: text may hold without --trust",
                        std::string(factory_name(factory)).c_str()),
@@ -391,5 +392,71 @@ void watch_untrusted(GstElement* bin) {
     gst_iterator_free(elements);
     g_signal_connect(bin, "deep-element-added", G_CALLBACK(watch_added), bin);
 }
+
+namespace {
+
+template <std::size_t N> bool among(const std::array<std::string_view, N>& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::string_view klass_of(GstElementFactory* factory) {
+    const gchar* klass = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS);
+    return klass ? klass : "";
+}
+
+std::string_view name_of(GstElementFactory* factory) {
+    const gchar* name = gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(factory));
+    return name ? name : "";
+}
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Demuxers that only read their input. (libav's list contains some that open other files.)
+constexpr std::array<std::string_view, 20> kContainers = {
+    "matroskademux", "qtdemux",     "avidemux",    "oggdemux",    "flvdemux",
+    "tsdemux",       "mpegpsdemux", "asfdemux",    "mxfdemux",    "dvdemux",
+    "y4mdec",        "ivfparse",    "nuvdemux",    "wavparse",    "multipartdemux",
+    "avdemux_gif",   "avdemux_gxf", "avdemux_nut", "avdemux_ivf", "avdemux_yuv4mpegpipe",
+};
+
+bool decodes(GstElementFactory* factory, std::string_view media, bool packets) {
+    const std::string_view klass = klass_of(factory);
+    if (has(klass, "Adaptive"))
+        return false;
+    if (has(klass, "Demuxer"))
+        return among(kContainers, name_of(factory)) || has(name_of(factory), "codecalphademux");
+    if (has(klass, "Depayloader"))
+        return packets;
+    const bool picture = has(klass, "Video") || has(klass, "Image");
+    return picture && (has(klass, "Codec/Decoder") || has(klass, "Codec/Parser")) &&
+           !media.starts_with("image/svg"); // it may refer to other files
+}
+
+// GstAutoplugSelectResult, which is not declared in GStreamer's headers.
+constexpr int kTry = 0, kSkip = 2;
+
+int select_factory(GstElement* decodebin, GstPad*, GstCaps* caps, GstElementFactory* factory,
+                   gpointer packets) {
+    const std::string_view media =
+        gst_caps_get_size(caps) > 0 ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : "";
+    if (decodes(factory, media, packets != nullptr))
+        return kTry;
+    if (has(klass_of(factory), "Demuxer"))
+        GST_ELEMENT_ERROR(
+            decodebin, STREAM, WRONG_TYPE,
+            ("it is of type %s, which is not among the containers that are read: what names other "
+             "files or addresses is not followed",
+             std::string(media).c_str()),
+            (nullptr));
+    return kSkip;
+}
+
+} // namespace
+
+void allow_codecs_only(GstElement* decodebin, bool packets) {
+    g_signal_connect(decodebin, "autoplug-select", G_CALLBACK(select_factory), packets ? decodebin : nullptr);
+}
+
+bool is_codec(GstElementFactory* factory) { return decodes(factory, "", true); }
 
 } // namespace specklescope

@@ -1,4 +1,5 @@
-// gst: texts without --trust: elements on a list, with properties on a list.
+// Restrictions of GStreamer elements: files only read themselves, and gst: texts without --trust contain
+// listed elements with listed properties.
 #pragma once
 
 #include <gst/gst.h>
@@ -9,28 +10,34 @@
 
 namespace specklescope {
 
-/// The name of the element at which a text ends.
+/// Name of the element at the end of a text.
 inline constexpr const char* kEndOfText = "specklescope_end";
 
-/// A gst-launch text in which every element is allowed to be.
+/// A gst-launch text in which every element is allowed.
 struct UntrustedText {
     struct Setting {
-        std::string element, property, value; ///< the element by its name
+        std::string element, property, value; ///< the element's name
     };
-    std::string graph; ///< for GStreamer's parser: names of elements and their links, and nothing else
+    std::string graph; ///< for GStreamer's parser: only element names and links
     std::vector<Setting> settings;
 };
 
-/// Parses the text. Throws UsageError for elements that are not on the list, and for anything but elements,
+/// Parses the text. Throws UsageError for elements that are not listed, and for anything except elements,
 /// properties, links and caps.
 UntrustedText read_untrusted(std::string_view text);
 
-/// Sets the properties of the elements that GStreamer made of `text.graph`. Throws UsageError for those that
-/// are not on the list.
+/// Sets the properties of the elements made from `text.graph`. Throws UsageError for properties that are not
+/// listed.
 void apply_untrusted(const UntrustedText& text, GstElement* bin);
 
-/// From now on an element that is added to the bin and is not on the list stays stopped, with an error on the
-/// bus.
+/// From now on, unlisted elements added to the bin stay stopped, with an error on the bus.
 void watch_untrusted(GstElement* bin);
+
+/// Restricts a decodebin to containers on a list, parsers and decoders: nothing that follows addresses in a
+/// stream (HLS, DASH, SDP, …). Refusals are errors on the bus. `packets`: also RTP depayloaders.
+void allow_codecs_only(GstElement* decodebin, bool packets = false);
+
+/// True if a decodebin may use this element: a container on the list, a parser, a decoder or a depayloader.
+bool is_codec(GstElementFactory* factory);
 
 } // namespace specklescope

@@ -23,7 +23,7 @@ namespace {
 
 using Format = V4l2Params::Format;
 
-/// From sysfs, without touching the devices. Index 0 is a camera's image node; others carry its metadata.
+/// From sysfs, without opening devices. Index 0 is a camera's image node; others carry metadata.
 std::vector<std::pair<std::string, std::string>> discover() {
     std::vector<std::pair<std::string, std::string>> found;
     std::error_code failed;
@@ -139,7 +139,7 @@ private:
             info.rate = rate;
     }
 
-    /// A camera that keeps the value of its automatic up to date is asked now and then.
+    /// Regularly queries a camera that updates the value of its automatic exposure.
     void describe(FrameInfo& info) override {
         constexpr auto kAskEvery = std::chrono::milliseconds(500);
         if (controls_ && follows_ && SteadyClock::now() - read_ > kAskEvery)
@@ -149,13 +149,12 @@ private:
             info.gain = gain;
     }
 
-    /// Another handle on the device than the stream's: controls may be set through any, before it streams as
-    /// well.
+    /// A second handle on the device for controls, which also works before streaming.
     void open_controls(const std::string& device) {
         file_ = File(::open(device.c_str(),
                             O_RDWR | O_NONBLOCK | O_CLOEXEC)); // NOLINT(cppcoreguidelines-pro-type-vararg)
         if (file_.fd() < 0)
-            return; // v4l2src says why
+            return; // v4l2src reports the reason
         controls_.emplace(name(), [fd = file_.fd()](unsigned long request, void* argument) {
             int failed = 0;
             do
@@ -174,7 +173,7 @@ private:
         read_ = SteadyClock::now();
     }
 
-    /// What the camera made of what was asked for.
+    /// Reads the camera's actual settings.
     void read_back() {
         read_exposure();
         const bool automatic = controls_->automatic_exposure();
@@ -194,11 +193,11 @@ private:
     }
 
     std::string device_;
-    V4l2Params asked_; ///< params() hold what became of it
+    V4l2Params asked_; ///< as requested; params() contain the actual values
     File file_;
     std::optional<V4l2Controls> controls_; ///< while the device is open
     double exposure_ms_ = std::numeric_limits<double>::quiet_NaN();
-    bool follows_ = false; ///< exposure_ms_ changes by itself
+    bool follows_ = false; ///< exposure_ms_ changes automatically
     SteadyClock::time_point read_{};
 };
 

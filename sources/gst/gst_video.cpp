@@ -3,19 +3,17 @@
 #include "base/log.hpp"
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_colour.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_index.hpp"
-#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/registry.hpp"
-#include "sources/speed.hpp"
-#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -39,12 +37,12 @@ GstHandle<GstCaps> caps_of(GstPad* pad) {
     return GstHandle<GstCaps>(caps ? caps : gst_pad_query_caps(pad, nullptr));
 }
 
-/// Sound and subtitles are not decoded: a missing audio decoder is no reason to refuse a film.
-/// A picture that no memory is allowed for is none either: a file of a few bytes may claim any size.
+/// Refuses sound and subtitles: a missing audio decoder must not fail a video.
+/// Also refuses images above the memory limit: a tiny file may claim any size.
 gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer most_bytes) {
     const GstStructure* claimed = gst_caps_get_structure(caps, 0);
     gint width = 0, height = 0;
-    constexpr std::uint64_t kBytes = 4; // a pixel, at most about
+    constexpr std::uint64_t kBytes = 4; // bytes per pixel, upper estimate
     if (starts_with(caps, "video/") && gst_structure_get_int(claimed, "width", &width) &&
         gst_structure_get_int(claimed, "height", &height) && width > 0 && height > 0 &&
         static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) >
@@ -67,7 +65,7 @@ gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer mo
     return !starts_with(caps, "audio/") && !starts_with(caps, "text/") && !starts_with(caps, "subpicture/");
 }
 
-/// The first video stream is ours.
+/// Links only the first video stream.
 void link_video(GstElement*, GstPad* pad, gpointer convert) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
     if (!gst_pad_is_linked(sink.get()) && starts_with(caps_of(pad).get(), "video/x-raw"))
@@ -80,7 +78,7 @@ void check_found(GstElement* decoder, gpointer convert) {
         GST_ELEMENT_ERROR(decoder, STREAM, WRONG_TYPE, ("it holds no video that can be decoded"), (nullptr));
 }
 
-/// A decoder that meets damaged data says so, instead of going on with what it can guess.
+/// Makes decoders report damaged data instead of guessing.
 void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
     if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "max-errors"))
         g_object_set(element, "max-errors", 0, nullptr);
@@ -100,7 +98,7 @@ public:
         landing_.reset();
         counted_.reset();
         claimed_.reset();
-        told_doubts_.clear();
+        invalid_values_.clear();
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
@@ -115,7 +113,8 @@ public:
             if (status == Status::frame)
                 pacer_.take(rate);
             return status;
-        } catch (const RunError&) { // a decoder that began at a key frame may lack what others began with
+            // a decoder started at a key frame may lack data that others started with
+        } catch (const RunError&) {
             if (!landing_ || !landing_->by_time)
                 throw;
             count_from_start();
@@ -141,27 +140,27 @@ public:
             make_index();
         if (frame >= length() && length() > 0 && grown()) {
             const std::uint64_t here = landing_ ? landing_->frame : index_;
-            restart(); // what reads it has asked for its length
+            restart(); // the element asked for the length when it started
             make_index();
             if (frame >= length() && here < length())
                 land(here);
         }
         if (frame >= length() && length() > 0)
             refuse_frame(path_, frame, length());
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
         land(frame);
     }
 
 private:
-    /// On the way to a frame that was sought.
+    /// A seek in progress.
     struct Landing {
         std::uint64_t frame = 0;
-        bool by_time = false;     ///< from a key frame on; else all are counted from the first on
-        std::uint64_t passed = 0; ///< by count
+        bool by_time = false;     ///< from a key frame; else counted from the first frame
+        std::uint64_t passed = 0; ///< number of skipped frames
     };
 
-    /// The packets' times are those of the frames, as far as the first one tells; a frame that has none of
-    /// them is found by counting.
+    /// True if packet times equal frame times, judging by the first frame; frames without such a time are
+    /// found by counting.
     bool trusted() const {
         return packets_ && demuxer_ != Demuxer::unknown && !packets_->times.empty() &&
                std::abs(packets_->times.front() - first_time_) <= kSameTime;
@@ -181,14 +180,14 @@ private:
 
     void land(std::uint64_t frame) {
         landing_ = Landing{.frame = frame, .by_time = trusted() && seeks_by_time()};
-        if (!landing_->by_time || !go_to(packets_->times[frame]))
+        if (!landing_->by_time || !seek_time(packets_->times[frame]))
             count_from_start();
     }
 
     void count_from_start() {
         landing_->by_time = false;
         landing_->passed = 0;
-        if (demuxer_ != Demuxer::exact || !go_to(0))
+        if (demuxer_ != Demuxer::exact || !seek_time(0))
             restart();
     }
 
@@ -197,7 +196,7 @@ private:
             return true;
         if (landing_->by_time) {
             const std::int64_t goal = packets_->times[landing_->frame];
-            if (damaged) { // what is whole in a run from the beginning may lack others here
+            if (damaged) { // a frame that decodes from the beginning may lack references here
                 count_from_start();
                 return false;
             }
@@ -229,7 +228,7 @@ private:
         sought_ = false;
         const std::string texts = matroska_texts(path_);
         recorded_.begin(std::string_view(texts).substr(std::min(texts.find("{\"finished\""), texts.size())));
-        told_doubts_.tell(path_, recorded_.doubts());
+        invalid_values_.log(path_, recorded_.doubts());
         first_capture_ns_ = recorded_.now().capture_ns.value_or(0);
         index_ = 0;
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
@@ -241,10 +240,11 @@ private:
         add_and_link(graph.pipeline.get(), {file.get(), decoder.get()});
         add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
         allow_codecs_only(decoder.get());
-        // Of its own: a decoder that is let go while it still looks for codecs may ask beyond this object.
+        // Separate ownership: a decoder may call back after this object is destroyed, while it still searches
+        // codecs.
         g_signal_connect_data(
             decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding),
-            new std::uint64_t(most_bytes_), // NOLINT: GLib's way to own
+            new std::uint64_t(most_bytes_), // NOLINT: GLib's ownership convention
             [](gpointer most, GClosure*) { delete static_cast<std::uint64_t*>(most); }, // NOLINT: as above
             GConnectFlags{});
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());
@@ -267,7 +267,7 @@ private:
             info.frames = 0;
     }
 
-    /// claimed_bytes() of the file as it is now; the walk through it is made once.
+    /// claimed_bytes() of the current file; computed once.
     std::uint64_t claimed() {
         std::error_code failed;
         const std::uintmax_t bytes = std::filesystem::file_size(path_, failed);
@@ -294,8 +294,7 @@ private:
             !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) || duration <= 0 ||
             claimed() > bytes_)
             return;
-        // Containers round times, most of them to 1 ms; a length that is no whole number of frames tells
-        // nothing.
+        // Containers round times, usually to 1 ms; a length that is no whole number of frames is ignored.
         const double frames = static_cast<double>(duration) * 1e-9 * info.rate;
         if (std::abs(frames - std::round(frames)) < 0.05 + 1e-3 * info.rate)
             info.frames = static_cast<std::uint64_t>(std::round(frames));
@@ -306,7 +305,7 @@ private:
             count_from_start();
             return Status::idle;
         }
-        told_ = landing_ ? landing_->passed : index_; // so many there are
+        told_ = landing_ ? landing_->passed : index_; // now the known length
         counted_ = {told_, bytes_};
         if (const std::uint64_t times = std::exchange(doubtful_, 0); times > 1)
             run_log().warn("'{}': {} frames repeat a time or go back in time.", path_, times);
@@ -327,7 +326,7 @@ private:
         return Status::idle;
     }
 
-    /// What the recorder had not got lies between two frames as it did live.
+    /// Frames the recorder missed are a gap between two frames, as in the live run.
     std::uint64_t lost_before(std::optional<std::uint64_t>) override {
         const std::optional<std::uint64_t> before = recorded_.now().sequence;
         recorded_.seek(index_);
@@ -353,7 +352,7 @@ private:
             info.full_scale = recorded_.now().full_scale;
     }
 
-    /// A time that does not grow is replaced, and its frame is marked.
+    /// Replaces a time that does not increase, and marks its frame.
     void check_time(FrameInfo& info) {
         info.capture_ns = playback_.next(info.capture_ns, true);
         if (!playback_.doubtful())
@@ -366,7 +365,7 @@ private:
     }
 
     std::string explain(const Failure& failure) const override {
-        if (failure.reason == "Unable to allocate memory") // avdec says so of a format that it does not know
+        if (failure.reason == "Unable to allocate memory") // avdec's message for an unknown format
             return "'" + path_ +
                    "' cannot be read as video: GStreamer does not know its pixels (as grey of 10 or 12 "
                    "bits), or memory is short; " +
@@ -375,28 +374,29 @@ private:
     }
 
     std::string path_;
-    std::uint64_t most_bytes_ = std::numeric_limits<std::uint64_t>::max(); ///< MemoryLimit of who opened it
+    /// MemoryLimit of the opening thread
+    std::uint64_t most_bytes_ = std::numeric_limits<std::uint64_t>::max();
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
-    RecordedText recorded_; ///< of a recording of ours, from its tags
-    ToldDoubts told_doubts_;
+    RecordedText recorded_; ///< of our recordings, from tags
+    InvalidValueLog invalid_values_;
     PlaybackTimes playback_;
-    std::uint64_t doubtful_ = 0;                    ///< frames with a time that did not grow
+    std::uint64_t doubtful_ = 0;                    ///< frames whose time did not increase
     std::int64_t untimed_ = 0;                      ///< frames so far
-    std::int64_t first_capture_ns_ = 0;             ///< of a recording of ours
+    std::int64_t first_capture_ns_ = 0;             ///< of our recordings
     std::uint64_t index_ = 0;                       ///< of the next frame in the file
     static constexpr std::int64_t kSameTime = 1000; ///< ns
-    std::optional<PacketIndex> packets_;            ///< nothing: not looked for yet
+    std::optional<PacketIndex> packets_;            ///< nothing: not determined yet
     std::int64_t first_time_ = 0;
-    std::uint64_t told_ = 0; ///< frames, as the file says, or as they were counted; 0: unknown
+    std::uint64_t told_ = 0; ///< number of frames, from the file or counted; 0: unknown
     struct Counted {
         std::uint64_t frames;
-        std::uintmax_t bytes; ///< of the file then
+        std::uintmax_t bytes; ///< of the file at that time
     };
     std::optional<Counted> counted_; ///< at its end
     struct Claimed {
         std::uint64_t claim;
-        std::uintmax_t bytes; ///< of the file then
+        std::uintmax_t bytes; ///< of the file at that time
     };
     std::optional<Claimed> claimed_;
     Demuxer demuxer_ = Demuxer::unknown;

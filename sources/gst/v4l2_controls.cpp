@@ -14,7 +14,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr double kSteps = 10; ///< of V4L2_CID_EXPOSURE_ABSOLUTE in a ms
+constexpr double kSteps = 10; ///< per ms, of V4L2_CID_EXPOSURE_ABSOLUTE
 
 std::string number(double value) { return to_string(ParamValue(value)); }
 
@@ -31,7 +31,7 @@ struct V4l2Controls::Control {
     int low = 0, high = 0, step = 1;
     bool is_volatile = false;
 
-    /// The value that the camera has, nearest to the one asked for.
+    /// The nearest value supported by the camera.
     int nearest(double value) const {
         return low + static_cast<int>(std::lround((value - low) / step)) * step;
     }
@@ -82,7 +82,7 @@ void V4l2Controls::set_exposure(double ms) {
     const std::optional<Control> mode = find(V4L2_CID_EXPOSURE_AUTO);
     if (ms <= 0) {
         if (!mode)
-            return; // it has no automatic to go back to
+            return; // it has no automatic mode to return to
         for (const int automatic : {V4L2_EXPOSURE_APERTURE_PRIORITY, V4L2_EXPOSURE_AUTO})
             if (offers(*mode, automatic))
                 return set(*mode, automatic, "automatic exposure");

@@ -1,5 +1,4 @@
-// Exposure, gain and frame rate of a V4L2 camera, by its controls: set, and read back as the camera took
-// them.
+// Exposure, gain and frame rate of a V4L2 camera through its controls: set, and read back.
 #pragma once
 
 #include <functional>
@@ -8,25 +7,25 @@
 
 namespace specklescope {
 
-/// ioctl(2) on the camera: 0, or the error number. A test puts a camera of its own here.
+/// ioctl(2) on the camera: 0, or the error number. Tests replace it with a simulated camera.
 using V4l2Ioctl = std::function<int(unsigned long request, void* argument)>;
 
-/// What a camera lacks is refused by UsageError in one sentence; what it refuses itself by RunError.
+/// Throws UsageError for missing controls, RunError if the camera refuses a value.
 class V4l2Controls {
 public:
     V4l2Controls(std::string camera, V4l2Ioctl ioctl)
         : camera_(std::move(camera)), ioctl_(std::move(ioctl)) {}
 
-    /// The exposure time in ms, which ends the camera's automatic (V4L2_CID_EXPOSURE_ABSOLUTE, in steps of
-    /// 100 µs); 0: the automatic again.
+    /// Exposure time in ms, which turns off automatic exposure (V4L2_CID_EXPOSURE_ABSOLUTE, in steps of 100
+    /// µs); 0: automatic.
     void set_exposure(double ms);
-    /// In the camera's own unit, which ends its automatic gain; −1: the automatic again, where there is one.
+    /// In the camera's own unit; turns off automatic gain; −1: automatic, if available.
     void set_gain(double gain);
-    /// Frames/s. Many cameras take one only before they stream.
+    /// Frames/s. Many cameras accept it only before streaming.
     void set_rate(double rate);
 
-    // As they are now; nothing where the camera does not say. An automatic exposure is told only by a camera
-    // that keeps its value up to date (V4L2_CTRL_FLAG_VOLATILE).
+    // Current values; nothing if the camera does not report them. An automatic exposure is reported only by
+    // cameras that keep it up to date (V4L2_CTRL_FLAG_VOLATILE).
     std::optional<double> exposure_ms() const;
     std::optional<double> gain() const;
     std::optional<double> rate() const;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxExposures = 48;
 constexpr int kMaxPhases = 24;
-constexpr int kBand = 64;           ///< rows that come from one exposure
+constexpr int kBand = 64;           ///< rows from one exposure
 constexpr double kFullWell = 20000; ///< electrons at full scale
 constexpr double kReadNoise = 6;    ///< electrons
 
@@ -54,8 +54,8 @@ SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
     truth.scene = scene_of(options);
     truth.beta = SpeckleOptics(options.speckle).beta();
     truth.full_scale = std::exp2(options.bits) - 1;
-    // The gain is set as one would on a camera: full scale 8 standard deviations above the mean, so that
-    // almost nothing saturates, but not less than a quarter of the scale.
+    // The gain is set as on a camera: full scale is 8 standard deviations above the mean, so that almost
+    // nothing saturates, but the mean is at most a quarter of the scale.
     truth.mean = truth.full_scale / std::max(4.0, 1 + 8 * contrast_of(options, truth.beta));
     const double gain = truth.full_scale / kFullWell;
     truth.noise.gain = gain * options.noise * options.noise;
@@ -63,9 +63,9 @@ SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
     return truth;
 }
 
-/// Before any of it is taken.
+/// Checks the memory before allocating it.
 SyntheticOptions ExposureCache::affordable(const SyntheticOptions& options) {
-    constexpr std::uint64_t kMaps = 7; // of a scene, its mean and its rates, and a copy while it is drawn
+    constexpr std::uint64_t kMaps = 7; // a scene, its mean and rates, and a copy while it is drawn
     const std::uint64_t pixels =
         static_cast<std::uint64_t>(options.width) * static_cast<std::uint64_t>(options.height);
     const std::uint64_t exposures = pixels * (options.bits <= 8 ? 1 : 2) * kFewest;
@@ -106,8 +106,8 @@ ExposureCache::ExposureCache(const SyntheticOptions& options)
 
 ExposureCache::~ExposureCache() = default;
 
-/// Exposure i shows phase (i·5 mod phases)/phases: 5 is prime to 24 and the first few are spread over the
-/// heartbeat.
+/// Exposure i shows phase (i·5 mod phases)/phases: 5 and 24 are coprime, so that the first few are spread
+/// over the heartbeat.
 static int phase_of(int i, int phases) { return phases % 5 == 0 ? i % phases : i * 5 % phases; }
 
 void ExposureCache::make(int i) {
@@ -125,11 +125,10 @@ void ExposureCache::make(int i) {
 }
 
 void ExposureCache::fill(const std::stop_token& stop) {
-    // A camera does not take the processor from those who look at its frames: while it runs, a quarter of it
-    // at most.
+    // The simulated camera uses at most a quarter of the processor, to leave the rest for processing.
     using Clock = std::chrono::steady_clock;
     const bool beside = options_.live && options_.rate > 0;
-    const int pauses = beside ? std::max(0, 8 / parallel_threads() - 1) : 0; // as long as the work
+    const int pauses = beside ? std::max(0, 8 / parallel_threads() - 1) : 0; // in units of the work
     const ThreadLimit limit(beside ? 1 : 0);
     const WatchWork watch([&stop](std::string_view, double) { return !stop.stop_requested(); });
     try {
@@ -141,7 +140,7 @@ void ExposureCache::fill(const std::stop_token& stop) {
             all_.notify_all();
             all_.wait_for(lock, stop, pauses * (Clock::now() - begin), [] { return false; });
         }
-    } catch (const Cancelled&) { // NOLINT(bugprone-empty-catch): nobody waits for it any more
+    } catch (const Cancelled&) { // NOLINT(bugprone-empty-catch): no longer needed
     } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();
@@ -161,13 +160,14 @@ int ExposureCache::choose(double phase, std::uint64_t dice) const {
     const int ready = ready_.load(std::memory_order_acquire);
     if (phases_ == 1)
         return static_cast<int>(dice % static_cast<std::uint64_t>(ready));
-    // Between two phases the nearer one is likelier: the mean over bands and frames moves smoothly.
+    // Chooses between two phases with a probability by distance, so that the mean over bands and frames
+    // changes smoothly.
     const double dither = static_cast<double>(dice & 0xffff) * 0x1p-16;
     const int wanted = static_cast<int>(std::floor(phase * phases_ + dither)) % phases_;
     int best = 0;
     int best_far = phases_ + 1;
     const int start = static_cast<int>((dice >> 16) % static_cast<std::uint64_t>(ready));
-    for (int k = 0; k < ready && best_far > 0; ++k) { // while the cache fills: the nearest phase there is
+    for (int k = 0; k < ready && best_far > 0; ++k) { // while the cache fills: the nearest available phase
         const int i = (start + k) % ready;
         const int apart = std::abs(phase_of(i, phases_) - wanted);
         const int far = std::min(apart, phases_ - apart);
@@ -183,7 +183,7 @@ void ExposureCache::compose(std::uint64_t number, double seconds, HostView to) c
     const double beats = seconds * kPulseRate;
     const double phase = beats - std::floor(beats);
     const std::uint64_t stream = random_bits(seed_of(options_) + 1, number);
-    // Where the bands begin moves from frame to frame, so that their seams never stand still.
+    // Band boundaries move from frame to frame, so that seams are not visible.
     int y = -static_cast<int>(stream % kBand);
     for (std::uint64_t band = 0; y < shape_.height; ++band, y += kBand) {
         const ConstHostView from = exposure(choose(phase, random_bits(stream, band)));

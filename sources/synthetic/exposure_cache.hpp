@@ -1,4 +1,4 @@
-// Exposures of a scene made ahead of time, so that a frame costs no more than a copy.
+// Precomputed exposures of a scene, so that a frame only costs a copy.
 #pragma once
 
 #include "sources/synthetic/synthetic_source.hpp"
@@ -11,8 +11,8 @@
 
 namespace specklescope {
 
-/// Phases of the heartbeat × independent realisations, filled by a thread of its own. About kBudget bytes, or
-/// kFewest exposures where those are larger.
+/// Phases of the heartbeat × independent realisations, computed on a separate thread. About kBudget bytes, or
+/// kFewest exposures if those are larger.
 class ExposureCache {
 public:
     static constexpr std::size_t kBudget = std::size_t{144} << 20;
@@ -25,10 +25,10 @@ public:
 
     const Shape& shape() const { return shape_; }
     const SyntheticTruth& truth() const { return truth_; }
-    /// Waits until every exposure is there, no longer than `patience`; rethrows what stopped the thread.
+    /// Waits at most `patience` until all exposures are ready; rethrows an exception of the thread.
     bool wait_all(std::chrono::milliseconds patience);
     /// Frame `number` at `seconds`: bands of rows from different exposures of about that phase, chosen by the
-    /// number. At least one exposure is there from the beginning.
+    /// number. At least one exposure is always ready.
     void compose(std::uint64_t number, double seconds, HostView to) const;
 
 private:
@@ -47,13 +47,13 @@ private:
     int phases_ = 1;
     int exposures_ = 1;
     std::vector<std::byte> pixels_;
-    std::vector<float> mean_;  ///< DN a pixel
-    std::vector<float> rates_; ///< of the exposure in the making
+    std::vector<float> mean_;  ///< DN per pixel
+    std::vector<float> rates_; ///< of the exposure being computed
     std::atomic<int> ready_{0};
     std::mutex mutex_;
     std::condition_variable_any all_;
     std::exception_ptr failure_;
-    std::jthread worker_; ///< last: joined before anything it uses goes
+    std::jthread worker_; ///< last: joined before the members it uses are destroyed
 };
 
 } // namespace specklescope

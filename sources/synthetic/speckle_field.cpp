@@ -25,8 +25,8 @@ double expected_contrast(double x, double beta) { return std::sqrt(beta * lorent
 // ---------------------------------------------------------------------------------------------------
 
 SpeckleOptics::SpeckleOptics(double speckle) {
-    // |μ(Δ)|² = e^{−Δ²/2σ²} for a Gaussian pupil filter of standard deviation σ: FWHM = 2.3548 σ; two steps a
-    // pixel.
+    // |μ(Δ)|² = e^{−Δ²/2σ²} for a Gaussian pupil filter with standard deviation σ: FWHM = 2.3548 σ; two steps
+    // per pixel.
     const double sigma = 2 * speckle / 2.3548;
     const int radius = std::max(1, static_cast<int>(std::ceil(3.5 * sigma)));
     std::vector<double> taps;
@@ -46,7 +46,7 @@ double SpeckleOptics::field_correlation(int half_pixels) const {
 }
 
 double SpeckleOptics::axis_covariance(int pixels) const {
-    // Points 2p and 2p+1 of one pixel against 2q and 2q+1 of the other: lags 2Δ−1, 2Δ (twice), 2Δ+1.
+    // Points 2p and 2p+1 of one pixel and 2q and 2q+1 of the other: lags 2Δ−1, 2Δ (twice), 2Δ+1.
     const auto power = [this](int lag) { return std::pow(field_correlation(std::abs(lag)), 2); };
     return (power(2 * pixels - 1) + 2 * power(2 * pixels) + power(2 * pixels + 1)) / 4;
 }
@@ -56,9 +56,9 @@ double SpeckleOptics::axis_covariance(int pixels) const {
 
 namespace {
 
-constexpr int kBandRows = 64; ///< pixel rows that one task makes
+constexpr int kBandRows = 64; ///< pixel rows per task
 
-/// Adds taps[t]·from(t)[x] to sums[0 … n − 1], which stay in registers where n is known to the compiler.
+/// Adds taps[t]·from(t)[x] to sums[0 … n − 1], which stay in registers if n is known at compile time.
 template <class From, class Count>
 void add_weighted(const std::vector<float>& taps, const From& from, int x, Count n, float* sums) {
     for (std::size_t t = 0; t < taps.size(); ++t) {
@@ -83,7 +83,7 @@ void weighted_sum(const std::vector<float>& taps, const From& from, int count, f
     add_weighted(taps, from, x, count - x, to + x);
 }
 
-/// Filters bands of one component of the field on the torus; noise is made on the fly, row by row.
+/// Filters bands of one field component on the torus; noise is generated row by row.
 class FieldBand {
 public:
     FieldBand(int width, int height, const std::vector<float>& taps)
@@ -173,7 +173,7 @@ SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std
 // -------------------------------------------------------------------------------------------------
 
 ModeWeights mode_weights(double contrast2) {
-    if (contrast2 * kModes <= 1) { // more patterns would be needed than there are: the rest is constant
+    if (contrast2 * kModes <= 1) { // more patterns would be needed: the rest is constant
         const double part = std::sqrt(contrast2 * kModes);
         return {1.0F, static_cast<float>(part / kModes), static_cast<float>(1 - part)};
     }
@@ -190,8 +190,8 @@ ModeWeights mode_weights(double contrast2) {
 
 namespace {
 
-/// mode_weights over x = T/τc on a grid that is linear within each 1/32 of an octave, so that the bits of x
-/// are the index.
+/// mode_weights over x = T/τc on a grid that is linear within each 1/32 of an octave, so that the index is
+/// taken from the bits of x.
 class WeightTable {
 public:
     static const WeightTable& instance() {
@@ -225,10 +225,10 @@ private:
 
 constexpr std::size_t kNoiseTable = 1 << 16;
 
-/// Never destroyed: a program that ends with an open stream still makes frames then.
+/// Never destroyed: a program may exit while a stream still makes frames.
 const std::vector<float>& noise_table() {
     static const std::vector<float>& table = *[] {
-        auto* values = new std::vector<float>(kNoiseTable + SpeckleBank::kMaxSide); // NOLINT: as said
+        auto* values = new std::vector<float>(kNoiseTable + SpeckleBank::kMaxSide); // NOLINT: never destroyed
         for (std::size_t i = 0; i < values->size(); ++i)
             (*values)[i] = random_normal(0x5eed, i);
         return values;
@@ -236,7 +236,7 @@ const std::vector<float>& noise_table() {
     return table;
 }
 
-/// Columns worked on at a time: what is read of the table of noise is a whole piece.
+/// Columns per piece, each a contiguous part of the noise table.
 constexpr int kPiece = 1024;
 
 struct Piece {
@@ -267,7 +267,7 @@ public:
     }
 
 private:
-    /// Weights of each pixel; returns how many patterns matter in this piece.
+    /// Computes the weights of each pixel; returns the number of patterns that matter in this piece.
     int weigh(const float* rates, int count, Piece& piece) const {
         const auto& table = WeightTable::instance();
         const auto time = static_cast<float>(exposure_.time_s);

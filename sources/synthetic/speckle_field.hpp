@@ -1,12 +1,11 @@
-// Simulated speckle whose contrast is known at every pixel: the statistics, and the patterns they are made
-// of.
+// Simulated speckle with known contrast at every pixel: statistics and patterns.
 //
 // A fully developed speckle pattern is |z|² of a circular-Gaussian field z with the correlation of a Gaussian
-// pupil. While the field decorrelates as e^{−Δt/τc}, a camera that exposes for T sees a weighted sum Σ
-// wⱼ·|zⱼ|² of independent patterns (the modes of the correlation over the exposure) with Σwⱼ = 1 and Σwⱼ² =
-// K²/β, where K² follows the n = 1 row of Bandyopadhyay 2005. Here the weights fall geometrically, wⱼ ∝ rʲ,
-// with r chosen for exactly that K²: one multiplication and one addition a pattern and pixel, for a different
-// r at every pixel. Mean and contrast are exact; higher moments are those of a sum of few to many
+// pupil. While the field decorrelates as e^{−Δt/τc}, a camera with exposure T sees a weighted sum Σ wⱼ·|zⱼ|²
+// of independent patterns (the modes of the correlation over the exposure) with Σwⱼ = 1 and Σwⱼ² = K²/β,
+// where K² follows the n = 1 row of Bandyopadhyay 2005. Here the weights decrease geometrically, wⱼ ∝ rʲ,
+// with r chosen for exactly that K²: one multiplication and one addition per pattern and pixel, with a
+// different r for every pixel. Mean and contrast are exact; higher moments are those of a sum of few to many
 // exponentials, as in nature.
 #pragma once
 
@@ -20,17 +19,17 @@ namespace specklescope {
 /// K²/β of the exposure-averaged intensity, x = T/τc ≥ 0: (e^{−2x} − 1 + 2x)/(2x²), by its series near 0.
 double lorentzian_contrast2(double x);
 
-/// K = √(β·K²(x)/β): what an ideal measurement of very many pixels gives, without camera noise.
+/// K = √(β·K²(x)/β): result of an ideal measurement over very many pixels, without camera noise.
 double expected_contrast(double x, double beta);
 
-/// The pixel is the mean of 2×2 points of the field; `speckle` is the full width at half maximum, in pixels,
-/// of the autocovariance of the intensity at a point.
+/// A pixel is the mean of 2×2 points of the field; `speckle` is the full width at half maximum, in pixels, of
+/// the autocovariance of the intensity at a point.
 class SpeckleOptics {
 public:
     explicit SpeckleOptics(double speckle);
     /// Taps of the pupil's filter along one axis, at half-pixel steps; Σh² = 1.
     const std::vector<float>& taps() const { return taps_; }
-    /// Coherence factor: variance over mean² of a still pattern, from the size of pixel and speckle.
+    /// Coherence factor: variance over mean² of a static pattern, from the sizes of pixel and speckle.
     double beta() const { return axis_covariance(0) * axis_covariance(0); }
     /// Autocovariance of the pixels' intensity, relative to its mean²: c(dx)·c(dy); c(0)² = β.
     double axis_covariance(int pixels) const;
@@ -40,13 +39,13 @@ private:
     std::vector<float> taps_;
 };
 
-/// What a camera adds, in digital numbers (DN): variance = gain·I + floor.
+/// Camera noise in digital numbers (DN): variance = gain·I + floor.
 struct CameraNoise {
     double gain = 0;  ///< DN per electron
     double floor = 0; ///< DN²: read noise squared (rounding adds its own 1/12)
 };
 
-/// Still patterns of mean 1 on a torus, so that any shift of one is as good as the original.
+/// Static patterns with mean 1 on a torus, so that any shift is equivalent.
 class SpeckleBank {
 public:
     static constexpr int kPatterns = 4;
@@ -67,7 +66,7 @@ private:
     std::vector<float> data_;
 };
 
-/// How many patterns an exposure is the sum of, at most.
+/// Maximum number of patterns in an exposure.
 inline constexpr int kModes = 48;
 
 /// Weights wⱼ = scale·ratioʲ (j < kModes) and a constant part: offset + scale·Σratioʲ·|zⱼ|².
@@ -77,20 +76,20 @@ struct ModeWeights {
 /// For K²/β = contrast2: Σw + offset = 1, Σw² = contrast2.
 ModeWeights mode_weights(double contrast2);
 
-/// One exposure of a scene: rate(x, y) = 1/τc and brightness (mean DN) a pixel.
+/// One exposure of a scene, with rate(x, y) = 1/τc and brightness (mean DN) per pixel.
 struct SpeckleExposure {
     double time_s = 0;
-    std::uint64_t seed = 0;         ///< chooses the patterns' shifts and the noise
-    std::uint64_t pattern_seed = 0; ///< the same for two exposures: the same speckle, other noise
+    std::uint64_t seed = 0;         ///< determines the patterns' shifts and the noise
+    std::uint64_t pattern_seed = 0; ///< equal for two exposures: the same speckle, different noise
     double full_scale = 4095;
     CameraNoise noise;
 };
-/// `rates` (1/s) and `mean` (DN) are w·h row by row. Values are rounded to the nearest integer and clamped to
-/// 0…full_scale. `to`: u8 or u16, one channel. Uses all cores.
+/// `rates` (1/s) and `mean` (DN) have w·h values, row by row. Values are rounded to the nearest integer and
+/// clamped to 0…full_scale. `to`: u8 or u16, one channel. Uses all cores.
 void expose(const SpeckleBank& bank, const float* rates, const float* mean, const SpeckleExposure& exposure,
             HostView to);
 
-/// Counter-based random numbers: element i of stream `seed`, whichever thread asks.
+/// Counter-based random numbers: element i of stream `seed`, the same on every thread.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15ULL; // SplitMix64 (Steele, Lea, Flood 2014)
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -100,7 +99,7 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
 inline double random_unit(std::uint64_t seed, std::uint64_t i) {
     return static_cast<double>(random_bits(seed, i) >> 11) * 0x1p-53;
 }
-/// Mean 0, variance 1; the sum of 8 bytes, near enough to a Gaussian once filtered or as camera noise.
+/// Mean 0, variance 1; the sum of 8 bytes, close enough to a Gaussian after filtering or as camera noise.
 inline float random_normal(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t z = random_bits(seed, i);
     z = (z & 0x00ff00ff00ff00ffULL) + ((z >> 8) & 0x00ff00ff00ff00ffULL);

@@ -2,14 +2,13 @@
 #include "sources/registry.hpp"
 
 #include "sources/pacer.hpp"
-#include "sources/speed.hpp"
 #include "sources/synthetic/exposure_cache.hpp"
 
 namespace specklescope {
 
 namespace {
 
-constexpr double kFallbackRate = 60; ///< of the heartbeat's clock where frames have no rate
+constexpr double kFallbackRate = 60; ///< for the heartbeat's clock if frames have no rate
 
 class SyntheticSource final : public Source {
 public:
@@ -38,7 +37,7 @@ public:
             cache_ = std::make_unique<ExposureCache>(options());
             stale_ = false;
         }
-        // Not live: the same frames whenever they are taken, so nothing is shown before all is there.
+        // Not live: frames must not depend on timing, so none is shown before all exposures are ready.
         if (!live_ && !cache_->wait_all(std::chrono::milliseconds(50)))
             return Status::idle;
         pacer_.set_speed(live_ ? 1 : options().speed);
@@ -61,7 +60,7 @@ public:
             port.submit(std::move(frame));
         }
         ++number_;
-        return Status::frame; // also when no slot was free: the camera did not fall silent
+        return Status::frame; // also without a free slot: the camera is not silent
     }
 
     std::uint64_t length() override { return live_ ? 0 : static_cast<std::uint64_t>(options().frames); }
@@ -72,10 +71,10 @@ public:
         if (options().frames > 0 && frame >= length())
             refuse_frame("synthetic", frame, length());
         number_ = frame;
-        step_ = step(); // as if it had run at the present rate from the beginning
+        step_ = step(); // as if it had run at this rate from the beginning
         turned_at_ = 0;
         turned_s_ = 0;
-        pacer_.hurry(at_once);
+        pacer_.skip_pacing(at_once);
     }
 
     void close() override {
@@ -105,7 +104,7 @@ private:
 
     double step() const { return 1 / (options().rate > 0 ? options().rate : kFallbackRate); }
     double seconds() const { return turned_s_ + static_cast<double>(number_ - turned_at_) * step_; }
-    /// Another rate moves the clock on from where it is.
+    /// With another rate the clock continues from its current phase.
     void turn_clock() {
         if (step() == step_)
             return;
@@ -117,12 +116,12 @@ private:
     std::unique_ptr<ExposureCache> cache_;
     Pacer pacer_;
     std::uint64_t number_ = 0; ///< of the next frame
-    // Of the heartbeat's clock, since its rate is what it is.
+    // State of the heartbeat's clock at the last change of its rate.
     double step_ = 0;
     std::uint64_t turned_at_ = 0;
     double turned_s_ = 0;
     bool live_ = true;
-    bool stale_ = false; ///< an edit asks for new exposures
+    bool stale_ = false; ///< an edit needs new exposures
 };
 
 std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {

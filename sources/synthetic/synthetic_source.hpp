@@ -1,12 +1,43 @@
-// Simulated speckle with known truth: for tests, for demonstrations, and for trying things without a camera.
+// Simulated speckle with known truth: for tests, demonstrations, and trying the program without a camera.
 #pragma once
 
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
 #include "sources/synthetic/speckle_field.hpp"
-#include "sources/synthetic/vessel_scene.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace specklescope {
+
+// The simulated cortex: a map of flow speed, drawn as trees of vessels on slow tissue.
+
+/// Maps of width·height values, row by row.
+struct SceneMaps {
+    int width = 0;
+    int height = 0;
+    std::vector<float> still; ///< static 1/τc (tissue), 1/s
+    std::vector<float> flow;  ///< mean 1/τc added by vessels, 1/s
+    std::vector<float>
+        pulse; ///< pulsating fraction of `flow`: 1/τc = still + flow·(1 + pulse·pulse_wave(phase))
+    std::vector<float> brightness; ///< relative, 0…1: illumination and absorption
+};
+
+/// Arteries and veins enter at the borders and branch by Murray's law (r₀³ = r₁³ + r₂³), with parabolic
+/// profiles on slowly varying tissue. The same seed and aspect ratio give the same image at any size.
+SceneMaps vessel_scene(int width, int height, std::uint64_t seed);
+
+/// One value of 1/τc everywhere, full brightness; rate 0: static.
+SceneMaps uniform_scene(int width, int height, double rate);
+
+/// Blood pressure over one heartbeat, phase 0…1 (periodic): mean 0, steep rise, a second smaller wave; peak
+/// near 1.
+double pulse_wave(double phase);
+inline constexpr double kPulseRate = 1.2;  ///< heartbeats per second
+inline constexpr double kTissueRate = 700; ///< mean 1/τc of the tissue, 1/s: τc 1.4 ms
+
+/// 1/τc in 1/s of every pixel at a phase of the heartbeat.
+void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates);
 
 struct SyntheticOptions {
     enum class Scene : std::uint8_t { vessels, uniform, still };
@@ -14,22 +45,22 @@ struct SyntheticOptions {
     Scene scene = Scene::vessels;
     int width = 1280;
     int height = 1024;
-    double rate = 60; ///< frames/s; 0: as fast as they are taken
-    double speed = 1; ///< not live: times the rate; 0: as fast as they are taken
+    double rate = 60; ///< frames/s; 0: as fast as possible
+    double speed = 1; ///< not live: factor of the rate; 0: as fast as possible
     int bits = 12;    ///< 8 or 9…16
     double exposure_ms = 5;
     double tau_ms = 1;  ///< correlation time of the uniform scene
     double speckle = 2; ///< px, full width at half maximum
-    double noise = 1;   ///< times the noise of a common camera; 0: none
+    double noise = 1;   ///< relative to the noise of a common camera; 0: none
     int seed = 1;
     int frames = 0;   ///< 0: endless
-    bool live = true; ///< drops what finds no slot, as a camera does
+    bool live = true; ///< drops frames without a slot, like a camera
 };
 
 SourceType synthetic_source_type();
 const ParamTable& synthetic_table();
 
-/// What the simulation is made of; shared by the source and by tests that hold its frames against the truth.
+/// Parameters of the simulation, shared by the source and by tests that compare its frames with the truth.
 struct SyntheticTruth {
     SceneMaps scene;
     double beta = 1;       ///< coherence factor of the optics
@@ -37,7 +68,7 @@ struct SyntheticTruth {
     double full_scale = 0; ///< (1 << bits) − 1
     CameraNoise noise;
 };
-/// Throws UsageError where the options contradict each other.
+/// Throws UsageError if the options contradict each other.
 SyntheticTruth synthetic_truth(const SyntheticOptions& options);
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-#include "sources/synthetic/vessel_scene.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 
 #include "base/long_work.hpp"
 #include "base/parallel.hpp"
@@ -15,7 +15,7 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 
 constexpr double kVesselRate = 9000; ///< 1/s on the axis of the widest vessel: τc 0.11 ms
-constexpr double kWidest = 17;       ///< radius in pixels where the shorter side is 1024
+constexpr double kWidest = 17;       ///< radius in pixels if the shorter side is 1024
 constexpr double kThinnest = 0.9;
 
 /// Sequential random numbers for drawing.
@@ -46,7 +46,7 @@ public:
           wide_(maps.width / scale_), high_(maps.height / scale_) {}
 
     void draw() {
-        // Two veins drain to the lower border, arteries come from above and from the side, as over a rat's
+        // Two veins drain to the lower border; arteries enter from above and from the side, as on a rat's
         // cortex.
         grow({wide_ * dice_.between(0.20, 0.34), high_ + 20, -kPi / 2 + dice_.between(0.0, 0.35), kWidest,
               false, 0});
@@ -59,7 +59,7 @@ public:
             grow({dice_.between(0.1, 0.9) * wide_, i == 0 ? high_ + 20 : -20.0,
                   (i == 0 ? -kPi / 2 : kPi / 2) + dice_.between(-0.4, 0.4), dice_.between(3.0, 5.0), i == 1,
                   2});
-        while (!tips_.empty()) { // the widest first: thin vessels end at wide ones, not the other way round
+        while (!tips_.empty()) { // the widest first: thin vessels end at wide ones, not the reverse
             const auto widest = std::max_element(
                 tips_.begin(), tips_.end(), [](const Tip& a, const Tip& b) { return a.radius < b.radius; });
             const Tip tip = *widest;
@@ -73,13 +73,13 @@ private:
 
     double next_fork(double radius) { return dice_.between(9, 20) * radius + dice_.between(14, 36); }
 
-    /// Draws from the tip onwards until the vessel leaves, runs into another or is too thin.
+    /// Draws from the tip until the vessel leaves the image, meets another or is too thin.
     void follow(Tip tip) {
         double curvature = 0;
         double to_fork = next_fork(tip.radius);
         double way = 0;
         double side = dice_.sign();
-        double home = tip.angle; // vessels meander around the direction in which they set out
+        double home = tip.angle; // vessels meander around their initial direction
         while (tip.radius > kThinnest && inside(tip) && way < 1600) {
             work_goes_on("drawing the simulated vessels");
             const double step = std::max(0.6, 0.22 * tip.radius);
@@ -102,7 +102,7 @@ private:
         }
     }
 
-    /// Gives off a branch to one side; returns the direction in which the main vessel goes on.
+    /// Adds a branch on one side; returns the new direction of the main vessel.
     double fork(Tip& tip, double side) {
         const double share =
             dice_.unit() < 0.25 ? dice_.between(0.35, 0.5) : dice_.between(0.06, 0.3); // of r³
@@ -121,7 +121,7 @@ private:
         return tip.x > -60 && tip.y > -60 && tip.x < wide_ + 60 && tip.y < high_ + 60;
     }
 
-    /// A vessel that is at least as fast lies just ahead; wide vessels pass over it instead.
+    /// True if a vessel that is at least as fast is just ahead; wide vessels pass over it instead.
     bool blocked(const Tip& tip) const {
         const double ahead = tip.radius + 3;
         const int x = static_cast<int>((tip.x + std::cos(tip.angle) * ahead) * scale_);
@@ -140,7 +140,7 @@ private:
                static_cast<std::size_t>(x);
     }
 
-    /// A disc of the vessel's cross-section: parabolic, faster where vessels lie on each other.
+    /// Draws a disc of the vessel's cross-section: parabolic, faster where vessels overlap.
     void stamp(const Tip& tip) {
         const double radius = std::max(tip.radius * scale_, 0.7);
         const double cx = tip.x * scale_;
@@ -158,7 +158,7 @@ private:
                     continue;
                 maps_.flow[index(x, y)] = value;
                 maps_.pulse[index(x, y)] = tip.artery ? 0.5F : 0.22F;
-                // Blood absorbs more the deeper the vessel.
+                // Deeper vessels absorb more.
                 const auto dark =
                     static_cast<float>(1 - 0.30 * std::min(1.0, radius / (kWidest * scale_)) * (1 - d2));
                 maps_.brightness[index(x, y)] = std::min(maps_.brightness[index(x, y)], dark);
@@ -193,7 +193,7 @@ void for_rows(int height, const auto& each) {
     });
 }
 
-/// [1 2 1]/4 along both axes: light spreads in tissue, edges are never sharp.
+/// [1 2 1]/4 along both axes: light spreads in tissue, so that edges are not sharp.
 void soften(std::vector<float>& map, int width, int height) {
     const std::vector<float> from = map;
     const auto at = [&](int x, int y) {
@@ -211,7 +211,7 @@ void soften(std::vector<float>& map, int width, int height) {
     });
 }
 
-/// Slow variation of the tissue's perfusion: a few waves; about ±1.
+/// Slow variation of the tissue's perfusion: a sum of a few waves, about ±1.
 double tissue_wave(double u, double v) {
     return 0.45 * std::sin(5.1 * u + 2.3 * v + 0.4) + 0.35 * std::sin(-3.7 * u + 6.9 * v + 2.0) +
            0.2 * std::sin(12.7 * u + 9.1 * v + 1.1);
@@ -231,7 +231,7 @@ SceneMaps vessel_scene(int width, int height, std::uint64_t seed) {
             const double u = (x + 0.5) / width;
             const double v = (y + 0.5) / height;
             maps.still[i] = static_cast<float>(kTissueRate * (1 + 0.25 * tissue_wave(u, v)));
-            // A laser beam widened to fill the picture.
+            // A laser beam expanded to fill the image.
             const double r2 = (u - 0.48) * (u - 0.48) + (v - 0.53) * (v - 0.53);
             maps.brightness[i] *= static_cast<float>(0.45 + 0.55 * std::exp(-1.6 * r2));
         }
@@ -250,7 +250,7 @@ double pulse_wave(double phase) {
         const double d = phase - centre - std::round(phase - centre);
         return std::exp(-0.5 * d * d / (width * width));
     };
-    // Two Gaussians of area √(2π)·width each, less their mean.
+    // Two Gaussians with area √(2π)·width, minus their mean.
     constexpr double kMean = 2.5066283 * (1.15 * 0.085 + 0.45 * 0.11);
     return 1.15 * wave(0.2, 0.085) + 0.45 * wave(0.52, 0.11) - kMean;
 }

@@ -3,7 +3,6 @@
 
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "stages/average/simd/average_row.hpp"
 #include "stages/maker.hpp"
 
 #include <hwy/aligned_allocator.h>

@@ -3,7 +3,6 @@
 
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "stages/background/calibration.hpp"
 #include "stages/maker.hpp"
 
 #include <algorithm>

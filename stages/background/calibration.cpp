@@ -1,4 +1,4 @@
-#include "stages/background/calibration.hpp"
+#include "stages/background/background.hpp"
 
 #include "base/error.hpp"
 #include "pipeline/counts.hpp"

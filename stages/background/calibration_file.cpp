@@ -1,4 +1,4 @@
-#include "stages/background/calibration_file.hpp"
+#include "stages/background/background.hpp"
 
 #include "base/error.hpp"
 #include "base/long_work.hpp"

@@ -92,8 +92,9 @@ std::mutex& fft_planner() {
 }
 
 std::string fft_cache_file() {
-    const char* cache = std::getenv("XDG_CACHE_HOME"); // NOLINT(concurrency-mt-unsafe): nobody sets it
-    const char* home = std::getenv("HOME");            // NOLINT(concurrency-mt-unsafe)
+    const char* cache =
+        std::getenv("XDG_CACHE_HOME");      // NOLINT(concurrency-mt-unsafe): never set by this process
+    const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe)
     fs::path folder;
     if (cache && *cache)
         folder = cache;
@@ -117,7 +118,8 @@ FftPlanner::FftPlanner(FftPlanning planning)
     const std::string kept = path.empty() ? "" : contents(path);
     if (!kept.empty() && fftwf_import_wisdom_from_string(kept.c_str()) == 0) {
         fftwf_forget_wisdom();
-        warn_once("'" + path + "' holds no plans of this FFTW; they are measured anew and it is replaced.");
+        warn_once("'" + path +
+                  "' holds no plans of this FFTW; they are measured again and the file is replaced.");
     }
     known_ = wisdom();
 }

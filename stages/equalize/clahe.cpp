@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "stages/equalize/clahe_math.hpp"
 #include "stages/equalize/equalize.hpp"
 #include "stages/equalize/simd/clahe_rows.hpp"
 #include "stages/maker.hpp"

@@ -3,7 +3,6 @@
 #include "stages/equalize/equalize.hpp"
 
 #include "base/parallel.hpp"
-#include "stages/equalize/equalize_pixels.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
 #include "stages/maker.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "stages/flow/simd/flow_row.hpp"
 #include "stages/maker.hpp"
 
 #include <algorithm>

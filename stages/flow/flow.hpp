@@ -49,4 +49,7 @@ SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale) 
 StageType flow_stage();
 std::unique_ptr<DeviceStage> make_flow_device(const Params& params);
 
+/// flow_value() of every sample; adds undefined and infinite results to `counts`.
+void run_flow_row(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts);
+
 } // namespace specklescope

@@ -2,7 +2,6 @@
 #include "stages/gaussian/gaussian.hpp"
 
 #include "stages/defined_filter.hpp"
-#include "stages/gaussian/gaussian_host.hpp"
 #include "stages/maker.hpp"
 
 #include <algorithm>

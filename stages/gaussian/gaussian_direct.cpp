@@ -1,6 +1,6 @@
 // Gaussian blur by separable taps on the host: bands of rows in parallel, with slabs that stay in the cache.
 #include "base/parallel.hpp"
-#include "stages/gaussian/gaussian_host.hpp"
+#include "stages/gaussian/gaussian.hpp"
 #include "stages/gaussian/gaussian_slab.hpp"
 
 #include <hwy/aligned_allocator.h>

@@ -1,6 +1,6 @@
 // Recursive Gaussian on the host: strips of columns in parallel, then groups of rows.
 #include "base/parallel.hpp"
-#include "stages/gaussian/gaussian_host.hpp"
+#include "stages/gaussian/gaussian.hpp"
 #include "stages/gaussian/gaussian_sweep.hpp"
 
 #include <algorithm>

@@ -5,9 +5,7 @@
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
-#include "stages/speckle/speckle_omit.hpp"
-#include "stages/speckle/speckle_saturation.hpp"
-#include "stages/temporal/saturated_ages.hpp"
+#include "stages/temporal/temporal_window.hpp"
 
 #include <hwy/aligned_allocator.h>
 

@@ -1,4 +1,4 @@
-#include "stages/speckle/speckle_omit.hpp"
+#include "stages/speckle/speckle.hpp"
 
 #include "base/parallel.hpp"
 

@@ -1,5 +1,5 @@
 // Compiled for every instruction set (Highway); the best one of the processor is called.
-#include "stages/speckle/speckle_saturation.hpp"
+#include "stages/speckle/simd/speckle_tile.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,9 +5,8 @@
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
-#include "stages/temporal/contrast_over_time.hpp"
-#include "stages/temporal/saturated_ages.hpp"
-#include "stages/temporal/simd/box_row.hpp"
+#include "stages/temporal/simd/temporal_row.hpp"
+#include "stages/temporal/temporal.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
 
@@ -118,7 +117,7 @@ public:
         const int slots = static_cast<int>(slots_.size());
         ages_.set_window(counted_frames_);
         if (step_.take)
-            take_in(input, threshold);
+            add_newest(input, threshold);
         scale_ = spatiotemporal_scale(params_, step_.held, context.info);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
@@ -143,7 +142,7 @@ public:
     std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
 
 private:
-    void take_in(ConstHostView input, std::optional<double> threshold) {
+    void add_newest(ConstHostView input, std::optional<double> threshold) {
         const int slots = static_cast<int>(slots_.size());
         const int bands = band_count(input_.height, slots, 16);
         for_bands(input_.height, bands, slots, [&](Band rows, int) {

@@ -4,8 +4,6 @@
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
-#include "stages/temporal/contrast_over_time.hpp"
-#include "stages/temporal/saturated_ages.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "pipeline/stage.hpp"
 #include "stages/contrast.hpp"
+#include "stages/history.hpp"
 
 namespace specklescope {
 
@@ -21,5 +22,31 @@ struct TemporalParams {
 
 StageType temporal_stage();
 std::unique_ptr<DeviceStage> make_temporal_device(const Params& params);
+
+// Common base of the stages for contrast over the last frames, on host and device.
+
+/// Stage: HostStage or DeviceStage. Values: its parameters; `exposure_ms` and `output` are free, `frames` is
+/// the length of the window.
+template <class Stage, class Values> class ContrastOverTime : public Stage {
+public:
+    explicit ContrastOverTime(const Params& params)
+        : params_(params.as<Values>()), history_(params_.frames), counted_frames_(params_.frames) {}
+
+    void set_params(const Params& params) final {
+        const auto& values = params.as<Values>();
+        params_.exposure_ms = values.exposure_ms;
+        params_.output = values.output;
+    }
+    void reset() override { history_.reset(); }
+    void count_over(int frames) final { counted_frames_ = history_.frames() + frames - 1; }
+    Warmup warmup() const final { return history_.warmup(); }
+    Counted counted() const final { return {.undefined = true, .saturated = true}; }
+    void describe(FrameInfo& info) const final { info.full_scale = 0; }
+
+protected:
+    Values params_;
+    History history_;
+    int counted_frames_; ///< frames for which a sample at full scale counts
+};
 
 } // namespace specklescope

@@ -1,10 +1,15 @@
 // The last n frames of an image with the running sums of every pixel; host.
 #pragma once
 
+#include "pipeline/stage.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal/simd/temporal_row.hpp"
 
 #include <hwy/aligned_allocator.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace specklescope {
 
@@ -28,6 +33,34 @@ private:
     std::size_t pitch_ = 0; ///< samples per row, in ring and sums
     HistoryBytes bytes_;
     Memory ring_, sums_;
+};
+
+// Pixels with a sample at full scale within the last n frames; host.
+
+/// Per pixel, the number of further runs (including this one) in which its window contains a sample at full
+/// scale. The maximum of each row is stored too, so that rows without any need only a check of the newest
+/// samples. Several threads may process rows.
+class SaturatedAges {
+public:
+    /// `window`: frames, up to 65535.
+    void prepare(const Shape& shape, int window);
+    void reset();
+    /// Applies to samples added from now on.
+    void set_window(int window) { window_ = static_cast<std::uint16_t>(window); }
+    /// Adds row y of the newest frame (threshold: saturation_threshold) if `newest` is not null. Returns the
+    /// number of pixels in the row whose window contains a saturated sample.
+    std::uint64_t advance(int y, const std::byte* newest, std::optional<double> threshold);
+    /// Ages of row y; null if all are 0.
+    const std::uint16_t* row(int y) const;
+    static std::size_t bytes(const Shape& shape) {
+        return (shape.pixels() + static_cast<std::size_t>(shape.height)) * sizeof(std::uint16_t);
+    }
+
+private:
+    Shape shape_;
+    std::uint16_t window_ = 0;
+    std::vector<std::uint16_t> ages_;
+    std::vector<std::uint16_t> of_rows_;
 };
 
 } // namespace specklescope

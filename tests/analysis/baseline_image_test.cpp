@@ -1,6 +1,6 @@
-// F₀ of every pixel and the change against it, against numpy: of intensities, of K and of a flow index.
+// F₀ of every pixel and the change relative to it, compared with numpy: intensities, K and a flow index.
 #include "analysis/baseline_image.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace specklescope::baseline_image_test {
 
 constexpr int kWidth = 37, kHeight = 41, kFrames = 9;
 
-/// f32, frame by frame: positive values, some undefined, some infinite, a pixel of zeros and one never
-/// defined.
+/// f32, frame by frame: positive values, some undefined, some infinite, one pixel of zeros and one always
+/// undefined.
 std::vector<float> stack(unsigned seed) {
     std::mt19937 random(seed);
     std::lognormal_distribution<float> value(1, 0.8F);
@@ -80,7 +80,7 @@ ConstHostView frame(const std::vector<float>& stack, int index) {
             shape};
 }
 
-TEST(BaselineImage, IsThatOfNumpy) {
+TEST(BaselineImage, MatchesNumpy) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<float> values = stack(seed);
@@ -101,12 +101,12 @@ TEST(BaselineImage, IsThatOfNumpy) {
         baseline.change(frame(values, kFrames - 1), HostView(reinterpret_cast<std::byte*>(change.data()),
                                                              {kWidth, kHeight, 1, PixelType::f32}));
         expect_same(change, floats(folder / (std::string(name) + "_change.f32")), name);
-        for (const std::size_t pixel : {5U, 6U, 7U}) // zeros, never defined, always infinite
+        for (const std::size_t pixel : {5U, 6U, 7U}) // zeros, always undefined, always infinite
             EXPECT_TRUE(std::isnan(change[pixel])) << name << " " << pixel;
     }
 }
 
-/// Results of 10 ms from one to the next, whose values are their number.
+/// Results at intervals of 10 ms, whose values are their number.
 struct Film {
     FrameRing ring{{4, 3, 1, PixelType::f32}, 2, host_memory()};
     Quantity quantity{"speckle contrast squared", "K²", "1", Measure::contrast2};
@@ -122,7 +122,7 @@ struct Film {
     }
 };
 
-TEST(BaselineCollector, TakesTheFramesOfItsSeconds) {
+TEST(BaselineCollector, CollectsTheFramesOfTheGivenTime) {
     Film film;
     BaselineCollector collector(0.1);
     EXPECT_TRUE(collector.wants_host_image());
@@ -132,7 +132,7 @@ TEST(BaselineCollector, TakesTheFramesOfItsSeconds) {
         EXPECT_FALSE(collector.taken());
     }
     EXPECT_NEAR(collector.progress(), 0.9, 1e-9);
-    collector.push(film.frame(1000, 600), false); // 0.1 s after the first: not one of them
+    collector.push(film.frame(1000, 600), false); // 0.1 s after the first: not included
     ASSERT_TRUE(collector.taken());
     EXPECT_EQ(collector.taken()->frames(), 10U);
     EXPECT_EQ(collector.taken()->at(2, 1), 4.5);
@@ -143,7 +143,7 @@ TEST(BaselineCollector, TakesTheFramesOfItsSeconds) {
     EXPECT_NE(collector.taken()->misfit({4, 3, 1, PixelType::f32}, Quantity{}, unknown), "");
 }
 
-TEST(BaselineCollector, IsOfOneSetting) {
+TEST(BaselineCollector, RestartsWhenSettingsChange) {
     Film film;
     BaselineCollector collector(0.02);
     const auto frame = [&](int number, const std::string& chain) {
@@ -151,7 +151,7 @@ TEST(BaselineCollector, IsOfOneSetting) {
         result.chain = std::make_shared<const Chain>(chain_from_text(chain));
         return result;
     };
-    for (int i = 0; i < 4; ++i) // an edit while it is taken
+    for (int i = 0; i < 4; ++i) // an edit during the collection
         collector.push(frame(i, i < 1 ? "speckle:radius=3" : "speckle:radius=6"), false);
     ASSERT_TRUE(collector.taken());
     EXPECT_EQ(collector.taken()->at(0, 0), 1.5);
@@ -160,7 +160,7 @@ TEST(BaselineCollector, IsOfOneSetting) {
               std::string::npos);
 }
 
-TEST(BaselineCollector, BeginsAnewWithAnotherQuantityAndWithARestart) {
+TEST(BaselineCollector, RestartsWithAnotherQuantityAndWhenTheClockGoesBack) {
     Film film;
     BaselineCollector collector(0.05);
     collector.push(film.frame(100, 0), false);
@@ -178,7 +178,7 @@ TEST(BaselineCollector, BeginsAnewWithAnotherQuantityAndWithARestart) {
     EXPECT_EQ(collector.taken()->at(0, 0), 4);
 }
 
-TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
+TEST(BaselineCollector, SkipsWarmUpFrames) {
     Film film;
     BaselineCollector collector(0.05);
     for (int i = 0; i < 5; ++i) {
@@ -208,7 +208,7 @@ TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
         << none.error();
 }
 
-TEST(BaselineCollector, SaysWhyThereIsNone) {
+TEST(BaselineCollector, ReportsWhyThereIsNoBaseline) {
     BaselineCollector nothing(1);
     nothing.finish();
     EXPECT_FALSE(nothing.taken());

@@ -1,4 +1,4 @@
-// Counts, shares and percentiles of a picture's values, against numpy.
+// Counts, fractions and percentiles of an image's values, compared with numpy.
 #include "analysis/histogram.hpp"
 #include "pipeline/mapping.hpp"
 #include "tests/support/file_tools.hpp"
@@ -24,12 +24,12 @@ print(np.mean(v < low), np.mean(v > high))
 print(*[np.percentile(v, p, method="nearest") for p in (0, 1, 25, 99, 100)])
 )py";
 
-TEST(Histogram, IsThatOfNumpy) {
+TEST(Histogram, MatchesNumpy) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     std::normal_distribution<float> number(0.5F, 2);
-    const Shape shape{211, 173, 1, PixelType::f32}; // below 65 536 pixels: all of them are looked at
+    const Shape shape{211, 173, 1, PixelType::f32}; // below 65 536 pixels: all are used
     std::vector<float> pixels(shape.pixels());
     for (std::size_t i = 0; i < pixels.size(); ++i)
         pixels[i] = i % 97 == 0   ? std::numeric_limits<float>::quiet_NaN()
@@ -71,7 +71,7 @@ TEST(Histogram, IsThatOfNumpy) {
     EXPECT_EQ(read.pixels_each(), 4);
 }
 
-TEST(Histogram, OfNothingIsEmpty) {
+TEST(Histogram, WithoutValuesIsEmpty) {
     ValueSample sample;
     EXPECT_FALSE(sample.percentile(50).has_value());
     std::array<std::uint32_t, 4> bins{9, 9, 9, 9};
@@ -80,7 +80,7 @@ TEST(Histogram, OfNothingIsEmpty) {
     EXPECT_EQ(sample.share_below(0) + sample.share_above(0) + sample.pixels_each(), 0);
 }
 
-TEST(Histogram, ALargePictureIsSampled) {
+TEST(Histogram, SamplesLargeImages) {
     const Shape shape{1392, 1040, 1, PixelType::u16};
     std::vector<std::uint16_t> pixels(shape.pixels());
     for (std::size_t i = 0; i < pixels.size(); ++i)

@@ -1,9 +1,9 @@
-// Regions of ImageJ: its own files and the pixels that it measures for them
-// (tests/reference/imagej_regions.java), and what no file of a region may be.
+// ImageJ regions: its own files with the pixels it measures (tests/reference/imagej_regions.java), and
+// invalid files.
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/random.hpp"
@@ -23,7 +23,7 @@ namespace specklescope::imagej_test {
 
 const std::string kData = test::source_folder() + "/tests/data/";
 
-/// "y:first-last " for each run, as ImageJ's program writes them.
+/// "y:first-last " for each run, as written by the ImageJ program.
 std::string runs_of(const Region& region) {
     std::vector<RowSpan> spans;
     region_spans(region, 65536, 65536, spans);
@@ -55,7 +55,7 @@ double distance(const RegionPoint& a, const RegionPoint& b, double x, double y) 
     return std::hypot(x - a.x - t * dx, y - a.y - t * dy);
 }
 
-/// The same pixels, but for centres nearer to the outline than the grid of 1/1024 px tells apart.
+/// Requires the same pixels, except centres closer to the outline than the grid of 1/1024 px.
 void check_but_for_the_outline(const Region& region, const std::string& truth) {
     const Pixels here = pixels_of(runs_of(region)), there = pixels_of(truth);
     EXPECT_GT(there.size(), 0U);
@@ -72,7 +72,7 @@ void check_but_for_the_outline(const Region& region, const std::string& truth) {
     }
 }
 
-TEST(Imagej, RegionsHoldThePixelsThatImagejMeasures) {
+TEST(Imagej, RegionsContainTheSamePixelsAsInImagej) {
     const std::vector<Region> regions = load_regions(kData + "imagej_regions.zip");
     std::istringstream truth(test::read_file(kData + "imagej_regions.txt"));
     std::size_t compared = 0;
@@ -102,7 +102,7 @@ TEST(Imagej, RegionsHoldThePixelsThatImagejMeasures) {
     EXPECT_EQ(shape("traced"), RegionShape::freehand);
 }
 
-/// The sentence that a file is refused with; empty if it is read.
+/// The error for a refused file; empty if it is read.
 std::string refused(const std::string& path) {
     try {
         (void)load_regions(path);
@@ -113,7 +113,7 @@ std::string refused(const std::string& path) {
     return "";
 }
 
-TEST(Imagej, WhatIsNoOutlineIsRefusedInASentence) {
+TEST(Imagej, RefusesOtherRoiTypes) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, "import zipfile; zipfile.ZipFile('" + kData +
                                          "imagej_refused.zip').extractall('.')"))
@@ -139,7 +139,7 @@ TEST(Imagej, WhatIsNoOutlineIsRefusedInASentence) {
               std::string::npos);
 }
 
-/// A file of the published layout, field by field.
+/// Writes a file of the published layout, field by field.
 class RoiBytes {
 public:
     RoiBytes(int type, int top, int left, int bottom, int right, std::size_t corners = 0) : bytes_(64, '\0') {
@@ -216,18 +216,17 @@ TEST(Imagej, FieldsAreReadAsTheyAreWritten) {
                   .put_real(30, 9.25F)
                   .read(),
               (Region{"fallback", RegionShape::line, {{1.5, 2}, {7, 9.25}}, "", false}));
-    // A colour of its own: the width is drawn and not measured.
+    // With a stroke colour the width is drawn and not measured.
     EXPECT_EQ(RoiBytes(kLine, 0, 0, 9, 9).put_real(26, 7).put(34, 9, 2).put(40, 0xff0080ff, 4).sentence(),
               "");
-    // Many corners: the count stands in another field.
+    // For many corners the count is in another field.
     RoiBytes many(kPolygon, 0, 0, 9, 9);
     many.put(18, 65536, 4).put(64 + 4 * 65536 - 1, 0, 1);
     EXPECT_EQ(many.read().points.size(), 65536U);
 }
 
-/// Names of files are bytes: a region that is named by one is named in UTF-8, and is the same when it was
-/// stored.
-TEST(Imagej, ANameThatIsNoTextBecomesOne) {
+/// File names are bytes: a region named after its file gets a UTF-8 name, which survives storing.
+TEST(Imagej, FileNamesThatAreNotUtf8BecomeValidNames) {
     const TemporaryFolder folder;
     std::vector<Region> regions;
     for (const std::string& name : {std::string("caf\xe9"), std::string("a\nb"),
@@ -245,7 +244,7 @@ TEST(Imagej, ANameThatIsNoTextBecomesOne) {
     EXPECT_THROW(check_regions(regions), UsageError) << "a file of it would hold another name";
 }
 
-TEST(Imagej, FieldsThatLieAreRefusedWithTheirByte) {
+TEST(Imagej, RefusesInvalidFieldsWithTheirByte) {
     const std::vector<std::pair<RoiBytes, std::string>> cases = {
         {RoiBytes(kRectangle, 8, 10, 28, 10), "byte 10: it is empty or turned over."},
         {RoiBytes(kOval, 28, 10, 8, 30), "byte 10: it is empty or turned over."},
@@ -270,7 +269,7 @@ TEST(Imagej, FieldsThatLieAreRefusedWithTheirByte) {
     }
 }
 
-TEST(Imagej, CutAnywhereItIsRefusedOrHasLostItsNameAlone) {
+TEST(Imagej, TruncatedFilesAreRefusedOrLoseOnlyTheName) {
     RoiBytes whole = triangle();
     whole.put_name(u"name");
     const std::string& bytes = whole.text();
@@ -326,7 +325,7 @@ for at in 6, head + 8: # the flag in both headers
 open("locked.zip", "wb").write(b)
 )py";
 
-TEST(Imagej, ArchivesGiveEachRegionANameAndAreReadWholeOrNotAtAll) {
+TEST(Imagej, ArchivesNameEachRegionAndAreReadCompletely) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, kArchives)) << test::read_file(folder / "python.log");
     const std::vector<Region> twice = load_regions(folder / "twice.zip");

@@ -1,5 +1,5 @@
-// Kymographs written by the real program: the profiles that scipy finds in the recorded map, opened by
-// tifffile, whatever ends the run.
+// Kymographs written by the real program, compared with scipy's profiles of the recorded map and opened by
+// tifffile, for every kind of end of the run.
 #include "analysis/region.hpp"
 #include "recording/lines/lines.hpp"
 #include "tests/support/child.hpp"
@@ -31,7 +31,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// Shares no code with the program.
+/// Independent of the program's code.
 constexpr const char* kOracle = R"py(
 import csv, json
 import numpy as np, tifffile
@@ -87,7 +87,7 @@ for region in json.load(open("r.json"))["regions"]:
         assert round(float(row["capture_s"]) * 1e9) == frame["capture_ns"], (row, frame)
 )py";
 
-TEST_F(Kymographs, AreTheProfilesThatScipyFindsInTheRecordedMap) {
+TEST_F(Kymographs, MatchScipysProfilesOfTheRecordedMap) {
     const ChildResult ran = run({"run",         "synthetic:vessels?width=128&height=96&live=false",
                                  "--frames",    "25",
                                  "--stage",     "speckle:radius=2,output=contrast2",
@@ -103,7 +103,7 @@ TEST_F(Kymographs, AreTheProfilesThatScipyFindsInTheRecordedMap) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-/// What a file says that it holds, it holds; at least `sys.argv[1]` rows of it.
+/// The file contains what it claims, and at least `sys.argv[1]` rows.
 constexpr const char* kReadCut = R"py(
 import csv, json
 import numpy as np, tifffile
@@ -121,13 +121,13 @@ for name in ("artery", "a_b", "beyond"):
     assert [int(r["row"]) for r in rows] == list(range(len(rows)))
 )py";
 
-TEST_F(Kymographs, OfAKilledRunHoldWhatTheySay) {
+TEST_F(Kymographs, OfAKilledRunContainWhatTheyClaim) {
     for (int round = 0; round < 3; ++round) {
         Child child({test::program_path(), "run",
                      "synthetic:vessels?width=128&height=96&live=false&rate=100000", "--regions", "r.json",
                      "--kymograph", "out/k.tiff"},
                     folder.path().string());
-        const auto says_rows = [&](const std::string& name) { // in its head, which is written last
+        const auto says_rows = [&](const std::string& name) { // in its header, which is written last
             const std::string text = test::read_file(folder / ("out/k-" + name + ".tiff"));
             const std::size_t at = text.find("\"rows\": ");
             return at != std::string::npos && std::strtoul(text.c_str() + at + 8, nullptr, 10) > 50;
@@ -145,7 +145,7 @@ TEST_F(Kymographs, OfAKilledRunHoldWhatTheySay) {
     }
 }
 
-TEST_F(Kymographs, OnAFullDiskEndLoudlyAndStayReadable) {
+TEST_F(Kymographs, OnAFullDiskReportAnErrorAndStayReadable) {
     const ChildResult ran =
         run_child({"sh", "-c",
                    "ulimit -f 256; exec '" + test::program_path() +
@@ -157,7 +157,7 @@ TEST_F(Kymographs, OnAFullDiskEndLoudlyAndStayReadable) {
     EXPECT_TRUE(test::python(folder, kReadCut)) << test::read_file(folder / "python.log");
 }
 
-/// Of the statistics: each frame that was offered is in the file or counted. A row of a line stands for it.
+/// Each offered frame is in the file or counted. A row of a line represents it.
 constexpr const char* kBalance = R"py(
 import collections, csv, json, re
 import tifffile
@@ -200,7 +200,7 @@ TEST_F(Kymographs, TracesAndWidthsCountEachFrameOnceOnAFullDisk) {
     EXPECT_TRUE(test::python(folder, kBalance)) << test::read_file(folder / "python.log");
 }
 
-TEST_F(Kymographs, ThatCannotBeMadeEndInOneSentence) {
+TEST_F(Kymographs, ReportOneErrorIfTheyCannotBeCreated) {
     const ChildResult ran = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames", "5",
                                  "--regions", "r.json", "--kymograph", std::string(255, 'k') + ".tiff"});
     EXPECT_EQ(ran.status, 1) << ran.all();
@@ -223,7 +223,7 @@ about = json.loads(text[text.index("{"):])
 assert about["exposure_used_ms"] == 4 and about["settings_changed"] == 0, about
 )py";
 
-TEST_F(Kymographs, AndWidthsTellTheExposureThatTracesTell) {
+TEST_F(Kymographs, AndWidthsHaveTheExposureOfTraces) {
     const ChildResult ran =
         run({"run", "synthetic:vessels?width=128&height=96&live=false&exposure=4", "--frames", "5",
              "--regions", "r.json", "--kymograph", "out/k.tiff", "--traces", "t.csv", "--widths", "w.csv",
@@ -265,7 +265,7 @@ assert all_ == list(range(len(all_))), all_[:20]
 assert {r["version"] for r in rows[0]} == {"0"} and "0" not in {r["version"] for r in rows[1]}
 )py";
 
-TEST_F(Kymographs, OfAMovedLineGoOnInANewFile) {
+TEST_F(Kymographs, ContinueInANewFileAfterALineMoves) {
     Pipeline pipeline(test::file_of(std::numeric_limits<std::uint64_t>::max()), Chain(), [] {
         PipelineOptions made = test::options();
         made.regions = line(13);
@@ -306,7 +306,7 @@ assert before and behind and {l.split(",")[-1] for l in before} == {"0"}
 assert {l.split(",")[-1] for l in behind} == {version} and version != "0", (version, behind[:3])
 )py";
 
-TEST_F(Kymographs, TellBetweenTheirRowsWhatAnEditChanged) {
+TEST_F(Kymographs, RecordEditsBetweenRows) {
     Chain chain;
     chain.add("gamma:gamma=2");
     Pipeline pipeline(test::file_of(std::numeric_limits<std::uint64_t>::max()), chain, [] {
@@ -329,7 +329,7 @@ TEST_F(Kymographs, TellBetweenTheirRowsWhatAnEditChanged) {
     EXPECT_TRUE(test::python(folder, kEdited)) << test::read_file(folder / "python.log");
 }
 
-TEST_F(Kymographs, AndWidthsThatCannotBeAreRefusedInOneSentence) {
+TEST_F(Kymographs, AndWidthsRefuseInvalidRequests) {
     test::write_file(folder / "box.json",
                      R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
     std::string many = R"({"regions":[)";

@@ -1,4 +1,4 @@
-// Profiles along lines: scipy's interpolation of the same pictures, and what has no number.
+// Profiles along lines: scipy's interpolation of the same images, and undefined samples.
 #include "analysis/profile.hpp"
 
 #include "analysis/region.hpp"
@@ -31,8 +31,8 @@ TEST(Profile, HasASampleAtBothEndsAndAtStepsOfAboutAPixel) {
     EXPECT_EQ(LineProfile({2, 3, 2, 3}, 5).spacing(), 0);
 }
 
-/// Bilinear interpolation gives a plane back wherever it is asked.
-TEST(Profile, OfAPlaneIsThePlane) {
+/// Bilinear interpolation reproduces a plane at every position.
+TEST(Profile, ReproducesAPlane) {
     TestImage<float> plane(40, 30, 3);
     for (int y = 0; y < 30; ++y)
         for (int x = 0; x < 40; ++x)
@@ -45,7 +45,7 @@ TEST(Profile, OfAPlaneIsThePlane) {
     }
 }
 
-TEST(Profile, EndsWhereThePixelsOfItsLineEnd) {
+TEST(Profile, EndsWithThePixelsOfItsLine) {
     TestImage<float> image(12, 5);
     image.fill([] { return 7; });
     for (double end = -1.25; end < 13; end += 0.25) {
@@ -68,7 +68,7 @@ TEST(Profile, EndsWhereThePixelsOfItsLineEnd) {
     }
 }
 
-/// Of the pixels with a number, each with its weight; scipy does the weighing.
+/// Weighted mean of the finite pixels, computed by scipy.
 constexpr const char* kOracle = R"py(
 import numpy as np
 from scipy.ndimage import map_coordinates
@@ -123,7 +123,7 @@ template <class T> void write_image(const TestImage<T>& image, const std::string
     test::write_file(path, bytes);
 }
 
-TEST(Profile, IsWhatScipyInterpolates) {
+TEST(Profile, MatchesScipysInterpolation) {
     auto random = test::test_random(15001);
     const TemporaryFolder folder;
     std::ostringstream cases;
@@ -134,7 +134,7 @@ TEST(Profile, IsWhatScipyInterpolates) {
     const auto add = [&](int number, const char* kind, const auto& image, RegionMean mean) {
         write_image(image, folder / (std::to_string(number) + ".raw"));
         const int w = image.shape().width, h = image.shape().height;
-        // Also beyond the picture; some along its rows and columns, where weights are 0.
+        // Also beyond the image; some along its rows and columns, where weights are 0.
         LineEnds line{uniform(-4, w + 4), uniform(-4, h + 4), uniform(-4, w + 4), uniform(-4, h + 4)};
         if (number % 4 == 0)
             line = {1, static_cast<double>(random() % static_cast<unsigned>(h)), w - 2.0, line.y0};
@@ -160,7 +160,7 @@ TEST(Profile, IsWhatScipyInterpolates) {
             add(i, "u2", test::uniform_image<std::uint16_t>(w, h, 0, 65535, random), RegionMean::plain);
         } else {
             TestImage<float> image = test::uniform_image<float>(w, h, 0.01, 2, random);
-            for (int k = 0; k < w * h / 6; ++k) // every fifth a NaN or ∞
+            for (int k = 0; k < w * h / 6; ++k) // every sixth a NaN or ∞
                 image.at(static_cast<int>(random() % static_cast<unsigned>(w)),
                          static_cast<int>(random() % static_cast<unsigned>(h))) =
                     random() % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
@@ -172,7 +172,7 @@ TEST(Profile, IsWhatScipyInterpolates) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-TEST(Profile, TakesColourAsTheChainDoes) {
+TEST(Profile, ConvertsColourLikeTheChain) {
     TestImage<std::uint8_t> colour(8, 3, 0, 3);
     for (int y = 0; y < 3; ++y)
         for (int x = 0; x < 8; ++x)
@@ -187,7 +187,7 @@ TEST(Profile, TakesColourAsTheChainDoes) {
     }
 }
 
-TEST(Profile, OfFlowCountsNoContrastAsNone) {
+TEST(Profile, CountsInfiniteFlowAsZeroContrast) {
     TestImage<float> flow(5, 1);
     for (int x = 0; x < 5; ++x)
         flow.at(x, 0) = x == 2 ? std::numeric_limits<float>::infinity() : 4.0F;
@@ -198,7 +198,7 @@ TEST(Profile, OfFlowCountsNoContrastAsNone) {
     EXPECT_DOUBLE_EQ(from_average(k2[0], RegionMean::of_inverses), 4);
     EXPECT_DOUBLE_EQ(from_average(k2[1], RegionMean::of_inverses), 8); // half of its K² is 0
     const std::vector<double> plain = measured(profile, {flow.view()});
-    EXPECT_DOUBLE_EQ(plain[1], 4); // left out
+    EXPECT_DOUBLE_EQ(plain[1], 4); // omitted
     EXPECT_DOUBLE_EQ(
         from_average(measured(profile, {flow.view(), GreyChannel::luma, RegionMean::of_squares})[0],
                      RegionMean::of_squares),

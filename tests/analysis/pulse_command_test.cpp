@@ -1,4 +1,4 @@
-// The command pulse: the heart of a simulated scene, and tables that are no tables.
+// The command pulse: the heart of a simulated scene, and invalid tables.
 #include "analysis/pulse.hpp"
 #include "analysis/pulse_table.hpp"
 
@@ -30,7 +30,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// The simulated heart beats 1.2 times a second (sources/synthetic/vessel_scene.hpp).
+/// The simulated heart beats 1.2 times per second (sources/synthetic/synthetic_source.hpp).
 constexpr const char* kReport = R"py(
 import csv, io, json
 import numpy as np
@@ -77,7 +77,7 @@ TEST_F(PulseCommand, FindsTheHeartOfTheSimulatedScene) {
     EXPECT_TRUE(test::python(folder, kReport)) << test::read_file(folder / "python.log") << found.out;
 }
 
-TEST_F(PulseCommand, ReadsTablesOfOthersAndCutOffOnes) {
+TEST_F(PulseCommand, ReadsForeignAndTruncatedTables) {
     std::string text = "\xef\xbb\xbf# of somebody\r\nregion,arrival_s,mean\r\n\r\n";
     for (int i = 0; i < 600; ++i)
         text += "\"x\"," + std::to_string(5 + i / 50.0) + "," +
@@ -96,8 +96,8 @@ TEST_F(PulseCommand, ReadsTablesOfOthersAndCutOffOnes) {
     EXPECT_EQ(names_in(folder.path().string()), std::vector<std::string>{"t.csv"});
 }
 
-/// Frames that a stage made while its history filled are another quantity's: here 100 times too large.
-TEST_F(PulseCommand, LeavesWarmUpsOutAndCountsThem) {
+/// Frames made during a warm-up have other values: here 100 times too large.
+TEST_F(PulseCommand, SkipsAndCountsWarmUpRows) {
     std::string text = "sequence,capture_s,region,mean,warming_up\n", never = text;
     for (int i = 0; i < 900; ++i) {
         const std::string row = std::to_string(i) + "," + std::to_string(i / 50.0) + ",x,";
@@ -105,7 +105,7 @@ TEST_F(PulseCommand, LeavesWarmUpsOutAndCountsThem) {
         text += row + std::to_string(i < 50 ? 100 + value : value) + (i < 50 ? ",1\n" : ",0\n");
         never += i < 50 ? "" : row + std::to_string(value) + ",\n";
     }
-    text += "900,18.0,late,7,1\n"; // of one that was only there in a warm-up
+    text += "900,18.0,late,7,1\n"; // a region that only appears in a warm-up
     test::write_file(folder / "t.csv", text);
     test::write_file(folder / "n.csv", never);
     const ChildResult found = run({"pulse", "t.csv", "--json", "t.json"});
@@ -130,7 +130,7 @@ struct Refused {
     std::string sentence;
 };
 
-TEST_F(PulseCommand, RefusesWhatIsNoTableInOneSentence) {
+TEST_F(PulseCommand, RefusesInvalidTables) {
     const std::string head = "sequence,capture_s,region,mean\n";
     const std::vector<Refused> cases = {
         {"", {"pulse", "t.csv"}, 2, "'t.csv' holds no table of traces"},

@@ -1,4 +1,4 @@
-// What specklescope pulse writes with --json, and over what.
+// The file written by specklescope pulse --json, and the files it may replace.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace specklescope::pulse_file_test {
 
-/// Both are wanted of what --json replaces: that this program wrote it, and that it is a pulse.
-TEST(PulseFile, ReplacesNothingButAPulseOfThisProgram) {
+/// --json replaces a file only if this program wrote it and it is a pulse.
+TEST(PulseFile, ReplacesOnlyPulseFilesOfThisProgram) {
     const TemporaryFolder folder;
     const auto run = [&] {
         return run_program({"pulse", "t.csv", "--json", "p.json"}, folder.path().string());

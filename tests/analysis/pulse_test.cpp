@@ -1,4 +1,4 @@
-// The pulse in traces: scipy's spectrum of the same values, rates and pulsatilities that are known.
+// The pulse in traces: scipy's spectrum of the same values, known rates and pulsatilities.
 #include "analysis/pulse.hpp"
 
 #include "tests/support/file_tools.hpp"
@@ -16,7 +16,7 @@ struct Wave {
     std::vector<double> times, values;
 };
 
-/// A beat of two harmonics with extremes 1 ± depth/2 or so, at `rate` frames/s.
+/// A beat of two harmonics with extremes of about 1 ± depth/2, at `rate` frames/s.
 double beat(double phase) {
     const double angle = 2 * std::numbers::pi * phase;
     return 1 + 0.2 * std::cos(angle) + 0.06 * std::cos(2 * angle - 0.7);
@@ -44,7 +44,7 @@ TEST(Pulse, RateAndPulsatilityOfAKnownBeatAreRecovered) {
     auto random = test::test_random(15401);
     for (const double pulse : {0.7, 1.2, 1.87, 5.3, 11.1})
         for (const double rate : {60.0, 200.0, 1000.0}) {
-            if (rate < 16 * pulse) // the low-pass needs room
+            if (rate < 16 * pulse) // the low-pass needs a margin
                 continue;
             const Wave made = wave(pulse, rate, 22, 0.01, random);
             const Pulse found = find_pulse(made.times, made.values);
@@ -59,8 +59,8 @@ TEST(Pulse, RateAndPulsatilityOfAKnownBeatAreRecovered) {
         }
 }
 
-/// As of a wave that is reflected: its second and third harmonics are larger than the first.
-TEST(Pulse, OfAWaveWithLargeHarmonicsIsItsFundamental) {
+/// Like a reflected wave: its second and third harmonics are larger than the first.
+TEST(Pulse, FindsTheFundamentalOfAWaveWithLargeHarmonics) {
     auto random = test::test_random(15408);
     std::normal_distribution<double> normal;
     for (const double pulse : {1.13, 2.9})
@@ -79,13 +79,13 @@ TEST(Pulse, OfAWaveWithLargeHarmonicsIsItsFundamental) {
                 ASSERT_EQ(found.why, "");
                 EXPECT_NEAR(found.pulse_hz, pulse, 0.01) << seconds << ' ' << largest;
                 EXPECT_EQ(found.harmonic, largest);
-                // A foot of the weak first harmonic that drowns in noise takes two beats with it.
+                // A missed foot of the weak first harmonic costs two beats.
                 EXPECT_GE(static_cast<double>(found.beats.size()), 0.85 * pulse * seconds - 2.5);
                 EXPECT_LE(static_cast<double>(found.beats.size()), pulse * seconds + 0.5);
             }
 }
 
-TEST(Pulse, GapsAndUnevenTimesAndMissingNumbersAreCopedWithAndCounted) {
+TEST(Pulse, HandlesAndCountsGapsUnevenTimesAndMissingNumbers) {
     auto random = test::test_random(15402);
     Wave made = wave(1.3, 60, 40, 0.005, random);
     for (std::size_t i = 0; i < made.times.size(); ++i) // ±10 % of a frame
@@ -93,8 +93,8 @@ TEST(Pulse, GapsAndUnevenTimesAndMissingNumbersAreCopedWithAndCounted) {
     Wave cut;
     std::size_t missing = 0;
     for (std::size_t i = 0; i < made.times.size(); ++i) {
-        const bool bridged = i % 50 == 20 || i % 50 == 21; // two at a time
-        const bool gap = i >= 1200 && i < 1260;            // a second
+        const bool bridged = i % 50 == 20 || i % 50 == 21; // two in a row
+        const bool gap = i >= 1200 && i < 1260;            // one second
         missing += bridged && !gap ? 1 : 0;
         if (bridged || gap)
             continue;
@@ -104,9 +104,9 @@ TEST(Pulse, GapsAndUnevenTimesAndMissingNumbersAreCopedWithAndCounted) {
     const Pulse found = find_pulse(cut.times, cut.values);
     ASSERT_EQ(found.why, "");
     EXPECT_EQ(found.runs, 2U);
-    EXPECT_EQ(found.left_out, static_cast<std::size_t>(std::count_if(cut.values.begin(), cut.values.end(),
-                                                                     [](double v) { return v != v; })));
-    EXPECT_NEAR(static_cast<double>(found.bridged), static_cast<double>(missing + found.left_out), 3);
+    EXPECT_EQ(found.undefined, static_cast<std::size_t>(std::count_if(cut.values.begin(), cut.values.end(),
+                                                                      [](double v) { return v != v; })));
+    EXPECT_NEAR(static_cast<double>(found.bridged), static_cast<double>(missing + found.undefined), 3);
     EXPECT_NEAR(found.pulse_hz, 1.3, 0.01);
     EXPECT_NEAR(found.pulsatility / true_pulsatility(), 1, 0.1);
     EXPECT_NEAR(found.seconds, 39, 0.1);
@@ -118,7 +118,7 @@ TEST(Pulse, GapsAndUnevenTimesAndMissingNumbersAreCopedWithAndCounted) {
     EXPECT_NEAR(find_pulse(twice.times, twice.values).pulse_hz, 1.3, 0.01);
 }
 
-/// Each sample remembers `memory` of the one before: 0 is white, 1 a random walk.
+/// Each sample keeps the fraction `memory` of the previous one: 0 is white noise, 1 a random walk.
 Wave noise(double rate, double seconds, double memory, std::mt19937_64& random) {
     std::normal_distribution<double> normal;
     Wave made;
@@ -131,8 +131,8 @@ Wave noise(double rate, double seconds, double memory, std::mt19937_64& random) 
     return made;
 }
 
-TEST(Pulse, OfNoiseAndOfDriftIsNone) {
-    std::mt19937_64 random(15403); // always the same: the bounds are statistical
+TEST(Pulse, FindsNoneInNoiseAndDrift) {
+    std::mt19937_64 random(15403); // constant seed: the bounds are statistical
     constexpr int kRuns = 200;
     for (const double seconds : {4.0, 10.0, 20.0, 60.0})
         for (const double memory : {0.0, std::exp(-2 * std::numbers::pi / 60), 1.0}) {
@@ -147,13 +147,12 @@ TEST(Pulse, OfNoiseAndOfDriftIsNone) {
         }
 }
 
-TEST(Pulse, OnADriftIsFound) {
-    std::mt19937_64 random(15407); // always the same: the bounds are statistical
+TEST(Pulse, IsFoundOnADrift) {
+    std::mt19937_64 random(15407); // constant seed: the bounds are statistical
     for (const double pulse : {1.1, 6.2}) {
         Wave made = wave(pulse, 60, 30, 0.01, random);
         const Wave drift = noise(60, 30, 1, random);
-        for (std::size_t i = 0; i < made.values.size();
-             ++i) // a step as large as 2 % of the mean, 40 % in 1 s
+        for (std::size_t i = 0; i < made.values.size(); ++i) // a step of 2 % of the mean, 40 % in 1 s
             made.values[i] += drift.values[i] - 1000;
         const Pulse found = find_pulse(made.times, made.values);
         ASSERT_EQ(found.why, "") << pulse;
@@ -161,7 +160,7 @@ TEST(Pulse, OnADriftIsFound) {
     }
 }
 
-TEST(Pulse, OfNothingIsNoneAndSaysWhy) {
+TEST(Pulse, ReportsWhyThereIsNoPulse) {
     const auto why = [](std::vector<double> times, std::vector<double> values) {
         const Pulse found = find_pulse(times, values);
         EXPECT_TRUE(std::isnan(found.pulse_hz) && std::isnan(found.pulsatility));
@@ -189,11 +188,11 @@ TEST(Pulse, OfNothingIsNoneAndSaysWhy) {
     EXPECT_EQ(why(times, values), "no part without a gap is 3 s long");
     times.assign({0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5});
     values.assign({1, 2, 1, 2, 1, 3, 1, 2});
-    EXPECT_EQ(why(times, values), "too few values, or frames/s, for a peak and what lies beside it");
+    EXPECT_EQ(why(times, values), "too few values, or frames/s, for a peak and its surroundings");
 }
 
-/// What is left of a constant less its mean is rounding, and that has peaks.
-TEST(Pulse, OfWhatStaysTheSameIsNone) {
+/// A constant minus its mean is rounding noise, which has peaks.
+TEST(Pulse, FindsNoneInConstantValues) {
     for (const double value : {0.1, 42.7, 1e9 / 3, -0.3, 0.0, 1e-30}) {
         std::vector<double> times, values;
         for (int i = 0; i < 2000; ++i) {
@@ -204,14 +203,14 @@ TEST(Pulse, OfWhatStaysTheSameIsNone) {
         EXPECT_EQ(found.why, "its values do not change") << value;
         EXPECT_TRUE(found.beats.empty() && std::isnan(found.pulse_hz)) << value;
         EXPECT_NEAR(found.rate_hz, 100, 1e-9);
-        values[1000] = value + 1; // one that does
+        values[1000] = value + 1; // one different value
         EXPECT_NE(find_pulse(times, values).why, "its values do not change") << value;
     }
 }
 
-/// A mouse's 10 Hz too near to half of the frame rate: nothing lies beside it, and the band that is told ends
-/// below it.
-TEST(Pulse, TheBandThatIsToldIsTheOneThatWasLookedAt) {
+/// A mouse's 10 Hz too close to half of the frame rate: there is no neighbouring density, and the reported
+/// band ends below it.
+TEST(Pulse, ReportsTheSearchedBand) {
     auto random = test::test_random(15409);
     for (const double rate : {22.0, 26.0}) {
         Wave made = noise(rate, 30, 0, random);
@@ -222,15 +221,15 @@ TEST(Pulse, TheBandThatIsToldIsTheOneThatWasLookedAt) {
         EXPECT_EQ(found.why.empty(), rate > 23);
         EXPECT_NEAR(found.high_hz, 0.9 * rate / 2, 0.2);
         if (!found.why.empty())
-            EXPECT_EQ(found.why, "no peak from 0.5 to 9.9 Hz stands out of the noise beside it");
+            EXPECT_EQ(found.why, "no peak from 0.5 to 9.9 Hz exceeds the noise around it");
         else
             EXPECT_NEAR(found.pulse_hz, 10, 0.01);
     }
 }
 
-/// A segment of 99991 samples, a prime: by its definition a transform of it takes 10¹⁰ operations, and those
-/// of this trace a quarter of an hour.
-TEST(Pulse, ASegmentOfAPrimeNumberOfSamplesTakesNoQuarterOfAnHour) {
+/// A segment of 99991 samples, a prime: by definition a transform takes 10¹⁰ operations, and those of this
+/// trace a quarter of an hour.
+TEST(Pulse, SegmentsWithAPrimeNumberOfSamplesAreFast) {
     auto random = test::test_random(15410);
     const Wave made = wave(1.3, 9999.1, 120, 0.01, random);
     const Pulse found = find_pulse(made.times, made.values);
@@ -258,7 +257,7 @@ for line in open("spectra.txt"):
 assert compared == 19
 )py";
 
-TEST(Pulse, SpectrumIsScipysWelch) {
+TEST(Pulse, SpectrumMatchesScipysWelch) {
     auto random = test::test_random(15404);
     const TemporaryFolder folder;
     std::ostringstream text;

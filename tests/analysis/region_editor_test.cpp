@@ -1,5 +1,5 @@
-// Regions under the hand, without a window: every edit against a plain model, undone to the first set, and
-// what lies under a point.
+// Editing of regions without a window: every edit compared with a simple model, undone to the first set, and
+// hit tests.
 #include "analysis/region_editor.hpp"
 
 #include "base/error.hpp"
@@ -36,7 +36,7 @@ bool on_picture(const Region& region) {
     return region_spans(region, 200, 150, spans) != RegionFit::outside;
 }
 
-/// Random edits; `states` is the plain model: the sets that undo walks through, and where it stands.
+/// Random edits; `states` is the simple model: the undo history with its position.
 class Hand {
 public:
     Hand(RegionEditor& editor, unsigned seed) : editor_(editor), random_(seed) {
@@ -73,7 +73,7 @@ public:
     int number(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
 
 private:
-    /// One edit on the editor, and what it should make of the plain set.
+    /// One edit in the editor, and the same in the simple set.
     void edit(int what, std::vector<Region>& wanted) {
         const std::size_t count = wanted.size();
         const auto i = static_cast<std::size_t>(count == 0 ? 0 : number(0, static_cast<int>(count) - 1));
@@ -83,12 +83,12 @@ private:
             const bool corners = shape == RegionShape::polygon || shape == RegionShape::freehand;
             for (int k = 0; k < (corners ? number(3, 7) : 2); ++k)
                 points.push_back({double(number(0, 199)), double(number(0, 149))});
-            if (!on_picture({"", shape, points, "", false})) { // a thin ellipse may hold no centre of a pixel
+            if (!on_picture({"", shape, points, "", false})) { // a thin ellipse may contain no pixel centre
                 EXPECT_THROW(editor_.add(shape, points), UsageError);
                 return;
             }
             editor_.add(shape, points);
-            const Region& made = editor_.regions().back(); // its name and colour are other tests' matter
+            const Region& made = editor_.regions().back(); // name and colour have their own tests
             wanted.push_back({made.name, shape, points, made.colour, false});
             EXPECT_EQ(editor_.selected(), count);
             return;
@@ -128,7 +128,7 @@ private:
                 region = less;
         }
     }
-    /// A drag of the whole in many movements; given up again if `cancelled`.
+    /// A drag of the whole region in several movements; aborted if `cancelled`.
     void drag(std::size_t i, bool cancelled, Region& region) {
         const RegionPoint from{number(0, 1000) / 10.0, number(0, 1000) / 10.0};
         ASSERT_EQ(editor_.begin_drag({Part::inside, i, 0}, from), !region.locked);
@@ -141,7 +141,7 @@ private:
             for (RegionPoint& p : there.points)
                 p = {p.x + step.x, p.y + step.y};
             if (on_picture(there))
-                by = step; // otherwise it stays where it was last
+                by = step; // otherwise it stays at its last position
             editor_.drag({from.x + step.x + 0.3, from.y + step.y - 0.3}, k % 2 == 1);
         }
         if (cancelled)
@@ -155,7 +155,7 @@ private:
     std::mt19937 random_;
 };
 
-TEST(RegionEditor, RandomEditsAgreeWithAPlainModelAndAreUndoneToTheFirstSet) {
+TEST(RegionEditor, RandomEditsMatchASimpleModelAndCanAllBeUndone) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const std::vector<Region> first = {rectangle("box", 10, 8, 29, 27), triangle("tri")};
@@ -205,13 +205,13 @@ TEST(RegionEditor, EachHandleOfABoxMovesItsOwnEdges) {
     }
 }
 
-TEST(RegionEditor, ACornerTurnsOverAndEvenMakesSquaresAndSteps) {
+TEST(RegionEditor, CornersFlipAndTheModifierMakesSquaresAndSteps) {
     RegionEditor editor;
     editor.reset({rectangle("b", 10, 20, 30, 40), {"l", RegionShape::line, {{50, 50}, {60, 52}}, "", false}});
     ASSERT_TRUE(editor.begin_drag({Part::handle, 0, 4}, {30, 40}));
     editor.drag({4, 14}, false);
     EXPECT_EQ(editor.regions()[0].points, (std::vector<RegionPoint>{{4, 14}, {10, 20}}));
-    editor.drag({25, 26}, true); // 15 wide: the corner across stays
+    editor.drag({25, 26}, true); // 15 wide: the opposite corner stays
     EXPECT_EQ(editor.regions()[0].points, (std::vector<RegionPoint>{{10, 20}, {25, 35}}));
     editor.end_drag();
     ASSERT_TRUE(editor.begin_drag({Part::handle, 1, 1}, {60, 52}));
@@ -231,13 +231,13 @@ TEST(RegionEditor, AFreehandOutlineIsStretchedWithItsBox) {
     EXPECT_EQ(editor.regions()[0].points,
               (std::vector<RegionPoint>{{10, 10}, {30, 13}, {50, 40}, {14, 32.5}}));
     ASSERT_TRUE(editor.begin_drag({Part::handle, 0, 3}, {50, 25}));
-    editor.drag({10, 25}, false); // drawn out to nothing it could not come back
+    editor.drag({10, 25}, false); // without extent it could not be reshaped again
     editor.end_drag();
     for (const RegionPoint& p : editor.regions()[0].points)
         EXPECT_TRUE(p.x >= 10 && p.x <= 11) << p.x;
 }
 
-TEST(RegionEditor, CornersOfAPolygonAreInsertedMovedAndTakenOut) {
+TEST(RegionEditor, PolygonCornersAreInsertedMovedAndRemoved) {
     RegionEditor editor;
     editor.reset({triangle("t")});
     ASSERT_TRUE(editor.begin_drag({Part::middle, 0, 0}, {21, 3}));
@@ -252,7 +252,7 @@ TEST(RegionEditor, CornersOfAPolygonAreInsertedMovedAndTakenOut) {
     EXPECT_EQ(editor.regions()[0], triangle("t"));
 }
 
-TEST(RegionEditor, LockedRegionsStayAsTheyAre) {
+TEST(RegionEditor, LockedRegionsDoNotChange) {
     Region locked = triangle("t");
     locked.locked = true;
     RegionEditor editor;
@@ -271,7 +271,7 @@ TEST(RegionEditor, LockedRegionsStayAsTheyAre) {
     EXPECT_FALSE(editor.regions()[1].locked);
 }
 
-TEST(RegionEditor, WhatHasNoPixelOnThePictureIsNeitherAddedNorReached) {
+TEST(RegionEditor, RegionsWithoutAPixelOnTheImageAreRefused) {
     RegionEditor editor;
     editor.set_picture(100, 80);
     const std::string refused = sentence([&] { editor.add(RegionShape::rectangle, {{100, 10}, {120, 20}}); });
@@ -280,7 +280,7 @@ TEST(RegionEditor, WhatHasNoPixelOnThePictureIsNeitherAddedNorReached) {
               "picture.");
     EXPECT_TRUE(editor.regions().empty());
     EXPECT_FALSE(editor.can_undo());
-    editor.add(RegionShape::rectangle, {{99, 10}, {120, 20}}); // a column of it is there
+    editor.add(RegionShape::rectangle, {{99, 10}, {120, 20}}); // one of its columns is inside
     const std::vector<Region> before = editor.regions();
     EXPECT_FALSE(editor.move(0, 1, 0));
     ASSERT_TRUE(editor.begin_drag({Part::inside, 0, 0}, {0, 0}));
@@ -292,7 +292,7 @@ TEST(RegionEditor, WhatHasNoPixelOnThePictureIsNeitherAddedNorReached) {
               }),
               "Region 'out' has no pixel on the picture of 100×80; the regions that are there stay.");
     EXPECT_EQ(editor.regions(), before);
-    editor.set_picture(50, 80); // now it is off the picture: it stays, and may be moved about
+    editor.set_picture(50, 80); // now it is off the image: it stays, and may be moved
     EXPECT_EQ(editor.regions(), before);
     EXPECT_TRUE(editor.move(0, 1, 0));
     ASSERT_TRUE(editor.begin_drag({Part::inside, 0, 0}, {100, 0}));
@@ -303,7 +303,7 @@ TEST(RegionEditor, WhatHasNoPixelOnThePictureIsNeitherAddedNorReached) {
     EXPECT_EQ(editor.regions()[0].points[0].x, 20);
 }
 
-TEST(RegionEditor, NamesAndColoursOfNewOnesAreFresh) {
+TEST(RegionEditor, NewRegionsGetUnusedNamesAndColours) {
     RegionEditor editor;
     for (int i = 0; i < 7; ++i)
         editor.add(RegionShape::rectangle, {{0, 0}, {5, 5}});
@@ -330,7 +330,7 @@ TEST(RegionEditor, NamesAndColoursOfNewOnesAreFresh) {
     EXPECT_EQ(editor.regions()[1].name, "region 2");
     editor.paste(Region{"new", RegionShape::line, {{0, 0}, {5, 5}}, "", true});
     EXPECT_EQ(editor.regions().back().name, "new");
-    editor.reset({rectangle("vessel 999999999", 0, 0, 9, 9)}); // numbers of more digits are read as names
+    editor.reset({rectangle("vessel 999999999", 0, 0, 9, 9)}); // longer numbers are part of the name
     for (const char* name : {"vessel 1000000000", "vessel 1000000001", "vessel 1000000002"}) {
         editor.duplicate(0);
         EXPECT_EQ(editor.regions().back().name, name);
@@ -343,8 +343,8 @@ TEST(RegionEditor, NamesAndColoursOfNewOnesAreFresh) {
     EXPECT_EQ(editor.regions()[2].name, "region 2");
 }
 
-/// What is done again may lie elsewhere than what is dragged: the drag is given up, as by undo.
-TEST(RegionEditor, ADragEndsWhereSomethingIsUndoneOrDoneAgain) {
+/// Redo may change the dragged region: the drag is aborted, like by undo.
+TEST(RegionEditor, UndoAndRedoEndADrag) {
     for (const bool again : {false, true}) {
         RegionEditor editor;
         editor.set_picture(200, 150);
@@ -368,7 +368,7 @@ TEST(RegionEditor, ADragEndsWhereSomethingIsUndoneOrDoneAgain) {
     }
 }
 
-TEST(RegionEditor, ACopyLiesWhereThereIsRoom) {
+TEST(RegionEditor, CopiesArePlacedWhereThereIsSpace) {
     RegionEditor editor;
     editor.set_picture(100, 100);
     editor.add(RegionShape::rectangle, {{95, 5}, {99, 9}});
@@ -380,7 +380,7 @@ TEST(RegionEditor, ACopyLiesWhereThereIsRoom) {
     EXPECT_EQ(editor.selected(), 3U);
 }
 
-TEST(RegionEditor, UnderAPointLieHandlesThenOutlinesThenTheSmallestAround) {
+TEST(RegionEditor, HitTestPrefersHandlesThenOutlinesThenTheSmallestRegion) {
     RegionEditor editor;
     editor.reset({rectangle("small", 40, 40, 50, 50),
                   rectangle("large", 0, 0, 100, 100),
@@ -411,7 +411,7 @@ TEST(RegionEditor, UnderAPointLieHandlesThenOutlinesThenTheSmallestAround) {
     EXPECT_EQ(editor.hit({30, 22}, 10), grip(Part::outline, 0)) << "sides are too short for it at this size";
 }
 
-TEST(RegionEditor, TheKeyboardAloneMovesAndResizes) {
+TEST(RegionEditor, MovesAndResizesByKeyboard) {
     RegionEditor editor;
     editor.set_picture(100, 80);
     editor.reset({rectangle("b", 10, 10, 20, 20),
@@ -432,7 +432,7 @@ TEST(RegionEditor, TheKeyboardAloneMovesAndResizes) {
     EXPECT_EQ(editor.regions()[1].points, (std::vector<RegionPoint>{{2, 2}, {78, 4}, {38, 40}}));
 }
 
-TEST(RegionEditor, OldestStepsAreForgottenAndNoneOfThemHalf) {
+TEST(RegionEditor, DropsTheOldestUndoStepsCompletely) {
     RegionEditor editor;
     editor.reset({rectangle("b", 0, 0, 5, 5)});
     const std::size_t more = RegionEditor::kMaxSteps + 50;

@@ -1,5 +1,5 @@
-// The pixels of a region are those whose centre its outline holds, however it runs: compared with a check of
-// every pixel in Python, in whole numbers of 1/1024 px.
+// The pixels of a region are those with centres inside its outline: compared with a check of every pixel in
+// Python, in integers of 1/1024 px.
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
@@ -94,7 +94,7 @@ std::string shortest(double value) {
     return {text, end};
 }
 
-/// Rows from the top, spans from the left, none beside another, none empty, all inside.
+/// Checks rows from the top, spans from the left, not adjacent, not empty, all inside.
 std::string mask_of(const Region& region, int width, int height, RegionFit& fit) {
     std::vector<RowSpan> spans;
     fit = region_spans(region, width, height, spans);
@@ -129,7 +129,7 @@ Region random_region(std::mt19937_64& random, RegionShape shape, int width, int 
     return region;
 }
 
-TEST(RegionSpans, HoldThePixelsThatAnExactCheckOfEachFinds) {
+TEST(RegionSpans, MatchAnExactCheckOfEachPixel) {
     const TemporaryFolder folder;
     std::mt19937_64 random = test::test_random(0x2E6);
     std::string text;
@@ -155,7 +155,7 @@ std::uint64_t pixels_of(const Region& region, int width, int height, RegionFit w
     return static_cast<std::uint64_t>(std::count(mask.begin(), mask.end(), '1'));
 }
 
-TEST(RegionSpans, ARectangleHoldsItsOutlineAndIsClippedAtThePicture) {
+TEST(RegionSpans, RectanglesIncludeTheirOutlineAndAreClippedAtTheImage) {
     const Region box{"box", RegionShape::rectangle, {{10, 8}, {29, 27}}, "", false};
     EXPECT_EQ(pixels_of(box, 100, 100, RegionFit::whole), 400U);
     const Region turned{"box", RegionShape::rectangle, {{29, 8}, {10, 27}}, "", false};
@@ -166,7 +166,7 @@ TEST(RegionSpans, ARectangleHoldsItsOutlineAndIsClippedAtThePicture) {
     EXPECT_EQ(pixels_of(box, 100, 8, RegionFit::outside), 0U);
 }
 
-TEST(RegionSpans, OfAStarWhoseOutlineCrossesItselfTheMiddleIsOutside) {
+TEST(RegionSpans, TheCentreOfASelfCrossingStarIsOutside) {
     const Region star{
         "star", RegionShape::polygon, {{0, 10}, {20, 10}, {3, 20}, {10, 0}, {17, 20}}, "", false};
     RegionFit fit{};
@@ -187,7 +187,7 @@ TEST(RegionSpans, TinyRegionsHaveOnePixelOrNone) {
               0U);
 }
 
-TEST(RegionSpans, LongRowsAreCutAndChunksHoldEveryPixelOnce) {
+TEST(RegionSpans, LongRowsAreSplitAndChunksContainEveryPixelOnce) {
     std::mt19937_64 random = test::test_random(0x2E7);
     std::vector<Region> regions = {{"all", RegionShape::rectangle, {{0, 0}, {2999, 9}}, "", false},
                                    {"none", RegionShape::rectangle, {{-9, 0}, {-8, 9}}, "", false},
@@ -228,8 +228,8 @@ TEST(RegionSpans, LongRowsAreCutAndChunksHoldEveryPixelOnce) {
     EXPECT_THROW(refuse_outside(*placed), UsageError);
 }
 
-/// A picture of 2¹³ × 2¹², chequered by an outline that runs up and down through every second column.
-TEST(RegionSpans, MoreRunsThanThereIsRoomForAreRefused) {
+/// An image of 2¹³ × 2¹², with an outline that goes up and down through every second column.
+TEST(RegionSpans, TooManySpansAreRefused) {
     Region comb{"comb", RegionShape::polygon, {}, "", false};
     for (int x = 0; x < 8192; x += 2) {
         comb.points.push_back({x + 0.0, -1});
@@ -244,9 +244,8 @@ TEST(RegionSpans, MoreRunsThanThereIsRoomForAreRefused) {
     }
 }
 
-/// 65536 corners far above and below a large picture: two minutes of sorting for an outline that holds no
-/// pixel.
-TEST(RegionSpans, AnOutlineThatCrossesRowsTooOftenIsRefusedAtOnce) {
+/// 65536 corners far above and below a large image: two minutes of sorting for an outline without pixels.
+TEST(RegionSpans, OutlinesThatCrossRowsTooOftenAreRefusedImmediately) {
     Region far{"far", RegionShape::polygon, {}, "", false};
     for (int i = 0; i < 65536; ++i)
         far.points.push_back({100.1 + i % 7 * 0.1, i % 2 == 0 ? -kMaxCoordinate : kMaxCoordinate});
@@ -265,7 +264,7 @@ TEST(RegionSpans, AnOutlineThatCrossesRowsTooOftenIsRefusedAtOnce) {
         << "of a picture of 512 rows it is none";
 }
 
-TEST(Regions, WhatNoRegionCanBeIsRefusedInOneSentence) {
+TEST(Regions, RefusesInvalidRegions) {
     const auto refused = [](Region region, const std::string& part) {
         try {
             check_region(region);

@@ -1,5 +1,5 @@
-// Sums over the values of a part of a region, with every instruction set: those of long double.
-#include "pipeline/regions/simd/region_values.hpp"
+// Sums over values of a part of a region, with every instruction set, compared with long double.
+#include "pipeline/regions/region_sums.hpp"
 
 #include "tests/support/instruction_sets.hpp"
 #include "tests/support/random.hpp"
@@ -14,8 +14,8 @@ namespace specklescope::region_sums_test {
 
 class RegionSumsTest : public test::EveryInstructionSet {};
 
-/// Every length around the vectors', so that every lane is once the last.
-TEST_P(RegionSumsTest, AreThoseOfLongDoubleForEveryLength) {
+/// Every length around the vector length, so that every lane is the last one once.
+TEST_P(RegionSumsTest, MatchLongDoubleForEveryLength) {
     std::mt19937_64 random = test::test_random(0x4E69);
     std::normal_distribution<double> value(3, 1);
     for (std::size_t count = 0; count < 150; ++count) {

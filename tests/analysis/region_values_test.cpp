@@ -1,5 +1,5 @@
-// Statistics over regions, on the host and on the GPU: compared with sums in long double over the result's
-// pixels, one by one.
+// Statistics over regions, on the host and on the GPU, compared with sums in long double over the result's
+// pixels.
 #include "analysis/region.hpp"
 
 #include "tests/support/executors.hpp"
@@ -56,7 +56,7 @@ void expect_near(double is, double wanted, const std::string& what) {
         EXPECT_NEAR(is, wanted, 1e-6 * std::abs(wanted)) << what;
 }
 
-/// Some of every shape and size, also beyond the picture.
+/// Regions of every shape and size, some beyond the image.
 std::vector<Region> some_regions(std::mt19937_64& random, int width, int height) {
     std::vector<Region> regions = {
         {"whole", RegionShape::rectangle, {{0, 0}, {width - 1.0, height - 1.0}}, "", false},
@@ -75,7 +75,7 @@ std::vector<Region> some_regions(std::mt19937_64& random, int width, int height)
     return regions;
 }
 
-/// Of the result's own pixels. `value`: what a pixel at (x, y) of it counts as.
+/// Compares with the result's own pixels. `value`: contribution of the pixel at (x, y).
 template <class F> void check_values(const Result& result, const std::vector<Region>& regions,
                                      RegionMean kind, bool medians, F&& value) {
     ASSERT_TRUE(result.regions);
@@ -135,8 +135,8 @@ protected:
     }
 };
 
-/// Shows a picture as it is, with values that are none, and others far from 0 for what differs.
-TEST_P(RegionValuesTest, OfAPictureOfRealNumbersAreThoseOfItsPixels) {
+/// A bypassed image with undefined values, and values far from 0 to expose differences.
+TEST_P(RegionValuesTest, MatchThePixelsOfAFloatImage) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E61);
@@ -154,12 +154,12 @@ TEST_P(RegionValuesTest, OfAPictureOfRealNumbersAreThoseOfItsPixels) {
             check_values(result, regions, RegionMean::plain, medians,
                          [&](int x, int y) { return image.at(x, y); });
             EXPECT_EQ(result.regions->placed->version, 5U);
-            EXPECT_EQ(result.regions->statistics[0].saturated, -1); // reals without a full scale
+            EXPECT_EQ(result.regions->statistics[0].saturated, -1); // f32 without a full scale
         }
     }
 }
 
-TEST_P(RegionValuesTest, OfNothingButUndefinedPixelsThereIsNoNumber) {
+TEST_P(RegionValuesTest, AreUndefinedWithoutDefinedPixels) {
     if (!executor)
         return;
     TestImage<float> image(31, 17);
@@ -171,11 +171,11 @@ TEST_P(RegionValuesTest, OfNothingButUndefinedPixelsThereIsNoNumber) {
     check_values(result, regions, RegionMean::plain, true, [&](int, int) { return NAN; });
     image.fill([] { return 7.25F; });
     const Result even = run({}, image);
-    EXPECT_EQ(even.regions->statistics[0].std, 0.0); // not nearly
+    EXPECT_EQ(even.regions->statistics[0].std, 0.0); // exactly
     EXPECT_EQ(even.regions->statistics[0].mean, 7.25);
 }
 
-TEST_P(RegionValuesTest, OfContrastAndFlowTheMeanIsThatOfK2) {
+TEST_P(RegionValuesTest, AverageContrastAndFlowOverK2) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E63);
@@ -201,8 +201,8 @@ TEST_P(RegionValuesTest, OfContrastAndFlowTheMeanIsThatOfK2) {
     }
 }
 
-/// The same pixels from K² itself, as whoever has recorded it would do it.
-TEST_P(RegionValuesTest, AFlowIsTheMeanOfTheMapOfK2ConvertedByTheSameModel) {
+/// The same pixels computed from a recording of K².
+TEST_P(RegionValuesTest, FlowIsTheConvertedMeanOfK2) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E64);
@@ -228,7 +228,7 @@ TEST_P(RegionValuesTest, AFlowIsTheMeanOfTheMapOfK2ConvertedByTheSameModel) {
     EXPECT_GT(index.regions->statistics[0].mean_of_map, 1.05 * index.regions->statistics[0].mean);
 }
 
-TEST_P(RegionValuesTest, ColourCountsAsTheChannelThatGreyStagesGet) {
+TEST_P(RegionValuesTest, ColourUsesTheGreyChannel) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E65);
@@ -265,7 +265,7 @@ TEST_P(RegionValuesTest, ColourCountsAsTheChannelThatGreyStagesGet) {
     }
 }
 
-TEST_P(RegionValuesTest, SaturatedSamplesOfTheRawFrameAreFoundWhereTheyAre) {
+TEST_P(RegionValuesTest, CountSaturatedRawSamplesAtTheirPlace) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E66);
@@ -289,13 +289,13 @@ TEST_P(RegionValuesTest, SaturatedSamplesOfTheRawFrameAreFoundWhereTheyAre) {
     EXPECT_EQ(counts({"speckle:radius=2"}), (Found{20, 0, 10}));
     EXPECT_EQ(counts({"flip:direction=horizontal"}), (Found{0, 20, 0})); // of the result
     EXPECT_EQ(counts({"flip:direction=horizontal", "speckle"}), (Found{-1, -1, -1}));
-    // A cropped border: the result's (0, 0) is the raw frame's (2, 2).
+    // Cropped border: (0, 0) of the result is (2, 2) of the raw frame.
     const std::vector<Region> moved = {{"on", RegionShape::rectangle, {{10, 18}, {13, 22}}, "", false}};
     set(moved, false);
     EXPECT_EQ(counts({"speckle:radius=2,border=crop"}), (Found{20}));
 }
 
-TEST_P(RegionValuesTest, AnotherSizeMarksThoseThatDoNotFitAndKeepsThem) {
+TEST_P(RegionValuesTest, AnotherImageSizeMarksRegionsThatDoNotFitAndKeepsThem) {
     if (!executor)
         return;
     std::mt19937_64 random = test::test_random(0x4E67);
@@ -324,7 +324,7 @@ TEST_P(RegionValuesTest, AnotherSizeMarksThoseThatDoNotFitAndKeepsThem) {
     EXPECT_FALSE(run({}, large).regions);
 }
 
-/// Hundreds of parts, in flight beside each other: every run gives the same bits.
+/// Hundreds of parts in parallel: every run gives the same bits.
 TEST_P(RegionValuesTest, AreTheSameBitsInEveryRun) {
     if (!executor)
         return;

@@ -1,9 +1,8 @@
-// Regions of a running pipeline: set before it starts or between two frames, refused where they have no
-// pixel.
+// Regions of a running pipeline: set before the start or between two frames, refused without a pixel.
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 #include "recording/traces.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"
@@ -25,7 +24,7 @@ std::shared_ptr<const RegionOutlines> box(const std::string& name, double x, dou
     return make_outlines({{name, RegionShape::rectangle, {{x, y}, {x + size - 1, y + size - 1}}, "", false}});
 }
 
-/// The mean over a square of the picture that paint() made.
+/// The mean over a square of the image from paint().
 double painted_mean(std::uint64_t frame, int left, int top, int size) {
     double sum = 0;
     for (int y = top; y < top + size; ++y)
@@ -34,7 +33,7 @@ double painted_mean(std::uint64_t frame, int left, int top, int size) {
     return sum / (size * size);
 }
 
-TEST(PipelineRegions, TakeEffectBetweenFramesAndEachResultSaysWhich) {
+TEST(PipelineRegions, TakeEffectBetweenFramesAndAreNamedInEachResult) {
     Pipeline pipeline(test::file_of(kEndless), Chain(), [] {
         PipelineOptions made = test::options();
         made.regions = box("first", 1, 2, 5);
@@ -82,7 +81,7 @@ TEST(PipelineRegions, TakeEffectBetweenFramesAndEachResultSaysWhich) {
     EXPECT_TRUE(wrong.empty()) << wrong.front() << " and " << wrong.size() - 1 << " more";
 }
 
-TEST(PipelineRegions, OutsideThePictureAreRefusedAtTheStart) {
+TEST(PipelineRegions, OutsideTheImageAreRefusedAtTheStart) {
     PipelineOptions made = test::options();
     made.regions = box("far", 0, 17, 3);
     Pipeline pipeline(test::file_of(3), Chain(), made);
@@ -90,7 +89,7 @@ TEST(PipelineRegions, OutsideThePictureAreRefusedAtTheStart) {
     EXPECT_FALSE(pipeline.started());
 }
 
-TEST(PipelineRegions, OutsideAPictureOfUnknownSizeEndTheRunWithIt) {
+TEST(PipelineRegions, OutsideAnImageOfUnknownSizeEndTheRun) {
     auto unknown = std::make_unique<test::ScriptedSource>(test::file_info({0, 0, 1, PixelType::u16}),
                                                           [](test::ScriptedSource& self, FramePort& port) {
                                                               if (self.offered == 3)
@@ -108,7 +107,7 @@ TEST(PipelineRegions, OutsideAPictureOfUnknownSizeEndTheRunWithIt) {
     EXPECT_EQ(pipeline.stats().drops.failed, pipeline.stats().acquired);
 }
 
-TEST(PipelineRegions, PartlyOutsideAreMeasuredWhereTheyAreAndSaidOnce) {
+TEST(PipelineRegions, PartlyOutsideAreMeasuredInsideAndReportedOnce) {
     PipelineOptions made = test::options();
     made.regions = box("edge", 20, 10, 8);
     Pipeline pipeline(test::file_of(20), Chain(), made);
@@ -126,8 +125,8 @@ TEST(PipelineRegions, PartlyOutsideAreMeasuredWhereTheyAreAndSaidOnce) {
     pipeline.stop();
 }
 
-/// The picture of 24×17 is checked at the start. What the chain makes of it afterwards is marked.
-TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksThoseThatDoNotFitAndEndsNothing) {
+/// The image of 24×17 is checked at the start. Changes of the chain's output are marked afterwards.
+TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksRegionsThatDoNotFit) {
     PipelineOptions made = test::options();
     made.regions = box("right", 16, 3, 4);
     Pipeline pipeline(test::file_of(3), Chain(), made);
@@ -169,8 +168,8 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
     return found;
 }
 
-/// Each of several GPUs has placed the regions for itself: still they are the same.
-TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
+/// Each of several GPUs has placed the regions itself: they are still the same.
+TEST(PipelineRegions, OfSeveralGpusAreReportedOnce) {
     const TemporaryFolder folder;
     PipelineOptions made = test::options(12);
     made.regions = box("edge", 20, 10, 8);
@@ -187,8 +186,8 @@ TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
     EXPECT_EQ(lines_with(text, ",edge,").size(), 40U);
 }
 
-/// A camera changes its exposure by itself, or by an edit of the source, and the flow rests on it.
-TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
+/// A camera changes its exposure by itself, or by an edit of the source, and the flow depends on it.
+TEST(PipelineRegions, TracesRecordAChangeOfTheExposureInPlace) {
     const TemporaryFolder folder;
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info(), [](test::ScriptedSource& self, FramePort& port) {
@@ -216,8 +215,8 @@ TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
     EXPECT_GT(text.find("\n6,"), text.find(told[1]));
 }
 
-/// A sink that holds up everything makes a camera's frames be dropped.
-TEST(PipelineRegions, RowsOfFramesThatWereDroppedAreMissingAndNoOthers) {
+/// A sink that blocks causes dropped frames.
+TEST(PipelineRegions, OnlyRowsOfDroppedFramesAreMissing) {
     const TemporaryFolder folder;
     constexpr std::uint64_t kFrames = 300;
     PipelineOptions made = test::options();

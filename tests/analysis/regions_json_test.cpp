@@ -1,4 +1,4 @@
-// Regions in JSON: what is written is read back, and what is wrong is said with its line.
+// Regions in JSON: written ones are read back, errors name the line.
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
@@ -48,8 +48,8 @@ TEST(RegionsJson, WhatIsWrittenIsReadBackAndReadByPython) {
         << test::read_file(folder / "python.log");
 }
 
-/// The text, and the sentence behind the file's name.
-TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
+/// The text, and the error after the file's name.
+TEST(RegionsJson, ErrorsNameTheLine) {
     const std::string good = R"({"name":"a","shape":"line","points":[[0,0],[1,1]]})";
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"", "line 1, byte 1: it is no JSON here."},
@@ -99,8 +99,8 @@ TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
     }
 }
 
-/// Files that are small but would take gigabytes, or hours.
-TEST(RegionsJson, WhatWouldTakeTooMuchIsRefusedInAShortSentence) {
+/// Small files that would need gigabytes or hours.
+TEST(RegionsJson, ExcessiveFilesAreRefusedWithAShortMessage) {
     std::string keys = "{", values = "{\"regions\":[";
     for (int i = 0; i < 300000; ++i)
         keys += "\"" + std::to_string(i) + "\":1,";

@@ -1,8 +1,8 @@
-// Baselines and events: F₀ of each region, labels that can be changed, and both in files of traces.
+// Baselines and events: F₀ of each region, editable labels, and both in trace files.
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "base/error.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 #include "tests/support/file_tools.hpp"
@@ -59,12 +59,13 @@ TEST(TraceBaseline, IsTheMeanOfEachRegionOverTheLastSeconds) {
     auto regions = history.overview().regions;
     const auto f0 = [&](std::size_t region) { return baseline.of(regions[region], history.overview()); };
     EXPECT_EQ(f0(0), 2.5);
-    EXPECT_EQ(f0(1), std::nullopt); // nothing is a part of 0
+    EXPECT_EQ(f0(1), std::nullopt); // undefined relative to 0
     EXPECT_EQ(f0(2), std::nullopt);
     EXPECT_FALSE(baseline.moved(regions[0]));
     EXPECT_DOUBLE_EQ(relative_change(3, 2.5), 20);
     EXPECT_DOUBLE_EQ(relative_change(2, 2.5), -20);
-    // It stays with its region under another name, ends when this is moved, and is none of another one's.
+    // F₀ stays with a renamed region, is dropped when the region is moved, and is not used for another
+    // region.
     history.push(frame(1000, {{"b", 3}, {"zero", 0}, {"none", kNaN}}));
     regions = history.overview().regions;
     EXPECT_EQ(f0(0), 2.5);
@@ -80,7 +81,7 @@ TEST(TraceBaseline, IsTheMeanOfEachRegionOverTheLastSeconds) {
     EXPECT_EQ(f0(0), std::nullopt);
 }
 
-TEST(TraceBaseline, ThatCannotBeTakenLeavesTheOneBefore) {
+TEST(TraceBaseline, AFailedBaselineKeepsThePreviousOne) {
     TraceHistory history;
     Baseline baseline;
     history.push(frame(0, {{"a", 4}}));
@@ -90,14 +91,14 @@ TEST(TraceBaseline, ThatCannotBeTakenLeavesTheOneBefore) {
     EXPECT_EQ(baseline.of(history.overview().regions[0], history.overview()), 4);
 }
 
-/// A frame as this chain made it, with this exposure.
+/// A frame made by this chain with this exposure.
 Result made(Result result, const std::string& chain, double exposure_ms = 5) {
     result.chain = std::make_shared<const Chain>(chain_from_text(chain));
     result.exposure = {exposure_ms, ExposureOrigin::camera};
     return result;
 }
 
-TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
+TEST(TraceBaseline, AppliesOnlyToItsSettings) {
     TraceHistory history;
     Baseline baseline;
     std::uint64_t next = 0;
@@ -112,7 +113,7 @@ TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
     play(2, "speckle:radius=3");
     ASSERT_TRUE(baseline.take(history, 1));
     EXPECT_EQ(f0(), 2);
-    play(2, "speckle:radius=3", 5.001);     // as a camera rounds it
+    play(2, "speckle:radius=3", 5.001);     // a camera's rounding
     play(2, "speckle:radius=3,exposure=7"); // not used: the camera's counts
     EXPECT_EQ(f0(), 2);
     EXPECT_TRUE(history.overview().restarts.empty());
@@ -127,10 +128,10 @@ TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
             << baseline.changed(history.overview());
     }
     EXPECT_EQ(history.overview().restarts.size(), 4U);
-    play(2, "gaussian:bypass=true | speckle:radius=3"); // as it was
+    play(2, "gaussian:bypass=true | speckle:radius=3"); // unchanged
     EXPECT_EQ(f0(), 2);
     EXPECT_EQ(baseline.changed(history.overview()), "");
-    // Another channel counts where a stage got one of colour.
+    // The channel matters if a stage got one of a colour image.
     Result red = made(frame(next++, {{"a", 2}}), "speckle:radius=3");
     Result other = made(frame(next++, {{"a", 4}}), "speckle:radius=3");
     Chain chain = *other.chain;
@@ -143,7 +144,7 @@ TEST(TraceBaseline, IsOfTheSettingsThatItWasTakenWith) {
     EXPECT_EQ(f0(), std::nullopt);
 }
 
-TEST(TraceBaseline, IsTakenOfOneSettingOnly) {
+TEST(TraceBaseline, UsesFramesOfOneSettingOnly) {
     TraceHistory history;
     Baseline baseline;
     for (std::uint64_t i = 0; i < 60; ++i) // 10 ms each
@@ -171,7 +172,7 @@ TEST(TraceBaseline, IsTakenOfOneSettingOnly) {
     EXPECT_NE(overview.settings_at(49 * 10 * kMs)->id, overview.settings_at(50 * 10 * kMs)->id);
 }
 
-TEST(TraceBaseline, IsNotOfAPausedFrameAfterAnEdit) {
+TEST(TraceBaseline, IgnoresAPausedFrameAfterAnEdit) {
     TraceHistory history;
     Baseline baseline;
     for (std::uint64_t i = 0; i < 10; ++i)
@@ -182,7 +183,7 @@ TEST(TraceBaseline, IsNotOfAPausedFrameAfterAnEdit) {
     history.push(again);
     TraceOverview overview = history.overview();
     EXPECT_EQ(overview.frames, 10U);
-    EXPECT_EQ(overview.regions.at(0).newest, 4); // as the picture has it
+    EXPECT_EQ(overview.regions.at(0).newest, 4); // as in the image
     EXPECT_EQ(baseline.of(overview.regions[0], overview), std::nullopt);
     history.push(made(frame(10, {{"a", 2}}), "speckle:radius=3"));
     overview = history.overview();
@@ -209,7 +210,7 @@ TEST(TraceEvents, HaveNumbersLabelsAndFrames) {
     ASSERT_TRUE(gone);
     EXPECT_TRUE(gone->mark.removed);
     EXPECT_FALSE(log.remove(1));
-    EXPECT_EQ(log.mark({}).mark.label, "event 3"); // no number comes twice
+    EXPECT_EQ(log.mark({}).mark.label, "event 3"); // numbers are not reused
     EXPECT_EQ(log.events().size(), 2U);
 }
 
@@ -219,7 +220,7 @@ TEST(TraceEvents, LabelsAreCutBetweenCharacters) {
     for (int i = 0; i < 150; ++i)
         label += "é";
     const std::string kept = log.mark({}, "x" + label).mark.label;
-    EXPECT_EQ(kept, "x" + label.substr(0, 198)); // 199 of 200 bytes: another would be half a character
+    EXPECT_EQ(kept, "x" + label.substr(0, 198)); // 199 of 200 bytes: one more would split a character
     for (std::size_t i = 1; i < EventLog::kMaxEvents; ++i)
         log.mark({});
     EXPECT_THROW(log.mark({}), UsageError);
@@ -236,17 +237,17 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
     return found;
 }
 
-TEST(TraceEvents, AreWrittenIntoTheTableAsLinesThatReadersOfRowsSkip) {
+TEST(TraceEvents, AreCommentLinesInTheTable) {
     const TemporaryFolder folder;
     const std::string path = folder / "t.csv";
     const auto traces = make_traces(path);
     EventMark event{1, 3, 30 * kMs, "light, \"on\"", false};
-    traces->mark(event); // not open yet: there is nothing to write it into
+    traces->mark(event); // not open yet: no file to write to
     traces->open({});
     for (std::uint64_t i = 0; i < 4; ++i)
         traces->push(frame(i, {{"a", 1}}), true);
     traces->mark(event);
-    std::thread([&] { // from another thread, as the window does
+    std::thread([&] { // from another thread, like the window
         event.label = "other";
         traces->mark(event);
     })
@@ -260,7 +261,7 @@ TEST(TraceEvents, AreWrittenIntoTheTableAsLinesThatReadersOfRowsSkip) {
     const std::string text = test::read_file(path);
     const std::vector<std::string> events = lines_with(text, "# event: ");
     ASSERT_EQ(events.size(), 4U) << text;
-    EXPECT_EQ(events[0].rfind("# event: number,sequence,capture_s,label", 0), 0U); // what the columns are
+    EXPECT_EQ(events[0].rfind("# event: number,sequence,capture_s,label", 0), 0U); // column names
     EXPECT_EQ(events[1], "# event: 1,3,0.030000000,\"light, \"\"on\"\"\"");
     EXPECT_EQ(events[2], "# event: 1,3,0.030000000,other");
     EXPECT_EQ(events[3], "# event: 1,3,0.030000000,");
@@ -276,8 +277,8 @@ assert [int(r["sequence"]) for r in rows] == list(range(8)), rows
 )py")) << test::read_file(folder / "python.log");
 }
 
-/// With the next frame that is recorded; removed ones say so.
-TEST(TraceEvents, AreInTheLinesOfARecording) {
+/// Written with the next recorded frame; removed events are marked.
+TEST(TraceEvents, AreInTheSidecarOfARecording) {
     const TemporaryFolder folder;
     RecordOptions options;
     options.path = folder / "r.raw";
@@ -308,7 +309,7 @@ TEST(TraceEvents, AreInTheLinesOfARecording) {
     std::vector<nlohmann::json> read;
     for (std::string line; std::getline(lines, line);)
         read.push_back(nlohmann::json::parse(line));
-    ASSERT_EQ(read.size(), 5U); // the file, and four frames
+    ASSERT_EQ(read.size(), 5U); // one for the file, four for frames
     EXPECT_FALSE(read[2].contains("events"));
     EXPECT_FALSE(read[4].contains("events"));
     ASSERT_EQ(read[3]["events"].size(), 2U);
@@ -317,7 +318,7 @@ TEST(TraceEvents, AreInTheLinesOfARecording) {
     EXPECT_EQ(read[3]["events"][1]["removed"], true);
 }
 
-TEST(TraceEvents, ALongLabelKeepsNoMoreMemoryThanWhatIsKeptOfIt) {
+TEST(TraceEvents, LongLabelsUseOnlyTheMemoryOfTheStoredPart) {
     EventLog log;
     constexpr std::size_t kLong = 1'000'000;
     log.mark({}, std::string(kLong, 'x'));

@@ -1,4 +1,4 @@
-// Regions and results as the history of traces gets them.
+// Regions and results for tests of the trace history.
 #pragma once
 
 #include "analysis/trace_history.hpp"

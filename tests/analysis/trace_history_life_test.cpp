@@ -1,5 +1,5 @@
-// The history of the regions' means over a session: regions that come and go, restarts, sources, means, a
-// reader beside the writer.
+// The trace history over a session: added and removed regions, restarts, sources, means, a reader parallel to
+// the writer.
 #include "analysis/baseline.hpp"
 #include "tests/analysis/trace_history_helpers.hpp"
 #include "tests/support/random.hpp"
@@ -13,7 +13,7 @@
 
 namespace specklescope::trace_history_life_test {
 
-TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
+TEST(TraceHistory, AddedRemovedAndRenamedRegionsDoNotAffectOthers) {
     TraceHistory history;
     std::uint64_t n = 0;
     const auto push = [&](const std::shared_ptr<const PlacedRegions>& regions,
@@ -34,29 +34,29 @@ TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
     EXPECT_EQ(now.at("a"), before.at("a"));
     EXPECT_EQ(now.at("b"), before.at("b"));
     const std::uint64_t c = now.at("c");
-    push(placed({"a", "of b", "c"}), {1, 2, 3}); // the same pixels, another name
+    push(placed({"a", "of b", "c"}), {1, 2, 3}); // the same pixels, renamed
     now = ids();
     EXPECT_EQ(now.at("of b"), before.at("b"));
     auto swapped = std::make_shared<PlacedRegions>(*placed({"a", "of b", "c"}));
-    std::swap(swapped->regions[0], swapped->regions[2]); // another order
+    std::swap(swapped->regions[0], swapped->regions[2]); // reordered
     push(swapped, {3, 2, 1});
     EXPECT_EQ(history.overview().regions[0].id, c);
     EXPECT_EQ(history.overview().regions[2].id, before.at("a"));
-    push(placed({"a", "c"}, 100), {1, 3}); // moved, and one gone
+    push(placed({"a", "c"}, 100), {1, 3}); // one moved, one removed
     now = ids();
     EXPECT_EQ(now.at("a"), before.at("a"));
     EXPECT_EQ(now.at("c"), c);
     EXPECT_EQ(now.size(), 2U);
     const auto curves = history.curves(0, 250 * kMs, 250);
     ASSERT_EQ(curves.size(), 2U);
-    EXPECT_EQ(curves[0].size(), 250U); // a has been there all the time
+    EXPECT_EQ(curves[0].size(), 250U); // a was always present
     ASSERT_EQ(curves[1].size(), 200U); // c from the 50th frame on
     EXPECT_EQ(curves[1].front().time_ns, 50 * kMs);
     for (const TraceColumn& column : curves[0])
         EXPECT_EQ(column.low, 1);
     for (const TraceColumn& column : curves[1])
         EXPECT_EQ(column.high, 3);
-    push(placed({"new"}, 500), {9}); // neither name nor pixels
+    push(placed({"new"}, 500), {9}); // another name and other pixels
     EXPECT_GT(history.overview().regions[0].id, c);
 }
 
@@ -75,7 +75,7 @@ TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
     };
     const auto before = placed({"a", "b"});
     auto after = std::make_shared<PlacedRegions>(*before);
-    after->spans[1].x = 30; // as large as before
+    after->spans[1].x = 30; // the same size
     for (int i = 0; i < 50; ++i)
         push(before, {10, 20});
     Baseline old;
@@ -115,7 +115,7 @@ TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
     EXPECT_EQ(history.extremes(0, 10000 * kMs)[1]->high, 20); // the curve itself stays
 
     EXPECT_FALSE(about.only_newest(about.regions[1]));
-    push(before, {10, 20}, true); // moved back in a pause
+    push(before, {10, 20}, true); // moved back while paused
     const TraceOverview paused = history.overview();
     EXPECT_TRUE(paused.only_newest(paused.regions[1]));
     EXPECT_FALSE(paused.only_newest(paused.regions[0]));
@@ -123,7 +123,7 @@ TEST(TraceHistory, ValuesOfAnotherOutlineAreNotCompared) {
     EXPECT_EQ(old.of(paused.regions[1], paused), 20);
 }
 
-TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
+TEST(TraceHistory, ContinuesAfterARestartWithAMark) {
     TraceHistory history;
     StreamInfo stream;
     stream.source_text = "first.tiff";
@@ -135,9 +135,9 @@ TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
     push(0, 100 * kMs, true);
     push(1, 110 * kMs, false);
     push(2, 120 * kMs, false);
-    push(3, 20 * kMs, true); // back
+    push(3, 20 * kMs, true); // backwards
     push(4, 30 * kMs, false);
-    push(5, 500 * kMs, true); // onwards: the time between has passed
+    push(5, 500 * kMs, true); // forwards: the time between has passed
     stream.source_text = "second.tiff";
     history.open(stream);
     push(0, 90000 * kMs, true); // another clock
@@ -156,12 +156,12 @@ TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
         EXPECT_EQ(curve[i].time_ns, times[i] * kMs);
         EXPECT_EQ(curve[i].broken, broken[i]) << i;
     }
-    EXPECT_EQ(history.values_at(629 * kMs)->moment.capture_ns, 90010 * kMs); // the source's own clock
+    EXPECT_EQ(history.values_at(629 * kMs)->moment.capture_ns, 90010 * kMs); // on the source's own clock
     EXPECT_EQ(history.values_at(138 * kMs)->moment.capture_ns, 30 * kMs);
     EXPECT_EQ(about.newest->sequence, 1U);
 }
 
-TEST(TraceHistory, AnotherQuantityBeginsAnew) {
+TEST(TraceHistory, RestartsWithAnotherQuantity) {
     TraceHistory history;
     const auto regions = placed({"a"});
     for (std::uint64_t i = 0; i < 10; ++i)
@@ -178,7 +178,7 @@ TEST(TraceHistory, AnotherQuantityBeginsAnew) {
     EXPECT_EQ(history.curves(0, 20 * kMs, 100).at(0).size(), 1U);
 }
 
-TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
+TEST(TraceHistory, RepeatedResultsAreNotFrames) {
     TraceHistory history;
     Result again = result(3, 3 * kMs, placed({"a"}), {1});
     again.repeated = true;
@@ -187,7 +187,7 @@ TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
     EXPECT_FALSE(history.overview().newest);
 }
 
-TEST(TraceHistory, MomentsWithoutRegionsAreKnownAndLeaveAGap) {
+TEST(TraceHistory, FramesWithoutRegionsLeaveAGap) {
     TraceHistory history;
     const auto regions = placed({"a"});
     history.push(result(0, 0, regions, {1}));
@@ -198,7 +198,7 @@ TEST(TraceHistory, MomentsWithoutRegionsAreKnownAndLeaveAGap) {
     EXPECT_TRUE(history.curves(0, 100 * kMs, 500).at(0).at(0).broken);
 }
 
-/// A source that still runs while another has opened.
+/// A source that still runs while another one has opened.
 TEST(TraceHistory, TakesFramesOfTheFeedThatWasOpenedLast) {
     const auto history = std::make_shared<TraceHistory>();
     const auto old = make_trace_feed(history), next = make_trace_feed(history);
@@ -242,7 +242,7 @@ TEST(TraceHistory, MeansOverTimeAreTakenOnSquaresOfContrast) {
         for (std::uint64_t i = 0; i < 500; ++i) {
             const double k = i == 450 && kind.mean == RegionMean::of_inverses ? 0.0 : contrast(random);
             const bool missing = i % 17 == 3;
-            const double value = missing ? kNaN : kind.value(k); // of K = 0 infinite: it takes part
+            const double value = missing ? kNaN : kind.value(k); // infinite for K = 0, which counts
             history.push(
                 result(i, static_cast<std::int64_t>(i) * 10 * kMs, regions, {value}, false, kind.mean));
             if (i >= 300 && !missing) { // the last 2 s at 100 frames/s
@@ -262,7 +262,7 @@ TEST(TraceHistory, MeansOverTimeAreTakenOnSquaresOfContrast) {
     }
 }
 
-TEST(TraceHistory, MeansDoNotReachBehindARestart) {
+TEST(TraceHistory, MeansDoNotExtendBeforeARestart) {
     TraceHistory history;
     const auto regions = placed({"a"});
     history.push(result(0, 0, regions, {100}));
@@ -272,11 +272,11 @@ TEST(TraceHistory, MeansDoNotReachBehindARestart) {
     EXPECT_EQ(TraceHistory().means(60), std::nullopt);
 }
 
-/// One thread pushes, the other reads all it can: each picture of it is a beginning of the run.
-TEST(TraceHistory, IsReadWhileItIsWritten) {
+/// One thread pushes, the other reads as fast as possible: each snapshot is a prefix of the run.
+TEST(TraceHistory, CanBeReadWhileItIsWritten) {
     TraceHistory history(1);
     constexpr std::uint64_t kFrames = 200000;
-    constexpr std::uint64_t kAhead = 1000; // of the reader: fewer than may wait for it
+    constexpr std::uint64_t kAhead = 1000; // of the reader: fewer than the queue holds
     std::atomic<bool> done = false;
     std::atomic<std::uint64_t> seen = 0;
     std::thread writer([&] {
@@ -303,7 +303,7 @@ TEST(TraceHistory, IsReadWhileItIsWritten) {
         ASSERT_EQ(curves.size(), 2U);
         double high = -1, low = 1;
         for (const TraceColumn& column : curves[0]) {
-            EXPECT_GE(column.low, high < 0 ? 0 : high - 2048); // rising, blocks beside each other
+            EXPECT_GE(column.low, high < 0 ? 0 : high - 2048); // increasing, in contiguous blocks
             high = std::max(high, column.high);
         }
         for (const TraceColumn& column : curves[1])

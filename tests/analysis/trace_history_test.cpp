@@ -1,5 +1,4 @@
-// The columns of the history of the regions' means: extremes, gaps and memory, against a plain list of
-// everything.
+// Columns of the trace history: extremes, gaps and memory, compared with a simple list of everything.
 #include "tests/analysis/trace_history_helpers.hpp"
 #include "tests/support/random.hpp"
 
@@ -44,7 +43,7 @@ void push_all(TraceHistory& history, const std::vector<Point>& run) {
         history.push(result(point.sequence, point.time, regions, {point.value}));
 }
 
-/// By looking at every sample: columns that hold a finite value, and whether something is missing in front.
+/// Reference by examining every sample: columns with a finite value, and gaps before them.
 std::vector<TraceColumn> plain_columns(const std::vector<Point>& run, std::int64_t from, std::int64_t to,
                                        int columns) {
     const double step = static_cast<double>(to - from) / columns;
@@ -103,7 +102,7 @@ TEST(TraceHistory, ColumnsAreTheExtremesOfEverySampleInThem) {
     }
 }
 
-TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
+TEST(TraceHistory, FewSamplesAreReturnedSinglyWithGaps) {
     auto random = test::test_random(7102);
     const std::vector<Point> run = random_run(random, 3000);
     TraceHistory history;
@@ -112,7 +111,7 @@ TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
     const auto curves = history.curves(from, to, 900);
     std::vector<TraceColumn> expected;
     bool broken = true;
-    for (std::size_t i = 999; i <= 1400; ++i) { // one more on each side
+    for (std::size_t i = 999; i <= 1400; ++i) { // one extra on each side
         broken = broken || run[i].sequence != run[i - 1].sequence + 1 || !std::isfinite(run[i].value);
         if (std::isfinite(run[i].value))
             expected.push_back({run[i].time, run[i].value, run[i].value, std::exchange(broken, false)});
@@ -126,15 +125,15 @@ TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
     }
 }
 
-/// Warm-ups of the beginning and of each jump, with values that would hide all others.
-TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
+/// Warm-ups at the start and after each seek, with values that would dominate.
+TEST(TraceHistory, TheRangeExcludesWarmUpFrames) {
     auto random = test::test_random(7104);
     std::uniform_real_distribution<double> unit(0, 1);
     constexpr int kFilms = 300, kFrames = 200, kWarm = 24;
     for (const std::size_t budget : {TraceHistory::kBudget, std::size_t{1}}) {
         TraceHistory history(budget);
         const auto regions = placed({"a"});
-        std::vector<std::pair<double, bool>> run; // value, warming up; a frame each ms
+        std::vector<std::pair<double, bool>> run; // value, warming up; one frame per ms
         for (int film = 0; film < kFilms; ++film)
             for (int i = 0; i < kFrames; ++i) {
                 run.emplace_back(i < kWarm ? 1000 + unit(random) : unit(random), i < kWarm);
@@ -150,7 +149,7 @@ TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
         for (int round = 0; round < 40; ++round) {
             const bool whole = budget == TraceHistory::kBudget;
             const auto last = static_cast<std::int64_t>(run.size()) - 1;
-            // What is kept whole, and where not all warm-ups are known any more.
+            // In the full-resolution part, and where not all warm-ups are known any more.
             const std::int64_t length = 1 + static_cast<std::int64_t>(unit(random) * (whole ? 40000 : 1000));
             const std::int64_t from =
                 whole ? static_cast<std::int64_t>(unit(random) * static_cast<double>(last - length))
@@ -173,13 +172,13 @@ TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
             EXPECT_EQ(seen->low, low <= high ? low : all_low) << from << " " << length;
             EXPECT_EQ(seen->high, low <= high ? high : all_high) << from << " " << length;
         }
-        // Of the whole run, older samples in blocks, more warm-ups than are kept apart: none of them swamps
-        // it.
+        // Over the whole run, with older samples in blocks and more warm-ups than are stored separately: none
+        // of them dominates.
         const auto seen = history.extremes(0, static_cast<std::int64_t>(run.size()) * kMs).at(0);
         ASSERT_TRUE(seen);
         EXPECT_LT(seen->high, 1.0);
         EXPECT_GT(seen->high - seen->low, 0.9);
-        // Nothing but a warm-up: better its own range than none.
+        // Only a warm-up: its own range is better than none.
         const std::int64_t begin = (kFilms - 1) * kFrames;
         const auto warm = history.extremes((begin + 2) * kMs, (begin + 9) * kMs).at(0);
         ASSERT_TRUE(warm);
@@ -187,11 +186,11 @@ TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
     }
 }
 
-/// In a room so small that most of the run is kept in blocks.
-TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
+/// With so little memory that most of the run is in blocks.
+TEST(TraceHistory, BlocksOfOldSamplesKeepAllExtremes) {
     auto random = test::test_random(7103);
     const std::vector<Point> run = random_run(random, 300000);
-    TraceHistory history(1); // the least: 1024 whole samples
+    TraceHistory history(1); // the minimum: 1024 samples at full resolution
     push_all(history, run);
     const TraceOverview about = history.overview();
     EXPECT_EQ(about.frames, run.size());
@@ -214,9 +213,8 @@ TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
     }
     EXPECT_EQ(seen_low, low);
     EXPECT_EQ(seen_high, high);
-    // Each sample lies within the extremes of a column that is no further than its block is long, and a
-    // column: the newest 64 blocks of each size are kept, so that of a sample is no longer than a 32nd of its
-    // age.
+    // Each sample is within the extremes of a column no further away than its block is long, plus a column.
+    // The newest 64 blocks of each size are stored, so that a sample's block is at most a 32nd of its age.
     const double step = static_cast<double>(about.last_ns + 1) / 300;
     for (std::size_t i = 0; i < run.size(); i += 37) {
         if (!std::isfinite(run[i].value))
@@ -232,7 +230,7 @@ TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
         holding += held ? 1 : 0;
     }
     EXPECT_GT(holding, 5000U);
-    // The newest are whole all the same.
+    // The newest are still at full resolution.
     const auto found = history.values_at(run[run.size() - 500].time);
     ASSERT_TRUE(found);
     EXPECT_TRUE(found->exact);
@@ -240,7 +238,7 @@ TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
     EXPECT_FALSE(history.values_at(run[1000].time)->exact);
 }
 
-TEST(TraceHistory, MemoryIsWithinItsBudgetHoweverManyRegions) {
+TEST(TraceHistory, MemoryStaysWithinItsBudgetForAnyNumberOfRegions) {
     for (const std::size_t count : {1U, 16U, 300U}) {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < count; ++i)

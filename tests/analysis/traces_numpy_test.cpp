@@ -1,5 +1,5 @@
-// Regions from a file through the program into a table, beside numpy: every type of pixel, chains that move
-// pixels, pictures that change their size, a thousand regions.
+// Regions from a file through the program into a table, compared with numpy: every pixel type, chains that
+// move pixels, images that change their size, a thousand regions.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace specklescope::traces_numpy_test {
 
-/// Pictures, and the regions that the tests measure on them.
+/// Images, and the regions measured on them.
 constexpr const char* kPictures = R"py(
 import json, os
 import numpy as np, tifffile
@@ -41,7 +41,7 @@ save("many.json", [(f"r{i}", "rectangle", [[int(x), int(y)], [int(x + w), int(y 
                                  random.integers(0, 40, 1000), random.integers(0, 40, 1000)))])
 )py";
 
-/// read(name): the rows; check(row, map, mask, raw): each of its numbers, of the map's pixels in the mask.
+/// read(name): the rows; check(row, map, mask, raw): each number, from the map's pixels in the mask.
 constexpr const char* kOracle = R"py(
 import csv, io, json, math
 import numpy as np, tifffile
@@ -119,7 +119,7 @@ protected:
     TemporaryFolder folder;
 };
 
-TEST_F(TracesBesideNumpy, EveryTypeOfPixelAsItIs) {
+TEST_F(TracesBesideNumpy, EveryPixelType) {
     for (const std::string type : {"u8", "u16", "f32"})
         trace({type + ".tif", "--stage", "none"}, "r.json", type + ".csv");
     trace({"rgb.tif", "--stage", "none", "--channel", "green"}, "r.json", "rgb.csv");
@@ -135,7 +135,7 @@ check_all("mean.csv", "r.json", rgb.astype(np.float32).sum(axis=2) / np.float32(
 )py");
 }
 
-/// Coordinates are of what the chain gives.
+/// Coordinates refer to the chain's output.
 TEST_F(TracesBesideNumpy, ChainsThatMovePixels) {
     trace({"u16.tif", "--stage", "crop:x=7,y=5,width=60,height=50"}, "r.json", "crop.csv");
     trace({"u16.tif", "--stage", "flip:direction=horizontal", "--stage", "rotate90:turns=1"}, "r.json",
@@ -163,7 +163,7 @@ TEST_F(TracesBesideNumpy, AThousandRegions) {
     agree("check_all('many.csv', 'many.json', tifffile.imread('f32.tif'))\n");
 }
 
-TEST_F(TracesBesideNumpy, PicturesOfAnotherSizeMarkRegionsAndDropNone) {
+TEST_F(TracesBesideNumpy, ImagesOfAnotherSizeMarkRegionsAndDropNone) {
     const ChildResult ran = trace({"sizes/", "--stage", "none"}, "sizes.json", "sizes.csv");
     EXPECT_NE(ran.err.find("Region 'lost' lies wholly outside the picture of 50×40: it has no pixels and no "
                            "numbers."),

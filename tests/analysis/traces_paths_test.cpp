@@ -1,4 +1,4 @@
-// What a table of traces is written into, what its head tells of the source, and the example of the guide.
+// Output paths of trace tables, the source in their header, and the example of the guide.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
@@ -30,7 +30,7 @@ protected:
     TemporaryFolder folder;
 };
 
-TEST_F(TracesPaths, WhatIsNoFileOfTracesIsLeftAlone) {
+TEST_F(TracesPaths, OtherFilesAreNotReplaced) {
     ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
     std::filesystem::create_directory(folder / "folder");
     std::filesystem::create_symlink("/dev/full", folder / "link");
@@ -53,7 +53,7 @@ TEST_F(TracesPaths, WhatIsNoFileOfTracesIsLeftAlone) {
     EXPECT_TRUE(std::filesystem::is_empty(folder / "folder"));
 }
 
-TEST_F(TracesPaths, WhatAnotherRunIsWritingIsLeftToIt) {
+TEST_F(TracesPaths, AFileInUseByAnotherRunIsNotReplaced) {
     for (const std::string option : {"--traces", "--widths"}) {
         Child first({test::program_path(), "run", "synthetic:vessels?width=64&height=48&rate=50", "--regions",
                      option == "--traces" ? "r.json" : "line.json", option, "t.csv", "--backend", "cpu"},
@@ -82,7 +82,7 @@ TEST_F(TracesPaths, WhatAnotherRunIsWritingIsLeftToIt) {
     }
 }
 
-TEST_F(TracesPaths, TheSourceStandsOnOneLineWithoutItsSecrets) {
+TEST_F(TracesPaths, TheSourceIsOnOneLineWithoutSecrets) {
     const std::string pictures =
         "import numpy, os, tifffile\nos.mkdir('hidden')\n"
         "p = numpy.arange(3072, dtype='u2').reshape(48, 64)\n"

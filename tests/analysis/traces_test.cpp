@@ -1,5 +1,5 @@
-// Traces written by the real program: the numbers that numpy finds in the recorded maps, and whole lines
-// whatever ends the run.
+// Traces written by the real program, compared with numpy on the recorded maps, and complete lines for every
+// kind of end of the run.
 #include "analysis/pulse_table.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
@@ -41,7 +41,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// Shares no code with the program: its own test of every pixel, its own means, the maps from TIFF.
+/// Independent of the program's code: its own test of every pixel, its own means, the maps from TIFF.
 constexpr const char* kOracle = R"py(
 import csv, io, json, math
 import numpy as np, tifffile
@@ -110,7 +110,7 @@ for i, row in enumerate(rows):
 assert masks[0].sum() == 400
 )py";
 
-/// Three times the light: some samples come to full scale.
+/// Three times brighter: some samples reach full scale.
 constexpr const char* kBrighter = R"py(
 import numpy as np, tifffile
 with tifffile.TiffFile("raw.tiff") as f:
@@ -121,7 +121,7 @@ for at, size in strips:
     strip[:] = np.minimum(strip.astype(int) * 3, 4095)
 )py";
 
-TEST_F(Traces, AreWhatNumpyFindsInTheRecordedMapOfK2) {
+TEST_F(Traces, MatchNumpyOnTheRecordedMapOfK2) {
     const std::string scene = "synthetic:vessels?width=128&height=96&live=false";
     const ChildResult made =
         run({"run", scene, "--stage", "none", "--frames", "9", "--record-raw", "raw.tiff", "--quiet"});
@@ -144,7 +144,7 @@ TEST_F(Traces, AreWhatNumpyFindsInTheRecordedMapOfK2) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-TEST_F(Traces, TheHeadTellsTheColumnsAndTheUnits) {
+TEST_F(Traces, TheHeaderNamesColumnsAndUnits) {
     const ChildResult ran = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames", "2",
                                  "--regions", "r.json", "--traces", "t.csv"});
     ASSERT_EQ(ran.status, 0) << ran.all();
@@ -160,7 +160,7 @@ TEST_F(Traces, TheHeadTellsTheColumnsAndTheUnits) {
               std::string::npos)
         << text;
     EXPECT_NE(text.find(",\"a, \"\"b\"\" c\","), std::string::npos) << text;
-    EXPECT_NE(text.find(",,"), std::string::npos); // no median was asked for
+    EXPECT_NE(text.find(",,"), std::string::npos); // no median was requested
 }
 
 std::size_t rows_in(const std::string& text) {
@@ -170,7 +170,7 @@ std::size_t rows_in(const std::string& text) {
                                                   [](const auto& line) { return line.starts_with('#'); }));
 }
 
-/// Physical lines behind the head: as many fields each as the columns. The names hold no line's end here.
+/// Lines after the header: as many fields as columns. Names contain no line ends here.
 void expect_whole_lines(const std::string& text, std::size_t least) {
     const std::string_view columns = kColumns;
     ASSERT_FALSE(text.empty());
@@ -188,7 +188,7 @@ constexpr const char* kPlain = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
 {"name":"tri","shape":"polygon","points":[[2,2],[40,4],[20,40]]}]})";
 
-/// So many that what is written five times a second is hundreds of pages.
+/// So many that each write, five times per second, is hundreds of pages.
 std::string many_regions(int count) {
     std::string text = "{\"regions\":[";
     for (int i = 0; i < count; ++i)
@@ -197,8 +197,7 @@ std::string many_regions(int count) {
     return text + "]}";
 }
 
-/// Killed as soon as the file is seen to grow, which is often in the middle of a write: two of twenty files
-/// end within a row.
+/// Killed as soon as the file grows, often in the middle of a write: two of twenty files end within a row.
 TEST_F(Traces, OfAKilledRunHaveOneIncompleteRowAtMost) {
     test::write_file(folder / "r.json", many_regions(1000));
     for (int round = 0; round < 20; ++round) {
@@ -213,14 +212,14 @@ TEST_F(Traces, OfAKilledRunHaveOneIncompleteRowAtMost) {
         ASSERT_TRUE(test::eventually([&] { return rows_in(test::read_file(folder / "t.csv")) > 100; }));
         const std::size_t wanted = bytes() + 5000U * static_cast<unsigned>(round);
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-        while (bytes() <= wanted && std::chrono::steady_clock::now() < deadline) // looks all the time
+        while (bytes() <= wanted && std::chrono::steady_clock::now() < deadline) // polls continuously
             ;
         child.signal(SIGKILL);
         EXPECT_EQ(child.finish().status, 128 + SIGKILL);
         const std::string text = test::read_file(folder / "t.csv");
         const std::string whole = text.substr(0, text.rfind('\n') + 1);
         expect_whole_lines(whole, 100);
-        std::size_t read = 1; // with the names of the columns
+        std::size_t read = 1; // the column names
         for (const RegionTrace& trace : read_trace_table(folder / "t.csv").regions)
             read += trace.values.size();
         EXPECT_EQ(read, rows_in(whole)) << "the reader drops the incomplete row only";
@@ -248,9 +247,9 @@ TEST_F(Traces, WithCommentsOfSpacesAreRead) {
     EXPECT_EQ(old.map, now.map);
 }
 
-TEST_F(Traces, OnAFullDiskEndLoudlyWithWholeLines) {
+TEST_F(Traces, OnAFullDiskReportAnErrorAndKeepWholeLines) {
     test::write_file(folder / "r.json", kPlain);
-    // A file that may not grow beyond 64 kB, as in the recorders' tests.
+    // A file limited to 64 kB, as in the recorders' tests.
     const ChildResult ran =
         run_child({"sh", "-c",
                    "ulimit -f 128; exec '" + test::program_path() +
@@ -265,7 +264,7 @@ TEST_F(Traces, OnAFullDiskEndLoudlyWithWholeLines) {
     expect_whole_lines(text, 100);
 }
 
-TEST_F(Traces, ReplaceOnlyWhatThisProgramWrote) {
+TEST_F(Traces, ReplaceOnlyFilesOfThisProgram) {
     const std::vector<std::string> arguments = {
         "run",       "synthetic:vessels?width=128&height=96&live=false",
         "--frames",  "2",
@@ -284,7 +283,7 @@ TEST_F(Traces, ReplaceOnlyWhatThisProgramWrote) {
     EXPECT_EQ(lines_of(test::read_file(folder / "t.csv")).size(), lines_of(first).size());
 }
 
-TEST_F(Traces, AndRegionsThatCannotBeAreRefusedInOneSentence) {
+TEST_F(Traces, AndRegionsRefuseInvalidRequests) {
     test::write_file(folder / "far.json",
                      R"({"regions":[{"name":"far","shape":"line","points":[[500,0],[510,9]]}]})");
     test::write_file(folder / "bad.json", "{\"regions\":[\n{\"name\":\"a\"");

@@ -1,5 +1,5 @@
 // Trials: steps of known size are found in simulated traces, numpy averages the same windows to the same
-// numbers, and tables that cannot be averaged are refused.
+// numbers, and unsuitable tables are refused.
 #include "analysis/pulse_table.hpp"
 #include "analysis/trials.hpp"
 #include "base/error.hpp"
@@ -77,7 +77,7 @@ void write_case(std::ostream& out, const char* kind, const TrialWindow& window,
         list(*numbers);
 }
 
-TEST(Trials, AreNumpysMeansAndErrorsOfEachKind) {
+TEST(Trials, MatchNumpysMeansAndErrorsOfEachKind) {
     auto random = test::test_random(15502);
     std::uniform_real_distribution<double> part(0, 1);
     const TemporaryFolder folder;
@@ -122,7 +122,7 @@ assert compared == 24
 
 /// Flow that steps from 100 to 130 for 2 s with each event, with noise of 5 % per frame in K².
 TEST(Trials, FindAStepOfKnownSizeWithinItsError) {
-    std::mt19937_64 random(15503); // always the same: the bounds are statistical
+    std::mt19937_64 random(15503); // constant seed: the bounds are statistical
     std::normal_distribution<double> noise(0, 0.05);
     std::vector<double> times, values, events;
     for (int i = 0; i < 12; ++i)
@@ -144,7 +144,7 @@ TEST(Trials, FindAStepOfKnownSizeWithinItsError) {
     for (const TrialPoint& point : trials.points) {
         const double truth = point.offset_s > -1e-9 && point.offset_s < 2 - 1e-9 ? 130 : 100;
         ASSERT_EQ(point.trials, 12U);
-        EXPECT_NEAR(point.error, truth * 0.05 / std::sqrt(12.0), truth * 0.05); // of 12: ± 21 %
+        EXPECT_NEAR(point.error, truth * 0.05 / std::sqrt(12.0), truth * 0.05); // with 12 trials: ± 21 %
         ASSERT_NEAR(point.mean, truth, 6 * truth * 0.05 / std::sqrt(12.0)) << point.offset_s;
         outside += std::abs(point.mean - truth) > 2 * point.error ? 1 : 0;
         ++points;
@@ -153,8 +153,8 @@ TEST(Trials, FindAStepOfKnownSizeWithinItsError) {
         << "2 standard errors of 12 trials hold 93 % of the means (Student's t)";
 }
 
-/// Drift without any response: the mean over trials is the drift, whatever lies near the ends of the trace.
-TEST(Trials, AWindowOverAnEndInventsNoResponse) {
+/// Drift without a response: the mean over trials is the drift, for any ends of the trace.
+TEST(Trials, WindowsBeyondTheTraceAddNoResponse) {
     std::vector<double> times, values;
     for (int i = 0; i < 400; ++i) {
         times.push_back(i * 0.1);
@@ -168,7 +168,7 @@ TEST(Trials, AWindowOverAnEndInventsNoResponse) {
     EXPECT_NEAR(trials.before, 10 + 17.5 - 1.05, 1e-9);
 }
 
-TEST(Trials, SayWhyThereAreNone) {
+TEST(Trials, ReportWhyThereAreNone) {
     const std::vector<double> times = {0, 1, 2}, values = {1, 2, 3};
     const auto why = [&](const std::vector<double>& t, const std::vector<double>& events,
                          const TrialWindow& window) {
@@ -190,8 +190,8 @@ TEST(Trials, SayWhyThereAreNone) {
     EXPECT_EQ(one.before, 1);
 }
 
-/// Frames without a time, and times beyond any clock, change nothing of the others.
-TEST(Trials, WhatHasNoTimeIsLeftOut) {
+/// Frames without a time, and times beyond any clock, do not change the others.
+TEST(Trials, SkipValuesWithoutTimes) {
     std::vector<double> times, values;
     for (int i = 0; i < 200; ++i) {
         times.push_back(i * 0.1);
@@ -229,7 +229,7 @@ protected:
     TemporaryFolder folder;
 };
 
-/// As --traces writes it: two regions of a flow, events of two labels, one renamed, one taken back.
+/// As written by --traces: two regions of a flow, events with two labels, one renamed, one removed.
 std::string table(const std::string& mean, bool arrival) {
     std::ostringstream out;
     out.precision(17);
@@ -270,7 +270,7 @@ for region in ("vein", "a, b"):
     assert abs(step - 4) < 0.2, step
 )py";
 
-TEST_F(TrialsCommand, AveragesATableAsNumpyDoes) {
+TEST_F(TrialsCommand, AveragesATableLikeNumpy) {
     struct Case {
         const char *mean, *kind;
         bool arrival;
@@ -292,7 +292,7 @@ TEST_F(TrialsCommand, AveragesATableAsNumpyDoes) {
     }
 }
 
-TEST_F(TrialsCommand, LeavesWarmUpsOutAndCountsThem) {
+TEST_F(TrialsCommand, SkipsAndCountsWarmUpRows) {
     std::string text = "sequence,capture_s,region,mean,warming_up\n";
     for (int i = 0; i < 400; ++i)
         text += std::to_string(i) + "," + std::to_string(i / 10.0) + ",x," +
@@ -315,8 +315,8 @@ TEST_F(TrialsCommand, LeavesWarmUpsOutAndCountsThem) {
         << test::read_file(folder / "m.csv");
 }
 
-/// What was made with other settings than the last row has no mean together with it.
-TEST_F(TrialsCommand, LeavesOutOtherSettings) {
+/// Values made with other settings than the last row are not averaged with it.
+TEST_F(TrialsCommand, SkipsRowsWithOtherSettings) {
     const auto rows = [](int from, int to, int value) {
         std::string text;
         for (int i = from; i < to; ++i)
@@ -349,7 +349,7 @@ TEST_F(TrialsCommand, LeavesOutOtherSettings) {
         const ChildResult pulse = run({"pulse", "t.csv"});
         EXPECT_NE(pulse.out.find("250 values"), std::string::npos) << pulse.all();
     }
-    // The same settings once more, an exposure as a camera rounds it, and lines without a row after them.
+    // Repeated settings, a rounded exposure, and settings without rows.
     test::write_file(folder / "t.csv",
                      events(head + rows(0, 150, 10) + "# version 2, chain: speckle:radius=3\n" +
                             "# version 2, exposure: 5.001 ms (camera)\n# version 2, channel: luma\n"
@@ -361,12 +361,11 @@ TEST_F(TrialsCommand, LeavesOutOtherSettings) {
     EXPECT_NE(ran.out.find("3 trials, F₀ 10"), std::string::npos) << ran.all();
 }
 
-/// As --traces writes them: what was measured over other pixels of a region is left out, of that region
-/// alone.
-TEST_F(TrialsCommand, LeavesOutAnotherOutline) {
+/// As written by --traces: values of another outline are omitted, only for that region.
+TEST_F(TrialsCommand, SkipsRowsWithAnotherOutline) {
     const auto before = placed({"a", "b"});
     auto after = std::make_shared<PlacedRegions>(*before);
-    after->spans[1].x = 30; // as large as before
+    after->spans[1].x = 30; // the same size
     std::string text = traces_columns(false);
     const auto add = [&](const std::shared_ptr<const PlacedRegions>& regions, int from, int to) {
         text += traces_settings(result(0, 0, regions, {1, 2}), {});
@@ -386,7 +385,7 @@ TEST_F(TrialsCommand, LeavesOutAnotherOutline) {
     EXPECT_EQ(lengths(), (std::vector<std::uint64_t>{10, 2, 8}));
 }
 
-TEST_F(TrialsCommand, RefusesWhatHasNoMean) {
+TEST_F(TrialsCommand, RefusesTablesWithoutAKnownMean) {
     const auto refused = [&](const std::string& text, const std::vector<std::string>& more) {
         test::write_file(folder / "t.csv", text);
         std::vector<std::string> words = {"trials", "t.csv"};
@@ -421,7 +420,7 @@ TEST_F(TrialsCommand, RefusesWhatHasNoMean) {
     EXPECT_NE(view.err.find("--around belongs to specklescope trials"), std::string::npos) << view.err;
 }
 
-TEST(TraceTable, MeansAreTheTextsThatTablesSay) {
+TEST(TraceTable, MeansMatchTheTextsInTables) {
     for (const RegionMean mean : {RegionMean::plain, RegionMean::of_squares, RegionMean::of_inverses})
         EXPECT_EQ(mean_of_text(mean_text(mean)), mean);
     EXPECT_FALSE(mean_of_text("of something else"));

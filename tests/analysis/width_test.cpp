@@ -1,4 +1,4 @@
-// Widths of simulated vessels that are known: from pictures that numpy makes, through the real program.
+// Known widths of simulated vessels: from images made by numpy, through the real program.
 #include "analysis/vessel_width.hpp"
 
 #include "recording/table.hpp"
@@ -16,12 +16,12 @@ namespace specklescope::width_test {
 
 double below(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
-/// A box of `width` about `centre` behind a blur of `sigma`, of depth 1 in the limit of σ → 0.
+/// A box of `width` around `centre` with a blur of `sigma`, of depth 1 in the limit of σ → 0.
 double blurred_box(double at, double centre, double width, double sigma) {
     return below((at - centre + width / 2) / sigma) - below((at - centre - width / 2) / sigma);
 }
 
-/// Where the blurred box has half of its depth, by bisection.
+/// Positions of half depth of the blurred box, by bisection.
 double width_at_half(double width, double sigma) {
     double low = 0, high = width + 10 * sigma;
     for (int i = 0; i < 200; ++i)
@@ -30,7 +30,7 @@ double width_at_half(double width, double sigma) {
     return 2 * low;
 }
 
-TEST(Width, OfACurveWithoutNoiseIsItsOwn) {
+TEST(Width, OfACurveWithoutNoiseIsExact) {
     auto random = test::test_random(15301);
     for (const double width : {3.0, 5.5, 12.0, 40.0})
         for (const double sigma : {0.6, 1.5, 3.0})
@@ -40,7 +40,7 @@ TEST(Width, OfACurveWithoutNoiseIsItsOwn) {
                 std::vector<double> values;
                 for (int i = 0; i < 110; ++i)
                     values.push_back(7 + depth * blurred_box(i * spacing, centre, width, sigma));
-                values[3] = values[60] = std::numeric_limits<double>::quiet_NaN(); // left out
+                values[3] = values[60] = std::numeric_limits<double>::quiet_NaN(); // omitted
                 values[90] = std::numeric_limits<double>::infinity();
                 const VesselWidth fit = fit_vessel_width(values, spacing);
                 ASSERT_EQ(fit.fit, WidthFit::ok) << width << ' ' << sigma;
@@ -58,7 +58,7 @@ struct Spread {
     int ok = 0;
 };
 
-/// `together`: samples that the noise is a sliding mean over, as a window of a contrast makes it.
+/// `together`: samples in the noise's sliding mean, like a contrast window.
 Spread spread_of(double width, double sigma, double noise, std::size_t together, std::mt19937_64& random) {
     constexpr int kRuns = 600;
     std::normal_distribution<double> normal;
@@ -91,27 +91,27 @@ Spread spread_of(double width, double sigma, double noise, std::size_t together,
     return spread;
 }
 
-TEST(Width, SaysItsOwnUncertainty) {
-    std::mt19937_64 random(15302); // always the same: the bounds are statistical
+TEST(Width, StandardDeviationIsRight) {
+    std::mt19937_64 random(15302); // constant seed: the bounds are statistical
     for (const double width : {6.0, 14.0, 30.0})
         for (const double sigma : {1.0, 2.0}) {
             const Spread white = spread_of(width, sigma, 0.04, 1, random);
             EXPECT_GT(white.ok, 590);
             EXPECT_LT(std::abs(white.bias), 0.1) << width << ' ' << sigma;
             EXPECT_NEAR(white.reported / white.std, 1, 0.25) << width << ' ' << sigma;
-            // Neighbours that share pixels.
+            // Neighbours with common pixels.
             const Spread shared = spread_of(width, sigma, 0.03, 7, random);
             EXPECT_GT(shared.ok, 500);
             EXPECT_NEAR(shared.reported / shared.std, 1, 0.4) << width << ' ' << sigma;
         }
 }
 
-TEST(Width, OfNoiseIsNotANumber) {
-    std::mt19937_64 random(15303); // always the same: the bounds are statistical
+TEST(Width, OfNoiseIsUndefined) {
+    std::mt19937_64 random(15303); // constant seed: the bounds are statistical
     std::normal_distribution<double> normal;
     constexpr int kRuns = 1000;
     for (const std::size_t count : {16U, 24U, 40U, 60U, 90U})
-        for (const std::size_t together : {1U, 3U, 5U, 7U}) { // neighbours that share pixels
+        for (const std::size_t together : {1U, 3U, 5U, 7U}) { // neighbours with common pixels
             int vessels = 0;
             for (int run = 0; run < kRuns; ++run) {
                 std::vector<double> values(count, 5), noises(count + together);
@@ -130,19 +130,19 @@ TEST(Width, OfNoiseIsNotANumber) {
         }
 }
 
-TEST(Width, IsNotANumberWhereThereIsNoneAndSaysWhy) {
+TEST(Width, IsUndefinedWithAReason) {
     EXPECT_EQ(fit_vessel_width(std::vector<double>(50, 3.25), 1).fit, WidthFit::no_vessel);
     EXPECT_EQ(fit_vessel_width(std::vector<double>(7, 1), 1).fit, WidthFit::too_few);
     EXPECT_EQ(fit_vessel_width(std::vector<double>{}, 1).fit, WidthFit::too_few);
     EXPECT_EQ(fit_vessel_width(std::vector<double>(50, VesselWidth::kNone), 1).fit, WidthFit::too_few);
-    std::vector<double> half(60); // a vessel that begins and does not end
+    std::vector<double> half(60); // a vessel that starts and does not end
     for (int i = 0; i < 60; ++i)
         half[static_cast<std::size_t>(i)] = blurred_box(i, 60, 40, 1.5);
     EXPECT_NE(fit_vessel_width(half, 1).fit, WidthFit::ok);
 }
 
-/// 12 pictures with a vessel each of a known width, at an angle; noise as that of a contrast map: a sliding
-/// mean over 5×5 pixels. The camera's pixel is the mean over its square, the optics blur by 0.7 px.
+/// 12 images, each with a vessel of known width, at an angle; noise like a contrast map's: a sliding mean
+/// over 5×5 pixels. The camera's pixel is the mean over its square, the optics blur by 0.7 px.
 constexpr const char* kMake = R"py(
 import json
 import numpy as np, tifffile
@@ -198,7 +198,7 @@ for i, vessel in enumerate(known):
 std::string with_seed(std::string script) {
     const std::string word = "SEED";
     return script.replace(script.find(word), word.size(),
-                          "15304"); // always the same: the bounds are statistical
+                          "15304"); // constant seed: the bounds are statistical
 }
 
 TEST(Width, OfSimulatedVesselsIsWithinAFifthOfAPixel) {
@@ -216,7 +216,7 @@ TEST(Width, OfSimulatedVesselsIsWithinAFifthOfAPixel) {
     std::printf("%s", test::read_file(folder / "python.log").c_str());
 }
 
-/// Raw speckle of 2 px of 64 frames: K² is 1/3 of that beside within a vessel 17 px wide, at an angle.
+/// Raw speckle of 2 px, 64 frames: within a vessel 17 px wide, at an angle, K² is 1/3 of the surrounding.
 constexpr const char* kSpeckle = R"py(
 import json
 import numpy as np, tifffile
@@ -265,7 +265,7 @@ middle = lambda row: float(row["baseline"]) + float(row["depth"])
 assert abs(middle(flow) / float(flow["baseline"]) * middle(k2) / float(k2["baseline"]) - 1) < 1e-3
 )py";
 
-TEST(Width, ThroughTheWholeChainIsThatOfTheVesselWhateverTheMap) {
+TEST(Width, ThroughTheWholeChainIsRightForEveryMap) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, with_seed(kSpeckle))) << test::read_file(folder / "python.log");
     for (const auto& [name, output] : {std::pair{"k2", "contrast2"}, {"k", "contrast"}, {"flow", "sfi"}}) {
@@ -279,7 +279,7 @@ TEST(Width, ThroughTheWholeChainIsThatOfTheVesselWhateverTheMap) {
     EXPECT_TRUE(test::python(folder, kCompareChain)) << test::read_file(folder / "python.log");
 }
 
-/// Vessels whose K² falls to 0 in their middle: the fitted curve lies above it or below.
+/// Vessels whose K² falls to 0 at the centre: the fitted curve is above or below it.
 constexpr const char* kNoContrast = R"py(
 import numpy as np, tifffile
 rng = np.random.default_rng(SEED)
@@ -304,7 +304,7 @@ assert np.isinf(is_[below]).all() and (is_[below] > 0).all(), is_[below]
 assert np.isfinite(is_[~below]).all() and (is_[~below] > 0).all(), is_[~below]
 )py";
 
-TEST(Width, OfAVesselOfNextToNoContrastHasNoFlowBelowZero) {
+TEST(Width, FitOfAVesselWithoutContrastHasNoNegativeFlow) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, with_seed(kNoContrast))) << test::read_file(folder / "python.log");
     for (const auto& [name, stage] : {std::pair{"k2", "none"}, {"flow", "flow:input=contrast2,output=bfi"}}) {
@@ -317,7 +317,7 @@ TEST(Width, OfAVesselOfNextToNoContrastHasNoFlowBelowZero) {
     EXPECT_TRUE(test::python(folder, kDepths)) << test::read_file(folder / "python.log");
 }
 
-TEST(Width, TableMayGetNothingToWrite) {
+TEST(Width, TableMayStayEmpty) {
     const TemporaryFolder folder;
     TableFile table(folder / "t.csv", "# mark\n");
     table.append("");
@@ -359,7 +359,7 @@ TEST(Width, TableOfAKilledRunHasOneIncompleteRowAtMost) {
     EXPECT_GT(rows_of(text.substr(0, text.rfind('\n') + 1)), 50);
 }
 
-TEST(Width, TableOnAFullDiskEndsLoudlyWithAWholeLine) {
+TEST(Width, TableOnAFullDiskReportsAnErrorAndKeepsWholeLines) {
     const TemporaryFolder folder;
     test::write_file(folder / "r.json", kOneLine);
     const ChildResult ran = run_child({"sh", "-c",

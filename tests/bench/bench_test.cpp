@@ -1,10 +1,9 @@
-// `specklescope bench`: timing, the work that is measured, its report, and the pages made from reports.
+// `specklescope bench`: timing, measured work, report, and the pages made from reports.
 #include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "bench/feeds.hpp"
 #include "bench/host.hpp"
 #include "bench/report.hpp"
-#include "bench/timing.hpp"
+#include "bench/sections.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/places.hpp"
 
@@ -27,7 +26,7 @@ TEST(Bench, SpreadIsMedianAndQuartiles) {
     EXPECT_EQ(spread_of({}).rounds, 0);
 }
 
-TEST(Bench, FiguresHaveThreeDigitsThatCount) {
+TEST(Bench, NumbersHaveThreeSignificantDigits) {
     EXPECT_EQ(digits(0), "0");
     EXPECT_EQ(digits(4567.8), "4568");
     EXPECT_EQ(digits(12.345), "12.3");
@@ -75,7 +74,7 @@ TEST(Bench, FramesAreTwelveBitSpeckle) {
     EXPECT_EQ(frame.info().full_scale, 4095);
 }
 
-TEST(Bench, DifferenceSeesOneWrongPixel) {
+TEST(Bench, DifferenceDetectsOneWrongPixel) {
     const Shape shape{33, 7, 1, PixelType::f32};
     const Frame a = poisoned_frames(shape, 1, std::byte{0x40}).front();
     const Frame b = poisoned_frames(shape, 1, std::byte{0x40}).front();
@@ -127,7 +126,7 @@ TEST(Bench, WritesAReportOfItsMeasurements) {
     EXPECT_NE(again.out.find(row), std::string::npos) << again.out;
 }
 
-/// The pages of docs/benchmarks are those that page.py makes of the reports next to them.
+/// The pages of docs/benchmarks match page.py's output for the reports next to them.
 TEST(Bench, ThePagesMatchTheirReports) {
     namespace fs = std::filesystem;
     const TemporaryFolder folder;
@@ -146,7 +145,7 @@ TEST(Bench, ThePagesMatchTheirReports) {
             << file.path();
 }
 
-TEST(Bench, RefusesAFileThatIsNoReport) {
+TEST(Bench, RefusesOtherFiles) {
     TemporaryFolder folder;
     std::ofstream(folder / "no.json") << "{ no";
     EXPECT_EQ(run_program({"bench", folder / "no.json"}, folder.path().string()).status, 1);

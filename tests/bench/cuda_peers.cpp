@@ -1,4 +1,4 @@
-// Other methods on the GPU beside our device stages: JSON rows on standard output.
+// Other methods on the GPU, compared with our device stages: JSON rows on standard output.
 //   specklescope-peers-cuda [FILTER]
 #include "tests/bench/cuda_peers.hpp"
 
@@ -45,8 +45,7 @@ int run(const std::string& filter) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     std::string reason;
     if (list_gpus(&reason).empty()) {
-        std::fprintf(stderr, "specklescope-peers-cuda: no GPU (%s); its rows are left out.\n",
-                     reason.c_str());
+        std::fprintf(stderr, "specklescope-peers-cuda: no GPU (%s); its rows are omitted.\n", reason.c_str());
     } else {
         std::fprintf(stderr, "%s\n", use_device(0).name);
         std::vector<Comparison> all;

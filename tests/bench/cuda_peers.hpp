@@ -1,4 +1,4 @@
-// Our stages of the device and other methods on the same pixels, in memory of the device.
+// Our device stages and other methods on the same pixels in device memory.
 #pragma once
 
 #include "bench/peers/compare.hpp"
@@ -12,7 +12,7 @@
 
 namespace specklescope::bench {
 
-/// One stage, and frames in turn: so many that no cache holds them.
+/// One stage with rotating frames, more than fit into any cache.
 class Ours {
 public:
     Ours(const std::string& work, const Shape& shape);
@@ -25,7 +25,7 @@ public:
     const cuda::Stream& stream() const { return stream_; }
     /// Milliseconds on the device, by events on stream().
     double device_ms(const std::function<void()>& calls) const;
-    /// Milliseconds of the host until stream() is done: for peers that allocate and wait inside.
+    /// Milliseconds on the host until stream() is done: for peers that allocate and wait inside.
     double host_ms(const std::function<void()>& calls) const;
 
 private:
@@ -37,7 +37,7 @@ private:
     cuda::Buffer counts_;
 };
 
-/// Images whose rows lie without gaps, in a frame of `margin` pixels of zeros.
+/// Images without row padding, with a border of `margin` zero pixels.
 class Packed {
 public:
     Packed(const Shape& shape, int count, int margin = 0);
@@ -49,7 +49,7 @@ public:
 
 private:
     int count_;
-    std::size_t bytes_; ///< of one
+    std::size_t bytes_; ///< per image
     cuda::Buffer memory_;
 };
 
@@ -67,9 +67,9 @@ struct Comparison {
 };
 
 void add_seeds(std::vector<Comparison>& all);
-/// cuFFT's two transforms of the padded image, and nothing else.
+/// Only cuFFT's two transforms of the padded image.
 void add_cufft(std::vector<Comparison>& all);
-/// Says on standard error if this build has no NPP.
+/// Prints a message to standard error if this build has no NPP.
 void add_npp(std::vector<Comparison>& all);
 
 } // namespace specklescope::bench

@@ -1,4 +1,4 @@
-// What cuFFT alone takes for the transforms that a convolution cannot do without.
+// Time of cuFFT for the transforms that a convolution needs.
 #include "tests/bench/cuda_peers.hpp"
 
 #include "tests/bench/cufft.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace cuda;
 
-/// Both transforms in one buffer, as a stage has them that need not keep the spectrum.
+/// Both transforms in one buffer, for stages that do not keep the spectrum.
 struct Transforms {
     explicit Transforms(const FftShape& shape)
         : forward(shape, CUFFT_R2C), backward(shape, CUFFT_C2R), data(shape.bytes(), device_memory()),
@@ -28,7 +28,8 @@ struct Transforms {
     Buffer data, work;
 };
 
-/// The smallest even size of factors 2, 3, 5, 7, and the next power of two: cuFFT is fastest at one of them.
+/// The smallest even size with factors 2, 3, 5, 7, and the next power of two: cuFFT is fastest at one of
+/// them.
 std::array<int, 2> sizes(int needed) {
     const auto is_smooth = [](int n) {
         for (const int prime : {2, 3, 5, 7})
@@ -51,7 +52,7 @@ double measured_ms(const FftShape& shape) {
     const Event start;
     const Event end;
     double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < 4; ++i) { // the first warms up
+    for (int i = 0; i < 4; ++i) { // the first one warms up
         start.record(stream);
         transforms.forward.forward(transforms.data.as<void>(), stream.get());
         transforms.backward.backward(transforms.data.as<void>(), stream.get());
@@ -90,7 +91,7 @@ Peer cufft_alone(const Ours& ours, int kernel) {
             }};
 }
 
-/// The Gaussian, cut off near 4 sigma, has exactly `kernel` pixels a side (an odd number).
+/// The Gaussian, truncated near 4 sigma, has exactly `kernel` pixels per side (an odd number).
 void add(std::vector<Comparison>& all, const Shape& shape, int kernel) {
     const std::string side = std::to_string(kernel);
     all.push_back({"convolve:kernel=gaussian,sigma=" + std::to_string((kernel + 7) / 8) + ",size=" + side,

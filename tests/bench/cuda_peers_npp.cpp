@@ -1,4 +1,4 @@
-// NVIDIA's own image library beside ours, where it is installed.
+// NVIDIA's image library compared with ours, if it is installed.
 #include "tests/bench/cuda_peers.hpp"
 
 #if defined(SPECKLESCOPE_HAVE_NPP) && __has_include(<nppi_filtering_functions.h>)
@@ -77,7 +77,7 @@ void add_npp(std::vector<Comparison>& all) {
 #else
 
 void add_npp(std::vector<Comparison>&) {
-    std::fputs("This build has no NPP (libnpp of the CUDA toolkit): its rows are left out.\n", stderr);
+    std::fputs("This build has no NPP (libnpp of the CUDA toolkit): its rows are omitted.\n", stderr);
 }
 
 #endif

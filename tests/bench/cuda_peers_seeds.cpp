@@ -1,4 +1,4 @@
-// Methods of earlier systems (seeds/) beside ours.
+// Methods of earlier systems (seeds/) compared with ours.
 #include "tests/bench/cuda_peers.hpp"
 
 #include "tests/bench/seeds/fft_c2c.hpp"
@@ -20,7 +20,7 @@ seeds::Size size_of(const Shape& shape) { return {shape.width, shape.height}; }
 
 using Weights = std::shared_ptr<Buffer>;
 
-/// [1 4 6 4 1]/16 by itself, in device memory and in constant memory.
+/// The outer product of [1 4 6 4 1]/16, in device memory and in constant memory.
 Weights binomial_weights() {
     constexpr std::array kLine = {1.0F, 4.0F, 6.0F, 4.0F, 1.0F};
     std::vector<float> weights;
@@ -70,7 +70,7 @@ Peer recursive(const Ours& ours) {
             }};
 }
 
-/// Two results: half as much again is written as ours writes.
+/// Two results: writes one and a half times as much as ours.
 template <class T> Peer speckle(const Ours& ours) {
     constexpr float kExposure = 0.01F;
     const Shape& shape = ours.inputs().front().shape();
@@ -84,7 +84,7 @@ template <class T> Peer speckle(const Ours& ours) {
             }};
 }
 
-/// Any weights: they change nothing in the time.
+/// Arbitrary weights: they do not affect the time.
 Peer convolve_c2c(const Ours& ours) {
     constexpr int kSide = 63;
     Shape result = ours.inputs().front().shape();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kNames = {"libcufft.so.12", "libcufft.so.11", "libcufft.so"};
 
-/// Folders of CUDA toolkits, "" for wherever the dynamic linker looks.
+/// Folders of CUDA toolkits, "" for the dynamic linker's search path.
 std::vector<std::string> folders() {
     std::vector<std::string> list = {""};
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
@@ -25,7 +25,7 @@ std::vector<std::string> folders() {
     return list;
 }
 
-/// Never closed: plans of static objects may outlive whoever would close it.
+/// Never closed: plans of static objects may outlive it.
 void* open_library() {
     for (const std::string& folder : folders())
         for (const char* name : kNames)
@@ -61,7 +61,7 @@ Cufft load() {
 } // namespace
 
 const Cufft& cufft() {
-    static const Cufft library = load(); // tried again after a failure
+    static const Cufft library = load(); // retried after a failure
     return library;
 }
 

@@ -1,4 +1,4 @@
-// cuFFT, loaded when it is first needed: what our convolution is measured beside, and nothing in the program.
+// cuFFT, loaded on demand: a reference for our convolution, not used by the program.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -11,7 +11,7 @@
 
 namespace specklescope::cuda {
 
-/// What is used of the library.
+/// The functions used from the library.
 struct Cufft {
     decltype(&cufftCreate) create = nullptr;
     decltype(&cufftDestroy) destroy = nullptr;
@@ -24,33 +24,32 @@ struct Cufft {
     decltype(&cufftExecC2C) exec_c2c = nullptr;
 };
 
-/// The library, loaded once for the process: by its plain name, else from CUDA_PATH, CUDA_HOME or
-/// /usr/local/cuda. Throws RunError saying what to install if there is none.
+/// The library, loaded once per process: by its plain name, else from CUDA_PATH, CUDA_HOME or
+/// /usr/local/cuda. Throws RunError with the package to install if there is none.
 const Cufft& cufft();
 
 /// Throws RunError naming the call and cuFFT's code.
 void check(cufftResult status, const char* call);
 
-/// Equal two-dimensional real transforms, row after row. A real row of `width` samples lies in the memory of
-/// its width/2 + 1 complex ones (in place), so that it has room for two more where the width is even.
+/// Equal two-dimensional real transforms, consecutive. A real row of `width` samples uses the memory of its
+/// width/2 + 1 complex ones (in place), so that there is space for two more if the width is even.
 struct FftShape {
     int width = 0, height = 0; ///< samples
     int batch = 1;
 
     bool operator==(const FftShape&) const = default;
     SPECKLESCOPE_BOTH int columns() const { return width / 2 + 1; }    ///< complex samples in a row
-    SPECKLESCOPE_BOTH int real_pitch() const { return 2 * columns(); } ///< real samples from row to row
+    SPECKLESCOPE_BOTH int real_pitch() const { return 2 * columns(); } ///< real samples between rows
     /// Complex samples in one transform.
     SPECKLESCOPE_BOTH std::size_t plane() const {
         return static_cast<std::size_t>(columns()) * static_cast<std::size_t>(height);
     }
-    /// What cuFFT's 32-bit interface can express.
+    /// Within the range of cuFFT's 32-bit interface.
     bool possible() const { return 2 * plane() * static_cast<std::size_t>(batch) < (std::size_t{1} << 31); }
     std::size_t bytes() const { return plane() * static_cast<std::size_t>(batch) * sizeof(float2); }
 };
 
-/// Plan of an in-place transform without memory of its own: the owner asks how much it works in, and lends it
-/// that.
+/// Plan of an in-place transform without its own workspace: the owner queries the size and provides it.
 class FftPlan {
 public:
     /// CUFFT_R2C (forward) or CUFFT_C2R (backward, not scaled).
@@ -70,7 +69,7 @@ public:
     explicit operator bool() const { return made_; }
     std::size_t work_bytes() const { return work_bytes_; }
     void set_work_area(void* memory) const;
-    /// R2C: `data` holds real rows before, complex rows after; C2R the other way.
+    /// R2C: `data` contains real rows before, complex rows after; C2R the reverse.
     void forward(void* data, cudaStream_t stream) const;
     void backward(void* data, cudaStream_t stream) const;
 

@@ -1,4 +1,4 @@
-// How far the recursive Gaussian is from a true one: runs the host's stage on an impulse and on a step of f32
+// Error of the recursive Gaussian compared with a true one: runs the host's stage on an f32 impulse and step
 // and writes the table into docs/gaussian.md, between its two markers.
 //   gaussian_errors docs/gaussian.md
 #include "stages/gaussian/gaussian.hpp"
@@ -37,9 +37,9 @@ std::vector<double> true_gaussian(double sigma, int reach) {
 }
 
 struct Errors {
-    double impulse = 0; ///< largest, as a part of the true peak
-    double peak = 0;    ///< in the middle, likewise
-    double step = 0;    ///< largest, as a part of the step
+    double impulse = 0; ///< largest, relative to the true peak
+    double peak = 0;    ///< at the centre, likewise
+    double step = 0;    ///< largest, relative to the step
     double width = 0;   ///< root of the response's second moment along an axis, px
 };
 
@@ -92,7 +92,7 @@ std::string table() {
     return text.str();
 }
 
-/// Replaces what lies between the markers; false if they are not there.
+/// Replaces the text between the markers; false if they are missing.
 bool put_table(const std::string& path) {
     const std::string begin = "<!-- gaussian_errors -->\n";
     const std::string end = "<!-- /gaussian_errors -->";

@@ -173,9 +173,8 @@ TEST_F(Strangers, APipeNamedAsSettingsIsWaitedForInSoManyWords) {
         EXPECT_TRUE(waits.until([](const ChildResult& so_far) { return so_far.err.ends_with(".\n"); },
                                 std::chrono::seconds(60)))
             << "it says nothing";
-        EXPECT_NE(
-            waits.so_far().err.find("waiting for somebody to write into the pipe '" + pipe + "'; Ctrl-C"),
-            std::string::npos)
+        EXPECT_NE(waits.so_far().err.find("waiting for a writer of the pipe '" + pipe + "'; Ctrl-C"),
+                  std::string::npos)
             << waits.so_far().all();
         waits.signal(SIGINT);
         EXPECT_EQ(waits.finish(std::chrono::seconds(60)).status, 128 + SIGINT);

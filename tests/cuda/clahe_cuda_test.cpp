@@ -1,4 +1,4 @@
-// CLAHE on the device gives the host's bits, for every pixel type.
+// CLAHE on the device has the host's bits, for every pixel type.
 #include <gtest/gtest.h>
 
 #include "tests/cuda/cuda_stage.hpp"
@@ -14,7 +14,7 @@ protected:
 
     void expect_host(const TestImage<T>& image, const std::string& text, double full_scale = 0) {
         const TestImage<T> host = run_host_stage(image, text, full_scale);
-        for (int frame = 0; frame < 2; ++frame) // what the first leaves behind must not show in the second
+        for (int frame = 0; frame < 2; ++frame) // the first frame must not affect the second
             EXPECT_EQ(differing(this->run_device(image, text, full_scale), host), 0)
                 << to_string(image.shape()) << ", " << text << ", full scale " << full_scale;
     }
@@ -62,7 +62,7 @@ TEST_F(ClaheCudaValues, NegativeSamplesOfColour) {
     EXPECT_EQ(differing(run_device(image, "clahe:tiles=4"), run_host_stage(image, "clahe:tiles=4")), 0);
 }
 
-TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {
+TEST_F(ClaheCudaValues, NonFinitePixelsStay) {
     for (const int channels : {1, 3}) {
         TestImage<float> image = clahe_image<float>(80, 60, channels, 5, 5);
         image.at(20 * channels, 30) = std::numeric_limits<float>::infinity();
@@ -81,7 +81,7 @@ TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {
         int i = 0;
         image.fill([&] { return ++i % 3 == 0 ? 0.0F : -0.0F; });
         EXPECT_EQ(differing(run_device(image, "clahe"), run_host_stage(image, "clahe")), 0);
-        image.fill([&] { return ++i % 2 == 0 ? 3e38F : -3e38F; }); // a range that f32 cannot hold
+        image.fill([&] { return ++i % 2 == 0 ? 3e38F : -3e38F; }); // a range beyond f32
         EXPECT_EQ(differing(run_device(image, "clahe"), run_host_stage(image, "clahe")), 0);
     }
 }

@@ -1,7 +1,7 @@
-// The engine below stage convolve, and what it is compared with.
+// The engine of stage convolve, compared with references.
 #include <gtest/gtest.h>
 
-#include "cuda/convolve/convolve_kernel.hpp"
+#include "cuda/convolve/convolution.hpp"
 #include "cuda/devices.hpp"
 #include "tests/bench/seeds/fft_c2c.hpp"
 #include "tests/stages/convolve/convolve_sums.hpp"
@@ -23,7 +23,7 @@ TestImage<float> random_image(int width, int height, int channels, std::uint64_t
     return TestImage<float>(width, height, 1, channels).fill([&] { return value(random); });
 }
 
-/// Two images on the device: what comes in, and room for the result.
+/// Input and output images on the device.
 class OnDevice {
 public:
     OnDevice(ConstHostView image, const Shape& result)
@@ -34,7 +34,7 @@ public:
                                  cudaMemcpyHostToDevice),
                     "cudaMemcpy2D");
         cuda::check(cudaStreamSynchronize(nullptr),
-                    "cudaStreamSynchronize"); // pageable memory may be on its way
+                    "cudaStreamSynchronize"); // pageable memory may still be transferred
     }
     DeviceView input() const { return input_.device(); }
     DeviceView output() const { return output_.device(); }
@@ -65,7 +65,7 @@ double worst_difference(const TestImage<float>& got, const TestImage<float>& ima
     return largest;
 }
 
-TEST_F(ConvolutionCuda, PixelsAreTheDefinitions) {
+TEST_F(ConvolutionCuda, MatchesTheDefinition) {
     auto random = test_random(14);
     for (const int channels : {1, 3})
         for (const auto& [width, height, side] :
@@ -90,7 +90,7 @@ TEST_F(ConvolutionCuda, PixelsAreTheDefinitions) {
             }
 }
 
-TEST_F(ConvolutionCuda, TheSeedsMethodIsRightForZerosOutside) {
+TEST_F(ConvolutionCuda, TheEarlierMethodIsRightForZeroBorders) {
     auto random = test_random(16);
     for (const int channels : {1, 3}) {
         const auto image = random_image(57, 41, channels, 17);

@@ -1,4 +1,4 @@
-// Convolution on the device against sums in float64, the host, and itself: whole and in tiles.
+// Convolution on the device compared with sums in float64, the host, and itself: whole and in tiles.
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
@@ -27,7 +27,7 @@ std::unique_ptr<DeviceStage> gaussian_fft(const Params& params) {
     return make_gaussian_fft_device(params.as<GaussianParams>());
 }
 
-/// The stage in hand, whatever else stage gaussian would choose.
+/// Method fft, independent of the choice made by stage gaussian.
 const StageType& gaussian_fft_type() {
     static const StageType type = {.name = "gaussian",
                                    .doc = "by transforms",
@@ -86,7 +86,7 @@ protected:
         return run(image, params);
     }
 
-    /// Largest difference over the image in units of `full`, integers less the half that rounding may cost.
+    /// Largest difference over the image in units of `full`, for integers minus 0.5 for rounding.
     template <class T> double worst(const Result& result, const TestImage<T>& image,
                                     const std::vector<Weights>& planes, Border border, double full) {
         const auto got = result.image.host().as<T>();
@@ -165,7 +165,7 @@ TYPED_TEST(ConvolveCudaPixels, ADeltaIsTheIdentity) {
     }
 }
 
-TYPED_TEST(ConvolveCudaPixels, ColourKernelsAreOneForEachChannelOnRequest) {
+TYPED_TEST(ConvolveCudaPixels, ColourKernelsApplyPerChannelOnRequest) {
     auto random = test::test_random(4);
     const auto image = random_image<TypeParam>(45, 31, 3, 5);
     const std::vector<Weights> planes = {random_weights(9, 7, random), random_weights(9, 7, random),
@@ -181,7 +181,7 @@ TYPED_TEST(ConvolveCudaPixels, ColourKernelsAreOneForEachChannelOnRequest) {
     EXPECT_LE(this->worst(this->run(image, planes, params), image, {mean}, Border::replicate, full), 1e-5);
 }
 
-TEST_F(ConvolveCuda, KernelsByFormulaAreThoseOfTheHost) {
+TEST_F(ConvolveCuda, KernelsByFormulaMatchTheHost) {
     const auto image = random_image<float>(90, 70, 3, 6);
     for (const auto kernel : {ConvolveParams::Kernel::gaussian, ConvolveParams::Kernel::disk,
                               ConvolveParams::Kernel::line, ConvolveParams::Kernel::glare})
@@ -200,12 +200,12 @@ TEST_F(ConvolveCuda, KernelsByFormulaAreThoseOfTheHost) {
         }
 }
 
-TYPED_TEST(ConvolveCudaPixels, TilesGiveThePixelsOfTheWhole) {
+TYPED_TEST(ConvolveCudaPixels, TilesMatchTheWhole) {
     const double rounding = std::is_same_v<TypeParam, float> ? 0 : 0.5;
     auto random = test::test_random(7);
     for (const int channels : {1, 3}) {
         const auto image = random_image<TypeParam>(channels == 1 ? 1801 : 1101, 1203, channels, 8);
-        // So large that tiles do not pay where there is memory for the whole.
+        // So large that tiles are slower if there is memory for one transform.
         const std::vector<Weights> planes = {random_weights(402 / channels, 389 / channels, random)};
         for (const auto border : {Border::replicate, Border::zero}) {
             ConvolveParams params;
@@ -266,13 +266,13 @@ TEST_F(ConvolveCuda, HighDynamicRangeGoesThroughUnclipped) {
     EXPECT_GT(result.image.host().as<float>().row(40)[180], 15000.0F);
 }
 
-TEST_F(ConvolveCuda, SamplesThatAreNoNumbersDoNotStopIt) {
+TEST_F(ConvolveCuda, HandlesNonFiniteSamples) {
     auto image = random_image<float>(50, 40, 1, 10);
     image.at(7, 9) = std::numeric_limits<float>::quiet_NaN();
     image.at(30, 11) = std::numeric_limits<float>::infinity();
     run(image, ConvolveParams{});
     const auto clean = random_image<float>(50, 40, 1, 10);
-    const Result result = run(clean, ConvolveParams{}); // nothing of it is left behind
+    const Result result = run(clean, ConvolveParams{}); // the previous frame leaves no trace
     EXPECT_TRUE(std::isfinite(result.image.host().as<float>().row(9)[7]));
 }
 
@@ -281,13 +281,13 @@ TEST_F(ConvolveCuda, TheSameFrameGivesTheSameBits) {
     ConvolveParams params;
     params.kernel = ConvolveParams::Kernel::glare;
     const Result first = run(image, params);
-    params.sigma = 5; // not used by glare, but the stage is made anew
+    params.sigma = 5; // not used by glare, but rebuilds the stage
     const Result second = run(image, params);
     for (int y = 0; y < 600; ++y)
         ASSERT_EQ(std::memcmp(first.image.host().row(y), second.image.host().row(y), 700 * 12), 0) << y;
 }
 
-/// Holds all of the device's free memory but `left` bytes, as another program would.
+/// Allocates all free device memory except `left` bytes, like another program.
 std::vector<cuda::Buffer> fill_device(std::size_t left) {
     std::vector<cuda::Buffer> held;
     std::size_t free = 0;
@@ -300,14 +300,14 @@ std::vector<cuda::Buffer> fill_device(std::size_t left) {
         }
         try {
             held.emplace_back(piece, cuda::device_memory());
-        } catch (const RunError&) { // no piece as large as that
+        } catch (const RunError&) { // no block of this size
             piece /= 2;
         }
     }
     return held;
 }
 
-TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnAGpuThatOthersFill) {
+TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnABusyGpu) {
     auto random = test::test_random(14);
     const auto image = random_image<TypeParam>(1801, 1203, 1, 15);
     const std::vector<Weights> planes = {random_weights(402, 389, random)};
@@ -315,7 +315,7 @@ TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnAGpuThatOthersFill) {
     ASSERT_NE(whole.notes->at(0).find("whole"), std::string::npos) << whole.notes->at(0);
     ConvolveParams other;
     other.sigma = 2;
-    this->run(image, other); // which lets go of the large kernel's memory; slots stay
+    this->run(image, other); // frees the large kernel's memory; slots stay
     const std::vector<cuda::Buffer> held = fill_device(std::size_t{64} << 20);
     const Result tiles = this->run(image, planes);
     ASSERT_NE(tiles.notes->at(0).find("tiles"), std::string::npos) << tiles.notes->at(0);
@@ -328,7 +328,7 @@ TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnAGpuThatOthersFill) {
                 << x << ", " << y << " " << tiles.notes->at(0);
 }
 
-TEST_F(ConvolveCuda, RefusesTooLittleMemoryInOneSentence) {
+TEST_F(ConvolveCuda, RefusesTooLittleMemory) {
     const auto image = random_image<std::uint8_t>(3000, 2500, 3, 12);
     ConvolveParams params;
     params.kernel = ConvolveParams::Kernel::glare;

@@ -1,7 +1,7 @@
-// Where the device convolution puts pixels, weights and results, without a device.
+// Layout of the device convolution: pixels, weights and results, without a device.
 #include <gtest/gtest.h>
 
-#include "cuda/convolve/convolution_index.hpp"
+#include "cuda/convolve/fft_line.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/stages/convolve/convolve_sums.hpp"
 
@@ -11,8 +11,8 @@
 
 namespace specklescope::test::convolve_index_test {
 
-/// The device's way of placing pixels, weights and results along one axis, with the cyclic sum written out:
-/// rows of the image by tile_columns(), columns of spectra by tile_rows().
+/// The device's mapping of pixels, weights and results along one axis, with an explicit cyclic sum: image
+/// rows by tile_columns(), columns of spectra by tile_rows().
 void check_axis(int size, int kernel, Border border, std::size_t points) {
     const Shape shape{size, 8, 1, PixelType::f32};
     const cuda::DeviceLineCosts costs = cuda::device_line_costs(1 << 17);
@@ -31,7 +31,7 @@ void check_axis(int size, int kernel, Border border, std::size_t points) {
         const std::vector<int> columns = tile_columns(axis, t, outside);
         const TileRows rows = tile_rows(axis, t, outside);
         ASSERT_EQ(std::set<int>(rows.rows.begin(), rows.rows.end()).size(), rows.rows.size());
-        // Results come back to where rows were, without another's being needed still.
+        // Results replace rows that are not needed any more.
         ASSERT_GE(static_cast<int>(rows.rows.size()), axis.tile_results(t));
         for (int d = 0; d < axis.tile_results(t); ++d) {
             double sum = 0;
@@ -52,7 +52,7 @@ void check_axis(int size, int kernel, Border border, std::size_t points) {
     }
 }
 
-TEST(ConvolveIndex, PlacesPixelsWeightsAndResultsAsTheSumAsks) {
+TEST(ConvolveIndex, PlacesPixelsWeightsAndResultsForTheSum) {
     for (const auto& [size, kernel] :
          {std::pair{1, 1}, {7, 3}, {8, 4}, {20, 20}, {13, 30}, {64, 9}, {30, 59}})
         for (const Border border :

@@ -1,5 +1,5 @@
-// The device executor beyond its arithmetic: what prepare() leaves behind, and several executors as one.
-#include "pipeline/round_robin_executor.hpp"
+// The device executor: effects of prepare(), and several executors as one.
+#include "pipeline/executor.hpp"
 
 #include "cuda/devices.hpp"
 
@@ -44,7 +44,7 @@ std::vector<Frame> noise(int count, const std::shared_ptr<SlotMemory>& memory) {
     return frames;
 }
 
-/// Results of all frames, as many in flight as there is room for.
+/// Results of all frames, with the maximum number in flight.
 std::vector<Result> run(Executor& executor, const std::vector<Frame>& frames) {
     std::vector<Result> results;
     for (const Frame& frame : frames) {
@@ -73,7 +73,7 @@ void expect_same(const std::vector<Result>& a, const std::vector<Result>& b) {
     }
 }
 
-TEST_F(CudaExecutor, PreparingLeavesNoTraceInAHistory) {
+TEST_F(CudaExecutor, PreparingLeavesWindowsEmpty) {
     for (const char* stage :
          {"temporal:frames=5", "average:frames=3", "spatiotemporal:frames=4", "speckle"}) {
         const auto fresh = make_cuda_executor();
@@ -91,7 +91,7 @@ TEST_F(CudaExecutor, PreparingLeavesNoTraceInAHistory) {
     }
 }
 
-TEST_F(CudaExecutor, CountsAreThoseOfTheLastStageInEveryFrame) {
+TEST_F(CudaExecutor, CountsAreFromTheLastStageInEveryFrame) {
     const auto executor = make_cuda_executor();
     executor->set_chain(chain_of({"speckle:radius=1", "crop:x=0,y=0,width=40,height=30", "speckle:radius=2"}),
                         1);
@@ -105,8 +105,8 @@ TEST_F(CudaExecutor, CountsAreThoseOfTheLastStageInEveryFrame) {
     }
 }
 
-/// Pixels, and counts: a stage that is left out counts nothing, the last one's counts are the result's.
-TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
+/// Pixels and counts: a skipped stage counts nothing, the last one's counts are the result's.
+TEST_F(CudaExecutor, APassingStageIsSkippedUntilItHasWork) {
     const auto executor = make_cuda_executor();
     const std::vector<Frame> frames = noise(6, executor->slot_memory());
     for (int y = 40; y < 70; ++y)
@@ -121,7 +121,7 @@ TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
         expect_same(results({"background", stage}), plain);
         expect_same(results({"background", "background", stage}), plain);
         expect_same(results({"flip", "background", "flip", stage}), plain);
-        // Where no stage behind looks at windows, those of the background count: its pixels.
+        // If no later stage examines windows, those of the background count: its pixels.
         const bool windows = std::string_view(stage).starts_with("speckle");
         EXPECT_EQ(results({"background:black=1", stage})[3].counts.saturated,
                   windows ? plain[3].counts.saturated : 30U * static_cast<unsigned>(kShape.width));
@@ -133,13 +133,13 @@ TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
         ASSERT_EQ(std::memcmp(alone[5].image.host().row(y), frames[5].host().row(y), kShape.row_bytes()), 0);
 }
 
-TEST_F(CudaExecutor, AResultIsDownloadedIntoPageLockedMemoryThatIsLent) {
+TEST_F(CudaExecutor, DownloadsIntoLentPageLockedMemory) {
     const auto executor = make_cuda_executor(0, true);
     executor->set_chain(chain_of({"speckle:radius=2,output=contrast"}), 1);
     const std::vector<Frame> frames = noise(1, executor->slot_memory());
     const Result plain = std::move(run(*executor, frames)[0]);
     const Shape shape{kShape.width, kShape.height, 1, PixelType::f32};
-    const std::size_t pitch = slot_pitch(shape, Space::device); // where one copy of all rows would do
+    const std::size_t pitch = slot_pitch(shape, Space::device); // for a single copy of all rows
     const std::shared_ptr<SlotMemory> locked = executor->callers_memory(), pageable = host_memory();
     for (const auto& memory : {locked, pageable}) {
         const std::shared_ptr<std::byte> room(
@@ -161,13 +161,13 @@ TEST_F(CudaExecutor, AResultIsDownloadedIntoPageLockedMemoryThatIsLent) {
     }
 }
 
-TEST_F(CudaExecutor, DealtOverSeveralTheResultsAreTheSame) {
+TEST_F(CudaExecutor, SeveralExecutorsGiveTheSameResults) {
     const auto chain = chain_of({"speckle:radius=7", "gaussian:sigma=3,method=recursive"});
     const auto one = make_cuda_executor();
     const int gpus = static_cast<int>(list_gpus(nullptr).size());
     std::vector<std::unique_ptr<Executor>> members;
     for (int i = 0; i < 3; ++i)
-        members.push_back(make_cuda_executor(i % gpus)); // one GPU may be several members
+        members.push_back(make_cuda_executor(i % gpus)); // one GPU may be used several times
     const auto dealer = make_round_robin_executor(std::move(members));
     one->set_chain(chain, 1);
     dealer->set_chain(chain, 1);

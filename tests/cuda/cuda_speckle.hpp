@@ -1,4 +1,4 @@
-// One stage on a device executor, and the truth of its speckle contrast in float64, window by window.
+// One stage on a device executor, and the exact speckle contrast in float64, window by window.
 #pragma once
 
 #include "cuda/devices.hpp"
@@ -22,7 +22,7 @@ using Output = SpeckleParams::Output;
 
 inline constexpr std::uint64_t kSeed = 20110523;
 
-/// What a stage counts of a result, without what the executor adds.
+/// The counts of a stage, without those added by the executor.
 inline PixelCounts of_stage(const PixelCounts& counts) {
     return {.undefined = counts.undefined, .infinite = counts.infinite, .saturated = counts.saturated};
 }
@@ -40,7 +40,7 @@ template <class T> struct Picture {
     T at(int x, int y) const { return const_cast<Picture&>(*this).at(x, y); }
 };
 
-/// Normal samples of this mean and contrast, rounded and clamped to the type.
+/// Normal samples with this mean and contrast, rounded and clamped to the type.
 template <class T>
 Picture<T> noise(int width, int height, double mean, double contrast, std::uint64_t seed, int channels = 1) {
     std::mt19937_64 random(seed);
@@ -56,7 +56,7 @@ Picture<T> noise(int width, int height, double mean, double contrast, std::uint6
     }
     return picture;
 }
-/// Every value of the type alike: the largest sums there are.
+/// Uniform over the type's range: the largest sums.
 template <class T> Picture<T> full_range(int width, int height, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Picture<T> picture(width, height);

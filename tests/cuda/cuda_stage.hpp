@@ -1,4 +1,4 @@
-// One stage of the device's chain on one image, for tests; pixels between the rows are garbage.
+// One stage of the device's chain on one image, for tests; row padding is garbage.
 #pragma once
 
 #include "cuda/devices.hpp"

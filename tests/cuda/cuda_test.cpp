@@ -1,4 +1,4 @@
-// The device executor's promises: order, slots, edits.
+// Guarantees of the device executor: order, slots, edits.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -10,15 +10,15 @@
 
 namespace specklescope::cuda_test {
 
-TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
+TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndReleasesEverySlot) {
     const Shape shape{320, 200, 1, PixelType::u16};
     FrameRing ring(shape, 8, executor->slot_memory());
     use(SpeckleParams{.radius = 2, .output = Output::contrast});
     std::uint64_t collected = 0;
-    int timed = 0; // the first frame, then a hundred a second
+    int timed = 0; // the first frame, then a hundred per second
     const auto take = [&](const Result& result) {
         EXPECT_EQ(result.info.sequence, collected);
-        // Each frame is two columns of levels that name it: K of the seam is known.
+        // Each frame has two columns of levels that identify it: K at the seam is known.
         const double a = 1000 + static_cast<double>(result.info.sequence);
         const double b = 3000;
         const double n = 25, s = 15 * a + 10 * b, d = n * (15 * a * a + 10 * b * b) - s * s;
@@ -52,7 +52,7 @@ TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
     EXPECT_EQ(executor->in_flight(), 0);
 }
 
-TEST_F(Cuda, HoldsBackWhenAllResultsAreTaken) {
+TEST_F(Cuda, WaitsWhileAllResultsAreHeld) {
     const auto picture = noise<std::uint8_t>(64, 64, 100, 0.2, kSeed);
     FrameRing ring(picture.shape, 2, executor->slot_memory());
     use("speckle");
@@ -70,7 +70,7 @@ TEST_F(Cuda, HoldsBackWhenAllResultsAreTaken) {
     EXPECT_TRUE(executor->wait_slot(std::chrono::milliseconds(20)));
 }
 
-TEST_F(Cuda, DownloadsOnlyWhenAsked) {
+TEST_F(Cuda, DownloadsOnlyOnRequest) {
     const auto picture = noise<std::uint16_t>(100, 80, 1000, 0.2, kSeed);
     FrameRing ring(picture.shape, 2, executor->slot_memory());
     use("speckle:radius=2");
@@ -95,14 +95,14 @@ TEST_F(Cuda, FollowsEditsAndSizeChanges) {
               1e-6); // free parameters only
     EXPECT_LE(worst(small, {.radius = 2, .output = Output::sfi, .border = Border::crop}), 1e-6);
 
-    // An edit that cannot be leaves the old chain in place.
+    // An impossible edit keeps the old chain.
     use(SpeckleParams{.radius = 3, .output = Output::contrast});
     const auto tiny = noise<std::uint8_t>(8, 8, 100, 0.2, kSeed);
     run(tiny);
     EXPECT_THROW(use(SpeckleParams{.radius = 15}), UsageError);
     const Result still = run(tiny);
     EXPECT_EQ(still.chain->stages()[0].params.as<SpeckleParams>().radius, 3);
-    // A frame that the chain cannot take is refused and gives its slot back.
+    // A frame that does not fit the chain is refused and its slot released.
     FrameRing ring({2, 2, 1, PixelType::u8}, 1, executor->slot_memory());
     EXPECT_THROW(executor->submit(ring.try_acquire(), true), UsageError);
     EXPECT_EQ(ring.free_slots(), 1);
@@ -110,7 +110,7 @@ TEST_F(Cuda, FollowsEditsAndSizeChanges) {
     EXPECT_LE(worst(large, {.radius = 5, .output = Output::contrast}, 7), 1e-6);
 }
 
-TEST_F(Cuda, AnEmptyChainGivesTheFrameItself) {
+TEST_F(Cuda, AnEmptyChainReturnsTheFrame) {
     const auto picture = noise<std::uint8_t>(77, 33, 120, 0.4, kSeed, 3);
     use("");
     const Result result = run(picture);
@@ -120,7 +120,7 @@ TEST_F(Cuda, AnEmptyChainGivesTheFrameItself) {
         ASSERT_EQ(std::memcmp(result.image.host().row(y), picture.pixels.data() + y * 231, 231), 0);
 }
 
-TEST_F(Cuda, TheCamerasExposureGoesBeforeTheParameter) {
+TEST_F(Cuda, TheCamerasExposureHasPriority) {
     const auto picture = noise<std::uint16_t>(64, 48, 1000, 0.2, kSeed);
     FrameRing ring(picture.shape, 2, executor->slot_memory());
     use("speckle:exposure=10");
@@ -145,7 +145,7 @@ TEST_F(Cuda, ResultsOutliveTheExecutorAndAnotherThreadMayHoldThem) {
     }
 }
 
-TEST(CudaDevices, SaysWhatThereIsOrWhyThereIsNone) {
+TEST(CudaDevices, ListsGpusOrTheReasonForNone) {
     std::string reason;
     const std::vector<GpuInfo> gpus = list_gpus(&reason);
     if (gpus.empty()) {

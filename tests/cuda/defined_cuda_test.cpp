@@ -1,5 +1,5 @@
-// Filters over images with undefined and infinite samples, and with noise on a large number: the device does
-// as the host does.
+// Filters of images with undefined and infinite samples, and with noise on a large number: device and host
+// agree.
 #include "tests/cuda/cuda_stage.hpp"
 #include "tests/support/random.hpp"
 
@@ -12,7 +12,7 @@ namespace specklescope::test::defined_cuda_test {
 
 using DefinedCuda = CudaStage;
 
-TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
+TEST_F(DefinedCuda, FiltersOmitNonFiniteSamples) {
     constexpr int kWidth = 203, kHeight = 90;
     for (const char* stage :
          {"gaussian:sigma=2,method=direct", "gaussian:sigma=6,method=direct",
@@ -29,7 +29,7 @@ TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
                     auto random = test_random(7310);
                     std::normal_distribution<double> noise(10, 1);
                     image.fill([&] { return static_cast<float>(offset + noise(random)); });
-                    for (int y = 30; y < 35 && holes; ++y) // a dead block, as a contrast has of it
+                    for (int y = 30; y < 35 && holes; ++y) // a dead block, as in a contrast image
                         for (int x = 60; x < 65; ++x)
                             image.at(x * channels, y) = std::numeric_limits<float>::quiet_NaN();
                     if (holes)
@@ -47,7 +47,7 @@ TEST_F(DefinedCuda, FiltersLeaveOutWhatIsNoNumber) {
                             largest = std::max(largest, std::abs(a));
                         }
                     EXPECT_EQ(undefined, 0) << "each pixel has a number in reach";
-                    // Zeros outside leave the large number in the sums.
+                    // Zeros outside keep the large number in the sums.
                     const bool zeros = std::string(stage).find("zero") != std::string::npos;
                     EXPECT_LE(worst, 1e-4 + (zeros ? 4e-6 : 2e-7) * largest);
                 }

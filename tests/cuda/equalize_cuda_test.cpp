@@ -1,4 +1,4 @@
-// Histogram equalisation on the device gives the host's bytes, whatever the pixels, bins and shape.
+// Histogram equalisation on the device has the host's bytes, for all pixels, bins and shapes.
 #include <gtest/gtest.h>
 
 #include "cuda/devices.hpp"
@@ -34,7 +34,7 @@ protected:
         FrameRing ring(image.shape(), 1, executor.slot_memory());
         Frame frame = ring.try_acquire();
         const HostView view = frame.host();
-        // what lies behind the rows must not count; the last row ends with its last pixel
+        // Padding must not count; the last row ends with its last pixel.
         for (int y = 0; y + 1 < view.shape.height; ++y)
             std::memset(view.row(y), 0xa5, view.pitch);
         copy_pixels(image.view(), view);
@@ -43,14 +43,14 @@ protected:
         return std::move(*executor.collect(true));
     }
 
-    /// Bytes that differ between host and device for two frames in a row.
+    /// Number of bytes that differ between host and device for two consecutive frames.
     template <class T>
     int differences(const TestImage<T>& image, const EqualizeParams& params, double full_scale = 0) {
         device->set_chain(chain_of(params), ++version);
         host->set_chain(chain_of(params), version);
         const Result expected = run(*host, image, full_scale);
         int count = 0;
-        for (int again = 0; again < 2; ++again) { // the first run leaves its counters clean
+        for (int again = 0; again < 2; ++again) { // the first run resets its counters
             const Result got = run(*device, image, full_scale);
             for (int y = 0; y < image.shape().height; ++y)
                 for (std::size_t i = 0; i < image.shape().row_bytes(); ++i)
@@ -74,7 +74,7 @@ template <class T> class EqualizeCudaTypes : public EqualizeCuda {};
 using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
 TYPED_TEST_SUITE(EqualizeCudaTypes, PixelTypes);
 
-TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForEveryBinCountScalingStrengthAndShape) {
+TYPED_TEST(EqualizeCudaTypes, MatchesTheHostForEveryBinCountScalingStrengthAndShape) {
     std::mt19937_64 random = test_random(1);
     for (const EqualizeCase& c : equalize_cases(equalize_full_scales<TypeParam>())) {
         const double full =
@@ -86,7 +86,7 @@ TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForEveryBinCountScalingStrengthA
     }
 }
 
-TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForLargePictures) {
+TYPED_TEST(EqualizeCudaTypes, MatchesTheHostForLargeImages) {
     std::mt19937_64 random = test_random(2);
     for (const auto& [width, height] : {std::pair{1392, 1040}, {1921, 700}})
         for (const int channels : {1, 3})
@@ -99,7 +99,7 @@ TYPED_TEST(EqualizeCudaTypes, GivesTheHostsBytesForLargePictures) {
             }
 }
 
-TYPED_TEST(EqualizeCudaTypes, AFrameOfOneValueStaysAsItIs) {
+TYPED_TEST(EqualizeCudaTypes, AFrameOfOneValueStaysUnchanged) {
     for (const double level : {0.0, 77.0, 255.0})
         for (const int channels : {1, 3})
             for (const int bins : {2, 256, 65536}) {
@@ -126,7 +126,7 @@ TEST_F(EqualizeCuda, NegativeSamplesOfColour) {
         EXPECT_EQ(differences(negative_picture(131, 43, random), {.strength = strength}), 0) << strength;
 }
 
-TEST_F(EqualizeCuda, WhatIsNoNumberStaysAndDoesNotCount) {
+TEST_F(EqualizeCuda, NonFinitePixelsStayAndDoNotCount) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::mt19937_64 random = test_random(4);
     for (const int channels : {1, 3})

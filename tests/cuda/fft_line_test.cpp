@@ -1,4 +1,4 @@
-// Plans of the transforms in shared memory, carried out here on the host.
+// Plans of the transforms in shared memory, executed on the host.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -15,8 +15,8 @@ using Complex = std::complex<double>;
 
 Complex root(double turns) { return std::polar(1.0, -2 * std::numbers::pi * turns); }
 
-/// The passes as their definition says, in float64: butterflies of pass p over points m apart, then turned by
-/// their place in the block.
+/// The passes by definition, in float64: butterflies of pass p over points m apart, then twiddles for their
+/// place in the block.
 std::vector<Complex> forward(const cuda::LinePlan& plan, std::vector<Complex> x) {
     for (int p = 0; p < plan.passes; ++p) {
         const cuda::LinePass& pass = plan.pass[p];
@@ -44,7 +44,7 @@ std::vector<Complex> forward(const cuda::LinePlan& plan, std::vector<Complex> x)
 constexpr int kSizes[] = {1,  2,  3,  4,  5,  6,   7,   8,   9,   10,  12,  14,  15,
                           16, 18, 49, 63, 96, 125, 256, 343, 360, 405, 480, 512, 686};
 
-TEST(FftLine, PassesMakeTheTransformInTheOrderSaid) {
+TEST(FftLine, PassesMatchTheTransformInTheStatedOrder) {
     auto random = test_random(71);
     std::uniform_real_distribution<double> value(-1, 1);
     for (const int n : kSizes) {
@@ -64,7 +64,7 @@ TEST(FftLine, PassesMakeTheTransformInTheOrderSaid) {
     }
 }
 
-TEST(FftLine, EveryPointHasAPlaceOfItsOwnAndButterfliesAreEvenlySpaced) {
+TEST(FftLine, EveryPointHasItsOwnPlaceAndButterfliesAreEvenlySpaced) {
     for (const int n :
          {2, 30, 512, 735, 1120, 2048, 2240, 2304, 4096, 4608, 4800, 5000, 9600, 15552, 32768 - 368}) {
         const cuda::LinePlan plan = cuda::line_plan(n);

@@ -1,5 +1,5 @@
-// Lines of the device's recursive Gaussian in blocks and segments, put together without a GPU as the kernels
-// do it, against the filter in one go.
+// Lines of the device's recursive Gaussian in blocks and segments, combined without a GPU like in the
+// kernels, compared with the direct filter.
 #include <gtest/gtest.h>
 
 #include "cuda/gaussian/gaussian_blocks.hpp"
@@ -31,7 +31,7 @@ struct BlockStates {
     State forward, backward, mirrored;
 };
 
-/// States before (backward: behind) every block in place of what the blocks add.
+/// Replaces each block's contribution with the state before it (backward: after it).
 void scan(const cuda::LineFilter& filter, const std::vector<double>& line, std::vector<BlockStates>& blocks) {
     const auto last = [&](std::size_t block) { return block + 1 == blocks.size() ? 1 : 0; };
     State before{};
@@ -104,7 +104,7 @@ std::vector<double> line_in_blocks(std::vector<double> line, double sigma, Borde
     return line;
 }
 
-TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
+TEST(GaussianBlocks, MatchTheDirectFilter) {
     auto random = test_random(1);
     std::uniform_real_distribution<double> value(0, 1);
     for (const double sigma : {0.5, 1.0, 2.5, 3.0, 10.0, 57.0, 200.0})
@@ -123,7 +123,7 @@ TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
             }
 }
 
-TEST(GaussianBlocks, SegmentsMakeUpTheLine) {
+TEST(GaussianBlocks, SegmentsCoverTheLine) {
     for (const int size : {1, 32, 33, 64, 65, 512, 513, 545, 1040, 3840, 65536}) {
         const cuda::LineFilter filter =
             cuda::make_line_filter(recursive_gaussian(150), size, Border::replicate);

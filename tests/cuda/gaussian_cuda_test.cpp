@@ -1,4 +1,4 @@
-// The Gaussian filters of the device against float64: every method, pixel type, border and awkward shape.
+// The device's Gaussian filters compared with float64: every method, pixel type, border and unusual shape.
 #include <gtest/gtest.h>
 
 #include "cuda/devices.hpp"
@@ -36,7 +36,7 @@ protected:
         FrameRing ring(image.shape(), 1, executor_->slot_memory());
         Frame frame = ring.acquire(std::chrono::seconds(10));
         const HostView view = frame.host();
-        // What lies between the rows is nothing that a kernel may use: NaN in f32.
+        // Padding must not be used: it is NaN in f32.
         std::memset(view.data, 0xff, view.pitch * static_cast<std::size_t>(view.shape.height));
         copy_pixels(image.view(), view);
         executor_->submit(std::move(frame), true);
@@ -45,8 +45,7 @@ protected:
         return std::move(*result);
     }
 
-    /// Largest distance from the oracle of what has the oracle's shape; integers may be off by their
-    /// rounding.
+    /// Largest difference from the oracle; integers minus their rounding.
     template <class T> double worst(const TestImage<T>& image, const GaussianParams& params) {
         use(params);
         const Result result = run(image);
@@ -145,7 +144,7 @@ TYPED_TEST(GaussianCudaOf, AgreesAtEverySigma) {
     }
 }
 
-/// Every way in which the states of a line are put together: 3, 4 or 8 blocks a thread, or several times 8.
+/// Every number of blocks per thread: 3, 4 or 8, or several times 8.
 TEST_F(GaussianCuda, RecursiveAgreesOnLongLines) {
     for (const auto& [width, height] :
          {std::pair{2100, 3}, {3105, 2}, {3841, 3}, {5000, 2}, {8300, 2}, {2, 8300}, {3, 4200}}) {
@@ -213,7 +212,7 @@ TEST_F(GaussianCuda, BinomialsOfIntegersAreExact) {
                 }
 }
 
-TEST_F(GaussianCuda, SamplesThatAreNoNumbersDoNotSpread) {
+TEST_F(GaussianCuda, NonFiniteSamplesDoNotSpread) {
     auto image = random_image<float>(300, 80, 1, 400);
     image.at(150, 40) = std::numeric_limits<float>::quiet_NaN();
     image.at(20, 10) = std::numeric_limits<float>::infinity();

@@ -1,5 +1,4 @@
-// Crop, flip, rotate90 and downsample on the device move and sum the same pixels as on the host, byte for
-// byte.
+// Crop, flip, rotate90 and downsample on the device equal the host byte by byte.
 #include <gtest/gtest.h>
 
 #include "tests/cuda/cuda_stage.hpp"
@@ -33,12 +32,12 @@ TYPED_TEST(GeometryCuda, FlipsAndTurnsMoveEveryPixel) {
         }
 }
 
-TYPED_TEST(GeometryCuda, CropTakesTheRectangle) {
+TYPED_TEST(GeometryCuda, CropKeepsTheRectangle) {
     for (const int channels : {1, 3}) {
         const auto image = geometry_image<TypeParam>(301, 97, channels, 2);
         this->expect(image, "crop", image);
         this->expect(image, "crop:x=300,y=96", oracle_crop(image, 300, 96, 1, 1));
-        for (int x = 1; x <= 20; ++x) // every place within a vector of 16 bytes
+        for (int x = 1; x <= 20; ++x) // every position within a vector of 16 bytes
             for (const int width : {1, 15, 16, 100, 281})
                 this->expect(image,
                              "crop:x=" + std::to_string(x) + ",y=11,width=" + std::to_string(width) +

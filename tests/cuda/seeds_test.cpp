@@ -1,5 +1,4 @@
-// The earlier methods that benchmarks are compared with give what they should where they are right: a
-// reference that is wrong is worth nothing.
+// The earlier methods used as references in benchmarks are right where they claim to be.
 #include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
@@ -95,7 +94,7 @@ TEST_F(SeedsCuda, ConvolutionsOfRealPixelsAgree) {
     convolutions_agree(TestImage<float>(61, 47, 0, 3).fill([&] { return value(random); }), 1e-6);
 }
 
-TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
+TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromTheStartOfItsBackwardPass) {
     auto random = test_random(3);
     std::uniform_real_distribution<float> value(0, 1);
     const auto image = TestImage<float>(301, 203).fill([&] { return value(random); });

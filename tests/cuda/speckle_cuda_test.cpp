@@ -1,4 +1,4 @@
-// Speckle contrast on the device is what the formulas say, to 1e-6 of K.
+// Speckle contrast on the device matches the formulas to 1e-6 of K.
 #include <gtest/gtest.h>
 
 #include "pipeline/convert.hpp"
@@ -28,7 +28,7 @@ TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryBorderAndShape) {
 }
 
 TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryRadiusAndOutput) {
-    // Wide enough for warps that see nothing but image.
+    // Wide enough for warps that only see the image.
     const auto picture = noise<TypeParam>(413, 61, 100, 0.3, kSeed);
     for (int radius = 1; radius <= 15; ++radius)
         for (const Output output :
@@ -39,7 +39,7 @@ TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryRadiusAndOutput) {
         }
 }
 
-/// So tall that strips are as long as they get, and the last one is cut short.
+/// So tall that strips have their maximum length, and the last one is shorter.
 TYPED_TEST(CudaContrast, AgreesWithTheFormulaInLongStrips) {
     const auto picture = noise<TypeParam>(260, 40003, 100, 0.3, kSeed);
     for (const int radius : {1, 2, 4, 5, 7, 8, 12, 15}) {
@@ -77,7 +77,7 @@ TEST_F(Cuda, KeepsLowContrastOfBrightImages) {
     }
 }
 
-TEST_F(Cuda, SamplesThatAreNoNumbersSpoilOnlyTheirWindows) {
+TEST_F(Cuda, NonFiniteSamplesAffectOnlyTheirWindows) {
     for (const float hole :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e30F, -3.4e38F}) {
         Picture<float> picture = noise<float>(400, 90, 1000, 0.1, kSeed);
@@ -156,7 +156,7 @@ TYPED_TEST(CudaContrast, CountsUndefinedInfiniteAndSaturatedPixels) {
         }
 }
 
-TEST_F(Cuda, SaturationOfIntegersIsTheTypesOwnWhereTheCameraNamesNone) {
+TEST_F(Cuda, SaturationOfIntegersIsTheTypesWithoutACameraValue) {
     auto picture = noise<std::uint16_t>(64, 48, 20000, 0.1, kSeed);
     use(SpeckleParams{.radius = 2});
     EXPECT_EQ(of_stage(run(picture).counts), PixelCounts{});
@@ -170,7 +170,7 @@ TEST_F(Cuda, SaturationOfIntegersIsTheTypesOwnWhereTheCameraNamesNone) {
     EXPECT_EQ(of_stage(run(reals).counts), PixelCounts{});
 }
 
-TEST_F(Cuda, ColourIsTurnedIntoLumaAsOnTheHost) {
+TEST_F(Cuda, ColourBecomesLumaLikeOnTheHost) {
     const auto picture = noise<std::uint8_t>(75, 50, 120, 0.3, kSeed, 3);
     Picture<float> grey(75, 50);
     convert(ConstHostView(reinterpret_cast<const std::byte*>(picture.pixels.data()), picture.shape),

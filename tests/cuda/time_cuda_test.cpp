@@ -1,5 +1,5 @@
-// Stages with a history on the device are what they are on the host, frame by frame: values, counts, warm-up,
-// after a reset and after an edit.
+// Stages with a window on the device equal those on the host, frame by frame: values, counts, warm-up, after
+// a reset and after an edit.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -41,7 +41,7 @@ private:
     std::uint64_t version_ = 0;
 };
 
-/// Largest relative difference; where one is not finite the other must be the same.
+/// Largest relative difference; if one is not finite the other must be equal.
 double difference(const Result& host, const Result& device) {
     const Shape& shape = host.image.shape();
     EXPECT_EQ(device.image.shape(), shape);
@@ -67,8 +67,7 @@ protected:
             return;
     }
 
-    /// `count` frames from make(t) through both; `edited` is what the chain becomes now and then, in free
-    /// parameters.
+    /// `count` frames from make(t) through both; `edited` is an alternative chain with other free parameters.
     template <class T, class Make> void expect_same(const std::string& text, const std::string& edited,
                                                     int count, FrameInfo info, Make&& make) {
         const Shape shape = make(0).shape();
@@ -100,7 +99,7 @@ protected:
                 device.use(text);
             }
         }
-        EXPECT_LE(worst, 3e-6) << text; // of an output, which may be as 1/K²
+        EXPECT_LE(worst, 3e-6) << text; // of an output that may be 1/K²
         std::printf("%s, %s: %.2g\n", text.c_str(), to_string(shape).c_str(), worst);
     }
 };
@@ -239,12 +238,12 @@ TEST_F(TimeCuda, IdenticalFramesHaveNoContrast) {
     }
 }
 
-TEST_F(TimeCuda, AHistoryThatDoesNotFitIsRefusedWithTheMostThatDoes) {
+TEST_F(TimeCuda, AWindowThatDoesNotFitIsRefusedWithTheLargestThatDoes) {
     auto chain = std::make_shared<Chain>();
     chain->add("temporal:frames=500");
     const std::unique_ptr<Executor> executor = make_cuda_executor(0);
     executor->set_chain(chain, 1);
-    FrameRing ring({30000, 30000, 1, PixelType::u16}, 1, host_memory()); // 900 GB of history
+    FrameRing ring({30000, 30000, 1, PixelType::u16}, 1, host_memory()); // 900 GB of frames
     try {
         executor->submit(ring.try_acquire(), false, false);
         FAIL() << "it was accepted";

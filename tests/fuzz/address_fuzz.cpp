@@ -1,5 +1,5 @@
-// Addresses of doors, behind the name of their option: publish, control, metrics or serve, and a space. What
-// is accepted is the same when it is shown and read again; what is refused shows no password.
+// Addresses of network ports, after the name of their option (publish, control, metrics or serve) and a
+// space. Accepted addresses are equal when printed and parsed again; refusals show no password.
 // Parser: net/address.cpp base/source_argument.cpp
 #include "net/address.hpp"
 #include "net/outlet.hpp"
@@ -63,7 +63,7 @@ void check_address(std::string_view bytes) {
     const std::string_view option = bytes.substr(0, space);
     const std::string text(bytes.substr(std::min(space + 1, bytes.size())));
     if (text.find('\0') != std::string::npos)
-        return; // no command line can hold one
+        return; // impossible on a command line
     if (option == "serve")
         return check_serve(text);
     for (const ListenSyntax& syntax : {kPublishSyntax, kControlSyntax, kMetricsSyntax})

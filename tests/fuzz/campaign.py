@@ -22,9 +22,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 import reliability  # noqa: E402
 
-LONGEST = 20480     # bytes of an input
-MEMORY = 1024       # MiB that a target may hold
-ALLOCATION = 512    # MiB that it may ask for at once
+LONGEST = 20480  # bytes of an input
+MEMORY = 1024  # MiB that a target may use
+ALLOCATION = 512  # MiB that it may allocate at once
 SLOW = 10           # seconds for one input
 
 
@@ -33,7 +33,7 @@ def run(program, *arguments):
     environment = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1",
                        ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1",
                        LSAN_OPTIONS=f"suppressions={ROOT}/tests/sanitizers/lsan.supp:print_suppressions=0")
-    with tempfile.TemporaryDirectory() as empty: # what a text names must not depend on where this runs
+    with tempfile.TemporaryDirectory() as empty:  # results must not depend on the current folder
         done = subprocess.run([program, *arguments], capture_output=True, text=True, errors="replace", env=environment,
                               cwd=empty, check=False)
     return done.returncode, done.stderr + done.stdout

@@ -1,5 +1,5 @@
-// Video files, looked through for what they claim to hold: the answer is the same every time, costs no more
-// asking of the system than there are parts to read, and is given up at any of them.
+// Lengths claimed by video files: the result is repeatable, needs no more system calls than there are parts
+// to read, and each of them can be cancelled.
 // Parser: sources/gst/gst_container.cpp sources/gst/container_bytes.cpp
 #include "base/long_work.hpp"
 #include "sources/gst/gst_container.hpp"
@@ -14,7 +14,7 @@ struct Looked {
     bool operator==(const Looked&) const = default;
 };
 
-/// `asked`: how often it was to say whether it goes on; at number `stop` it is not to.
+/// `asked`: number of progress reports; number `stop` cancels.
 Looked look(const std::string& path, std::size_t& asked, std::size_t stop) {
     asked = 0;
     const WatchWork watch([&](std::string_view, double) { return ++asked != stop; });

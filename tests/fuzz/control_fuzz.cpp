@@ -1,5 +1,5 @@
-// Requests of other programs: whatever comes in is answered by JSON that says ok, or by a sentence; a request
-// that is refused changes nothing, and none of them names a file when that is not allowed.
+// Requests of other programs: each is answered by JSON with ok or with an error; a refused request changes
+// nothing, and no request names a file unless that is allowed.
 // Parser: session/requests.cpp session/requests_get.cpp session/requests_edit.cpp
 // Parser: session/requests_keep.cpp session/requests_presets.cpp files/json_object.cpp
 #include "session/requests.hpp"

@@ -1,5 +1,4 @@
-// Files of keys: what is taken for one decodes to its 32 bytes, and is the same when it is written and read
-// again.
+// Key files: an accepted key decodes to its 32 bytes, and is equal when written and read again.
 // Parser: net/curve.cpp
 #include "have_zmq.hpp"
 #include "net/address.hpp"
@@ -21,7 +20,7 @@ void check_key(const std::string& key) {
            "it is no key: '" + key + "'");
 }
 
-/// The same file for the program's own key, and for that of its client.
+/// One file for the program's own key and for its client's.
 std::shared_ptr<const CurveKeys> keys_of(std::string_view bytes) {
     const FileOf file(bytes);
     demand(chmod(file.path().c_str(), 0600) == 0, "it cannot be made the owner's own");
@@ -54,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
 #ifdef SPECKLESCOPE_HAVE_ZMQ
     specklescope::fuzz::check_keys(specklescope::fuzz::text_of(data, bytes));
 #else
-    (void)data, (void)bytes; // without ZeroMQ there is no use for keys
+    (void)data, (void)bytes; // keys are not used without ZeroMQ
 #endif
     return 0;
 }

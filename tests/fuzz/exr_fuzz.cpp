@@ -1,5 +1,5 @@
 // OpenEXR files: read at once and in parts, with the same pixels or the same end.
-// Parser: files/exr_file.cpp files/exr_header.cpp
+// Parser: files/exr_file.cpp
 #include "tests/fuzz/support.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

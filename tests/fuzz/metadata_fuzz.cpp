@@ -1,4 +1,4 @@
-// The JSON of recordings: lines read as a file's and as its frames'; and numbers that we wrote come back.
+// The JSON of recordings: lines read as a file's and as its frames'; written numbers are read back.
 // Parser: files/recorded.cpp
 #include "files/recorded.hpp"
 #include "recording/record_file.hpp"
@@ -19,7 +19,7 @@ void check_bounds(const RecordedText& text) {
     demand(!now.capture_ns || (*now.capture_ns <= kHalf && *now.capture_ns >= -kHalf), "a time can overflow");
 }
 
-/// Lines as a sidecar has them, and frames sought in order and out of it.
+/// Lines of a sidecar, and frames sought in and out of order.
 void check_lines(std::string_view left) {
     RecordedText text;
     for (bool first = true; !left.empty(); first = false) {
@@ -44,11 +44,11 @@ void check_lines(std::string_view left) {
            "a frame is another when it is reached from behind");
 }
 
-/// What describe_frame() writes, RecordedText reads.
+/// RecordedText reads the output of describe_frame().
 void check_written(Bytes bytes) {
     RecordedFrame frame;
     frame.info.sequence = bytes.take<std::uint64_t>();
-    frame.info.capture_ns = bytes.take<std::int64_t>() / 4; // as long as 73 years
+    frame.info.capture_ns = bytes.take<std::int64_t>() / 4; // up to 73 years
     frame.info.exposure_ms = bytes.take<double>();
     frame.dropped = bytes.take<std::uint64_t>();
     frame.counts.raw_saturated = bytes.take<std::uint64_t>();

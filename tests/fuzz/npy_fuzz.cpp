@@ -1,4 +1,4 @@
-// NPY files: what was read, written as float32 in C order, is read back as the same bits.
+// NPY files: data written as float32 in C order are read back with the same bits.
 // Parser: files/npy_file.cpp
 #include "files/npy_file.hpp"
 #include "tests/fuzz/support.hpp"
@@ -20,7 +20,7 @@ std::string written(const NpyArray& array) {
     file += '\0';
     file += header;
     for (const float value : array.values) {
-        const auto bits = std::bit_cast<std::array<char, 4>>(value); // of a little-endian machine
+        const auto bits = std::bit_cast<std::array<char, 4>>(value); // on a little-endian machine
         file.append(bits.data(), bits.size());
     }
     return file;

@@ -1,5 +1,5 @@
-// Settings out of recordings, from the lines beside headerless pixels: a text that is refused changes
-// nothing, no stage reads a file unless that is allowed, and what was taken is the same when it is printed.
+// Settings from recordings, in the lines of a headerless file's sidecar: a refused text changes nothing, no
+// stage reads a file unless that is allowed, and accepted settings are equal when printed.
 // Parser: config/recorded/recorded_settings.cpp
 #include "analysis/regions_file.hpp"
 #include "config/settings.hpp"
@@ -11,11 +11,11 @@
 namespace specklescope::fuzz {
 namespace {
 
-/// A recording r.raw of no pixels, of which the lines beside it are the input; gone with the process.
+/// An empty recording r.raw with the input as its sidecar; removed at process exit.
 class Recording {
 public:
     Recording() {
-        const std::filesystem::path memory = "/dev/shm"; // a disk would be waited for, input by input
+        const std::filesystem::path memory = "/dev/shm"; // a disk would be slow for every input
         std::error_code none;
         const bool fast = std::filesystem::is_directory(memory, none);
         std::string place =
@@ -95,7 +95,7 @@ void check(std::string_view bytes) {
 } // namespace specklescope::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); // presets are those that are compiled in
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); // use only the compiled presets
     return 0;
 }
 

@@ -1,5 +1,5 @@
-// Files of regions, our own and ImageJ's, by what they begin with: what is read may be set, is the same when
-// it is written and read again, and lies on a picture with every pixel once.
+// Region files, our own and ImageJ's, by their first bytes: accepted regions can be set, are equal when
+// written and read again, and have each pixel once on an image.
 // Parser: analysis/regions_json.cpp analysis/imagej.cpp analysis/region.cpp
 #include "analysis/regions_file.hpp"
 #include "tests/fuzz/support.hpp"

@@ -1,8 +1,7 @@
-// SOURCE texts: taken apart, made absolute once and twice, and their options set as make_source() sets them.
+// SOURCE texts: parsed, made absolute once and twice, and their options set like in make_source().
 // Parser: sources/source_text.cpp sources/registry.cpp base/source_argument.cpp
 // Parser: sources/files/image_sequence.cpp
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 #include "tests/fuzz/support.hpp"
 
 namespace specklescope::fuzz {
@@ -23,7 +22,7 @@ void check_absolute(const std::string& text, const SourceText& source) {
            "'" + absolute + "' is not absolute");
 }
 
-/// Sources that open nothing by being made.
+/// Sources that open nothing when constructed.
 bool harmless(const SourceText& source) {
     return source.kind == "synthetic" || source.kind == "raw" || source.kind == "image";
 }
@@ -36,7 +35,7 @@ void check(std::string_view bytes) {
     const auto known = std::any_of(source_types().begin(), source_types().end(),
                                    [&](const SourceType& type) { return type.kind == source.kind; });
     demand(known, "kind '" + source.kind + "' is not in the registry");
-    // A NUL ends a path for the system, so no command line can hold one.
+    // A NUL ends a path for the system, so that it is impossible on a command line.
     if (text.find('\0') == std::string::npos)
         check_absolute(text, source);
     for (const SourceType& type : source_types())
@@ -55,7 +54,7 @@ void check(std::string_view bytes) {
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
     setenv("HOME", "/nonexistent",
-           1); // and the campaign runs this in an empty folder: no word is a file's name
+           1); // run in an empty folder by the campaign: no word is a file
     return 0;
 }
 

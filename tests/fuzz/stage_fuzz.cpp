@@ -1,4 +1,4 @@
-// Stage texts, one a line: a chain printed and read again is the same chain.
+// Stage texts, one per line: a chain printed and parsed again is equal.
 // Parser: pipeline/chain.cpp pipeline/param.cpp
 #include "pipeline/chain.hpp"
 #include "tests/fuzz/support.hpp"
@@ -26,13 +26,13 @@ void check(std::string_view bytes) {
     demand(chain.stages().size() <= static_cast<std::size_t>(kMaxStages), "the chain is too long");
     Chain again;
     for (const ChainStage& stage : chain.stages()) {
-        again.add(to_string(stage)); // throws: the text that we print is refused
+        again.add(to_string(stage)); // throws if our own text is refused
         demand(same(stage, again.stages().back()),
                "stage '" + to_string(stage) + "' is another when read again");
     }
     demand(to_string(again) == to_string(chain),
            "the chain '" + to_string(chain) + "' is another when read again");
-    // What is derived of a chain has no way to fail but a refusal.
+    // Derived properties of a chain can only fail with a refusal.
     (void)text_in_effect(chain);
     (void)chain.quantity();
     (void)chain.stateful();

@@ -1,4 +1,4 @@
-// What every fuzz target shares: bytes as a file, choices taken from bytes, and what an error must be.
+// Helpers of all fuzz targets: bytes as a file, choices from bytes, and requirements on errors.
 #pragma once
 
 #include "base/error.hpp"
@@ -26,7 +26,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t bytes) {
     return {reinterpret_cast<const char*>(data), bytes};
 }
 
-/// Ends the program with a sentence: libFuzzer keeps the input that led here.
+/// Ends the program with a message: libFuzzer keeps the input.
 inline void demand(bool holds, const std::string& what) {
     if (holds)
         return;
@@ -34,7 +34,7 @@ inline void demand(bool holds, const std::string& what) {
     std::abort();
 }
 
-/// Bytes as a file that exists in memory only.
+/// Bytes as a file in memory.
 class FileOf {
 public:
     explicit FileOf(std::string_view bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -50,7 +50,7 @@ private:
     int fd_;
 };
 
-/// Numbers and texts from the bytes that libFuzzer gives; zeros when they are used up.
+/// Numbers and texts from libFuzzer's bytes; zeros after the end.
 class Bytes {
 public:
     explicit Bytes(std::string_view left) : left_(left) {}
@@ -67,7 +67,7 @@ private:
     std::string_view left_;
 };
 
-/// What a user reads: not empty, one sentence with an end, no longer than the input could make it.
+/// An error message: not empty, one sentence with an end, no longer than the input justifies.
 inline void check_sentence(std::string_view sentence, std::size_t input_bytes) {
     constexpr std::size_t kOurWords = 2000;
     demand(sentence.size() > 10, "the error says nothing: '" + std::string(sentence) + "'");
@@ -76,9 +76,9 @@ inline void check_sentence(std::string_view sentence, std::size_t input_bytes) {
            "the error is no whole sentence: '" + std::string(sentence) + "'");
 }
 
-/// Runs `work`; an Error must be a sentence, and anything else that is thrown is a bug. `in_file`: what is
-/// wrong came from a file, so that the sentence must be on one line before anybody makes it so.
-/// @return the sentence; empty where all went well
+/// Runs `work`; an Error must have a valid message, and any other exception is a bug. `in_file`: the error is
+/// caused by a file, so that the message must be one line before one_line(). @return the message; empty on
+/// success
 template <class F> std::string sentence_of(std::size_t input_bytes, bool in_file, F&& work) {
     try {
         work();
@@ -92,17 +92,17 @@ template <class F> std::string sentence_of(std::size_t input_bytes, bool in_file
     }
 }
 
-/// Pages larger than this are taken at their word: only the header is read.
+/// Only the header of larger pages is read.
 constexpr std::size_t kMostPixels = 4U << 20;
 
 struct Pages {
     std::vector<Shape> shapes;
-    std::vector<std::vector<std::byte>> pixels; ///< of those that are not too large
-    std::string sentence;                       ///< of the error that ended them
-    std::uint64_t said = 0;                     ///< pages(), asked on the first
+    std::vector<std::vector<std::byte>> pixels; ///< of the smaller pages
+    std::string sentence;                       ///< the error that ended them
+    std::uint64_t said = 0;                     ///< pages(), called on the first page
 };
 
-/// What a file says of its values can be told in a line, and makes light of every code.
+/// The coding of a file has a one-line description, and decodes every code.
 inline void check_coding(const Coding& coding) {
     const std::string text = to_string(coding);
     demand(one_line(text) == text, "the coding is not one line of text: '" + text + "'");
@@ -115,7 +115,7 @@ inline void check_coding(const Coding& coding) {
     }
 }
 
-/// Reads a whole file through its reader, `rows` at a time.
+/// Reads a whole file with its reader, `rows` at a time.
 inline Pages read_pages(std::unique_ptr<ImageReader> (*open)(const std::string&), std::string_view bytes,
                         int rows) {
     constexpr std::size_t kMostPages = 64;
@@ -150,7 +150,7 @@ inline Pages read_pages(std::unique_ptr<ImageReader> (*open)(const std::string&)
     return pages;
 }
 
-/// The same file read at once and in parts has the same pages and pixels, or ends with the same error.
+/// Reading at once and in parts gives the same pages and pixels, or the same error.
 inline void check_image(std::unique_ptr<ImageReader> (*open)(const std::string&), std::string_view bytes) {
     const Pages whole = read_pages(open, bytes, kMaxSide);
     const Pages again = read_pages(open, bytes, 3);

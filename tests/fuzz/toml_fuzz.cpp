@@ -1,5 +1,4 @@
-// Settings files: what was read, printed and read again prints the same; a file that is refused changes
-// nothing.
+// Settings files: parsed, printed and parsed again they print the same; a refused file changes nothing.
 // Parser: config/toml.cpp config/settings.cpp pipeline/param.cpp
 #include "config/settings.hpp"
 #include "tests/fuzz/support.hpp"
@@ -9,9 +8,9 @@ namespace {
 
 Settings fresh() {
     Settings settings;
-    settings.trusted = true; // what is refused without is a matter of tests/config
+    settings.trusted = true; // refusals without it are tested in tests/config
     settings.chain.add(stage_types().front().name);
-    settings.trusted = true; // outputs and gst: texts are parsed too
+    settings.trusted = true; // also parses outputs and gst: texts
     return settings;
 }
 
@@ -39,7 +38,7 @@ void check(std::string_view bytes) {
 } // namespace specklescope::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); // presets are those that are compiled in
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); // use only the compiled presets
     return 0;
 }
 

@@ -1,5 +1,5 @@
-// Tables of traces, as pulse and trials read them: what is read has a time and a number of its frame for each
-// value, and is the same when it is written and read again.
+// Tables of traces, as read by pulse and trials: each value has a time and a frame number, and the table is
+// equal when written and read again.
 // Parser: analysis/pulse_table.cpp
 #include "analysis/pulse_table.hpp"
 #include "recording/table.hpp"
@@ -22,7 +22,7 @@ std::string printed_table(const TraceTable& table) {
     text += table.clock + ",region,mean,sequence,warming_up\r\n";
     for (const RegionTrace& trace : table.regions) {
         const std::string name = "," + csv_text(trace.region) + ",";
-        if (trace.values.empty()) // all of it was made in the warm-up
+        if (trace.values.empty()) // made only during a warm-up
             text += "1" + name + "1,,1\r\n";
         for (std::size_t i = 0; i < trace.values.size(); ++i) {
             add_value(text, trace.times[i]);
@@ -42,7 +42,7 @@ std::string printed_table(const TraceTable& table) {
     return text;
 }
 
-/// NaN is NaN, as nothing is written for it.
+/// NaN equals NaN, since it is written as an empty field.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same(x, y); });

@@ -1,4 +1,4 @@
-// A source that was away: how many frames were missed is estimated from its rate, and told as an estimate.
+// A source that was away: the number of missed frames is estimated from its rate and reported as an estimate.
 #include "pipeline/pipeline.hpp"
 #include "pipeline/threads/absence.hpp"
 #include "tests/support/running.hpp"
@@ -28,7 +28,7 @@ TEST(Absence, IsEstimatedFromTheRateBefore) {
     EXPECT_EQ(missed->away, 2s);
     EXPECT_EQ(missed->frames, 99U) << "100 periods, the last of which brought a frame";
     now += 20ms;
-    frames(3, 20ms); // too few to measure: the rate before stands
+    frames(3, 20ms); // too few to measure: the earlier rate is used
     absence.begins(10);
     now += 1000ms;
     missed = absence.frame(now);
@@ -41,7 +41,7 @@ TEST(Absence, IsEstimatedFromTheRateBefore) {
     EXPECT_EQ(absence.frame(now)->frames, 49U);
 }
 
-TEST(Absence, WithoutFramesBeforeTheSourceItselfSaysItsRate) {
+TEST(Absence, UsesTheSourcesRateWithoutEarlierFrames) {
     Absence absence;
     SteadyClock::time_point now{};
     EXPECT_FALSE(absence.frame(now));
@@ -56,7 +56,7 @@ TEST(Absence, WithoutFramesBeforeTheSourceItselfSaysItsRate) {
     EXPECT_FALSE(never.frame(now)) << "there was no frame before";
 }
 
-TEST(Absence, ThatIsNoWholeNumberOfPeriodsIsRounded) {
+TEST(Absence, IsRoundedToWholePeriods) {
     for (const auto& [away, frames] :
          {std::pair{190ms, 1U}, {240ms, 1U}, {260ms, 2U}, {110ms, 0U}, {40ms, 0U}}) {
         Absence absence;

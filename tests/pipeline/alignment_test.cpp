@@ -1,5 +1,5 @@
-// A stage of the host gives the same bytes wherever rows lie: aligned, where results may be written past the
-// caches, and at odd places, where they cannot.
+// A host stage gives the same bytes for all row positions: aligned, where results may be streamed past the
+// caches, and unaligned, where they cannot.
 #include "bench/cases.hpp"
 #include "bench/host.hpp"
 
@@ -11,7 +11,7 @@ namespace specklescope::alignment_test {
 
 using namespace bench;
 
-/// An image whose rows begin at odd multiples of a sample.
+/// An image whose rows start at odd multiples of a sample.
 class OddImage {
 public:
     explicit OddImage(const Shape& shape)

@@ -1,5 +1,5 @@
-// A recording that begins while frames are on their way on a GPU: their pixels were not asked for, and the
-// recording is as long without them.
+// A recording that starts while frames are in flight on a GPU: their pixels were not requested, and the
+// recording is complete without them.
 #include "pipeline/pipeline.hpp"
 #include "recording/recorder.hpp"
 #include "tests/support/file_tools.hpp"
@@ -13,8 +13,8 @@ namespace specklescope::begun_on_device_test {
 
 constexpr std::uint64_t kFrames = 100;
 
-/// A stand-in for a device: results have pixels on the host where those were asked for at the submit. Up to
-/// the last frame, one is on its way whenever a result is given.
+/// Simulates a device: results have host pixels only if requested at submit. Up to the last frame, one is
+/// always in flight when a result is returned.
 class OneBehind final : public Executor {
 public:
     std::string backend() const override { return "cuda"; }
@@ -52,13 +52,13 @@ private:
     std::uint64_t submitted_ = 0;
 };
 
-/// Asks for no pixels.
+/// Requests no pixels.
 class RawWatcher final : public test::WatchingSink {
 public:
     bool wants_host_image() const override { return false; }
 };
 
-TEST(BegunOnADevice, ARecordingIsAsLongAsItWasToBe) {
+TEST(BegunOnADevice, ARecordingHasItsFullLength) {
     const TemporaryFolder folder;
     PipelineOptions options;
     options.threads = 1;

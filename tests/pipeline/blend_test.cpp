@@ -1,5 +1,5 @@
-// A result over the raw picture: against the formula in float64, pixel by pixel.
-#include "pipeline/blend/blend.hpp"
+// A result blended with the raw image, compared with the formula in float64, pixel by pixel.
+#include "pipeline/mapping.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 namespace specklescope::blend_test {
 
-TEST(Blend, IsTheFormula) {
+TEST(Blend, MatchesTheFormula) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
@@ -34,7 +34,7 @@ TEST(Blend, IsTheFormula) {
                      {ColorMap::turbo, {0, 1}, ToneCurve::linear}, blend, HostView(rgb.data(), colour));
         for (int y = 0; y < 17; ++y)
             for (int x = 0; x < 23; ++x) {
-                const int rx = x - 2, ry = y - 2; // it lacks two pixels on each side
+                const int rx = x - 2, ry = y - 2; // two pixels are missing on each side
                 const bool on = rx >= 0 && ry >= 0 && rx < 19 && ry < 13;
                 const float v = on ? result[static_cast<std::size_t>(ry * 19 + rx)]
                                    : std::numeric_limits<float>::quiet_NaN();
@@ -55,7 +55,7 @@ TEST(Blend, IsTheFormula) {
     }
 }
 
-TEST(Blend, TheFirstIndexIsTheLeastThatReachesTheThreshold) {
+TEST(Blend, TheFirstIndexIsTheSmallestAboveTheThreshold) {
     for (int i = 0; i <= 1000; ++i) {
         const double threshold = i / 1000.0;
         const int first = Blend{0.5, threshold}.first_index();

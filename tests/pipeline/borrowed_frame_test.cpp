@@ -1,4 +1,4 @@
-// Frames on somebody else's pixels, and results in somebody else's memory.
+// Frames on a caller's pixels, and results in a caller's memory.
 #include "pipeline/executor.hpp"
 #include "pipeline/frame.hpp"
 
@@ -13,7 +13,7 @@ using namespace specklescope;
 
 constexpr Shape kShape{5, 3, 1, PixelType::u16};
 
-TEST(BorrowedFrame, StandsOnThePixelsAndLetsGoOfTheirOwnerLast) {
+TEST(BorrowedFrame, UsesThePixelsAndReleasesTheirOwnerLast) {
     std::array<std::uint16_t, 7 * 3> pixels{};
     auto owner = std::make_shared<int>(0);
     const std::weak_ptr<int> alive = owner;
@@ -33,7 +33,7 @@ TEST(BorrowedFrame, StandsOnThePixelsAndLetsGoOfTheirOwnerLast) {
     EXPECT_TRUE(alive.expired());
 }
 
-TEST(BorrowedFrame, AResultIsMadeWhereItIsLent) {
+TEST(BorrowedFrame, AResultIsWrittenIntoTheLentFrame) {
     std::vector<std::uint16_t> in(15, 100);
     std::vector<float> out(3 * 8, -1);
     const Shape result{5, 3, 1, PixelType::f32};

@@ -26,7 +26,7 @@ std::string refusal(const std::string& text) {
     return "";
 }
 
-TEST(Chain, ABypassedStageStaysAndComputesNothing) {
+TEST(Chain, ABypassedStageKeepsItsPlaceAndIsNotComputed) {
     Chain chain;
     chain.add("speckle:radius=2,output=contrast2");
     chain.add("gaussian:bypass=true,sigma=2");
@@ -69,10 +69,10 @@ TEST(Chain, ReadsStageText) {
     EXPECT_EQ(chain.quantity().symbol, "SFI");
 }
 
-TEST(Chain, EveryStageSurvivesTheWayThroughText) {
+TEST(Chain, EveryStageSurvivesConversionToText) {
     for (const StageType& type : stage_types()) {
         ChainStage stage{&type, Params(*type.table)};
-        for (const ParamDecl& decl : type.table->decls()) { // away from every default
+        for (const ParamDecl& decl : type.table->decls()) { // different from every default
             if (decl.kind == ParamKind::choice)
                 stage.params.set(decl.name, decl.choices.back());
             if (decl.kind == ParamKind::integer)
@@ -90,7 +90,7 @@ TEST(Chain, EveryStageSurvivesTheWayThroughText) {
     }
 }
 
-TEST(Chain, TextInQuotesHoldsAnything) {
+TEST(Chain, QuotedTextContainsAnything) {
     Chain chain;
     chain.add(R"(convolve:kernel=file,file="a,b \"c\" | d\\.png",normalize=false)");
     const Params& params = chain.stages()[0].params;
@@ -141,7 +141,7 @@ TEST(Chain, TextNamesEveryParameter) {
                                 "speckle:radius=1,exposure=10,output=sfi,border=replicate");
 }
 
-TEST(Chain, TextInEffectLeavesOutWhatDoesNotApply) {
+TEST(Chain, TextInEffectOmitsParametersWithoutEffect) {
     Chain chain;
     EXPECT_EQ(text_in_effect(chain), "none");
     chain.add("background:black=64,dark_file=d.tif");
@@ -162,7 +162,7 @@ std::string advice_on(const std::vector<std::string>& stages) {
     return text;
 }
 
-TEST(Chain, SaysWhereAMeanIsNotWhatItSeems) {
+TEST(Chain, WarnsOfMisleadingMeans) {
     EXPECT_EQ(
         advice_on({"speckle", "average"}),
         "stage average: the mean of a flow index is too high: let speckle give K² and convert behind the "
@@ -183,7 +183,7 @@ TEST(Chain, SaysWhereAMeanIsNotWhatItSeems) {
     }
 }
 
-TEST(Chain, SaysNothingWhereAllIsWell) {
+TEST(Chain, GivesNoWarningForAGoodChain) {
     EXPECT_EQ(advice_on({}), "");
     EXPECT_EQ(advice_on({"background", "speckle:output=contrast2", "average", "gaussian", "flow"}), "");
     EXPECT_EQ(advice_on({"speckle:output=contrast", "flow"}), "");
@@ -193,7 +193,7 @@ TEST(Chain, SaysNothingWhereAllIsWell) {
     EXPECT_EQ(advice_on({"crop", "flip", "downsample:method=nearest", "average:frames=1", "speckle"}), "");
 }
 
-TEST(Chain, RefusesWithASentence) {
+TEST(Chain, RefusesInvalidChains) {
     EXPECT_NE(refusal("spekle").find("There is no stage 'spekle'; allowed: speckle"), std::string::npos);
     EXPECT_NE(refusal("").find("There is no stage ''"), std::string::npos);
     EXPECT_NE(refusal("speckle:radius").find("'radius' is not of the form key=value"), std::string::npos);
@@ -240,7 +240,7 @@ TEST(Chain, KnowsWhichEditsNeedNoPreparation) {
     EXPECT_FALSE(differs_in_free_only(a, Chain()));
 }
 
-/// Pixels with rows further apart than they are long; what lies between must stay as it is.
+/// Pixels with row padding, which must not change.
 struct Padded {
     Padded(const Shape& size, std::size_t padding)
         : shape(size), pitch(size.row_bytes() + padding * pixel_bytes(size.type)),
@@ -347,7 +347,7 @@ TEST(Convert, EveryChannelRespectsPitchOnBothSides) {
             }
 }
 
-TEST(Convert, AStageGetsWhatItAcceptsOrASentence) {
+TEST(Convert, AStageGetsWhatItAcceptsOrAnError) {
     const StageType& speckle = find_stage("speckle");
     const Shape grey{8, 6, 1, PixelType::u16};
     EXPECT_EQ(accepted_shape(speckle, grey), grey);

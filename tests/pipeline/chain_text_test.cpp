@@ -1,5 +1,5 @@
-// A chain's text reads back as the chain.
-#include "pipeline/chain_text.hpp"
+// The text of a chain is parsed back to the chain.
+#include "pipeline/chain.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ namespace chain_text_test {
 
 using namespace specklescope;
 
-TEST(ChainText, EveryStageReadsBack) {
+TEST(ChainText, EveryStageIsParsedBack) {
     Chain chain;
     for (const StageType& type : stage_types()) {
         if (chain.stages().size() < kMaxStages)
@@ -19,7 +19,7 @@ TEST(ChainText, EveryStageReadsBack) {
     EXPECT_EQ(to_string(chain_from_text(to_string(chain))), to_string(chain));
 }
 
-TEST(ChainText, BarsQuotesAndCommasInAValueAreItsOwn) {
+TEST(ChainText, BarsQuotesAndCommasInAValueAreKept) {
     for (const std::string name : {"a|b.png", "a,b.png", "a\"b.png", "a\\b.png", "|", "\"|\"", "a\\|\"b,"}) {
         Chain chain;
         chain.add("background");
@@ -31,7 +31,7 @@ TEST(ChainText, BarsQuotesAndCommasInAValueAreItsOwn) {
     }
 }
 
-TEST(ChainText, NothingIsAnEmptyChain) {
+TEST(ChainText, EmptyTextIsAnEmptyChain) {
     for (const char* text : {"", "  ", "none", " none "})
         EXPECT_TRUE(chain_from_text(text).stages().empty()) << text;
     EXPECT_EQ(chain_from_text("gamma|gaussian").stages().size(), 2U);

@@ -1,4 +1,4 @@
-// The fit of a camera's clock: simulated clocks of known skew whose frames are held up at random.
+// The fit of a camera's clock: simulated clocks of known skew with random delays.
 #include "pipeline/clock/clock_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Simulated {
     std::int64_t constant_ns = 700'000; ///< exposure and transfer
 };
 
-/// A frame of the time `s` on our clock since the first.
+/// A frame at time `s` on our clock since the first one.
 void add(ClockFit& fit, const Simulated& with, double s, double delay_ns) {
     fit.add(with.capture0 + std::llround(s * (1 + with.skew_ppm * 1e-6) * 1e9),
             with.arrival0 + with.constant_ns + std::llround(s * 1e9 + delay_ns));
@@ -60,8 +60,8 @@ FrameInfo frame(std::int64_t capture_ns, std::int64_t arrival_ns) {
     return info;
 }
 
-// 50 ppm under exponential delays of 2 ms in the mean, 100 frames/s for a minute: the error that
-// docs/science.md states, and an error bar that holds it.
+// 50 ppm with exponential delays of 2 ms on average, 100 frames/s for a minute: the error given in
+// docs/science.md, within its error bar.
 TEST(ClockFit, FindsAKnownSkewUnderExponentialJitter) {
     constexpr unsigned kRuns = 200;
     for (const double skew : {50.0, -50.0, 0.0}) {
@@ -90,7 +90,7 @@ TEST(ClockFit, FindsAKnownSkewUnderExponentialJitter) {
     }
 }
 
-// Whether the method's line is that of the definition: no frame below it, and no line with a smaller sum.
+// The fit matches the definition: no frame is below the line, and no other such line has a smaller sum.
 TEST(ClockFit, IsTheLineOfLeastDelay) {
     Simulated with;
     with.seconds = 20;
@@ -130,7 +130,7 @@ TEST(ClockFit, IsTheLineOfLeastDelay) {
     EXPECT_NEAR(report->delay_ms, best / static_cast<double>(points.size()) * 1e-6, 1e-4);
 }
 
-TEST(ClockFit, TellsTheOffsetAtTheLastFrame) {
+TEST(ClockFit, ReportsTheOffsetAtTheLastFrame) {
     Simulated with;
     const auto report = simulate(with, 3).report();
     ASSERT_TRUE(report);
@@ -141,8 +141,8 @@ TEST(ClockFit, TellsTheOffsetAtTheLastFrame) {
     EXPECT_NEAR(report->delay_ms, with.jitter_ms, 0.2);
 }
 
-// A disk that holds everything up for seconds, here and there, moves a mean and not the line.
-TEST(ClockFit, PassesOverStretchesInWhichEverythingIsLate) {
+// A disk that delays everything for seconds now and then moves a mean, but not the line.
+TEST(ClockFit, IgnoresPeriodsInWhichEverythingIsLate) {
     Simulated with;
     std::mt19937_64 random(11);
     std::exponential_distribution<double> delay(1 / 0.5e6);
@@ -156,7 +156,7 @@ TEST(ClockFit, PassesOverStretchesInWhichEverythingIsLate) {
     EXPECT_NEAR(report->skew_ppm, 50, 1);
 }
 
-TEST(ClockFit, ShowsDriftAsTwoHalvesThatDiffer) {
+TEST(ClockFit, ReportsDriftAsDifferentHalves) {
     Simulated with;
     with.skew_ppm = 0;
     std::mt19937_64 random(5);
@@ -173,7 +173,7 @@ TEST(ClockFit, ShowsDriftAsTwoHalvesThatDiffer) {
     EXPECT_GT(report->skew_error_ppm, 0.05) << "no one skew is true";
 }
 
-TEST(ClockFit, SaysNothingOfAFewSeconds) {
+TEST(ClockFit, GivesNoReportForAFewSeconds) {
     Simulated with;
     with.seconds = 4.9;
     EXPECT_FALSE(simulate(with, 1).report());
@@ -183,18 +183,18 @@ TEST(ClockFit, SaysNothingOfAFewSeconds) {
     EXPECT_FALSE(simulate(with, 1).report()) << "too few frames";
 }
 
-TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAndTellsOfTheLongestTime) {
+TEST(ClockWatch, RestartsWhenTheClockIsSetAndReportsTheLongestSpan) {
     ClockWatch watch;
     std::int64_t here = 1'000'000'000;
     for (int i = 0; i < 1000; ++i, here += 10'000'000) // 10 s, 100 ppm
         watch.add(frame(std::llround(i * 1e7 * 1.0001), here));
-    for (int i = 0; i < 600; ++i, here += 10'000'000) // it was switched off and on: 6 s, and another pace
+    for (int i = 0; i < 600; ++i, here += 10'000'000) // switched off and on: 6 s, and another rate
         watch.add(frame(std::llround(i * 1e7 * 1.0003), here));
     auto report = watch.report();
     ASSERT_TRUE(report);
     EXPECT_NEAR(report->skew_ppm, 100, 0.5);
     EXPECT_EQ(report->frames, 1000U);
-    for (int i = 0; i < 2000; ++i, here += 10'000'000) // PTP has set it
+    for (int i = 0; i < 2000; ++i, here += 10'000'000) // set by PTP
         watch.add(frame(1'795'447'833'606'511'000 + i * std::int64_t{10'000'000}, here));
     report = watch.report();
     ASSERT_TRUE(report);
@@ -202,8 +202,8 @@ TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAndTellsOfTheLongestTime) {
     EXPECT_EQ(report->frames, 2000U);
 }
 
-/// Also by a second, and where frames have come late before.
-TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAheadALittle) {
+/// Also by a second, and after late frames.
+TEST(ClockWatch, RestartsWhenTheClockIsSetAheadSlightly) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
@@ -237,22 +237,23 @@ TEST(ClockWatch, AClockThatIsCoarserThanItsFramesIsFitted) {
     EXPECT_NEAR(report->skew_ppm, 0, 20);
 }
 
-TEST(ClockReport, SaysAsManyDecimalsAsItsErrorHas) {
+TEST(ClockReport, HasAsManyDecimalsAsItsError) {
     ClockReport report{.frames = 6000, .span_s = 60, .skew_ppm = -49.98123, .skew_error_ppm = 0.0312};
     report.first_half_ppm = -49.95;
     report.second_half_ppm = -50.02;
     report.delay_ms = 2.004;
     EXPECT_EQ(to_string(report),
-              "slow by 49.981 ± 0.031 ppm beside ours over 60 s (first half -49.950, second "
+              "slow by 49.981 ± 0.031 ppm relative to this computer over 60 s (first half -49.950, second "
               "-50.020); frames came 2 ms later than the quickest");
     report.skew_ppm = 984.2;
     report.skew_error_ppm = 93;
     report.span_s = 10;
-    EXPECT_EQ(to_string(report),
-              "fast by 984 ± 93 ppm beside ours over 10 s; frames came 2 ms later than the quickest");
+    EXPECT_EQ(
+        to_string(report),
+        "fast by 984 ± 93 ppm relative to this computer over 10 s; frames came 2 ms later than the quickest");
 }
 
-TEST(ClockReport, IsJsonThatFitsTheHeadOfARecording) {
+TEST(ClockReport, IsJsonThatFitsTheHeaderOfARecording) {
     const auto report = simulate({}, 1).report();
     ASSERT_TRUE(report);
     const auto json = nlohmann::json::parse(to_json(*report));
@@ -268,7 +269,7 @@ TEST(ClockReport, IsJsonThatFitsTheHeadOfARecording) {
                        .offset_ns = std::numeric_limits<std::int64_t>::min(),
                        .offset_error_ns = 1e18,
                        .delay_ms = 1.2345678e-5};
-    EXPECT_LT(to_json(widest).size(), 400U); // beside totals of 192 characters, in 640
+    EXPECT_LT(to_json(widest).size(), 400U); // next to totals of 192 characters, in 640
     EXPECT_TRUE(nlohmann::json::accept(to_json(widest)));
 }
 

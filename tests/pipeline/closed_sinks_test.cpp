@@ -1,4 +1,4 @@
-// What recorders dropped belongs to the run, also when they are gone.
+// Frames dropped by a recorder belong to the run, also after it was removed.
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace specklescope::closed_sinks_test {
 using test::options;
 using test::WatchingSink;
 
-TEST(PipelineSinks, WhatTheClosedOnesDroppedIsStillCounted) {
+TEST(PipelineSinks, DropsOfClosedSinksStayCounted) {
     class Dropping final : public WatchingSink {
     public:
         explicit Dropping(std::uint64_t dropped) : dropped_(dropped) {}
@@ -36,8 +36,8 @@ TEST(PipelineSinks, WhatTheClosedOnesDroppedIsStillCounted) {
     EXPECT_EQ(pipeline.stats().drops.recorder, 0U) << "a new run counts anew";
 }
 
-/// Whoever tries again adds what it wants again.
-TEST(PipelineSinks, OfAStartThatFailedAreNotOpenedByALaterOne) {
+/// A retry adds its own sinks.
+TEST(PipelineSinks, SinksOfAFailedStartAreNotOpenedLater) {
     auto source = test::camera_of(100'000'000);
     int tries = 0;
     source->on_open = [&](test::ScriptedSource&) {

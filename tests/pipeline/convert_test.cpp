@@ -1,4 +1,4 @@
-// Samples of another type: every one where it belongs, and nothing beside the rows.
+// Conversion of sample types: every sample at its place, and nothing in the padding.
 #include "pipeline/convert.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace specklescope::convert_test {
 
-/// A picture of numbers, with `kBeside` more behind each row.
+/// An image of numbers, with `kBeside` more after each row.
 template <class T> struct Padded {
     static constexpr int kBeside = 3;
     static constexpr int kNobodys = 201;

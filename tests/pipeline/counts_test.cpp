@@ -1,4 +1,4 @@
-// What counts as saturated, and how many there are, against a plain loop.
+// Saturated samples and their number, compared with a simple loop.
 #include "pipeline/counts.hpp"
 #include "tests/support/random.hpp"
 
@@ -19,13 +19,13 @@ TEST(SaturationThreshold, IsTheSmallestSampleAtFullScaleOrAbove) {
     EXPECT_EQ(saturation_threshold(PixelType::u8, of_full_scale(0)), 255) << "the type's own";
     EXPECT_EQ(saturation_threshold(PixelType::u16, of_full_scale(0)), 65535);
     EXPECT_EQ(saturation_threshold(PixelType::u16, of_full_scale(4095)), 4095);
-    // A whole number is at or above 100.5 from 101 on; a fraction is a sample of f32 alone.
+    // An integer is at or above 100.5 from 101 on; only f32 has fractional samples.
     EXPECT_EQ(saturation_threshold(PixelType::u8, of_full_scale(100.5)), 101);
     EXPECT_EQ(saturation_threshold(PixelType::u16, of_full_scale(100.5)), 101);
     EXPECT_EQ(saturation_threshold(PixelType::f32, of_full_scale(100.5)), 100.5);
 }
 
-TEST(SaturationThreshold, ThereIsNoneWhereNoSampleCanReachIt) {
+TEST(SaturationThreshold, IsMissingIfNoSampleCanReachIt) {
     EXPECT_EQ(saturation_threshold(PixelType::f32, of_full_scale(0)), std::nullopt);
     EXPECT_EQ(saturation_threshold(PixelType::u8, of_full_scale(256)), std::nullopt);
     EXPECT_EQ(saturation_threshold(PixelType::u8, of_full_scale(255)), 255);
@@ -33,7 +33,7 @@ TEST(SaturationThreshold, ThereIsNoneWhereNoSampleCanReachIt) {
     EXPECT_EQ(saturation_threshold(PixelType::f32, of_full_scale(1e6)), 1e6);
 }
 
-/// Rows longer than what one narrow counter holds, thresholds that samples meet exactly.
+/// Rows longer than the range of one narrow counter, thresholds equal to samples.
 TEST(CountSaturated, IsTheNumberOfSamplesAtTheThresholdOrAbove) {
     std::mt19937_64 random = test_random(21);
     const auto expect_count = [&]<class T>(TestImage<T> image, double threshold) {
@@ -64,7 +64,7 @@ TEST(CountSaturated, IsTheNumberOfSamplesAtTheThresholdOrAbove) {
     }
 }
 
-TEST(CountUndefined, TellsNanFromInfinityInEveryChannel) {
+TEST(CountUndefined, DistinguishesNanAndInfinityInEveryChannel) {
     constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
     constexpr float kInf = std::numeric_limits<float>::infinity();
     for (const int channels : {1, 3}) {

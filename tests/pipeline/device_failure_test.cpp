@@ -1,8 +1,8 @@
-// A GPU that fails in the middle of a run, one of several too: every frame is still processed, in order, and
-// the run says what happened.
+// A GPU that fails during a run, also one of several: every frame is still processed, in order, and the run
+// reports it.
 #include "analysis/region.hpp"
-#include "pipeline/device_error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "base/error.hpp"
+#include "pipeline/executor.hpp"
 #include "pipeline/threads/flow.hpp"
 #include "tests/support/watching_sink.hpp"
 
@@ -14,7 +14,7 @@ namespace specklescope::device_failure_test {
 
 enum class Where { submit, collect };
 
-/// A device whose set_chain fails while frames are in flight there: `on_submit` may ask for the edit.
+/// A device whose set_chain fails while frames are in flight; `on_submit` may make the edit.
 class DyingAtAnEdit final : public Executor {
 public:
     explicit DyingAtAnEdit(std::function<void(int)> on_submit) : on_submit_(std::move(on_submit)) {}
@@ -36,7 +36,7 @@ public:
         done_.push_back(*host_->collect(true));
         on_submit_(submitted_++);
     }
-    /// Always behind by one: a frame is in flight whenever an edit comes.
+    /// Always one frame behind: a frame is in flight at every edit.
     std::optional<Result> collect(bool) override {
         if (done_.size() < 2)
             return std::nullopt;
@@ -55,7 +55,7 @@ private:
     int submitted_ = 0;
 };
 
-/// Finds no slot for frame `starved`, at submit or, as an executor with threads of its own, at collect.
+/// Has no slot for frame `starved`, at submit or, like an executor with own threads, at collect.
 class StarvingExecutor final : public Executor {
 public:
     StarvingExecutor(int starved, Where where) : starved_(starved), where_(where) {}
@@ -100,7 +100,7 @@ private:
     Where where_;
 };
 
-/// The host's under the device's name; its work fails from frame `failing` of its own on.
+/// A host executor named like the device; fails from its frame `failing` on.
 class FailingExecutor : public Executor {
 public:
     FailingExecutor(int failing, Where where) : failing_(failing), where_(where) {}
@@ -165,7 +165,7 @@ std::unique_ptr<Flow> make_flow() {
     return std::make_unique<Flow>(test::file_of(kFrames), chain, options);
 }
 
-/// Both threads, to the end of the file; what reached the sink, where there is one.
+/// Runs both threads to the end of the file; returns the sink, if there is one.
 std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<Executor> executor,
                                                    bool with_sink = true) {
     flow.status = {RunState::running, "", flow.source->open()};
@@ -190,9 +190,9 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     const std::unique_ptr<Flow> made = make_flow();
     Flow& flow = *made;
     if (regions)
-        flow.wanted = flow.applied = std::make_shared<const Wanted>(
-            Wanted{.chain = flow.applied->chain,
-                   .regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}})});
+        flow.wanted = flow.applied = std::make_shared<const EditState>(EditState{
+            .chain = flow.applied->chain,
+            .regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}})});
     const auto sink = run_to_the_end(flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
     for (std::uint64_t i = 0; i < kFrames; ++i) {
@@ -206,19 +206,19 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     EXPECT_NE(flow.messages[0].text.find("CPU"), std::string::npos);
 }
 
-TEST(DeviceFailure, TheHostGoesOnWhereTheGpuStopped) {
+TEST(DeviceFailure, TheHostContinuesWhereTheGpuStopped) {
     for (const Where where : {Where::submit, Where::collect})
         run_and_expect_all(std::make_unique<FailingExecutor>(20, where), "It fell off the bus.");
 }
 
-/// What is recorded begins behind an edit by it.
-TEST(DeviceFailure, ResultsOfTheHostTellTheVersionOfTheLastEdit) {
+/// A recording uses it to start after an edit.
+TEST(DeviceFailure, ResultsOfTheHostHaveTheVersionOfTheLastEdit) {
     for (const Where where : {Where::submit, Where::collect})
         for (const bool of_regions : {false, true}) {
             const std::unique_ptr<Flow> flow = make_flow();
             Chain chain = *flow->wanted->chain;
             chain.stages()[0].params.set("radius", std::int64_t{2});
-            flow->publish([&](Wanted& next) {
+            flow->publish([&](EditState& next) {
                 next = {.chain = std::make_shared<const Chain>(std::move(chain)),
                         .regions =
                             make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}}),
@@ -233,7 +233,7 @@ TEST(DeviceFailure, ResultsOfTheHostTellTheVersionOfTheLastEdit) {
         }
 }
 
-/// A stand-in for a device: what the host computes, and what was asked of it.
+/// Simulates a device: computes on the host and records the requests.
 class AskedExecutor final : public Executor {
 public:
     explicit AskedExecutor(std::atomic<int>& downloads) : downloads_(downloads) {}
@@ -262,7 +262,7 @@ private:
     std::atomic<int>& downloads_;
 };
 
-TEST(DeviceFailure, ResultsAreDownloadedIfAnyoneReadsThemAndOnlyThen) {
+TEST(DeviceFailure, ResultsAreDownloadedOnlyIfTheyAreRead) {
     for (const bool viewer : {false, true})
         for (const bool reads : {false, true}) {
             class Sink final : public test::WatchingSink {
@@ -287,8 +287,7 @@ TEST(DeviceFailure, OneOfSeveralGpusEndsThemAllAndIsNamed) {
         run_and_expect_all(three_of_which_one_fails(where), "GPU 2 of 3: It fell off the bus.");
 }
 
-/// Also with its very first frame, when nobody has asked it for anything yet; with regions it is asked for a
-/// size.
+/// Also with the first frame, before any request; with regions the size is requested.
 TEST(DeviceFailure, OneOfSeveralGpusMayFailAtTheFirstFrame) {
     for (const bool regions : {false, true}) {
         SCOPED_TRACE(regions);
@@ -316,8 +315,8 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
     EXPECT_EQ(flow->backend, "cpu");
 }
 
-/// A chain that cannot be made is the fault of who asked for it, on a device as on the host.
-TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
+/// An impossible chain is an error of the request, on a device as on the host.
+TEST(DeviceFailure, AWrongNameInAnEditIsNoDeviceFailure) {
     for (const std::string& stage : {std::string("convolve:kernel=file,file=/etc/passwd"),
                                      std::string("convolve:kernel=file,file=/none.png"),
                                      std::string("background:dark=file,dark_file=/etc/passwd")}) {
@@ -344,8 +343,8 @@ TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
     }
 }
 
-/// Nor is an error of the host in one frame: that one is lost, counted, and the device goes on.
-TEST(DeviceFailure, AnErrorThatIsNotTheDevicesLosesItsFrameAlone) {
+/// An error of the host in one frame loses only that frame, which is counted; the device continues.
+TEST(DeviceFailure, AnotherErrorLosesOnlyItsFrame) {
     class OneOfTheHost final : public FailingExecutor {
     public:
         OneOfTheHost() : FailingExecutor(-1, Where::submit) {}
@@ -367,7 +366,7 @@ TEST(DeviceFailure, AnErrorThatIsNotTheDevicesLosesItsFrameAlone) {
     EXPECT_EQ(flow->messages[0].text, "There is no room on this machine.");
 }
 
-TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
+TEST(DeviceFailure, AFrameWithoutASlotIsLostAndTheDeviceContinues) {
     for (const Where where : {Where::submit, Where::collect})
         for (const int members : {1, 3}) {
             std::vector<std::unique_ptr<Executor>> several;
@@ -388,7 +387,7 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
         }
 }
 
-TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {
+TEST(DeviceFailure, RoundRobinThrowsTheErrorOfItsMember) {
     const auto executor = three_of_which_one_fails(Where::submit);
     auto chain = std::make_shared<Chain>();
     chain->add("speckle:radius=1");
@@ -404,13 +403,13 @@ TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {
         put();
         ASSERT_TRUE(executor->collect(true)) << i;
     }
-    put(); // its thread finds out
+    put(); // its thread detects it
     EXPECT_THROW(executor->collect(true), RunError);
     EXPECT_THROW(executor->collect(true), RunError) << "again";
     EXPECT_THROW(executor->set_chain(chain, 2), RunError);
 }
 
-TEST(DeviceFailure, AFrameThatTheChainCannotTakeIsRefusedAtOnce) {
+TEST(DeviceFailure, AFrameThatDoesNotFitTheChainIsRefusedImmediately) {
     std::vector<std::unique_ptr<Executor>> members;
     for (int i = 0; i < 2; ++i)
         members.push_back(std::make_unique<FailingExecutor>(-1, Where::submit));

@@ -1,5 +1,5 @@
-// What the running pipeline says of its frames: saturation, lossy codecs, what becomes of colour, who knows
-// the exposure, and what ends a run.
+// Facts about frames in the running pipeline: saturation, lossy codecs, grey channels, the origin of the
+// exposure, and the reason for the end of a run.
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -37,7 +37,7 @@ Result last_of(Pipeline& pipeline) {
     return result;
 }
 
-TEST(Facts, TheSourceIsNamedAsItWasAskedForElseAsItNamesItself) {
+TEST(Facts, TheSourceHasItsRequestedNameOrItsOwn) {
     for (const char* asked : {"", "scripted:fast"}) {
         PipelineOptions made = options();
         made.source_text = asked;
@@ -48,7 +48,7 @@ TEST(Facts, TheSourceIsNamedAsItWasAskedForElseAsItNamesItself) {
     }
 }
 
-TEST(Facts, SaturationAboveOnePercentIsSaidOnceForAnyChain) {
+TEST(Facts, SaturationAboveOnePercentIsReportedOnceForAnyChain) {
     for (const char* stage : {"", "speckle", "gaussian"})
         for (const bool much : {true, false}) {
             // 24×17 samples: 5 are 1.2 %, 4 are 0.98 %.
@@ -73,7 +73,7 @@ TEST(Facts, SaturationAboveOnePercentIsSaidOnceForAnyChain) {
         }
 }
 
-TEST(Facts, ALossyCodecUnderASpeckleStageIsSaidOnce) {
+TEST(Facts, ALossyCodecBeforeASpeckleStageIsReportedOnce) {
     for (const auto& [codec, stage, times] : {std::tuple{"H.264", "speckle", 1},
                                               {"MJPEG", "temporal:frames=3", 1},
                                               {"", "speckle", 0},
@@ -94,7 +94,7 @@ TEST(Facts, ALossyCodecUnderASpeckleStageIsSaidOnce) {
 
 constexpr Shape kColour{24, 17, 3, PixelType::u16};
 
-/// A red laser: speckle in red, a steady dark picture in green and blue.
+/// A red laser: speckle in red, a constant dark image in green and blue.
 void paint_red(HostView view, FrameInfo& info, std::uint64_t index) {
     info.full_scale = 65535;
     for (int y = 0; y < view.shape.height; ++y)
@@ -106,7 +106,7 @@ void paint_red(HostView view, FrameInfo& info, std::uint64_t index) {
         }
 }
 
-/// K² of one window of what the channel makes of the colours, in float64.
+/// K² of one window of the grey channel, in float64.
 double expected_contrast2(ConstHostView rgb, GreyChannel channel, int radius, int x, int y) {
     double n = 0, sum = 0, squares = 0;
     for (int j = y - radius; j <= y + radius; ++j)
@@ -124,7 +124,7 @@ double expected_contrast2(ConstHostView rgb, GreyChannel channel, int radius, in
     return (n * squares - sum * sum) / (n * (n - 1)) / (sum * sum / (n * n));
 }
 
-TEST(Facts, GreyStagesGetTheChannelThatIsAskedFor) {
+TEST(Facts, GreyStagesGetTheRequestedChannel) {
     for (const GreyChannel channel : {GreyChannel::luma, GreyChannel::red, GreyChannel::mean}) {
         SCOPED_TRACE(to_string(channel));
         PipelineOptions asked = options();
@@ -158,7 +158,7 @@ TEST(Facts, AnEditOfTheChannelOutlivesANewChain) {
     EXPECT_EQ(result.counts.infinite, 0U);
 }
 
-TEST(Facts, OfOneChannelTheTypeStaysAndItsFullScale) {
+TEST(Facts, OneChannelKeepsTypeAndFullScale) {
     PipelineOptions asked = options();
     asked.channel = GreyChannel::red;
     Pipeline pipeline(painted(test::file_info(kColour), 2,
@@ -166,7 +166,7 @@ TEST(Facts, OfOneChannelTheTypeStaysAndItsFullScale) {
                                   paint_red(view, info, index);
                                   info.full_scale = 0;                                // the type's own
                                   view.as<std::uint16_t>().row(8)[3 * 11] = 65535;    // red
-                                  view.as<std::uint16_t>().row(2)[3 * 3 + 1] = 65535; // green: not looked at
+                                  view.as<std::uint16_t>().row(2)[3 * 3 + 1] = 65535; // green: not used
                               }),
                       chain_of("speckle:radius=2"), asked);
     pipeline.start();

@@ -1,4 +1,4 @@
-// A slot is never refilled while anyone holds it; handles outlive the ring.
+// A slot is never refilled while a handle exists; handles outlive the ring.
 #include "base/error.hpp"
 #include "pipeline/frame.hpp"
 
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-// An allocation that cannot be had is refused under the sanitizers too, instead of ending the program.
+// An impossible allocation must be refused under the sanitizers too, instead of ending the program.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using test::paint;
 using test::shows;
 
-/// Host memory that counts what is out.
+/// Host memory that counts allocated blocks.
 class CountedMemory final : public SlotMemory {
 public:
     void* allocate(std::size_t bytes) override {
@@ -38,7 +38,6 @@ public:
         host_memory()->release(memory);
     }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
     std::atomic<int> blocks{0};
 };
 
@@ -78,7 +77,8 @@ TEST(FrameRing, RowsStartOn64BytesAndDoNotOverlap) {
                 EXPECT_EQ(reinterpret_cast<std::uintptr_t>(view.row(y)) % 64, 0U);
                 rows.emplace_back(view.row(y), view.row(y) + shape.row_bytes());
             }
-            std::memset(view.data, i, view.pitch * static_cast<std::size_t>(shape.height)); // ASan looks on
+            // checked by ASan
+            std::memset(view.data, i, view.pitch * static_cast<std::size_t>(shape.height));
         }
         std::sort(rows.begin(), rows.end());
         for (std::size_t i = 1; i < rows.size(); ++i)
@@ -86,7 +86,7 @@ TEST(FrameRing, RowsStartOn64BytesAndDoNotOverlap) {
     }
 }
 
-TEST(FrameRing, ANewFrameCarriesNothingOfTheOldOne) {
+TEST(FrameRing, ANewFrameHasNoMetadataOfTheOldOne) {
     FrameRing ring(kOdd, 1, host_memory());
     {
         const Frame frame = ring.try_acquire();
@@ -121,7 +121,7 @@ TEST(FrameRing, TheLastHandleOfManyReturnsTheSlot) {
     EXPECT_TRUE(ring.try_acquire());
 }
 
-TEST(FrameRing, HandlesOutliveTheRingAndTheMemoryGoesWithTheLast) {
+TEST(FrameRing, HandlesOutliveTheRingAndTheLastFreesTheMemory) {
     const auto memory = std::make_shared<CountedMemory>();
     std::vector<Frame> held;
     {
@@ -139,7 +139,7 @@ TEST(FrameRing, HandlesOutliveTheRingAndTheMemoryGoesWithTheLast) {
     EXPECT_EQ(memory->blocks, 0);
 }
 
-TEST(FrameRing, TheSlotThatCameHomeLastGoesOutFirst) {
+TEST(FrameRing, TheSlotReleasedLastIsReusedFirst) {
     FrameRing ring(kOdd, 5, host_memory());
     std::vector<Frame> frames;
     for (int i = 0; i < 5; ++i)
@@ -154,7 +154,7 @@ TEST(FrameRing, TheSlotThatCameHomeLastGoesOutFirst) {
     }
 }
 
-TEST(FrameRing, ALentSlotGoesHomeAlone) {
+TEST(FrameRing, AnUnusedLentSlotIsReleased) {
     FrameRing ring(kOdd, 1, host_memory());
     {
         const LentSlot slot = ring.lend(0ms);
@@ -167,7 +167,7 @@ TEST(FrameRing, ALentSlotGoesHomeAlone) {
     EXPECT_FALSE(frame.lent());
 }
 
-TEST(FrameRing, ALentSlotIsAFrameUntilTheLastHandleAndItsOwnerAreGone) {
+TEST(FrameRing, ALentSlotStaysAFrameUntilTheLastHandleAndItsOwnerAreReleased) {
     const auto memory = std::make_shared<CountedMemory>();
     auto ring = std::make_unique<FrameRing>(kOdd, 1, memory);
     auto slot = std::make_shared<LentSlot>(ring->lend(0ms));
@@ -194,7 +194,7 @@ TEST(FrameRing, ALentSlotIsAFrameUntilTheLastHandleAndItsOwnerAreGone) {
     EXPECT_EQ(memory->blocks, 0);
 }
 
-TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
+TEST(FrameRing, AFailedAllocationNamesTheAmount) {
     class None final : public SlotMemory {
     public:
         void* allocate(std::size_t bytes) override {
@@ -202,13 +202,12 @@ TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
         }
         void release(void*) noexcept override { ADD_FAILURE() << "released what was never given"; }
         Space space() const override { return Space::host; }
-        bool page_locked() const override { return false; }
     };
     EXPECT_THROW(FrameRing(kOdd, 4, std::make_shared<None>()), RunError);
     EXPECT_THROW((void)host_memory()->allocate(std::size_t{1} << 60), RunError);
 }
 
-TEST(FrameRing, AWaitingThreadGetsTheSlotThatComesHome) {
+TEST(FrameRing, AWaitingThreadGetsAReleasedSlot) {
     FrameRing ring(kOdd, 1, host_memory());
     Frame held = ring.try_acquire();
     std::atomic<bool> waiting{false};
@@ -223,8 +222,8 @@ TEST(FrameRing, AWaitingThreadGetsTheSlotThatComesHome) {
     EXPECT_TRUE(got);
 }
 
-/// One thread fills, several hold, look and let go in every order; a slot refilled too early shows at once.
-TEST(FrameRing, NoSlotIsRefilledWhileAnyThreadHoldsIt) {
+/// One thread fills, several hold, read and release in any order; a slot refilled too early is detected.
+TEST(FrameRing, NoSlotIsRefilledWhileAThreadHoldsIt) {
     constexpr int kReaders = 3;
     constexpr std::uint64_t kFrames = 20'000;
     const auto memory = std::make_shared<CountedMemory>();

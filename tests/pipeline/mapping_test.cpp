@@ -1,6 +1,4 @@
-// Colours: the tables are the published ones, the rule is the one that mapping.hpp states, ranges ignore NaN
-// and ∞.
-#include "pipeline/fixed_range.hpp"
+// Colours: the tables match published ones, the rule matches mapping.hpp, ranges ignore NaN and ∞.
 #include "pipeline/mapping.hpp"
 #include "tests/reference/color_reference.hpp"
 
@@ -30,7 +28,7 @@ std::string hex(const std::array<Rgb, 256>& table) {
     return text;
 }
 
-TEST(ColorTable, IsThePublishedMapInEveryColour) {
+TEST(ColorTable, MatchesThePublishedMap) {
     for (const auto& [map, reference] : {std::pair{ColorMap::viridis, kViridisReference},
                                          {ColorMap::inferno, kInfernoReference},
                                          {ColorMap::magma, kMagmaReference},
@@ -44,7 +42,7 @@ TEST(ColorTable, IsThePublishedMapInEveryColour) {
             (Rgb{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i)}));
 }
 
-TEST(ColorTable, NoMapHasTheColoursOfWhatIsNoNumber) {
+TEST(ColorTable, NoMapContainsTheColoursOfUndefinedAndInfinite) {
     for (int map = 0; map < 7; ++map)
         for (const Rgb& color : color_table(static_cast<ColorMap>(map))) {
             int apart = 0;
@@ -77,11 +75,11 @@ Rgb mapped(float value, ValueRange range, ColorMap map = ColorMap::turbo,
 TEST(MapColors, FollowsTheRule) {
     constexpr float kInf = std::numeric_limits<float>::infinity();
     const auto& turbo = color_table(ColorMap::turbo);
-    const ValueRange range{-3, 5}; // 8/256 a colour: exact in binary
+    const ValueRange range{-3, 5}; // 8/256 per colour: exact in binary
     for (int i = 0; i < 256; ++i) {
         const float start = -3 + static_cast<float>(i) / 32;
         EXPECT_EQ(mapped(start, range), turbo[static_cast<std::size_t>(i)]);
-        // The last number below the next colour; with low = 0 the subtraction is exact for every number.
+        // The largest number below the next colour; with low = 0 the subtraction is exact.
         const float last = std::nextafter(static_cast<float>(i + 1) / 32, -kInf);
         EXPECT_EQ(mapped(last, {0, 8}), turbo[static_cast<std::size_t>(i)]);
     }
@@ -91,7 +89,7 @@ TEST(MapColors, FollowsTheRule) {
     EXPECT_EQ(mapped(kInf, range), kInfiniteColor);
     EXPECT_EQ(mapped(-kInf, range), kInfiniteColor);
     EXPECT_EQ(mapped(std::numeric_limits<float>::quiet_NaN(), range), kUndefinedColor);
-    EXPECT_EQ(mapped(-1, {2, 2}), turbo[0]); // an empty range cuts in two
+    EXPECT_EQ(mapped(-1, {2, 2}), turbo[0]); // an empty range is a threshold
     EXPECT_EQ(mapped(3, {2, 2}), turbo[255]);
 }
 
@@ -105,7 +103,7 @@ TEST(MapColors, AgreesWithDoubleArithmetic) {
         const auto value = static_cast<float>(number(random));
         const double exact = (value - low) / (high - low) * 256;
         const Rgb color = mapped(value, {low, high}, ColorMap::grey);
-        // Single precision, of the colours and of where the range begins, may fall on the other side of a
+        // Single precision, of the colours and of the start of the range, may round to the other side of a
         // border.
         const double blur = 1e-3 + std::abs(low) * 0x1p-23 / (high - low) * 256;
         EXPECT_NEAR(color[0] + 0.5, std::clamp(exact, 0.0, 255.999), 0.5 + blur)
@@ -120,14 +118,14 @@ TEST(MapColors, ExposureIsAGainBeforeTheRange) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> number(-1000, 5000);
-    for (int stops = -10; stops <= 10; ++stops) // whole stops only move the exponent: the same bits
+    for (int stops = -10; stops <= 10; ++stops) // whole stops only change the exponent: the same bits
         for (int trial = 0; trial < 300; ++trial) {
             const float value = number(random);
             const ValueRange range{number(random), 6000};
             const float gained = std::ldexp(value, stops);
             EXPECT_EQ(mapped(value, exposed(range, stops)), mapped(gained, range)) << value << " " << stops;
         }
-    for (const double stops : {-9.5, -0.5, 0.3, 3.7}) // parts of a stop: within a colour
+    for (const double stops : {-9.5, -0.5, 0.3, 3.7}) // fractions of a stop: within one colour
         for (int trial = 0; trial < 300; ++trial) {
             const double value = number(random);
             const double wanted = std::clamp(value * std::exp2(stops) / 4000 * 256, 0.0, 255.999);
@@ -136,7 +134,7 @@ TEST(MapColors, ExposureIsAGainBeforeTheRange) {
         }
 }
 
-// The truth is the definition of each curve in float64, written a second time.
+// The reference is each curve's definition in float64, written separately.
 TEST(MapColors, CurvesEncodeLightForTheDisplay) {
     const auto encoded = [](double v) {
         return v <= 0.0031308 ? 12.92 * v : 1.055 * std::pow(v, 1 / 2.4) - 0.055;
@@ -169,7 +167,7 @@ TEST(MapColors, CurvesEncodeLightForTheDisplay) {
     }
 }
 
-TEST(MapColors, OnlyPicturesOfLightAreEncodedUnlessSomebodyAsks) {
+TEST(MapColors, OnlyImagesOfLightAreEncodedUnlessRequested) {
     Mapping mapping;
     mapping.colormap = ColorMap::grey;
     EXPECT_EQ(curve_in_effect(mapping, 1, false), ToneCurve::linear);
@@ -177,9 +175,9 @@ TEST(MapColors, OnlyPicturesOfLightAreEncodedUnlessSomebodyAsks) {
     EXPECT_EQ(curve_in_effect(mapping, 3, true), ToneCurve::srgb);
     mapping.curve = ToneCurve::filmic;
     EXPECT_EQ(curve_in_effect(mapping, 1, false), ToneCurve::filmic);
-    mapping.colormap = ColorMap::turbo; // numbers beside a scale
+    mapping.colormap = ColorMap::turbo; // numbers with a scale
     EXPECT_EQ(curve_in_effect(mapping, 1, true), ToneCurve::linear);
-    EXPECT_EQ(curve_in_effect(mapping, 3, true), ToneCurve::filmic); // colour has no map
+    EXPECT_EQ(curve_in_effect(mapping, 3, true), ToneCurve::filmic); // colour images have no map
 }
 
 TEST(MapColors, IntegersAndPitchAndColour) {
@@ -196,7 +194,7 @@ TEST(MapColors, IntegersAndPitchAndColour) {
             EXPECT_EQ(std::to_integer<std::size_t>(out[y * 20 + i]), y * 5 + i / 3);
         EXPECT_EQ(out[y * 20 + 15], std::byte{77}); // padding stays
     }
-    const std::uint8_t color[] = {0, 100, 255}; // scaled, whatever the map
+    const std::uint8_t color[] = {0, 100, 255}; // scaled, for any map
     map_colors(ConstHostView(reinterpret_cast<const std::byte*>(color), {1, 1, 3, PixelType::u8}),
                ColorMap::jet, {0, 512}, ToneCurve::linear, HostView(out.data(), {1, 1, 3, PixelType::u8}));
     EXPECT_EQ(out[0], std::byte{0});
@@ -211,12 +209,12 @@ ValueRange range_of(std::vector<float>& pixels, int width, double low, double hi
         low, high);
 }
 
-TEST(PercentileRange, IsExactOnSmallPicturesAndIgnoresWhatIsNotANumber) {
+TEST(PercentileRange, IsExactOnSmallImagesAndIgnoresNonFiniteValues) {
     constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(),
                     kInf = std::numeric_limits<float>::infinity();
     std::vector<float> pixels;
     for (int i = 0; i <= 100; ++i)
-        pixels.push_back(static_cast<float>((i * 37) % 101)); // 0…100, stirred
+        pixels.push_back(static_cast<float>((i * 37) % 101)); // 0…100, shuffled
     for (int i = 0; i < 101; ++i)
         pixels.push_back(i % 3 == 0 ? kNaN : i % 3 == 1 ? kInf : -kInf);
     const ValueRange range = range_of(pixels, 101, 2, 99);
@@ -225,7 +223,7 @@ TEST(PercentileRange, IsExactOnSmallPicturesAndIgnoresWhatIsNotANumber) {
     const ValueRange whole = range_of(pixels, 101, 0, 100);
     EXPECT_EQ(whole.low, 0);
     EXPECT_EQ(whole.high, 100);
-    const ValueRange nearest = range_of(pixels, 101, 2.6, 97.5); // the nearest rank; halves go up
+    const ValueRange nearest = range_of(pixels, 101, 2.6, 97.5); // nearest rank; halves are rounded up
     EXPECT_EQ(nearest.low, 3);
     EXPECT_EQ(nearest.high, 98);
     const ValueRange below = range_of(pixels, 101, 2.4, 98.4);
@@ -242,7 +240,7 @@ TEST(PercentileRange, IsExactOnSmallPicturesAndIgnoresWhatIsNotANumber) {
     EXPECT_GT(range_of(flat, 10, 1, 99).high, 300);
 }
 
-TEST(PercentileRange, SamplesLargePicturesWell) {
+TEST(PercentileRange, SamplesLargeImagesWell) {
     const int width = 1392, height = 1040;
     std::vector<float> ramp(static_cast<std::size_t>(width * height));
     for (int y = 0; y < height; ++y)
@@ -253,8 +251,8 @@ TEST(PercentileRange, SamplesLargePicturesWell) {
     EXPECT_NEAR(range.high, 0.90, 0.01);
 }
 
-TEST(SampleValues, OfALargePictureOnePixelInSomeIsTaken) {
-    for (const auto& [width, height, grid] : {std::tuple{256, 256, 256 * 256}, // all of it
+TEST(SampleValues, SkipsPixelsOfLargeImages) {
+    for (const auto& [width, height, grid] : {std::tuple{256, 256, 256 * 256}, // the whole image
                                               {257, 256, 129 * 128},
                                               {2048, 2048, 256 * 256},
                                               {4096, 1024, 512 * 128}}) {
@@ -267,7 +265,7 @@ TEST(SampleValues, OfALargePictureOnePixelInSomeIsTaken) {
     }
 }
 
-TEST(FixedRange, IsOfOneQuantityOfOneSource) {
+TEST(FixedRange, AppliesToOneQuantityOfOneSource) {
     const RangeSubject flow{"a.tiff", "speckle flow index"};
     const RangeSubject contrast{"a.tiff", "speckle contrast"};
     const RangeSubject other{"b.tiff", "speckle contrast"};

@@ -1,4 +1,4 @@
-// What a file or an option asks for is held against the machine's memory before any of it is taken.
+// Requests of a file or an option are compared with the machine's memory before any allocation.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
@@ -12,7 +12,7 @@
 
 namespace specklescope::memory_budget_test {
 
-TEST(MemoryBudget, ReadsWhatTheSystemSays) {
+TEST(MemoryBudget, ReadsTheSystemsMemory) {
     EXPECT_EQ(available_in("MemTotal: 9 kB\nMemAvailable:     1234 kB\nSwapFree: 3 kB\n"), 1234U * 1024);
     EXPECT_EQ(available_in("MemTotal: 9 kB\n"), std::nullopt);
     EXPECT_EQ(available_in("MemAvailable: many kB\n"), std::nullopt);
@@ -36,7 +36,7 @@ TEST(MemoryBudget, RefusesMoreThanThreeQuarters) {
     EXPECT_NO_THROW(check_memory(1 << 20, "a little", "do less"));
 }
 
-TEST(LongWork, StopsWhereItsWatchSaysSo) {
+TEST(LongWork, StopsWhenItsWatchCancels) {
     EXPECT_NO_THROW(work_goes_on("nobody watches"));
     int calls = 0;
     const WatchWork watch([&](std::string_view what, double part) {
@@ -60,7 +60,7 @@ TEST(LongWork, StopsWhereItsWatchSaysSo) {
     EXPECT_EQ(calls, 5);
 }
 
-TEST(LongWork, BandsBeginNoMoreOnceItIsStopped) {
+TEST(LongWork, NoBandStartsAfterCancelling) {
     const WatchWork watch([](std::string_view, double) { return false; });
     std::atomic<int> begun{0};
     const int slots = parallel_threads();

@@ -1,6 +1,6 @@
-// What comes from outside can be shown: on one line, without a command to the terminal among it.
+// Outside text is safe to print: on one line, without terminal commands.
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(OneLine, KeepsTextAndDropsCommands) {
         << "surrogates, longer than needed, beyond the last, cut short: a mark for each byte";
 }
 
-TEST(OneLine, NoBytesMakeACommand) {
+TEST(OneLine, NoBytesFormATerminalCommand) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
@@ -44,7 +44,7 @@ TEST(OneLine, NoBytesMakeACommand) {
     }
 }
 
-TEST(OneLine, ErrorsAreOfOneLineAndWhole) {
+TEST(OneLine, ErrorsAreOnOneLineAndComplete) {
     EXPECT_STREQ(RunError(std::string("'a\0b' is\n damaged", 17)).what(), "'a b' is  damaged");
 }
 

@@ -1,4 +1,4 @@
-// Bands over threads: each done once, no slot used twice at a time, failures come out.
+// Parallel bands: each runs once, no slot is used twice at a time, exceptions are rethrown.
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 
@@ -34,7 +34,7 @@ TEST(Parallel, BandsCoverTheRowsInOrder) {
         }
 }
 
-TEST(Parallel, AFailureComesOut) {
+TEST(Parallel, AnExceptionIsRethrown) {
     EXPECT_THROW(run_bands(8, 2,
                            [](int band, int) {
                                if (band == 5)

@@ -1,5 +1,4 @@
-// Params::set is the one gate for files, flags and sliders: kinds, ranges, choices, and the sentences it
-// refuses with.
+// Params::set checks values of files, flags and sliders: kinds, ranges, choices, and its errors.
 #include "pipeline/param.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +36,7 @@ const ParamTable& table() {
     return made;
 }
 
-/// The sentence a UsageError carries; empty if nothing was thrown.
+/// The message of a UsageError; empty without one.
 template <class F> std::string refusal(F&& f) {
     try {
         f();
@@ -86,7 +85,7 @@ TEST(Params, SetsEveryKind) {
     EXPECT_FALSE(s.on);
     EXPECT_EQ(s.name, "a b=c,d");
     EXPECT_EQ(s.fruit, Sample::Fruit::fig);
-    params.set("gain", std::int64_t{2}); // a whole number is a number
+    params.set("gain", std::int64_t{2}); // an integer is accepted as a real
     EXPECT_EQ(s.gain, 2.0);
 }
 
@@ -113,7 +112,7 @@ TEST(Params, RefusesTheWrongKind) {
     }
 }
 
-TEST(Params, RefusesWhatIsOutOfRange) {
+TEST(Params, RefusesValuesOutOfRange) {
     Params params(table());
     EXPECT_EQ(refusal(params, "count", std::int64_t{1}), "");
     EXPECT_EQ(refusal(params, "count", std::int64_t{15}), "");
@@ -139,7 +138,7 @@ TEST(Params, RefusesNanAndInfinityEverywhere) {
         EXPECT_NE(text_refusal(params, "free_real", text), "") << text;
 }
 
-TEST(Params, AWholeNumberThatTheStructCannotHoldIsRefused) {
+TEST(Params, RefusesIntegersThatDoNotFitTheStruct) {
     Params params(table());
     EXPECT_EQ(refusal(params, "any_count", std::int64_t{2'147'483'647}), "");
     EXPECT_EQ(params.as<Sample>().any_count, 2'147'483'647);
@@ -187,7 +186,7 @@ TEST(Params, RefusesBadText) {
                                                            " is not possible; allowed: apple, pear, fig.");
 }
 
-TEST(Params, AnUnknownKeyIsToldTheKeys) {
+TEST(Params, AnUnknownKeyIsRefusedWithTheKnownKeys) {
     Params params(table());
     EXPECT_EQ(refusal(params, "cuont", std::int64_t{3}),
               "thing sample has no key 'cuont'; allowed: count, any_count, gain, free_real, at_most, on, "
@@ -216,7 +215,7 @@ TEST(Params, VisibilityFollowsTheValues) {
     EXPECT_FALSE(params.visible(table().at("name")));
 }
 
-TEST(Params, ANumberSurvivesTheWayThroughText) {
+TEST(Params, NumbersSurviveConversionToText) {
     Params params(table());
     for (const double value : {0.1, 1.0 / 3, 1e-300, -12345.678901234567, 4.9e-324, 1.7976931348623157e308}) {
         params.set("free_real", value);

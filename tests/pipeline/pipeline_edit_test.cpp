@@ -1,6 +1,6 @@
-// Edits between frames, versions on results.
+// Edits between frames, versions of results.
 #include "analysis/region.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -22,7 +22,7 @@ const SpeckleParams& params_of(const Result& result) {
     return result.chain->stages().at(0).params.as<SpeckleParams>();
 }
 
-TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
+TEST(PipelineEdits, TakeEffectBetweenFramesAndAreNamedInEachResult) {
     for (const bool live : {false, true}) {
         Pipeline pipeline(live ? test::camera_of(kEndless) : test::file_of(kEndless),
                           chain_of("speckle:radius=1"), options());
@@ -68,7 +68,7 @@ TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
     }
 }
 
-TEST(PipelineEdits, TheChainThatWasAskedForIsThereAtOnceUntilItIsRefused) {
+TEST(PipelineEdits, TheRequestedChainIsVisibleImmediatelyUntilItIsRefused) {
     Pipeline pipeline(test::camera_of(kEndless), chain_from_text("average:frames=4 | flip"), options());
     pipeline.start();
     Result result;
@@ -109,8 +109,8 @@ TEST(PipelineEdits, TheChainThatWasAskedForIsThereAtOnceUntilItIsRefused) {
     EXPECT_EQ(text(), before);
 }
 
-/// A refused edit of the regions keeps the new chain, and the other way round.
-TEST(PipelineEdits, OfChainAndRegionsEachIsRefusedByItself) {
+/// A refused edit of the regions keeps the new chain, and vice versa.
+TEST(PipelineEdits, ChainAndRegionsAreRefusedSeparately) {
     Pipeline pipeline(test::camera_of(kEndless), chain_from_text("flip"), options());
     pipeline.start();
     Result result;
@@ -155,7 +155,7 @@ TEST(PipelineEdits, AWholeChainCanBeExchanged) {
     EXPECT_EQ(result.image.shape(), (Shape{24, 17, 1, PixelType::f32}));
 }
 
-TEST(PipelineEdits, AFreeOneThatALaterStageCannotTakeIsRefused) {
+TEST(PipelineEdits, AFreeEditThatALaterStageCannotUseIsRefused) {
     Chain chain = chain_of("speckle:radius=1,output=contrast2");
     chain.add("flow");
     Pipeline pipeline(test::file_of(kEndless), chain, options());
@@ -178,7 +178,7 @@ TEST(PipelineEdits, AFreeOneThatALaterStageCannotTakeIsRefused) {
     EXPECT_THROW(bare.start(), UsageError);
 }
 
-TEST(PipelineEdits, WhatAChainMakesOfMeansIsSaidOnceAndAgainWhenItComesBack) {
+TEST(PipelineEdits, WarningsOfAChainAreLoggedOnceAndAgainAfterTheyReturn) {
     const Chain good = chain_of("speckle");
     Chain averaged = good;
     averaged.add("average");
@@ -199,7 +199,7 @@ TEST(PipelineEdits, WhatAChainMakesOfMeansIsSaidOnceAndAgainWhenItComesBack) {
     EXPECT_EQ(listener.heard("the mean of a flow index is too high"), 2);
 }
 
-TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
+TEST(PipelineEdits, AFailingEditKeepsTheOldValueAndReportsTheReason) {
     const Shape flat{40, 9, 1, PixelType::u8};
     Pipeline pipeline(test::file_of(kEndless, flat), chain_of("speckle:radius=2"), options());
     test::Listener listener(pipeline);
@@ -221,7 +221,7 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     EXPECT_NE(refusal(0, "output", std::string("speed")).find("sfi, contrast"), std::string::npos);
     EXPECT_NE(refusal(0, "no_such", 1.0).find("'no_such'"), std::string::npos);
     EXPECT_NE(refusal(7, "radius", std::int64_t{3}).find('8'), std::string::npos);
-    pipeline.edit(0, "radius", std::int64_t{10}); // in the declared range, larger than the image
+    pipeline.edit(0, "radius", std::int64_t{10}); // in the declared range, but larger than the image
     ASSERT_TRUE(eventually([&] { return listener.heard("radius = 10 is too large") == 1; }))
         << listener.all();
     pipeline.set_chain(chain_of("speckle:radius=12"));
@@ -241,7 +241,7 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     EXPECT_TRUE(test::agrees(result));
 }
 
-TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
+TEST(PipelineEdits, TheNewestVersionOfTwoThreadsStays) {
     Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
     pipeline.start();
     std::vector<std::thread> editors;
@@ -261,9 +261,9 @@ TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
     }));
 }
 
-TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
-    // From frame 5 on the image is too small for the radius; a smaller radius brings the picture back, and
-    // then a radius that only the new size allows is judged by the new size.
+TEST(PipelineEdits, AnEditRepairsAChainThatNoLongerFitsTheSize) {
+    // From frame 5 on the image is too small for the radius; a smaller radius restores the image, and then a
+    // radius is checked against the new size.
     std::atomic<std::uint64_t> allowed{10};
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info({30, 6, 1, PixelType::u8}), [&](test::ScriptedSource& self, FramePort& port) {
@@ -279,7 +279,7 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
     EXPECT_EQ(pipeline.stats().processed, 5U);
     EXPECT_EQ(listener.heard("radius = 5 is too large for an image of 30×3 pixels"), 1)
         << "once, not per frame";
-    pipeline.edit(0, "radius", std::int64_t{4}); // fits the old size alone: refused
+    pipeline.edit(0, "radius", std::int64_t{4}); // fits only the old size: refused
     ASSERT_TRUE(eventually([&] { return listener.heard("radius = 4 is too large") == 1; })) << listener.all();
     const std::uint64_t version = pipeline.edit(0, "radius", std::int64_t{2});
     allowed = 20;
@@ -291,7 +291,7 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
     EXPECT_EQ(pipeline.stats().processed, 15U);
 }
 
-/// A source with an option of its own.
+/// A source with its own option.
 class Tunable final : public test::ScriptedSource {
 public:
     struct Options {
@@ -308,7 +308,7 @@ public:
     }
 };
 
-TEST(PipelineEdits, ReachTheSourceAndFailLoudly) {
+TEST(PipelineEdits, ReachTheSourceAndReportFailures) {
     Pipeline pipeline(std::make_unique<Tunable>(), Chain(), options());
     EXPECT_EQ(pipeline.source_params().as<Tunable::Options>().gain, 1);
     pipeline.start();

@@ -1,4 +1,4 @@
-// No thread spins where there is nothing to do.
+// No thread spins when there is nothing to do.
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ double cpu_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
+TEST(PipelineLife, NoThreadSpinsWithoutWork) {
     const auto idle_cpu = [](Pipeline& pipeline) {
         const double before = cpu_seconds();
         std::this_thread::sleep_for(std::chrono::seconds(1));
         EXPECT_GT(pipeline.stats().acquired, 0U);
         return cpu_seconds() -
-               before; // a thread that spins uses a whole second, or its share of a busy machine
+               before; // a spinning thread uses a whole second, or its share of a busy machine
     };
     {
         Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
@@ -56,7 +56,7 @@ TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
     }
 }
 
-TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
+TEST(PipelineLife, NoThreadSpinsWhileStopWaitsForABlockedSource) {
     std::atomic<bool> blocked{false};
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {
@@ -65,7 +65,7 @@ TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
                 return Status::frame;
             }
             blocked = true;
-            std::this_thread::sleep_for(std::chrono::seconds(1)); // a driver that does not answer
+            std::this_thread::sleep_for(std::chrono::seconds(1)); // a driver that does not respond
             return Status::idle;
         });
     Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());

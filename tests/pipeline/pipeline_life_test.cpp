@@ -1,4 +1,4 @@
-// Start, stop, restart, die and come back: nothing is left behind, nothing hangs.
+// Start, stop, restart, failure and reconnection: nothing leaks, nothing hangs.
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using Status = Source::Status;
 
 constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
+TEST(PipelineLife, FiftyStartsAndStopsLeakNothing) {
     auto source = test::file_of(kEndless);
     test::ScriptedSource& file = *source;
     Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
@@ -45,7 +45,7 @@ TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
     }
 }
 
-TEST(PipelineLife, ASinkAddedWhileTheSourceIsClosedAndOpenedIsFedOrRefused) {
+TEST(PipelineLife, ASinkAddedDuringAReconnectionIsFedOrRefused) {
     Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
     pipeline.start();
     std::atomic<bool> over{false};
@@ -82,7 +82,7 @@ TEST(PipelineLife, ASinkAddedWhileTheSourceIsClosedAndOpenedIsFedOrRefused) {
     EXPECT_GT(added.size() + static_cast<std::size_t>(refused), 0U);
 }
 
-TEST(PipelineLife, FiftyPipelinesLeaveNothingBehind) {
+TEST(PipelineLife, FiftyPipelinesLeakNothing) {
     int threads = 0;
     int files = 0;
     for (int i = 0; i < 50; ++i) {
@@ -136,8 +136,8 @@ TEST(PipelineLife, ASourceThatCannotOpenIsRefusedAtStart) {
     EXPECT_TRUE(test::threads_gone(threads));
 }
 
-TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
-    for (const bool known : {true, false}) { // an error of ours, and one of a library
+TEST(PipelineLife, ABrokenFileFailsAfterItsGoodFrames) {
+    for (const bool known : {true, false}) { // one of our errors, and one of a library
         auto source = std::make_unique<test::ScriptedSource>(
             test::file_info(), [known](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered == 57 && known)
@@ -166,7 +166,7 @@ TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
     }
 }
 
-TEST(PipelineLife, FramesThatStandInFrontOfABreakAreCountedAsFailedAtTheStop) {
+TEST(PipelineLife, FramesQueuedBeforeAFailureAreCountedAsFailedAtTheStop) {
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info(), [](test::ScriptedSource& self, FramePort& port) {
             if (self.offered == 3)
@@ -188,7 +188,7 @@ TEST(PipelineLife, FramesThatStandInFrontOfABreakAreCountedAsFailedAtTheStop) {
     EXPECT_EQ(s.drops.total(), 3U);
 }
 
-TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
+TEST(PipelineLife, ADeadCameraIsReopenedAtIncreasingIntervals) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.opened == 1 && self.offered == 3)
@@ -224,7 +224,7 @@ TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
         EXPECT_EQ(sink->seen()[i].sequence, i) << "the count goes on";
 }
 
-TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
+TEST(PipelineLife, IntervalsIncreaseWhileACameraOpensButNeverSends) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.opened < 4)
@@ -243,12 +243,12 @@ TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return camera.opened == 5; }));
     EXPECT_EQ(listener.heard("Next try in 0.5 s."), 2)
-        << listener.all(); // at first, and after frames had come
+        << listener.all(); // at first, and after frames had arrived
     EXPECT_EQ(listener.heard("Next try in 1.0 s."), 1) << listener.all();
     EXPECT_EQ(listener.heard("Next try in 2.0 s."), 1) << listener.all();
 }
 
-TEST(PipelineLife, ACameraThatBreaksOrFallsSilentIsOpenedAgain) {
+TEST(PipelineLife, AFailedOrSilentCameraIsReopened) {
     for (const bool breaks : {true, false}) {
         auto source = std::make_unique<test::ScriptedSource>(
             test::camera_info(), [breaks](test::ScriptedSource& self, FramePort& port) {
@@ -273,7 +273,7 @@ TEST(PipelineLife, ACameraThatBreaksOrFallsSilentIsOpenedAgain) {
     }
 }
 
-TEST(PipelineLife, AnEndThatTheSourceDeclaresIsAnEndForAnyKindOfSource) {
+TEST(PipelineLife, ADeclaredEndEndsAnyKindOfSource) {
     for (const bool live : {true, false}) {
         auto source = std::make_unique<test::ScriptedSource>(live ? test::camera_info() : test::file_info(),
                                                              [](test::ScriptedSource& self, FramePort& port) {
@@ -336,7 +336,7 @@ TEST(PipelineLife, StopsWhileTheSourceWaitsForASlotAndASinkBlocks) {
     }
 }
 
-TEST(PipelineLife, StopsThoughSomebodyKeepsEveryResult) {
+TEST(PipelineLife, StopsWhileEveryResultIsHeld) {
     Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
     test::Listener listener(pipeline);
     const auto hoard = std::make_shared<WatchingSink>();

@@ -1,6 +1,5 @@
-// A file that is played again and again, whole or between marks: what is shown, and when it ends all the
-// same.
-#include "pipeline/timed_frames.hpp"
+// A file that is repeated, whole or between marks: what is shown, and when it ends.
+#include "pipeline/source.hpp"
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@ using test::Film;
 using test::kLong;
 using test::options;
 
-/// A film whose frames say when they are shown: frame n at 2·n seconds.
+/// A video whose frames have times: frame n at 2·n seconds.
 class TimedFilm final : public test::FilmSource, public TimedFrames {
 public:
     using FilmSource::FilmSource;
@@ -21,9 +20,8 @@ public:
     }
 };
 
-/// Whether it is said as a frame or as a time: what was begun behind the loop is played to the end of the
-/// file.
-TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
+/// Started by frame or by time: a run that starts beyond the loop plays to the end of the file.
+TEST(PipelineLoop, ARunThatStartsAfterTheLoopPlaysToTheEnd) {
     for (const bool by_time : {false, true}) {
         SCOPED_TRACE(by_time);
         PipelineOptions with = options();
@@ -44,7 +42,7 @@ TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
     }
 }
 
-TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
+TEST(PipelineLoop, ALoopPlaysTheFramesBetweenItsMarks) {
     Film film(40);
     film.pipeline->set_loop(LoopRange{.first = 10, .last = 14});
     film.pipeline->pause(true);
@@ -57,7 +55,7 @@ TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
     const auto seen = film.sink->seen();
     for (std::size_t i = 0; i < seen.size(); ++i)
         EXPECT_EQ(seen[i].index, 10 + i % 5) << i;
-    film.pipeline->set_loop(LoopRange{.first = 38}); // no end: the file's
+    film.pipeline->set_loop(LoopRange{.first = 38}); // to the end of the file
     const std::size_t before = film.sink->count();
     film.pipeline->seek(36);
     ASSERT_TRUE(film.comes(36, before));
@@ -74,7 +72,7 @@ TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
     film.expect_accounts();
 }
 
-TEST(PipelineLoop, WhatWasReadAheadBehindALoopIsNotShown) {
+TEST(PipelineLoop, FramesReadAheadAfterALoopAreNotShown) {
     Film film(kLong);
     std::mutex mutex;
     std::vector<bool> breaks;
@@ -90,8 +88,8 @@ TEST(PipelineLoop, WhatWasReadAheadBehindALoopIsNotShown) {
     film.pipeline->set_loop(LoopRange{.first = 4, .last = 12});
     film.pipeline->pause(false);
     ASSERT_TRUE(eventually([&] { return film.sink->count() >= 20; }));
-    film.pipeline->set_loop(LoopRange{.first = 4, .last = 8}); // and where its end moves while it plays
-    const std::size_t moved = film.sink->count() + 1;          // one may be on its way
+    film.pipeline->set_loop(LoopRange{.first = 4, .last = 8}); // its end moves during playback
+    const std::size_t moved = film.sink->count() + 1;          // one may be in flight
     ASSERT_TRUE(eventually([&] { return film.sink->count() >= moved + 20; }));
     film.pipeline->pause(true);
     film.pipeline->stop();
@@ -106,8 +104,8 @@ TEST(PipelineLoop, WhatWasReadAheadBehindALoopIsNotShown) {
     }
 }
 
-TEST(PipelineLoop, ALoopBeginsAgainWhereTheFileWasReadToItsEnd) {
-    Film film(5); // all of it in the ring
+TEST(PipelineLoop, ALoopRestartsAfterTheEndOfTheFile) {
+    Film film(5); // all of it fits into the ring
     film.pipeline->pause(true);
     film.pipeline->start();
     film.pipeline->seek(1);
@@ -123,19 +121,19 @@ TEST(PipelineLoop, ALoopBeginsAgainWhereTheFileWasReadToItsEnd) {
     film.pipeline->set_loop(std::nullopt);
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
     const std::size_t before = film.sink->count();
-    film.pipeline->set_loop(LoopRange{.first = 3}); // and where it has ended
+    film.pipeline->set_loop(LoopRange{.first = 3}); // after the end
     ASSERT_TRUE(eventually([&] { return film.sink->count() >= before + 5; }));
     EXPECT_EQ(film.sink->seen()[before].index, 3U);
     EXPECT_EQ(film.pipeline->status().state, RunState::running);
 }
 
-TEST(PipelineLoop, BehindALoopAFrameIsShownAndPlayedToTheEnd) {
+TEST(PipelineLoop, ASeekAfterTheLoopPlaysToTheEnd) {
     for (const bool warm : {false, true}) {
         Film film(20, "temporal:frames=5");
         film.pipeline->set_loop(LoopRange{.first = 4, .last = 12});
         film.pipeline->pause(true);
         film.pipeline->start();
-        film.pipeline->seek(14, warm); // its history lies within the loop
+        film.pipeline->seek(14, warm); // its window is within the loop
         ASSERT_TRUE(film.comes(14));
         film.pipeline->pause(false);
         ASSERT_TRUE(eventually([&] { return film.sink->count() >= 18; }));
@@ -158,7 +156,7 @@ TEST(PipelineLoop, ALoopThatEndsBeforeItBeginsIsRefused) {
     EXPECT_EQ(film.pipeline->loop()->last, 3U);
 }
 
-TEST(PipelineLoop, ALimitOfFramesHoldsInALoop) {
+TEST(PipelineLoop, AFrameLimitAppliesInALoop) {
     PipelineOptions with = options();
     with.frames = 7;
     Film film(3, "", with);
@@ -169,7 +167,7 @@ TEST(PipelineLoop, ALimitOfFramesHoldsInALoop) {
     film.expect_accounts();
 }
 
-TEST(PipelineLoop, ATornFilmEndsItsLoopAndCanBeSought) {
+TEST(PipelineLoop, ATruncatedVideoEndsItsLoopAndCanBeSought) {
     Film film(20);
     film.source->breaks_at = 6;
     film.pipeline->set_loop(LoopRange{});
@@ -187,13 +185,13 @@ TEST(PipelineLoop, ATornFilmEndsItsLoopAndCanBeSought) {
     film.source->breaks_at = ~std::uint64_t{0};
     film.pipeline->seek(7);
     ASSERT_TRUE(film.comes(7));
-    film.pipeline->set_loop(std::nullopt); // it was still asked for
+    film.pipeline->set_loop(std::nullopt); // the seek is still pending
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
     EXPECT_EQ(film.pipeline->status().state, RunState::ended);
     film.expect_accounts();
 }
 
-TEST(PipelineLoop, AMarkThatTheFileDoesNotHaveEndsTheLoopWithASentence) {
+TEST(PipelineLoop, AMarkBeyondTheFileEndsTheLoopWithAMessage) {
     Film film(5);
     film.pipeline->set_loop(LoopRange{.first = 9});
     film.pipeline->start();
@@ -202,7 +200,7 @@ TEST(PipelineLoop, AMarkThatTheFileDoesNotHaveEndsTheLoopWithASentence) {
     EXPECT_FALSE(film.pipeline->loop().has_value());
 }
 
-TEST(PipelineLoop, OneThatCannotBeginAgainIsTriedOnce) {
+TEST(PipelineLoop, AFailingRestartIsTriedOnce) {
     Film film(5);
     film.pipeline->start();
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));

@@ -1,4 +1,4 @@
-// Pause and step: what stands still, what is made again, what goes on.
+// Pause and step: what stops, what is recomputed, what continues.
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -14,11 +14,12 @@ using Status = Source::Status;
 
 constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// Pauses after some frames and drains the mailbox; the last picture is in `shown`.
+/// Pauses after some frames and drains the mailbox; the last image is in `shown`.
 void pause_and_settle(Pipeline& pipeline, Result& shown) {
     ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result& r) { return r.info.sequence >= 5; }));
     pipeline.pause(true);
-    // The first may be taken by the frame in work, which is the last; the second makes its picture again.
+    // The first edit may be applied to the frame being processed, which is the last; the second recomputes
+    // the image.
     for (const double exposure : {9.0, 10.0}) {
         const std::uint64_t version = pipeline.edit(0, "exposure", exposure);
         ASSERT_TRUE(
@@ -28,7 +29,7 @@ void pause_and_settle(Pipeline& pipeline, Result& shown) {
     EXPECT_EQ(pipeline.status().state, RunState::paused);
 }
 
-TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
+TEST(PipelinePause, AnEditOfAPausedFileRecomputesTheLastImage) {
     Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=2,exposure=10"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -56,7 +57,7 @@ TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
     EXPECT_FALSE(sink->seen()[recorded].repeated);
 }
 
-TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
+TEST(PipelinePause, EditsAfterTheEndRecomputeTheImage) {
     Pipeline pipeline(test::file_of(1), chain_of("speckle:radius=2"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -74,7 +75,7 @@ TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
     EXPECT_TRUE(pipeline.finished());
 }
 
-TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndOfAFileMakesThePictureAgain) {
+TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndRecomputesTheImage) {
     std::atomic<bool> may_end{false};
     Pipeline pipeline(
         std::make_unique<test::ScriptedSource>(test::file_info(),
@@ -92,8 +93,8 @@ TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndOfAFileMakesThePictureAgai
     const std::uint64_t version = pipeline.edit(0, "exposure", 2.5);
     ASSERT_TRUE(eventually(
         [&] { return pipeline.chain()->stages().at(0).params.as<SpeckleParams>().exposure_ms == 2.5; }));
-    // It has taken effect, and the thread has looked around more than once: the source has not ended, so that
-    // a frame might still come.
+    // The edit has taken effect, and the thread has polled more than once: the source has not ended, so that
+    // a frame might still arrive.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     may_end = true;
     ASSERT_TRUE(
@@ -116,9 +117,9 @@ TEST(PipelinePause, AStepIsExactlyOneFrame) {
         ASSERT_EQ(sink->count(), i);
     }
     for (int i = 0; i < 5; ++i)
-        pipeline.step(); // faster than they are made
+        pipeline.step(); // faster than frames are made
     ASSERT_TRUE(eventually([&] { return sink->count() >= 25; }));
-    // Time for a fault to show; the right behaviour needs none.
+    // Waits for a possible fault; the right behaviour needs no time.
     EXPECT_FALSE(eventually([&] { return sink->count() > 25; }, std::chrono::seconds(1)));
     EXPECT_FALSE(pipeline.finished());
     pipeline.pause(false);
@@ -126,7 +127,7 @@ TEST(PipelinePause, AStepIsExactlyOneFrame) {
     EXPECT_EQ(sink->count(), 40U);
 }
 
-TEST(PipelinePause, AStepThatFoundNoFrameIsForgottenWhenTheRunGoesOn) {
+TEST(PipelinePause, AStepWithoutAFrameIsDroppedOnResume) {
     std::atomic<std::uint64_t> allowed{1};
     auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
                                                          [&](test::ScriptedSource& self, FramePort& port) {
@@ -146,8 +147,7 @@ TEST(PipelinePause, AStepThatFoundNoFrameIsForgottenWhenTheRunGoesOn) {
     pipeline.pause(true);
     allowed = 4;
     ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == 4; }));
-    // An edit makes the picture again before the next look at the queue: after the second, the thread has
-    // looked.
+    // An edit recomputes the image before the queue is polled again: after the second, the thread has polled.
     Result again;
     for (const double exposure : {3.0, 4.0}) {
         const std::uint64_t version = pipeline.edit(0, "exposure", exposure);
@@ -160,7 +160,7 @@ TEST(PipelinePause, AStepThatFoundNoFrameIsForgottenWhenTheRunGoesOn) {
     EXPECT_TRUE(eventually([&] { return sink->count() == 2; })) << "a step of this pause counts";
 }
 
-TEST(PipelinePause, LatencyIsOfTheFramesThatRanUnpaused) {
+TEST(PipelinePause, LatencyExcludesPausedFrames) {
     Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -173,33 +173,36 @@ TEST(PipelinePause, LatencyIsOfTheFramesThatRanUnpaused) {
     EXPECT_LT(pipeline.stats().latency.count, pipeline.stats().processed);
 }
 
-TEST(PipelinePause, AFrameThatComesWhileThePauseBeginsDoesNotOpenTheGate) {
+TEST(PipelinePause, AFrameThatArrivesDuringThePauseIsKept) {
     std::atomic<std::uint64_t> allowed{1};
-    auto source = std::make_unique<test::ScriptedSource>(
-        test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {
-            if (self.offered >= allowed)
-                return Status::idle; // asks again at once, so that a frame can follow the pause closely
-            self.offer(port, test::kSmall);
-            return Status::frame;
-        });
+    auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
+                                                         [&](test::ScriptedSource& self, FramePort& port) {
+                                                             if (self.offered >= allowed)
+                                                                 // polled again immediately, so that a frame
+                                                                 // can follow the pause closely
+                                                                 return Status::idle;
+                                                             self.offer(port, test::kSmall);
+                                                             return Status::frame;
+                                                         });
     Pipeline pipeline(std::move(source), Chain(), options());
     pipeline.start();
     for (int round = 0; round < 40; ++round) {
         const std::uint64_t before = allowed;
         ASSERT_TRUE(eventually([&] { return pipeline.stats().processed == before; }));
-        std::this_thread::sleep_for(std::chrono::milliseconds(round % 3)); // into the wait for the next frame
+        // during the wait for the next frame
+        std::this_thread::sleep_for(std::chrono::milliseconds(round % 3));
         pipeline.pause(true);
         allowed = before + 4;
         ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == before + 4; }));
         ASSERT_FALSE(
             eventually([&] { return pipeline.stats().processed > before; }, std::chrono::seconds(0)));
-        std::this_thread::sleep_for(std::chrono::milliseconds(30)); // time for the fault to show
+        std::this_thread::sleep_for(std::chrono::milliseconds(30)); // time for a possible fault
         ASSERT_EQ(pipeline.stats().processed, before) << "round " << round;
         pipeline.pause(false);
     }
 }
 
-TEST(PipelinePause, APausedCameraKeepsRecordingAndItsPictureStandsStill) {
+TEST(PipelinePause, APausedCameraKeepsRecordingWithAFrozenImage) {
     Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);

@@ -1,5 +1,4 @@
-// Seeking where a film is odd: behind an end that nobody knew, in a file that grows, over frames that were
-// lost.
+// Seeks in special cases: after an unknown end, in a growing file, over lost frames.
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ bool ends(const Film& film) {
         [&] { return film.pipeline->finished() && film.pipeline->status().state == RunState::ended; });
 }
 
-TEST(PipelineSeekEdges, BehindAnEndThatNobodyKnewItStandsAndGoesOn) {
+TEST(PipelineSeekEdges, ASeekAfterAnUnknownEndFailsAndPlaybackCanContinue) {
     for (const bool warm : {false, true}) {
         Film film(50, "temporal:frames=5");
         film.source->tells_length = false;
@@ -34,7 +33,7 @@ TEST(PipelineSeekEdges, BehindAnEndThatNobodyKnewItStandsAndGoesOn) {
     }
 }
 
-// A film that knows its length is not asked whether it has the frame; one that does not, is.
+// A video with a known length is not checked for the frame; one without is.
 TEST(PipelineSeekEdges, AFrameWithinAKnownLengthIsSoughtOnce) {
     for (const bool known : {true, false}) {
         Film film(50, "temporal:frames=5");
@@ -50,7 +49,7 @@ TEST(PipelineSeekEdges, AFrameWithinAKnownLengthIsSoughtOnce) {
     }
 }
 
-TEST(PipelineSeekEdges, AFrameThatCannotBeReadIsSaidAndTheRunHasNotFailed) {
+TEST(PipelineSeekEdges, AnUnreadableFrameIsReportedWithoutFailingTheRun) {
     for (const bool warm : {false, true}) {
         Film film(50, "temporal:frames=5");
         film.source->breaks_at = 20;
@@ -62,12 +61,12 @@ TEST(PipelineSeekEdges, AFrameThatCannotBeReadIsSaidAndTheRunHasNotFailed) {
         ASSERT_TRUE(ends(film));
         film.pipeline->seek(10, warm);
         EXPECT_TRUE(film.comes(10));
-        film.pipeline->pause(false); // it meets the tear while it plays
+        film.pipeline->pause(false); // it reaches the damage during playback
         EXPECT_TRUE(eventually([&] { return film.pipeline->status().state == RunState::failed; }));
     }
 }
 
-TEST(PipelineSeekEdges, WhateverASeekThrowsIsSaid) {
+TEST(PipelineSeekEdges, EveryExceptionOfASeekIsReported) {
     Film film(30);
     film.pipeline->start();
     ASSERT_TRUE(ends(film));
@@ -92,7 +91,7 @@ TEST(PipelineSeekEdges, AnEditTakesEffectAtTheEnd) {
     EXPECT_TRUE(film.comes(5, 30));
 }
 
-TEST(PipelineSeekEdges, TheLengthOfAFileThatGrowsIsKnownWhileItPlays) {
+TEST(PipelineSeekEdges, TheLengthOfAGrowingFileIsUpdatedDuringPlayback) {
     Film film(50);
     film.source->held_back = 40;
     film.pipeline->start();
@@ -105,7 +104,7 @@ TEST(PipelineSeekEdges, TheLengthOfAFileThatGrowsIsKnownWhileItPlays) {
     EXPECT_EQ(film.pipeline->status().state, RunState::running);
 }
 
-TEST(PipelineSeekEdges, WhatWasLostWhereNobodyLookedIsNoLoss) {
+TEST(PipelineSeekEdges, LossesInSkippedPartsAreNotCounted) {
     Film film(kLong);
     film.source->lost_before = 3;
     film.pipeline->pause(true);
@@ -113,7 +112,7 @@ TEST(PipelineSeekEdges, WhatWasLostWhereNobodyLookedIsNoLoss) {
     ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; })) << "the place was read";
     film.pipeline->seek(100);
     ASSERT_TRUE(film.comes(100));
-    film.pipeline->seek(10, true); // nor in what only fills histories
+    film.pipeline->seek(10, true); // nor in hidden frames that fill windows
     ASSERT_TRUE(film.comes(10, 1));
     EXPECT_EQ(film.pipeline->stats().drops.source, 0U);
     film.pipeline->seek(2);

@@ -1,4 +1,4 @@
-// Seeking in a file that runs, stands or has ended: what is shown, what histories hold, what is counted.
+// Seeks in a file that plays, is paused or has ended: what is shown, what windows contain, what is counted.
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using test::Film;
 using test::kLong;
 using test::options;
 
-/// The image of each frame of a straight run that begins at `from`.
+/// The image of each frame of a sequential run that starts at `from`.
 std::vector<std::string> run(const std::string& chain, std::uint64_t from, std::uint64_t to) {
     PipelineOptions with = options();
     with.from = from;
@@ -33,7 +33,7 @@ std::vector<std::string> run(const std::string& chain, std::uint64_t from, std::
     return images;
 }
 
-TEST(PipelineSeek, NothingFromBeforeComesAfterIt) {
+TEST(PipelineSeek, NoEarlierFrameIsShownAfterIt) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);
@@ -59,7 +59,7 @@ TEST(PipelineSeek, NothingFromBeforeComesAfterIt) {
         EXPECT_EQ(seen[i].sequence, i);
 }
 
-TEST(PipelineSeek, APausedFileShowsTheFrameAndStands) {
+TEST(PipelineSeek, APausedFileShowsTheFrameAndStaysPaused) {
     Film film(kLong);
     film.pipeline->pause(true);
     film.pipeline->start();
@@ -75,7 +75,7 @@ TEST(PipelineSeek, APausedFileShowsTheFrameAndStands) {
     }
     film.pipeline->step();
     ASSERT_TRUE(film.comes(8, 5));
-    film.pipeline->step(); // on the spot, then elsewhere: the step is not kept for later
+    film.pipeline->step(); // a step, then a seek: the step is not kept
     film.pipeline->seek(100);
     ASSERT_TRUE(film.comes(100));
     const std::size_t stands = film.sink->count();
@@ -86,7 +86,7 @@ TEST(PipelineSeek, APausedFileShowsTheFrameAndStands) {
     EXPECT_TRUE(film.comes(101));
 }
 
-TEST(PipelineSeek, OfManyAtOnceTheLastCounts) {
+TEST(PipelineSeek, TheLastOfSeveralCounts) {
     Film film(kLong);
     film.pipeline->pause(true);
     film.pipeline->start();
@@ -96,7 +96,7 @@ TEST(PipelineSeek, OfManyAtOnceTheLastCounts) {
     EXPECT_EQ(film.sink->seen().back().index, 2000U);
 }
 
-TEST(PipelineSeek, HistoriesBeginAnewAndAreThoseOfARunThatBeginsThere) {
+TEST(PipelineSeek, WindowsRestartLikeInARunThatStartsThere) {
     const std::string chain = "temporal:frames=5";
     const auto there = run(chain, 20, 26);
     const auto straight = run(chain, 0, 26);
@@ -127,7 +127,7 @@ TEST(PipelineSeek, HistoriesBeginAnewAndAreThoseOfARunThatBeginsThere) {
     EXPECT_EQ(test::Listener(*film.pipeline).heard("begin anew at frame 20"), 1);
 }
 
-TEST(PipelineSeek, AWarmOneShowsWhatARunShowsThere) {
+TEST(PipelineSeek, AWarmSeekShowsTheImageOfARun) {
     const std::string chain = "temporal:frames=5";
     const auto straight = run(chain, 0, 40);
     Film film(40, chain);
@@ -162,7 +162,7 @@ TEST(PipelineSeek, AWarmOneShowsWhatARunShowsThere) {
         EXPECT_EQ(seen[i].sequence, i);
 }
 
-TEST(PipelineSeek, WhatIsRefusedChangesNothing) {
+TEST(PipelineSeek, ARefusedSeekChangesNothing) {
     Film film(50);
     film.pipeline->pause(true);
     film.pipeline->start();
@@ -187,7 +187,7 @@ TEST(PipelineSeek, WhatIsRefusedChangesNothing) {
     EXPECT_EQ(film.sink->count(), 4U);
 }
 
-TEST(PipelineSeek, AfterTheEndItGoesOn) {
+TEST(PipelineSeek, PlaybackContinuesAfterASeekFromTheEnd) {
     Film film(30);
     film.pipeline->start();
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
@@ -215,7 +215,7 @@ TEST(PipelineSeek, AFileOfOneFrame) {
     film.expect_accounts();
 }
 
-TEST(PipelineSeek, ARunMayBeginAnywhere) {
+TEST(PipelineSeek, ARunMayStartAtAnyFrame) {
     PipelineOptions with = options();
     with.from = 100;
     with.frames = 50;
@@ -249,7 +249,7 @@ TEST(PipelineSeek, AnEditOfAPausedFileTakesEffect) {
     EXPECT_EQ(film.sink->count(), 0U);
 }
 
-TEST(PipelineSeek, SaysWhichFrameIsOnItsWay) {
+TEST(PipelineSeek, ReportsThePendingFrame) {
     Film film(50);
     film.source->held_back = 30;
     film.pipeline->pause(true);
@@ -270,7 +270,7 @@ TEST(PipelineSeek, SaysWhichFrameIsOnItsWay) {
     EXPECT_EQ(film.sink->count(), 1U);
 }
 
-TEST(PipelineSeek, ALengthThatNobodyKnewIsKnownAtTheEnd) {
+TEST(PipelineSeek, AnUnknownLengthIsKnownAtTheEnd) {
     Film film(20);
     film.source->tells_length = false;
     film.pipeline->start();
@@ -278,7 +278,7 @@ TEST(PipelineSeek, ALengthThatNobodyKnewIsKnownAtTheEnd) {
     EXPECT_EQ(film.pipeline->status().source.length, 20U);
 }
 
-TEST(PipelineSeek, ALiveSourceSaysThatItCannot) {
+TEST(PipelineSeek, ALiveSourceRefuses) {
     Pipeline pipeline(test::camera_of(kLong), chain_of(""), options());
     pipeline.start();
     test::Listener listener(pipeline);
@@ -288,7 +288,7 @@ TEST(PipelineSeek, ALiveSourceSaysThatItCannot) {
     EXPECT_TRUE(test::wait_result(pipeline, result, [](const Result& r) { return !r.info.position; }));
 }
 
-TEST(PipelineSeek, StopsWhileAFrameIsOnItsWay) {
+TEST(PipelineSeek, StopsDuringASeek) {
     for (int i = 0; i < 20; ++i) {
         Film film(kLong, i % 2 ? "temporal:frames=9" : "");
         film.pipeline->pause(i % 3 == 0);

@@ -1,4 +1,4 @@
-// The flow: order kept, nothing lost in silence, live sources drop and count, files wait.
+// The pipeline: order is kept, every loss is counted, live sources drop, files wait.
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -13,8 +13,8 @@ using test::Seen;
 using test::WatchingSink;
 using Status = Source::Status;
 
-/// Sequence numbers rise, each names its frame, and every raw picture is whole. Returns how many are missing
-/// before `total`.
+/// Sequence numbers increase and identify their frames, and every raw image is complete. Returns the number
+/// missing before `total`.
 std::uint64_t check_order(const std::vector<Seen>& seen, std::uint64_t total) {
     std::uint64_t next = 0;
     std::uint64_t missing = 0;
@@ -55,7 +55,7 @@ TEST(Pipeline, AThousandFramesOfAFileArriveInOrder) {
     EXPECT_EQ(sink->after_close, 0);
 }
 
-TEST(Pipeline, SlotsAreThereBeforeTheFirstFrame) {
+TEST(Pipeline, SlotsAreAllocatedBeforeTheFirstFrame) {
     Pipeline* running = nullptr;
     std::atomic<int> free{-1};
     Pipeline pipeline(std::make_unique<test::ScriptedSource>(test::camera_info(),
@@ -91,7 +91,7 @@ TEST(Pipeline, AFileWaitsForASlowSink) {
     EXPECT_EQ(pipeline.stats().drops.total(), 0U);
 }
 
-TEST(Pipeline, FewerSlotsThanTheFlowHoldsAreNotTaken) {
+TEST(Pipeline, TheNumberOfSlotsHasAMinimum) {
     Pipeline pipeline(test::file_of(50), Chain(), options(1));
     pipeline.start();
     EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
@@ -130,7 +130,7 @@ TEST(Pipeline, ALiveSourceDropsAndEveryDropIsCounted) {
         EXPECT_EQ(one.sequence, one.index);
 }
 
-TEST(Pipeline, FramesLostBeforeTheyReachUsLeaveAGapAndACount) {
+TEST(Pipeline, FramesLostAtTheSourceLeaveAGapAndAreCounted) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.offered == 10)
@@ -262,7 +262,7 @@ TEST(Pipeline, ASizeThatChangesWithEveryFrameDoesNotFillTheMemory) {
         } else {
             ASSERT_TRUE(eventually([&] { return sink->pushing == 1; }));
         }
-        // Time for the fault, not for the right behaviour: unbounded, all 500 would be queued long before.
+        // Waits for a possible fault: unbounded, all 500 would be queued long before.
         EXPECT_FALSE(eventually([&] { return pipeline.stats().queue_depth > 16; }, std::chrono::seconds(1)));
         sink->shut(false);
         ASSERT_TRUE(eventually([&] {
@@ -277,7 +277,7 @@ TEST(Pipeline, ASizeThatChangesWithEveryFrameDoesNotFillTheMemory) {
     }
 }
 
-TEST(Pipeline, ColourIsMadeGreyAndSaidOnce) {
+TEST(Pipeline, ColourBecomesGreyAndIsReportedOnce) {
     const Shape colour{24, 17, 3, PixelType::u8};
     auto source = std::make_unique<test::ScriptedSource>(
         test::file_info(colour), [colour](test::ScriptedSource& self, FramePort& port) {
@@ -304,7 +304,7 @@ TEST(Pipeline, ColourIsMadeGreyAndSaidOnce) {
     EXPECT_EQ(result.raw.shape(), colour) << "the raw picture stays in colour";
 }
 
-TEST(PipelineSinks, OneThatCannotOpenIsNotAdded) {
+TEST(PipelineSinks, ASinkThatCannotOpenIsNotAdded) {
     class Shut final : public WatchingSink {
         void open(const StreamInfo&) override { throw RunError("The folder /nowhere does not exist."); }
     };
@@ -315,7 +315,7 @@ TEST(PipelineSinks, OneThatCannotOpenIsNotAdded) {
     EXPECT_EQ(pipeline.status().state, RunState::running);
 }
 
-TEST(PipelineSinks, WhenOneCannotOpenAtStartTheOthersAreClosedAgain) {
+TEST(PipelineSinks, IfOneCannotOpenAtStartTheOthersAreClosed) {
     class Shut final : public WatchingSink {
         void open(const StreamInfo&) override { throw RunError("The folder /nowhere does not exist."); }
     };
@@ -330,12 +330,12 @@ TEST(PipelineSinks, WhenOneCannotOpenAtStartTheOthersAreClosedAgain) {
     EXPECT_TRUE(first->closed());
     EXPECT_EQ(first->count(), 0U);
     EXPECT_TRUE(test::threads_gone(threads));
-    pipeline.start(); // without them
+    pipeline.start(); // without the sinks
     EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
     EXPECT_EQ(pipeline.stats().processed, 100U);
 }
 
-TEST(PipelineSinks, OneThatThrowsIsTakenOutLoudlyAndTheRunGoesOn) {
+TEST(PipelineSinks, ASinkThatThrowsIsRemovedAndTheRunContinues) {
     Pipeline pipeline(test::file_of(100), Chain(), options());
     test::Listener listener(pipeline);
     const auto bad = std::make_shared<WatchingSink>();

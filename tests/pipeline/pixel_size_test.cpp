@@ -1,19 +1,19 @@
-// How large a pixel of a chain's results is: held against the shapes that every stage really gives.
+// Size of a result pixel, compared with the shapes of every stage's output.
 #include "pipeline/scale/pixel_size.hpp"
 
 #include <gtest/gtest.h>
 
 namespace specklescope::pixel_size_test {
 
-/// What the stage makes of a picture 120×96, of the first type and channels that it takes.
+/// Output shape of the stage for an image of 120×96, with its first type and channels.
 Shape given(const StageType& type, const Params& params) {
     const Shape input{120, 96, type.channels.front(), type.types.front()};
     return type.make_host(params)->prepare(input);
 }
 
-TEST(PixelSize, IsThatOfTheShapesThatStagesGive) {
+TEST(PixelSize, MatchesTheShapesOfStages) {
     for (const StageType& type : stage_types()) {
-        // What a conversion expects, it is told: no stage is before it.
+        // A conversion gets its input quantity explicitly, since no stage is before it.
         std::vector<std::string> variants = {std::string(type.name) +
                                              (type.settle ? ":input=contrast2" : "")};
         if (type.table->find("factor"))
@@ -24,7 +24,7 @@ TEST(PixelSize, IsThatOfTheShapesThatStagesGive) {
             chain.add(text);
             const Shape shape = given(type, chain.stages().front().params);
             const double side = source_pixels_per_pixel(chain);
-            // A border that is cut off takes a few pixels; what joins pixels halves the picture at least.
+            // A cropped border costs a few pixels; combining pixels at least halves the image.
             const int whole = static_cast<int>(120 / side);
             EXPECT_LE(std::max(shape.width, shape.height), whole) << text;
             EXPECT_GT(std::max(shape.width, shape.height), whole * 3 / 4) << text;

@@ -1,4 +1,4 @@
-// What a chain keeps when it is edited, and when it forgets: histories, warm-up, buttons, notes.
+// State that a chain keeps or loses when edited: windows, warm-up, buttons, notes.
 #include "base/error.hpp"
 #include "config/settings.hpp"
 #include "pipeline/plan.hpp"
@@ -12,16 +12,16 @@ namespace specklescope::plan_test {
 
 using test::eventually;
 
-/// A stage that counts the frames it has taken in: its result is that number in every pixel, plus what it
-/// reads, so that a chain of them tells its histories apart.
+/// A stage that counts its frames: its result is that number in every pixel, plus its input, so that the
+/// windows of a chain can be told apart.
 struct CountParams {
     int wanted = 4;     ///< rebuild
     double weight = 1;  ///< free
-    double gain = 1000; ///< free: of what it reads
+    double gain = 1000; ///< free: factor of its input
     int clear = 0;      ///< button
     std::string label;  ///< rebuild
 };
-int made = 0; ///< stages that were made since the test began
+int made = 0; ///< stages made since the test began
 
 class CountStage final : public HostStage {
 public:
@@ -111,7 +111,7 @@ protected:
         executor_->submit(std::move(frame), true, again);
         return *executor_->collect(true);
     }
-    /// What the histories hold: 3002 is 3 in the first stage, 2 in the second.
+    /// Content of the windows: 3002 is 3 in the first stage, 2 in the second.
     static int held(const Result& result) {
         return static_cast<int>(result.image.host().as<float>().row(1)[2]);
     }
@@ -123,7 +123,7 @@ protected:
     std::uint64_t version_ = 0;
 };
 
-TEST_F(PlanTest, AnEditOfALaterStageKeepsTheHistoryBeforeItAndRestartsTheRest) {
+TEST_F(PlanTest, AnEditOfALaterStageKeepsEarlierWindowsAndRestartsTheRest) {
     use(chain_of({count("a"), count("b"), count("c")}));
     for (int i = 1; i <= 3; ++i)
         EXPECT_EQ(next(), i * 1001001);
@@ -134,7 +134,7 @@ TEST_F(PlanTest, AnEditOfALaterStageKeepsTheHistoryBeforeItAndRestartsTheRest) {
     EXPECT_EQ(next(), 1001001);
 }
 
-TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsHistory) {
+TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsWindow) {
     use(chain_of({count("a"), count("b"), count("c")}));
     next();
     EXPECT_EQ(next(), 2002002);
@@ -143,7 +143,7 @@ TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsHistory) {
     EXPECT_EQ(next(), 4004002);
 }
 
-TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
+TEST_F(PlanTest, AddingRemovingAndMovingStagesKeepsEarlierStages) {
     use(chain_of({count("a")}));
     next();
     EXPECT_EQ(next(), 2);
@@ -152,7 +152,7 @@ TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
     EXPECT_EQ(next(), 4002);
     use(chain_of({count("a"), count("c"), count("b")}));
     EXPECT_EQ(next(), 5001001);
-    use(chain_of({count("a"), count("b")})); // not the "b" it knew: that one came behind "c"
+    use(chain_of({count("a"), count("b")})); // not the earlier "b", which came after "c"
     EXPECT_EQ(next(), 6001);
     use(chain_of({count("b"), count("a")}));
     EXPECT_EQ(next(), 1001);
@@ -162,7 +162,7 @@ TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
     EXPECT_EQ(next(), 1) << "a stage that was taken out does not come back with its past";
 }
 
-TEST_F(PlanTest, AnEditThatIsRefusedChangesNoHistory) {
+TEST_F(PlanTest, ARefusedEditChangesNoWindow) {
     use(chain_of({count("a"), count("b")}));
     next();
     EXPECT_EQ(next(), 2002);
@@ -172,7 +172,7 @@ TEST_F(PlanTest, AnEditThatIsRefusedChangesNoHistory) {
     EXPECT_EQ(next(), 4004);
 }
 
-TEST_F(PlanTest, AFreeEditMakesNothingAnew) {
+TEST_F(PlanTest, AFreeEditRebuildsNothing) {
     Chain chain = chain_of({count("a"), count("b")});
     use(chain);
     next();
@@ -186,7 +186,7 @@ TEST_F(PlanTest, AFreeEditMakesNothingAnew) {
     EXPECT_EQ(next(), 1000 + 5) << "the weight of the stage behind holds for the new one too";
 }
 
-TEST_F(PlanTest, AFreeEditTogetherWithARebuildReachesTheStagesThatAreKept) {
+TEST_F(PlanTest, AFreeEditWithARebuildReachesKeptStages) {
     Chain chain = chain_of({count("a"), count("b")});
     use(chain);
     next();
@@ -211,7 +211,7 @@ TEST_F(PlanTest, AButtonActsOnceAndOnItsOwnStage) {
     EXPECT_EQ(next(), 12002) << "another edit does not press it again";
 }
 
-TEST_F(PlanTest, AFrameThatDoesNotFollowMakesEveryStageForget) {
+TEST_F(PlanTest, ADiscontinuityResetsEveryStage) {
     use(chain_of({count("a"), count("b")}));
     next();
     next();
@@ -234,14 +234,15 @@ TEST_F(PlanTest, AFrameThatFailsIsAGap) {
     EXPECT_EQ(next(), 2);
 }
 
-TEST_F(PlanTest, AFrameOnceMoreIsNotTakenInTwice) {
+TEST_F(PlanTest, ARepeatedFrameIsNotAddedTwice) {
     use(chain_of({count("a"), count("b")}));
     EXPECT_EQ(next(false, true), 1001);
     EXPECT_EQ(next(true, true), 1001) << "the mark of the first frame does not restart it";
     EXPECT_EQ(next(), 2002);
     EXPECT_EQ(next(true), 2002);
     use(chain_of(
-        {count("a"), count("B")})); // an edit in a pause: the new stage takes the frame, the old one not
+        // an edit while paused: the new stage adds the frame, the old one does not
+        {count("a"), count("B")}));
     EXPECT_EQ(next(true), 2001);
     EXPECT_EQ(next(true), 2001);
     EXPECT_EQ(next(), 3002);
@@ -259,7 +260,7 @@ TEST_F(PlanTest, WarmupIsOfTheFirstStageThatStillFills) {
     EXPECT_EQ(to_string(submit(false, true).warmup), "count 1/2");
 }
 
-TEST_F(PlanTest, NotesAreOneAStageAndFollowEdits) {
+TEST_F(PlanTest, NotesArePerStageAndFollowEdits) {
     use(chain_of({count("a"), count(""), count("c")}));
     EXPECT_EQ(*submit().notes, (StageNotes{"a", "", "c"}));
     use(chain_of({count("a"), count("b")}));
@@ -289,7 +290,7 @@ TEST(PlanText, ButtonsMakeNoDifferenceThatNeedsARebuild) {
 
 // --- through the pipeline ---
 
-TEST(PlanPipeline, StatisticsTellWarmupAndTimeEveryStageOfAName) {
+TEST(PlanPipeline, StatisticsContainWarmupAndTimesOfEqualStages) {
     Pipeline pipeline(test::file_of(3, {16, 8, 1, PixelType::u16}), chain_of({count("a", 2), count("b", 9)}),
                       test::options());
     pipeline.start();
@@ -305,7 +306,7 @@ TEST(PlanPipeline, StatisticsTellWarmupAndTimeEveryStageOfAName) {
     EXPECT_NE(json.find("\"wanted\": 9"), std::string::npos) << json;
 }
 
-TEST(PlanPipeline, TimesOfStagesOfOneNameAreKeptApart) {
+TEST(PlanPipeline, TimesOfEqualStagesAreSeparate) {
     Stats stats;
     for (int i = 0; i < 3; ++i) {
         Result result;
@@ -323,7 +324,7 @@ TEST(PlanPipeline, TimesOfStagesOfOneNameAreKeptApart) {
     EXPECT_DOUBLE_EQ(s.stages[1].last_ms, 5);
 }
 
-/// What the sink saw of the first stage's history, frame by frame.
+/// The first stage's window as seen by the sink, frame by frame.
 std::vector<int> histories(std::unique_ptr<Source> source, std::size_t frames) {
     Pipeline pipeline(std::move(source), chain_of({count("a")}), test::options());
     const auto sink = std::make_shared<test::WatchingSink>();
@@ -341,7 +342,7 @@ std::vector<int> histories(std::unique_ptr<Source> source, std::size_t frames) {
     return seen;
 }
 
-TEST(PlanPipeline, ASourceThatSaysItStartsOverRestartsHistories) {
+TEST(PlanPipeline, ADeclaredDiscontinuityRestartsWindows) {
     auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.offered == 8)
@@ -354,7 +355,7 @@ TEST(PlanPipeline, ASourceThatSaysItStartsOverRestartsHistories) {
     EXPECT_EQ(histories(std::move(source), 8), (std::vector<int>{1, 2, 3, 1, 1, 2, 3, 4}));
 }
 
-TEST(PlanPipeline, ASourceThatIsOpenedAgainRestartsHistories) {
+TEST(PlanPipeline, AReopenedSourceRestartsWindows) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.offered == 3 && self.opened == 1)
@@ -367,7 +368,7 @@ TEST(PlanPipeline, ASourceThatIsOpenedAgainRestartsHistories) {
     EXPECT_EQ(histories(std::move(source), 6), (std::vector<int>{1, 2, 3, 1, 2, 3}));
 }
 
-TEST(PlanPipeline, AnEditInAPauseShowsTheFrameAndTakesNothingIn) {
+TEST(PlanPipeline, AnEditWhilePausedShowsTheFrameWithoutAddingIt) {
     Chain chain = chain_of({count("a"), count("b")});
     chain.stages()[0].params.set("gain", 0.0);
     Pipeline pipeline(test::file_of(1000), chain, test::options());

@@ -1,4 +1,4 @@
-// How many slots a run has, and what is said when there is no memory for them.
+// Number of slots of a run, and the error without memory for them.
 #include "tests/support/no_memory.hpp"
 #include "tests/support/running.hpp"
 
@@ -8,7 +8,7 @@ namespace specklescope::ring_size_test {
 
 using test::options;
 
-/// Slots that a run has whose options leave their number open.
+/// Number of slots for options that do not set it.
 int slots_of(const SourceInfo& info) {
     Pipeline pipeline(std::make_unique<test::ScriptedSource>(
                           info, [](test::ScriptedSource&, FramePort&) { return test::nothing(); }),
@@ -20,11 +20,11 @@ int slots_of(const SourceInfo& info) {
 TEST(RingSize, AFastCameraHasSlotsForEightyMilliseconds) {
     SourceInfo info = test::camera_info();
     EXPECT_EQ(slots_of(info), 16);
-    info.rate = 150; // 12 frames: less than anyone has
+    info.rate = 150; // 12 frames: below the minimum
     EXPECT_EQ(slots_of(info), 16);
     info.rate = 1000;
     EXPECT_EQ(slots_of(info), 80);
-    info.rate = 1e9; // no camera: what it says is not believed above 10 kHz
+    info.rate = 1e9; // no real camera: rates above 10 kHz are not believed
     EXPECT_EQ(slots_of(info), 800);
     info.shape = {2048, 2048, 1, PixelType::u16}; // 512 MiB hold 64
     EXPECT_EQ(slots_of(info), 64);
@@ -35,7 +35,7 @@ TEST(RingSize, AFastCameraHasSlotsForEightyMilliseconds) {
 }
 
 #ifdef SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
-TEST(RingSize, WhatTheSystemRefusesIsSaidInMiB) {
+TEST(RingSize, ARefusedAllocationIsReportedInMiB) {
     EXPECT_EQ(test::said_without_memory([] { host_memory()->allocate(std::size_t{48} << 20); }),
               "No room for 48 MiB of frames; use a smaller image or fewer slots.");
 }

@@ -1,6 +1,6 @@
-// Frames given to several executors in turn: order, room, edits, refusals.
+// Frames assigned to several executors in rotation: order, capacity, edits, refusals.
 #include "base/error.hpp"
-#include "pipeline/round_robin_executor.hpp"
+#include "pipeline/executor.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ std::shared_ptr<const Chain> chain_of(const std::string& text) {
     return chain;
 }
 
-/// The host's, but with several frames in flight and each result `delay` calls of collect() late.
+/// A host executor with several frames in flight, each result delayed by `delay` calls of collect().
 class LateExecutor final : public Executor {
 public:
     LateExecutor(int room, int delay) : host_(make_host_executor(1)), room_(room), delay_(delay) {}
@@ -37,7 +37,7 @@ public:
         done_.push_back(*host_->collect(true));
         Result& result = done_.back();
         const HostView pixels = result.image.host();
-        result.device_image = borrowed_device_frame({pixels.data, pixels.shape, pixels.pitch}); // as if
+        result.device_image = borrowed_device_frame({pixels.data, pixels.shape, pixels.pitch}); // simulated
         if (leaves)
             result.memory = std::make_shared<NoMemory>();
     }
@@ -64,7 +64,7 @@ private:
     int room_, delay_, calls_ = 0;
 };
 
-TEST(Dealing, ResultsComeBackInOrderWhoeverIsLate) {
+TEST(Dealing, ResultsAreReturnedInOrder) {
     std::vector<std::unique_ptr<Executor>> members;
     for (const int delay : {3, 0, 7})
         members.push_back(std::make_unique<LateExecutor>(2, delay));
@@ -100,7 +100,7 @@ TEST(Dealing, ResultsComeBackInOrderWhoeverIsLate) {
     EXPECT_EQ(next, 200U);
 }
 
-TEST(Dealing, AChainIsTakenByAllOrByNone) {
+TEST(Dealing, AChainIsSetOnAllOrNone) {
     std::vector<std::unique_ptr<Executor>> members;
     members.push_back(std::make_unique<LateExecutor>(1, 0));
     auto last = std::make_unique<LateExecutor>(1, 0);
@@ -117,7 +117,7 @@ TEST(Dealing, AChainIsTakenByAllOrByNone) {
     }
 }
 
-TEST(Dealing, PixelsOnADeviceStayWithAResultThatHasMemoryOfItsOwnThere) {
+TEST(Dealing, DevicePixelsStayWithResultsThatOwnTheirMemory) {
     for (const bool leaves : {true, false}) {
         std::vector<std::unique_ptr<Executor>> members;
         auto only = std::make_unique<LateExecutor>(1, 0);
@@ -132,7 +132,7 @@ TEST(Dealing, PixelsOnADeviceStayWithAResultThatHasMemoryOfItsOwnThere) {
     }
 }
 
-TEST(Dealing, AFrameWithoutASlotIsLostWithTheSentenceOfWhoHadNone) {
+TEST(Dealing, AFrameWithoutASlotIsLostWithTheMembersError) {
     std::vector<std::unique_ptr<Executor>> members;
     auto only = std::make_unique<LateExecutor>(1, 0);
     only->full = true;
@@ -149,7 +149,7 @@ TEST(Dealing, AFrameWithoutASlotIsLostWithTheSentenceOfWhoHadNone) {
     EXPECT_EQ(dealer->in_flight(), 0);
 }
 
-TEST(Dealing, AChainWithAHistoryIsRefused) {
+TEST(Dealing, AStatefulChainIsRefused) {
     std::vector<std::unique_ptr<Executor>> members;
     members.push_back(make_host_executor(1));
     const auto dealer = make_round_robin_executor(std::move(members));

@@ -1,4 +1,4 @@
-// Statistics against exact answers of known data.
+// Statistics compared with exact results of known data.
 #include "pipeline/stats.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ void expect_quantiles(const std::vector<double>& samples) {
     const LatencySummary summary = histogram.summary();
     EXPECT_EQ(summary.count, samples.size());
     EXPECT_DOUBLE_EQ(summary.max_ms, *std::max_element(samples.begin(), samples.end()));
-    // A bucket is 2 % wide and the middle is reported: 1 % either way (√1.02 exactly), and never beyond the
-    // max.
+    // A bucket is 2 % wide and its centre is reported: 1 % either way (√1.02 exactly), and never beyond the
+    // maximum.
     const double tolerance = std::sqrt(1.02) - 1 + 1e-9;
     EXPECT_NEAR(summary.median_ms / exact_quantile(samples, 0.5), 1, tolerance);
     EXPECT_NEAR(summary.p95_ms / exact_quantile(samples, 0.95), 1, tolerance);
@@ -66,7 +66,7 @@ TEST(LatencyHistogram, EndsOfItsRangeAndBeyond) {
     histogram.add(90'000); // within 100 s
     EXPECT_NEAR(histogram.summary().median_ms, 90'000, 900);
     histogram.clear();
-    histogram.add(1e9); // beyond: counted in the last bucket, the maximum is still true
+    histogram.add(1e9); // beyond: counted in the last bucket, the maximum is still exact
     EXPECT_EQ(histogram.summary().count, 1U);
     EXPECT_GE(histogram.summary().median_ms, 99'000);
     EXPECT_EQ(histogram.summary().max_ms, 1e9);
@@ -123,7 +123,7 @@ TEST_F(RateMeterTest, SilenceCountsFromTwoIntervalsOn) {
     EXPECT_NEAR(meter.rate(now + 100ms), 90 / 1.0, 1e-6);
 }
 
-TEST_F(RateMeterTest, FallsWhenEventsStopAndNeverRisesMeanwhile) {
+TEST_F(RateMeterTest, FallsMonotonicallyWhenEventsStop) {
     tick_every(10ms, 2000);
     double before = meter.rate(now);
     for (int i = 0; i < 150; ++i) {
@@ -183,7 +183,7 @@ TEST(Stats, CountsOfTheLastFrameTheWorstAndAll) {
             result.warmup = {"temporal", 1, 3};
         stats.record(result, true);
     };
-    // raw_samples changes with the size of the frames: the worst is that of the largest share.
+    // raw_samples changes with the frame size: the worst frame has the largest fraction.
     frame(10, {.undefined = 600, .saturated = 2, .windows = 100, .raw_saturated = 1, .raw_samples = 600},
           true);
     frame(11,
@@ -235,7 +235,7 @@ TEST(Stats, RowsAreTheStepsOfTheNewestChainWithTheirNotes) {
             rows += stage.name + (stage.note.empty() ? "" : "=" + stage.note) + " ";
         return rows;
     };
-    // The stage at place 0 is left out and has no time; what is said of it belongs to nobody else.
+    // The stage at place 0 is skipped and has no time; its note must not be assigned to another stage.
     EXPECT_EQ(run({{"convert", -1}, {"gaussian", 1}, {"speckle", 2}}, {"left out", "binomial", ""}),
               "convert gaussian=binomial speckle ");
     EXPECT_EQ(run({{"background", 0}, {"gaussian", 1}, {"speckle", 2}}, {"dark", "binomial", ""}),
@@ -259,10 +259,10 @@ TEST(Stats, TimeBeginsWithTheRun) {
     EXPECT_LE(seconds, std::chrono::duration<double>(SteadyClock::now() - before).count());
 }
 
-TEST(Stats, TheRateLeavesOutWhatWasSetUpBefore) {
+TEST(Stats, TheRateExcludesSetUp) {
     Stats stats;
     stats.start();
-    const auto begin = SteadyClock::now() + 5s; // the first frame comes 5 s after the start
+    const auto begin = SteadyClock::now() + 5s; // the first frame arrives 5 s after the start
     for (int i = 0; i < 31; ++i) {
         Result result;
         result.info.arrival = begin + i * 20ms;
@@ -324,7 +324,7 @@ StatsSnapshot full_snapshot() {
     return s;
 }
 
-TEST(Stats, JsonHoldsEverything) {
+TEST(Stats, JsonContainsEverything) {
     const StatsSnapshot s = full_snapshot();
     const auto json = nlohmann::json::parse(to_json(s));
     EXPECT_EQ(json["source"], s.source);
@@ -379,7 +379,7 @@ TEST(Stats, JsonHoldsEverything) {
     EXPECT_EQ(json["running_s"], 1.75);
 }
 
-TEST(Stats, TransferIsToldWithTheReasonsOfEveryCopy) {
+TEST(Stats, TransferListsTheReasonOfEveryCopy) {
     EXPECT_EQ(to_string(TransferCounts{}), "");
     Stats stats;
     stats.in_place = 7;

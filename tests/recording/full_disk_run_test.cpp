@@ -1,5 +1,5 @@
 // What a run leaves of its recordings on a disk that becomes full, in a world of its own.
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"

@@ -17,24 +17,19 @@ using namespace test;
 
 constexpr const char* kLongAgo = "2019-03-04T05:06:07Z";
 
-/// The description of a file and those of its frames, as tests of their own find them.
-std::pair<Json, std::vector<Json>> descriptions(const std::string& path) {
+/// The descriptions of the frames of a .raw or .tiff.
+std::vector<Json> frame_descriptions(const std::string& path) {
     std::vector<Json> frames;
-    if (path.ends_with(".mkv"))
-        return {video_tags(path), frames};
-    if (path.ends_with(".raw")) {
-        std::ifstream lines(path + ".jsonl");
-        for (std::string line; std::getline(lines, line);)
-            frames.push_back(Json::parse(line));
-        Json file = frames.at(0);
-        frames.erase(frames.begin());
-        return {file, frames};
+    if (path.ends_with(".tiff")) {
+        for (const Page& page : read_stack(path))
+            frames.push_back(frames.empty() ? page.description.at("frame") : page.description);
+        return frames;
     }
-    for (const Page& page : read_stack(path))
-        frames.push_back(page.description);
-    Json file = frames.at(0);
-    frames[0] = file.at("frame");
-    return {file, frames};
+    std::ifstream lines(path + ".jsonl");
+    std::string line;
+    for (std::getline(lines, line); std::getline(lines, line);)
+        frames.push_back(Json::parse(line));
+    return frames;
 }
 
 /// As if the file had been recorded then: a date of the same length.
@@ -76,7 +71,7 @@ TEST_P(Generations, KeepTheDateAndTheTimesOfTheFirst) {
                       c = std::string("c") + GetParam();
     run({"synthetic?width=96&height=64&live=false&rate=37", "--frames", "5", "--stage", "none",
          "--record-raw", a});
-    EXPECT_FALSE(descriptions(folder / a).first.contains("processed"));
+    EXPECT_FALSE(description_of(folder / a).contains("processed"));
     age((folder / a) + (std::string(GetParam()) == ".raw" ? ".jsonl" : ""));
     run({a, "--stage", "speckle:radius=2,output=sfi", "--record", b});
     write_file(folder / "r.json",
@@ -88,7 +83,7 @@ TEST_P(Generations, KeepTheDateAndTheTimesOfTheFirst) {
     const std::vector<std::int64_t> first = times(a);
     ASSERT_EQ(first.size(), 5U);
     for (const std::string& name : {b, c}) {
-        const Json file = descriptions(folder / name).first;
+        const Json file = description_of(folder / name);
         EXPECT_EQ(file.at("started"), kLongAgo) << name;
         EXPECT_GT(file.at("processed").get<std::string>(), "2026") << name;
         EXPECT_GT(file.at("processed_arrival_ns"), 0);
@@ -108,7 +103,7 @@ TEST_P(Generations, OfResultsKeepWhatWasCounted) {
     const std::string settings = a + "?full_scale=60"; // a camera of which many samples are saturated
     run({settings, "--stage", "speckle:radius=2,output=sfi", "--record", b});
     run({b, "--stage", "none", "--record", c});
-    const std::vector<Json> second = descriptions(folder / b).second, third = descriptions(folder / c).second;
+    const std::vector<Json> second = frame_descriptions(folder / b), third = frame_descriptions(folder / c);
     ASSERT_EQ(second.size(), 4U);
     ASSERT_EQ(third.size(), 4U);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -257,7 +252,7 @@ TEST(Snapshots, OfStrangersHaveNoDate) {
     sink->open(stream);
     sink->push(maker.make(0), true);
     sink->close();
-    const Json file = descriptions(folder / "b.tiff").first;
+    const Json file = description_of(folder / "b.tiff");
     EXPECT_TRUE(file.at("started").is_null()) << file;
     EXPECT_TRUE(file.at("processed").is_string());
 }

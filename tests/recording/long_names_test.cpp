@@ -1,5 +1,5 @@
 // Names as long as file systems allow: what the program adds to them is known before the first frame.
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "files/whole_file.hpp"
 #include "recording/lines/lines.hpp"
 #include "tests/recording/record_helpers.hpp"

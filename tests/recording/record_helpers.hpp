@@ -216,6 +216,18 @@ inline Json video_tags(const std::string& path) {
     return json;
 }
 
+/// The description of a recording, read without the program's own reader.
+inline Json description_of(const std::string& path) {
+    if (path.ends_with(".mkv"))
+        return video_tags(path);
+    if (path.ends_with(".tiff"))
+        return read_stack(path).at(0).description;
+    std::ifstream lines(path + ".jsonl");
+    std::string first;
+    std::getline(lines, first);
+    return Json::parse(first);
+}
+
 /// Records frames first…first+count−1 as a file would, and returns the final status.
 inline SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t first,
                          std::uint64_t count) {

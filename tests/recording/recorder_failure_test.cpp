@@ -1,6 +1,6 @@
 // Recording when things go wrong: kill -9, a full disk, an encoder that cannot keep up. A child process of
 // this same program records; what it leaves behind is read here.
-#include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/eventually.hpp"
 

@@ -151,18 +151,6 @@ void offer(Sink& sink, Maker& maker, std::uint64_t n, bool dropped = false) {
     sink.push(result, true);
 }
 
-Json totals_of(const std::string& path) {
-    if (path.ends_with(".mkv"))
-        return video_tags(path);
-    if (path.ends_with(".raw")) {
-        std::ifstream lines(path + ".jsonl");
-        std::string first;
-        std::getline(lines, first);
-        return Json::parse(first);
-    }
-    return read_stack(path).at(0).description;
-}
-
 class RecorderTotals : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecorderTotals, TellADropFromAGapThatFollowsIt) {
@@ -182,7 +170,7 @@ TEST_P(RecorderTotals, TellADropFromAGapThatFollowsIt) {
     EXPECT_EQ(status.written, 4U);
     EXPECT_EQ(status.dropped, 2U);
     EXPECT_EQ(status.lost_before, 4U);
-    const Json totals = totals_of(status.path);
+    const Json totals = description_of(status.path);
     EXPECT_EQ(totals.at("written"), 4);
     EXPECT_EQ(totals.at("dropped"), 2);
     EXPECT_EQ(totals.at("lost_before_recorder"), 4);
@@ -204,7 +192,7 @@ TEST_P(RecorderTotals, TellWhatWasLostBehindTheLastFrameOfTheFile) {
     EXPECT_EQ(status.written, 2U);
     EXPECT_EQ(status.dropped, 3U);
     EXPECT_EQ(status.lost_before, 5U);
-    const Json totals = totals_of(status.path);
+    const Json totals = description_of(status.path);
     EXPECT_EQ(totals.at("written"), 2);
     EXPECT_EQ(totals.at("dropped"), 3);
     EXPECT_EQ(totals.at("lost_before_recorder"), 5);
@@ -228,10 +216,10 @@ TEST_P(RecorderTotals, SayHowTheSourcesClockRunsBesideOurs) {
             sink->push(result, true);
         }
         sink->close();
-        const Json totals = totals_of(sink->status().before.at(0).path);
+        const Json totals = description_of(sink->status().before.at(0).path);
         EXPECT_EQ(totals.contains("clock"), !clock.empty());
         EXPECT_EQ(totals.contains("capture_clock"), !clock.empty());
-        EXPECT_FALSE(totals_of(sink->status().path).contains("clock"));
+        EXPECT_FALSE(description_of(sink->status().path).contains("clock"));
         if (clock.empty())
             continue;
         EXPECT_EQ(totals.at("capture_clock"), clock);
@@ -265,7 +253,7 @@ TEST_P(RecorderTotals, EachFileAfterAChangeOfSizeHasItsOwn) {
     const std::string paths[] = {status.before[0].path, status.before[1].path, status.path};
     const int wanted[][3] = {{2, 1, 2}, {2, 2, 1}, {1, 0, 0}};
     for (std::size_t i = 0; i < 3; ++i) {
-        const Json totals = totals_of(paths[i]);
+        const Json totals = description_of(paths[i]);
         EXPECT_EQ(totals.at("written"), wanted[i][0]) << paths[i];
         EXPECT_EQ(totals.at("dropped"), wanted[i][1]) << paths[i];
         EXPECT_EQ(totals.at("lost_before_recorder"), wanted[i][2]) << paths[i];

@@ -1,75 +1,50 @@
-// What the recorders ask of the system, in order: stand-ins for pwritev() and fdatasync() in this program
-// that keep a log of one folder's files while somebody wants one, and let a test be the storage; for close(),
-// whose errors are those of other machines; and for getrandom(), whose chances nobody waits for.
+// Stand-ins in this program for calls of the system, so that a test can be the storage: fdatasync() and
+// pwritev(); close(), whose errors are those of other machines; getrandom(), whose chances are too rare;
+// operator new.
 #pragma once
 
-#include <sys/types.h>
-
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 namespace specklescope::test {
 
-/// Times are places in the order of all calls.
-struct StorageCall {
-    bool sync = false; ///< else a write
-    ino_t file = 0;
-    std::uint64_t begin = 0, end = 0; ///< end 0: it has not returned
-    std::uint64_t offset = 0;
-    std::string bytes{};
-};
-
-/// Keeps a log while it lives; one at a time.
+/// Counts calls of fdatasync() on regular files while it lives; one at a time.
 class StorageLog {
 public:
-    /// `storage` stands for fdatasync() and returns an error number, or 0; without it the system's is called.
+    /// `storage` replaces fdatasync() and returns an error number, or 0; without it the system's is called.
     explicit StorageLog(std::function<int()> storage = {});
     ~StorageLog();
     StorageLog(const StorageLog&) = delete;
     StorageLog& operator=(const StorageLog&) = delete;
-    /// Those begun so far, in the order in which they began.
-    std::vector<StorageCall> calls() const;
     std::size_t syncs() const; ///< begun
 };
 
-/// While it lives pwritev() takes no more than this at once, as it may.
-class ShortWrites {
+/// Sets a value while it lives.
+template <std::atomic<std::size_t>& value> class WhileItLives {
 public:
-    explicit ShortWrites(std::size_t most);
-    ~ShortWrites();
-    ShortWrites(const ShortWrites&) = delete;
-    ShortWrites& operator=(const ShortWrites&) = delete;
+    explicit WhileItLives(std::size_t of_test) : before_(value.exchange(of_test)) {}
+    WhileItLives(const WhileItLives&) = delete;
+    WhileItLives& operator=(const WhileItLives&) = delete;
+    ~WhileItLives() { value = before_; }
+    std::size_t left() const { return value; }
+
+private:
+    std::size_t before_;
 };
 
-/// While it lives closing a file that was written gives this error, as on a network file system whose disk is
-/// full.
-class LateError {
-public:
-    explicit LateError(int error);
-    ~LateError();
-    LateError(const LateError&) = delete;
-    LateError& operator=(const LateError&) = delete;
-};
-
-/// While it lives the first so many calls of getrandom() give the same bytes.
-class SameRandom {
-public:
-    explicit SameRandom(int calls);
-    ~SameRandom();
-    int left() const;
-    SameRandom(const SameRandom&) = delete;
-    SameRandom& operator=(const SameRandom&) = delete;
-};
-
-/// While it lives operator new fails for this many bytes and more.
-class LittleMemory {
-public:
-    explicit LittleMemory(std::size_t least);
-    ~LittleMemory();
-    LittleMemory(const LittleMemory&) = delete;
-    LittleMemory& operator=(const LittleMemory&) = delete;
-};
+// NOLINTBEGIN: read by the stand-ins
+inline std::atomic<std::size_t> bytes_of_a_write{SIZE_MAX}, error_of_closing{0}, same_random_calls{0},
+    bytes_that_fail{SIZE_MAX};
+// NOLINTEND
+/// pwritev() takes no more than this at once, as it may.
+using ShortWrites = WhileItLives<bytes_of_a_write>;
+/// Closing a file that was written gives this error, as on a network file system whose disk is full.
+using LateError = WhileItLives<error_of_closing>;
+/// So many calls of getrandom() give the same bytes.
+using SameRandom = WhileItLives<same_random_calls>;
+/// operator new fails for this many bytes and more.
+using LittleMemory = WhileItLives<bytes_that_fail>;
 
 } // namespace specklescope::test

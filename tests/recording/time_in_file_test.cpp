@@ -1,6 +1,6 @@
 // Where each frame lay in the file that it came from, jumps included, and where a time lies in a recording
 // whose frames do not come evenly: by their own times, in every format.
-#include "pipeline/timed_frames.hpp"
+#include "pipeline/source.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"

@@ -66,7 +66,7 @@ TEST(Untimed, TablesAndFilesHoldNoSeconds) {
     }
     ASSERT_EQ(run({"--rate", "100", "--record-raw", "timed.tiff"}).status, 0);
     const auto timed = open_image(folder / "timed.tiff");
-    ASSERT_TRUE(timed->next_page() && timed->go_to(5));
+    ASSERT_TRUE(timed->next_page() && timed->seek_page(5));
     EXPECT_EQ(timed->recorded().capture_ns, 50'000'000);
 }
 

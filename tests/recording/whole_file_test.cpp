@@ -1,7 +1,7 @@
 // Files where the system does what it may and seldom does: it takes a part of a write, a random name is
 // taken, or too many files are open.
 #include "base/error.hpp"
-#include "base/open_files.hpp"
+#include "base/system.hpp"
 #include "files/whole_file.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/recording/storage_calls.hpp"
@@ -44,7 +44,7 @@ TEST(WholeFile, ARandomNameThatIsTakenIsFollowedByAnother) {
         second(folder / "a.txt", UnnamedFile::Way::hidden);
     EXPECT_EQ(first.error(), 0);
     EXPECT_EQ(second.error(), 0) << "after two attempts at the name that the first has";
-    EXPECT_EQ(same.left(), 0);
+    EXPECT_EQ(same.left(), 0U);
     EXPECT_EQ(folder.names().size(), 2U);
     EXPECT_EQ(first.file().write_at(0, "1", 1), 0);
     EXPECT_EQ(second.file().write_at(0, "2", 1), 0);

@@ -1,10 +1,10 @@
-// Pixel formats of a camera over the real protocol, against numpy.
+// Pixel formats of a camera over the real protocol, compared with numpy.
 #include "tests/sources/camera_tests.hpp"
 #include "tests/support/file_tools.hpp"
 
 namespace specklescope::test::aravis_formats_test {
 
-/// Bytes of a frame of any format, and what each format makes of them.
+/// Bytes of a frame in any format, and their interpretation in each format.
 constexpr const char* kWriteFormats = R"(
 import numpy as np
 rng = np.random.default_rng(8)

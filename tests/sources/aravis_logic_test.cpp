@@ -1,4 +1,4 @@
-// Counting a camera's frames by its own numbers, software triggers by their answers, and its time.
+// Frame counts from a camera's frame numbers, software triggers and their answers, and camera time.
 #include "sources/aravis/camera_time.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
 constexpr std::int64_t kMs = 1'000'000;
 
-TEST(FrameNumbers, CountsWhatIsLeftOut) {
+TEST(FrameNumbers, CountsMissingNumbers) {
     FrameNumbers numbers;
     numbers.restart(false);
     EXPECT_EQ(numbers.missing_before(17, kAny), 0U) << "the first follows nothing";
@@ -21,7 +21,7 @@ TEST(FrameNumbers, CountsWhatIsLeftOut) {
     EXPECT_EQ(numbers.missing_before(22, kAny), 3U);
 }
 
-TEST(FrameNumbers, GoesOnAtOneBehindSixteenBits) {
+TEST(FrameNumbers, ContinuesAtOneAfterSixteenBits) {
     FrameNumbers numbers;
     numbers.restart(false);
     numbers.missing_before(65534, kAny);
@@ -50,7 +50,7 @@ TEST(FrameNumbers, DoesNotWrapInSixtyFourBits) {
     EXPECT_EQ(numbers.missing_before((std::uint64_t{1} << 40) + 2, kAny), (std::uint64_t{1} << 40) - 1);
 }
 
-TEST(FrameNumbers, LosesNothingWhereTheCountGoesBack) {
+TEST(FrameNumbers, CountsNothingIfTheNumberGoesBack) {
     FrameNumbers numbers;
     numbers.restart(false);
     numbers.missing_before(40000, kAny);
@@ -59,7 +59,7 @@ TEST(FrameNumbers, LosesNothingWhereTheCountGoesBack) {
     EXPECT_EQ(numbers.missing_before(40001, kAny), 1U);
 }
 
-TEST(FrameNumbers, BelievesNoGapThatIsLongerThanItsTime) {
+TEST(FrameNumbers, IgnoresGapsLargerThanTheElapsedTimeAllows) {
     for (const bool wide : {false, true}) {
         FrameNumbers numbers;
         numbers.restart(wide);
@@ -88,7 +88,7 @@ TEST(FrameNumbers, ADamagedNumberChangesNothing) {
     }
 }
 
-TEST(FramePace, IsAsLongAsTheCamerasStampsOrOursTell) {
+TEST(FramePace, FollowsTheCamerasStampsOrTheHostsTime) {
     FramePace pace;
     pace.restart(50);
     std::int64_t stamp = 1000 * kMs, here = 777 * kMs;
@@ -96,20 +96,20 @@ TEST(FramePace, IsAsLongAsTheCamerasStampsOrOursTell) {
     std::uint64_t most = pace.most_between(stamp += 20 * kMs, here += 20 * kMs);
     EXPECT_GE(most, 1U);
     EXPECT_LT(most, 30U);
-    most = pace.most_between(stamp += 2000 * kMs, here += 1 * kMs); // both had waited here
+    most = pace.most_between(stamp += 2000 * kMs, here += 1 * kMs); // both were delayed in the host
     EXPECT_GE(most, 100U);
     EXPECT_LT(most, 300U);
-    most = pace.most_between(stamp -= 60'000 * kMs, here += 2000 * kMs); // its clock began anew
+    most = pace.most_between(stamp -= 60'000 * kMs, here += 2000 * kMs); // its clock restarted
     EXPECT_GE(most, 100U);
     EXPECT_LT(most, 300U);
-    pace.restart(50); // one that puts no stamps on its frames
+    pace.restart(50); // a camera without time stamps
     pace.most_between(std::nullopt, here);
     most = pace.most_between(std::nullopt, here += 1 * kMs);
     EXPECT_GE(most, 100U) << "what waited here during a hiccup comes all at once";
     EXPECT_LT(most, 25'000U);
 }
 
-TEST(FramePace, LearnsFromACameraThatIsFasterThanItSays) {
+TEST(FramePace, LearnsFromACameraFasterThanStated) {
     for (const double says : {0.0, 10.0}) {
         FramePace pace;
         pace.restart(says);
@@ -127,7 +127,7 @@ TEST(FramePace, LearnsFromACameraThatIsFasterThanItSays) {
     }
 }
 
-TEST(Parts, WhatExceedsAPartIsToldWithTheNext) {
+TEST(Parts, TheRestIsReportedWithTheNextPart) {
     Parts parts;
     EXPECT_EQ(parts.take(0, 5), 0U);
     EXPECT_EQ(parts.take(7, 3), 3U);
@@ -148,7 +148,7 @@ struct TimedCamera {
     }
 };
 
-TEST(CameraTime, GoesOnWhereTheClockIsSet) {
+TEST(CameraTime, ContinuesWhenTheClockIsSet) {
     for (const std::int64_t by_ms : {-60'000, -25, 1'000, 3'600'000}) {
         SCOPED_TRACE(by_ms);
         TimedCamera camera;
@@ -164,11 +164,11 @@ TEST(CameraTime, GoesOnWhereTheClockIsSet) {
     }
 }
 
-TEST(CameraTime, FramesThatAreLateAreNoReason) {
+TEST(CameraTime, IgnoresLateFrames) {
     TimedCamera camera;
     const std::int64_t first = camera.next().ns;
     std::int64_t stamp = camera.stamp, here = camera.here;
-    for (int i = 1; i < 200; ++i) { // of 20 ms; 50 of them wait here for a second
+    for (int i = 1; i < 200; ++i) { // at 20 ms; 50 of them are delayed by a second
         stamp += 20 * kMs;
         const std::int64_t arrived = here + i * 20 * kMs;
         const std::int64_t taken = i >= 50 && i < 100 ? std::max(arrived, here + 100 * 20 * kMs) : arrived;
@@ -178,7 +178,7 @@ TEST(CameraTime, FramesThatAreLateAreNoReason) {
     }
 }
 
-TEST(CameraTime, ACoarseClockStandsAndIsNotSet) {
+TEST(CameraTime, ACoarseClockIsNotTakenAsSet) {
     CameraTime time;
     std::int64_t last = 0;
     for (int i = 1; i < 500; ++i) {
@@ -204,12 +204,12 @@ TEST(CameraTime, AFrameWithoutAStampLiesBetweenItsNeighbours) {
         EXPECT_NEAR(static_cast<double>(moment.ns), static_cast<double>(camera.stamp), 3.0 * kMs);
         last = moment.ns;
     }
-    CameraTime ours; // one that has no clock
+    CameraTime ours; // a camera without a clock
     EXPECT_EQ(ours.at(std::nullopt, 70 * kMs).ns, 70 * kMs);
     EXPECT_EQ(ours.at(std::nullopt, 95 * kMs).ns, 95 * kMs);
 }
 
-TEST(CameraTime, GoesOnOverAnOpeningAndTellsNobody) {
+TEST(CameraTime, ContinuesOverAReconnection) {
     TimedCamera camera;
     camera.next();
     const std::int64_t last = camera.next().ns;
@@ -220,14 +220,14 @@ TEST(CameraTime, GoesOnOverAnOpeningAndTellsNobody) {
     EXPECT_FALSE(moment.set);
     moment = camera.next();
     EXPECT_EQ(moment.ns, last + 7020 * kMs);
-    camera.time.reopened(); // it was not, and its clock went on
+    camera.time.reopened(); // it was not, and its clock continued
     moment = camera.next(7000);
     EXPECT_EQ(moment.ns, last + 14'020 * kMs);
     camera.stamp -= 500 * kMs;
     EXPECT_TRUE(camera.next().set) << "while it runs";
 }
 
-TEST(TriggerSeries, AnAnswerBehindItsTimeIsCountedOnce) {
+TEST(TriggerSeries, ALateAnswerIsCountedOnce) {
     TriggerSeries series(0, 0);
     const auto now = SteadyClock::time_point(1s);
     const auto send = [&](SteadyClock::time_point at) {
@@ -235,18 +235,18 @@ TEST(TriggerSeries, AnAnswerBehindItsTimeIsCountedOnce) {
         series.sent(at);
     };
     send(now);
-    EXPECT_EQ(series.give_up(now + 3s, 2s), 1U);
+    EXPECT_EQ(series.expire(now + 3s, 2s), 1U);
     EXPECT_EQ(series.answered(1), 1U) << "it has been counted";
     EXPECT_EQ(series.answered(1), 0U) << "and a frame that nobody asked for has not";
     send(now + 3s);
     EXPECT_EQ(series.answered(1), 0U);
     send(now + 4s);
-    EXPECT_EQ(series.give_up(now + 7s, 2s), 1U);
+    EXPECT_EQ(series.expire(now + 7s, 2s), 1U);
     send(now + 7s);
     EXPECT_EQ(series.answered(2), 1U) << "of two frames the first answers the one that was given up";
     send(now + 8s);
-    EXPECT_EQ(series.give_up(now + 11s, 2s), 1U);
-    EXPECT_EQ(series.give_up_all(), 0U);
+    EXPECT_EQ(series.expire(now + 11s, 2s), 1U);
+    EXPECT_EQ(series.abort_all(), 0U);
     EXPECT_EQ(series.answered(1), 0U) << "another camera answers none of those";
 }
 
@@ -266,12 +266,12 @@ TEST(TriggerSeries, KeepsItsPaceAndItsNumber) {
     EXPECT_FALSE(series.finished()) << "none is answered";
     series.answered(4);
     EXPECT_FALSE(series.finished());
-    EXPECT_EQ(series.give_up(now, 10s), 0U);
-    EXPECT_EQ(series.give_up(now + 11s, 10s), 1U);
+    EXPECT_EQ(series.expire(now, 10s), 0U);
+    EXPECT_EQ(series.expire(now + 11s, 10s), 1U);
     EXPECT_TRUE(series.finished());
 }
 
-TEST(TriggerSeries, MakesUpForAHiccupAndNotForAPause) {
+TEST(TriggerSeries, CatchesUpAfterAShortDelayOnly) {
     TriggerSeries series(100, 0);
     auto now = SteadyClock::time_point(1s);
     series.start(now);
@@ -287,7 +287,7 @@ TEST(TriggerSeries, MakesUpForAHiccupAndNotForAPause) {
     EXPECT_EQ(sent, 1);
 }
 
-TEST(TriggerSeries, SendsOnRequestWhetherItRunsOrNot) {
+TEST(TriggerSeries, SendsOnRequestAtAnyTime) {
     TriggerSeries series(0, 0);
     const auto now = SteadyClock::time_point(1s);
     series.start(now);
@@ -298,7 +298,7 @@ TEST(TriggerSeries, SendsOnRequestWhetherItRunsOrNot) {
     EXPECT_EQ(series.wait(now, 100ms), 0ms);
     series.sent(now);
     EXPECT_FALSE(series.due(now));
-    EXPECT_EQ(series.give_up_all(), 1U);
+    EXPECT_EQ(series.abort_all(), 1U);
 }
 
 } // namespace aravis_logic_test

@@ -1,5 +1,5 @@
-// GigE Vision over the real protocol: every frame, in order; exposure and pixel format as the camera has
-// them; a camera that dies and comes back.
+// GigE Vision over the real protocol: every frame, in order; the camera's exposure and pixel format; a camera
+// that fails and reconnects.
 #include "base/error.hpp"
 #include "sources/aravis/aravis_source.hpp"
 #include "sources/gst/gst_source.hpp"
@@ -47,8 +47,8 @@ protected:
     std::unique_ptr<FakeCamera> device_;
 };
 
-// Before the others: the library remembers for a while a camera that was there.
-TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
+// Before the others: the library remembers a camera for a while.
+TEST(AravisWithoutCamera, IsARunError) {
     if (!no_namespace.empty())
         GTEST_SKIP() << no_namespace; // there may be a camera on this network
     testing::internal::CaptureStderr();
@@ -62,7 +62,7 @@ TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
     EXPECT_EQ(said, "No camera can be opened; no GigE or USB3 Vision camera answers.");
 }
 
-// At an exposure of 10 ms its picture is (x + y + n) mod 255 with n the number of the frame.
+// At an exposure of 10 ms its image is (x + y + n) mod 255 for frame number n.
 TEST_F(Aravis, Mono8FramesAllComeInOrder) {
     const auto source = camera({{"format", "mono8"},
                                 {"exposure", "10"},
@@ -94,7 +94,7 @@ TEST_F(Aravis, Mono8FramesAllComeInOrder) {
 }
 
 TEST_F(Aravis, Mono16FramesAllComeInOrder) {
-    // This camera's words are big-endian, whatever its pixel format says.
+    // This camera sends big-endian words, independent of its pixel format.
     const auto source = camera({{"format", "mono16"},
                                 {"byteorder", "big"},
                                 {"exposure", "10"},
@@ -133,14 +133,14 @@ TEST_F(Aravis, ExposureIsSetWhileItRunsAndTheFramesCarryIt) {
     ASSERT_TRUE(read_frames(*source, port, 15));
     EXPECT_NEAR(port.frames.back().info.exposure_ms, 40, 1e-9);
     EXPECT_GT(brightness(), before * 1.1);
-    EXPECT_THROW(source->set("exposure", 90000.0), UsageError); // beyond this camera's longest
+    EXPECT_THROW(source->set("exposure", 90000.0), UsageError); // above this camera's maximum
     EXPECT_NEAR(std::get<double>(source->params().get("exposure")), 40, 1e-9);
     EXPECT_THROW(source->set("width", std::int64_t{64}), UsageError);
     EXPECT_TRUE(read_frames(*source, port, 20));
 }
 
-TEST_F(Aravis, TheFirstCameraIsTakenWhereNoneIsNamedInItsDeepestFormat) {
-    const auto source = camera({}, ""); // packets of the size that both ends agree on
+TEST_F(Aravis, TheFirstCameraIsTheDefaultWithItsDeepestFormat) {
+    const auto source = camera({}, ""); // with the negotiated packet size
     const SourceInfo info = source->open();
     EXPECT_EQ(info.shape.type, PixelType::u16);
     EXPECT_EQ(info.shape.channels, 1);
@@ -149,7 +149,7 @@ TEST_F(Aravis, TheFirstCameraIsTakenWhereNoneIsNamedInItsDeepestFormat) {
     EXPECT_TRUE(std::isfinite(port.frames[4].info.exposure_ms));
 }
 
-TEST_F(Aravis, ACameraThatIsNotThereIsNamedWithThoseThatAre) {
+TEST_F(Aravis, AMissingCameraIsNamedWithTheAvailableOnes) {
     testing::internal::CaptureStderr();
     std::string said;
     try {
@@ -163,7 +163,7 @@ TEST_F(Aravis, ACameraThatIsNotThereIsNamedWithThoseThatAre) {
     EXPECT_NE(said.find(kName), std::string::npos);
 }
 
-TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
+TEST_F(Aravis, ADeadCameraIsAnErrorBlocksNothingAndCanBeReopened) {
     const auto source = camera({{"format", "mono8"}, {"packet-size", "9000"}});
     source->open();
     TestPort port;
@@ -185,7 +185,7 @@ TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
     EXPECT_LT(SteadyClock::now() - closing, std::chrono::seconds(3));
     std::cout << pipelines_closing() << " pipeline still closing\n";
     device_ = std::make_unique<FakeCamera>("GV01");
-    // The pipeline tries again and again, as here.
+    // The pipeline retries, as here.
     bool opened = false;
     while (!opened && SteadyClock::now() - died < std::chrono::seconds(60)) {
         try {

@@ -1,5 +1,5 @@
-// Software triggers over the real protocol: with aravis' fake camera as far as it goes, with
-// tests/sources/gige_camera.py beyond. Each is answered by a frame or counted.
+// Software triggers over the real protocol: with aravis' fake camera as far as possible, otherwise with
+// tests/sources/gige_camera.py. Each is answered by a frame or counted.
 #include "pipeline/pipeline.hpp"
 
 #include "tests/sources/camera_tests.hpp"
@@ -53,7 +53,7 @@ TEST_F(FakeTrigger, ACameraThatDiesBetweenTriggersLosesNoneOfTheCount) {
     device_ = std::make_unique<FakeCamera>("GV01");
     const auto died = SteadyClock::now();
     bool opened = false;
-    while (!opened && SteadyClock::now() - died < std::chrono::seconds(120)) { // as the pipeline does
+    while (!opened && SteadyClock::now() - died < std::chrono::seconds(120)) { // like the pipeline
         try {
             source->open();
             opened = true;
@@ -70,7 +70,7 @@ TEST_F(FakeTrigger, ACameraThatDiesBetweenTriggersLosesNoneOfTheCount) {
         ASSERT_GT(port.frames[i].info.capture_ns, port.frames[i - 1].info.capture_ns);
 }
 
-// This one answers each, however late.
+// This camera answers every trigger, possibly late.
 TEST_F(GigeCamera, TenThousandSoftwareTriggersAreTenThousandFrames) {
     constexpr std::uint64_t kTriggers = 10000;
     start({"--first-id", "60000"});
@@ -89,7 +89,7 @@ TEST_F(GigeCamera, TenThousandSoftwareTriggersAreTenThousandFrames) {
     EXPECT_GT(port.frames.size(), kTriggers * 9 / 10);
 }
 
-TEST_F(GigeCamera, TriggersThatItDoesNotAnswerAreCountedAndTheRunEnds) {
+TEST_F(GigeCamera, UnansweredTriggersAreCountedAndTheRunEnds) {
     start({"--ignore", "7", "--skip", "11", "--lose", "13", "--first-id", "65300"});
     const auto source =
         camera(kName, {{"trigger", "software"}, {"trigger-rate", "100"}, {"triggers", "500"}});
@@ -109,7 +109,7 @@ TEST_F(GigeCamera, TriggersThatItDoesNotAnswerAreCountedAndTheRunEnds) {
               did["ignored"].get<std::uint64_t>() + did["skipped"].get<std::uint64_t>());
 }
 
-TEST_F(GigeCamera, AnAnswerBehindItsTimeIsCountedOnce) {
+TEST_F(GigeCamera, ALateAnswerIsCountedOnce) {
     start({"--late", "2:4"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -125,9 +125,9 @@ TEST_F(GigeCamera, AnAnswerBehindItsTimeIsCountedOnce) {
     EXPECT_EQ(port.next_sequence, 3U);
 }
 
-// Two frames lack before the last: one of them answers a trigger that was given up and counted, the other
-// not.
-TEST_F(GigeCamera, OfFramesThatLackOnlyThoseAreCountedThatNoTriggerWasGivenUpFor) {
+// Two frames are missing before the last: one of them answers a trigger that was already counted as lost, the
+// other does not.
+TEST_F(GigeCamera, MissingFramesOfTimedOutTriggersAreNotCountedTwice) {
     start({"--hide", "2:3"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -135,7 +135,7 @@ TEST_F(GigeCamera, OfFramesThatLackOnlyThoseAreCountedThatNoTriggerWasGivenUpFor
     source->set("fire", std::int64_t{1});
     ASSERT_TRUE(read_frames(*source, port, 1));
     source->set("fire", std::int64_t{2});
-    read_all(*source, port, std::chrono::seconds(4)); // two beyond its patience
+    read_all(*source, port, std::chrono::seconds(4)); // two seconds beyond its timeout
     EXPECT_EQ(port.lost_because["were asked for by a trigger that the camera did not answer"], 1U);
     source->set("fire", std::int64_t{3});
     source->set("fire", std::int64_t{4});
@@ -149,8 +149,8 @@ TEST_F(GigeCamera, OfFramesThatLackOnlyThoseAreCountedThatNoTriggerWasGivenUpFor
     EXPECT_EQ(port.next_sequence, 4U);
 }
 
-// Whether it comes back or not.
-TEST_F(GigeCamera, TriggersThatWaitWhenItGoesAreCountedThen) {
+// Whether it reconnects or not.
+TEST_F(GigeCamera, PendingTriggersAreCountedWhenItDisconnects) {
     start({"--ignore", "1"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -208,8 +208,8 @@ TEST_F(GigeCamera, TriggersBeginAndEndWithARecording) {
     EXPECT_EQ(report()["triggers"], then);
 }
 
-// The watchdog that opens a silent camera again knows one that waits.
-TEST_F(GigeCamera, OneThatWaitsForATriggerIsNotTakenForDead) {
+// The watchdog for silent cameras accepts one that waits for a trigger.
+TEST_F(GigeCamera, ACameraThatWaitsForATriggerIsNotDead) {
     start({});
     PipelineOptions options;
     options.silence_s = 0.2;
@@ -221,7 +221,7 @@ TEST_F(GigeCamera, OneThatWaitsForATriggerIsNotTakenForDead) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         return pipeline.stats().processed;
     };
-    std::this_thread::sleep_for(std::chrono::seconds(1)); // five times what is taken for death
+    std::this_thread::sleep_for(std::chrono::seconds(1)); // five times the timeout
     pipeline.edit_source("fire", std::int64_t{1});
     EXPECT_EQ(wait(1), 1U);
     EXPECT_EQ(pipeline.stats().reopened, 0U);

@@ -1,4 +1,4 @@
-// Lines, chunks, PTP, the clock and the frame numbers of a camera over the real protocol.
+// Lines, chunks, PTP, clock and frame numbers of a camera over the real protocol.
 #include "base/long_work.hpp"
 #include "pipeline/clock/clock_fit.hpp"
 
@@ -9,7 +9,7 @@ namespace aravis_wiring_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-TEST_F(FakeTrigger, WhatItDoesNotHaveIsNamedAndNothingIsSet) {
+TEST_F(FakeTrigger, MissingFeaturesAreNamedAndNothingIsSet) {
     const std::string line = sentence([&] {
         camera(kName, {{"trigger", "Line7"}, {"exposure", "7"}})->open();
     });
@@ -35,7 +35,7 @@ TEST_F(FakeTrigger, WhatItDoesNotHaveIsNamedAndNothingIsSet) {
     EXPECT_TRUE(read_frames(*free, port, 3));
 }
 
-TEST_F(InNamespace, OptionsThatContradictEachOtherAreRefusedBeforeAnyCamera) {
+TEST_F(InNamespace, ContradictoryOptionsAreRefusedBeforeOpening) {
     EXPECT_NE(sentence([] {
                   camera("x", {{"activation", "rising"}});
               }).find("trigger=Line1"),
@@ -67,7 +67,7 @@ TEST_F(GigeCamera, GapsAreCountedOverTheEndOfSixteenBitsAndInSixtyFour) {
         TestPort port;
         ASSERT_TRUE(read_frames(*source, port, 120));
         const auto index = [&](std::size_t i) { return std::to_integer<unsigned>(port.frames[i].pixels[0]); };
-        // The pixels tell which frame it is, whatever its number says.
+        // The pixels identify the frame, independent of its number.
         for (std::size_t i = 1; i < port.frames.size(); ++i)
             ASSERT_EQ((index(i) - index(i - 1)) % 256,
                       port.frames[i].info.sequence - port.frames[i - 1].info.sequence)
@@ -78,14 +78,14 @@ TEST_F(GigeCamera, GapsAreCountedOverTheEndOfSixteenBitsAndInSixtyFour) {
     }
 }
 
-TEST_F(GigeCamera, ACountThatBeginsAnewLosesNothing) {
+TEST_F(GigeCamera, ARestartedCountLosesNothing) {
     start({"--first-id", "40000", "--restart", "60", "--skip", "25"});
     const auto source = camera(kName, {});
     source->open();
     TestPort port(false);
     ASSERT_TRUE(read_frames(*source, port, 110));
     source->close();
-    const std::uint64_t last = port.next_sequence; // of those that the camera made
+    const std::uint64_t last = port.next_sequence; // of the frames made by the camera
     EXPECT_NEAR(static_cast<double>(port.lost_frames), static_cast<double>(last / 25), 1.0) << reasons(port);
 }
 
@@ -105,8 +105,8 @@ TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
     }
 }
 
-// Whoever reaches the network says how large a picture is.
-TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
+// The image size comes from the network and cannot be trusted.
+TEST_F(GigeCamera, AnIncompleteFrameIsCountedAndNotRead) {
     for (const auto& [claim, why] : {std::pair{"10:16", "held less than the picture that they claimed"},
                                      {"10:2", "held less than the picture that they claimed"},
                                      {"10:0", "claimed a size that no picture has"},
@@ -126,8 +126,8 @@ TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
     }
 }
 
-// Back by four seconds, and ahead by a second: recorded time goes on, and histories know of it.
-TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
+// Back by four seconds, and ahead by a second: recorded time continues, and windows restart.
+TEST_F(GigeCamera, TimeContinuesWhenItsClockIsSet) {
     for (const char* jump : {"50:-4", "50:1"}) {
         SCOPED_TRACE(jump);
         start({"--jump", jump, "--unstamped", "80"});
@@ -149,8 +149,8 @@ TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
     }
 }
 
-// What it reports is not what it was asked for: another one in its place is left as it is.
-TEST_F(GigeCamera, AnEditAsksForNothingElseOfACameraThatComesBack) {
+// Its reported values are not requests: another camera in its place keeps its settings.
+TEST_F(GigeCamera, AnEditDoesNotRequestReportedValuesAfterAReconnection) {
     start({"--exposure", "5000"});
     const auto source = camera(kName, {{"trigger", "software"}});
     source->open();
@@ -185,7 +185,7 @@ TEST_F(GigeCamera, ChunksGiveEachFrameItsExposure) {
     EXPECT_NEAR(without.frames.back().info.exposure_ms, 5, 1e-9) << "as it is set";
 }
 
-// 20 000 ppm, so that what a busy machine adds does not matter.
+// 20 000 ppm, so that delays of a busy machine do not matter.
 TEST_F(GigeCamera, ItsClockIsFittedFromTheTimesInTheLeaders) {
     start({"--skew", "20000", "--jitter", "2"});
     const auto source = camera(kName, {});
@@ -202,7 +202,7 @@ TEST_F(GigeCamera, ItsClockIsFittedFromTheTimesInTheLeaders) {
     EXPECT_GT(port.frames[0].info.capture_ns, 5'000'000'000) << "as the camera counts, not as we do";
 }
 
-TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
+TEST_F(GigeCamera, PtpIsTurnedOnAndItsStateReported) {
     start({});
     EXPECT_EQ(camera(kName, {})->open().clock, "camera");
     EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Slave");
@@ -210,17 +210,17 @@ TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
     EXPECT_EQ(camera(kName, {{"ptp", "off"}})->open().clock, "camera");
 }
 
-// It is waited for, but not for good.
-TEST_F(GigeCamera, PtpThatListensForGoodIsToldAsThat) {
+// Waits for it, but not forever.
+TEST_F(GigeCamera, PtpThatStaysInListeningIsReported) {
     start({"--alone"});
     const auto begin = SteadyClock::now();
-    const WatchWork watch([&](std::string_view, double) { // else it would never come back
+    const WatchWork watch([&](std::string_view, double) { // otherwise it would never return
         return SteadyClock::now() - begin < std::chrono::seconds(60);
     });
     EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Listening");
 }
 
-TEST_F(GigeCamera, ALineTriggersAndAnotherTells) {
+TEST_F(GigeCamera, OneLineTriggersAndAnotherReportsExposures) {
     start({"--line-rate", "40"});
     const auto source =
         camera(kName, {{"trigger", "line1"}, {"activation", "falling"}, {"output-line", "Line2"}});
@@ -238,7 +238,7 @@ TEST_F(GigeCamera, ALineTriggersAndAnotherTells) {
     EXPECT_EQ(did["LineSource"], (nlohmann::json{0, 1})) << "ExposureActive";
 }
 
-TEST_F(GigeCamera, WhatItRefusesInTheMiddleLeavesNothingHalfSet) {
+TEST_F(GigeCamera, ARefusalRestoresAllSettings) {
     start({"--refuse-line"});
     const std::string said = sentence([&] {
         camera(kName, {{"trigger", "Line1"}, {"activation", "falling"}, {"output-line", "Line2"}})->open();
@@ -258,7 +258,7 @@ TEST_F(GigeCamera, WhatItRefusesInTheMiddleLeavesNothingHalfSet) {
     EXPECT_EQ(did["LineSelector"], 0);
 }
 
-TEST_F(GigeCamera, OneWithoutASoftwareTriggerSaysSo) {
+TEST_F(GigeCamera, ACameraWithoutSoftwareTriggersIsRefused) {
     start({"--without", "TriggerSoftware"});
     EXPECT_NE(sentence([&] {
                   camera(kName, {{"trigger", "software"}})->open();
@@ -267,7 +267,7 @@ TEST_F(GigeCamera, OneWithoutASoftwareTriggerSaysSo) {
     EXPECT_EQ(report()["TriggerMode"], 0);
 }
 
-TEST_F(GigeCamera, TheProgramTellsWhatWasLostAndHowTheClockRuns) {
+TEST_F(GigeCamera, TheProgramReportsLossesAndTheClock) {
     start({"--skew", "20000", "--lose", "50"});
     const std::string stats = report_ + ".stats";
     const std::string said = report_ + ".said";

@@ -1,4 +1,4 @@
-// What the tests of cameras share: a source of them, and the two cameras that they are tried with.
+// Helpers for tests of cameras: a source, and the two test cameras.
 #pragma once
 
 #include "base/error.hpp"
@@ -31,7 +31,7 @@ inline std::unique_ptr<Source> camera(const std::string& name, CameraOptions opt
     return type.make({"aravis", name, {}}, params);
 }
 
-/// Until it answers.
+/// Waits until it answers.
 inline bool answers(const std::string& name) {
     for (int i = 0; i < 40; ++i)
         for (const auto& [source, text] : aravis_source_type().discover())
@@ -49,7 +49,7 @@ inline std::string sentence(const std::function<void()>& act) {
     return "nothing was refused";
 }
 
-/// Until the source has nothing for so long.
+/// Reads until the source delivers nothing for `patience`.
 inline void read_all(Source& source, TestPort& port, std::chrono::milliseconds patience) {
     read_frames(source, port, static_cast<std::size_t>(-1), patience);
 }
@@ -72,7 +72,7 @@ protected:
     }
 };
 
-/// aravis' own. It looks for a trigger 25 times a second, so that of many in one of those times one is
+/// The one of aravis. It polls for triggers 25 times per second, so that only one of several in a period is
 /// answered.
 class FakeTrigger : public InNamespace {
 protected:
@@ -98,7 +98,7 @@ protected:
         device_ = std::make_unique<CameraProcess>(command);
         ASSERT_TRUE(answers(kName));
     }
-    /// Ends it: what it did.
+    /// Stops it and returns its report.
     nlohmann::json report() {
         device_->end();
         std::ifstream file(report_);

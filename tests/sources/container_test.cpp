@@ -1,4 +1,4 @@
-// What video files say of their length, and of themselves, written here byte by byte.
+// Lengths and metadata of video files, written here byte by byte.
 #include "base/long_work.hpp"
 #include "sources/gst/container_bytes.hpp"
 #include "sources/gst/gst_container.hpp"
@@ -21,8 +21,8 @@ protected:
     }
     std::uint64_t claimed(const std::string& bytes) { return claimed_bytes(file(bytes)); }
 
-    /// The same, which asks whether it may go on for each part of the file that it reads: often enough to be
-    /// stopped, and not much oftener than there are parts.
+    /// The same with progress reports: often enough to be cancelled, and not much more often than there are
+    /// parts.
     std::uint64_t claimed_in_parts(const std::string& bytes) {
         const std::string path = file(bytes);
         std::size_t asked = 0, stop = std::numeric_limits<std::size_t>::max();
@@ -48,7 +48,7 @@ std::string times(std::size_t count, const std::string& bytes) {
     return all;
 }
 
-/// A line, and of each frame a line of its own and its planes: chroma is stored for every second, every
+/// A header line, and each frame with its own line and planes: chroma is stored for every second, every
 /// fourth or every column, rounded up (yuv4mpeg(5)).
 TEST_F(Container, Yuv4MpegOfAnySize) {
     struct Case {
@@ -71,8 +71,8 @@ TEST_F(Container, Yuv4MpegOfAnySize) {
     }
 }
 
-/// Only the first line tells, whatever the pictures hold.
-TEST_F(Container, APictureThatReadsLikeTheLineOfAYuv4MpegFileTellsNothing) {
+/// Only the first line counts, for any image data.
+TEST_F(Container, ImageDataThatLookLikeAYuv4MpegLineAreIgnored) {
     const std::string head = "YUV4MPEG2 W40 H3 F25:1 Cmono\n";
     const std::string picture = times(10, " W9 H8 C444 ");
     ASSERT_EQ(picture.size(), 120U);
@@ -106,7 +106,8 @@ std::string element(const std::string& id, const std::string& payload, bool open
     return id + (open ? '\xff' : static_cast<char>(0x80 | payload.size())) + payload;
 }
 
-/// EBML (RFC 8794): a size of all ones is not known. Segments may be so, and what a killed recorder left is.
+/// EBML (RFC 8794): a size of all ones is unknown. Segments may have it, for example those of a killed
+/// recorder.
 TEST_F(Container, TextsOfAMatroskaFile) {
     const std::string head = element("\x1a\x45\xdf\xa3", "EBML"), segment = "\x18\x53\x80\x67",
                       info = element("\x15\x49\xa9\x66", "what it is");
@@ -144,7 +145,7 @@ TEST_F(Container, TagsAndPagesOfNothingAreReadInLargeParts) {
     EXPECT_EQ(claimed_in_parts(ogg), ogg.size());
 }
 
-TEST_F(Container, WhatFollowsOnAPictureIsReadInLargeParts) {
+TEST_F(Container, DataAfterAnImageAreReadInLargeParts) {
     for (const char* end : {"\xff\xd9", "--"}) {
         const std::string picture = std::string("\xff\xd8\xff\xe0 JFIF ") + end;
         for (const std::size_t padding :
@@ -158,8 +159,8 @@ TEST_F(Container, WhatFollowsOnAPictureIsReadInLargeParts) {
     EXPECT_GT(asked, 50);
 }
 
-/// A block a frame, each a jump: the heads alone are read, and nothing is lost of what is told.
-TEST_F(Container, AStreamedFilmIsWalkedByItsHeads) {
+/// One block per frame, each a jump: only headers are read, and the result is the same.
+TEST_F(Container, AStreamedVideoIsReadByItsHeaders) {
     constexpr std::size_t kFrames = 400;
     const std::string frame = std::string("\xa3\x20\x4e\x20", 4) + std::string(20000, 'x');
     const std::string whole = kOpenSegment + times(4, kOpenCluster + times(kFrames / 4, frame));
@@ -174,7 +175,7 @@ TEST_F(Container, AStreamedFilmIsWalkedByItsHeads) {
     EXPECT_EQ(claimed(whole.substr(0, whole.size() - 20004)), whole.size() - 20004) << "between two frames";
 }
 
-TEST_F(Container, BeyondSixteenMillionElementsNothingIsTold) {
+TEST_F(Container, BeyondSixteenMillionElementsTheLengthIsUnknown) {
     constexpr std::size_t kMost = std::size_t{1} << 24;
     const std::string most = kOpenSegment + times(kMost, "\xec\x80");
     EXPECT_EQ(claimed(most), most.size());
@@ -189,13 +190,13 @@ TEST_F(Container, BeyondSixteenMillionElementsNothingIsTold) {
     EXPECT_EQ(claimed(streams), 0U) << "of so many streams at once";
 }
 
-/// Programs that this one starts do not get the files that it reads.
-TEST_F(Container, AFileIsNotHandedOnToOtherPrograms) {
+/// Child processes do not inherit the files that it reads.
+TEST_F(Container, ChildProcessesDoNotInheritTheFile) {
     const std::string path = std::filesystem::canonical(file("text"));
     const ContainerBytes bytes(path);
     int open = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-        std::error_code gone; // what looks through the folder is listed in it
+        std::error_code gone; // the handle for the folder is listed too
         if (std::filesystem::read_symlink(entry, gone) != path)
             continue;
         ++open;
@@ -205,7 +206,7 @@ TEST_F(Container, AFileIsNotHandedOnToOtherPrograms) {
     EXPECT_EQ(open, 1);
 }
 
-TEST_F(Container, ASizeBeyondAnyFileIsNoPlaceInIt) {
+TEST_F(Container, AnImpossibleSizeIsIgnored) {
     const std::string box = std::string("\0\0\0\1ftyp", 8) + std::string(8, '\xff');
     EXPECT_EQ(claimed(box + std::string(40, 'x')), kEndMissing);
 }

@@ -1,4 +1,4 @@
-// A header of OpenEXR that claims more than there is, is refused before room is made for it.
+// An OpenEXR header that claims more than the file contains is refused before memory is allocated.
 #include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
@@ -10,7 +10,7 @@
 namespace specklescope::exr_header_test {
 
 #ifdef SPECKLESCOPE_HAVE_EXR
-/// The sentence that these bytes are refused with.
+/// The error for these bytes.
 std::string refusal(const std::string& bytes) {
     const TemporaryFolder folder;
     test::write_file(folder / "a.exr", bytes);
@@ -26,7 +26,7 @@ std::string attribute(const std::string& name, std::uint64_t claimed, const std:
     return name + '\0' + "string" + '\0' + little(claimed, 4) + value;
 }
 
-TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
+TEST(ExrHeader, ClaimsBeyondTheFileAreRefusedBeforeReading) {
     const std::string magic = "v/1\x01", plain = little(2, 4), parts = little(0x1002, 4);
     const std::string fine = attribute("note", 2, "ab"), end(1, '\0');
     for (const std::uint64_t claimed :
@@ -39,7 +39,7 @@ TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
         EXPECT_NE(refusal(magic + parts + fine + end + large).find(says), std::string::npos)
             << "in the header of the second part";
     }
-    // Nor may it have another size than its type, as the library reads on behind that.
+    // Nor may it have another size than its type, since the library continues reading after it.
     const auto of_type = [&](const std::string& type, const std::string& value) {
         return magic + plain + "odd" + '\0' + type + '\0' + little(value.size(), 4) + value;
     };
@@ -57,7 +57,7 @@ TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
             refusal(of_type(type, value)).find("its attribute 'odd' has another size than its type " + type),
             std::string::npos)
             << type;
-    // What is behind the header is none, and other damage is for the library to name.
+    // Data after the header is not part of it, and other damage is reported by the library.
     for (const std::string& other :
          {magic + plain + fine + end + attribute("large", 99, ""), of_type("chlist", channel + end),
           of_type("stringvector", little(1, 4) + "a" + little(0, 4)),
@@ -68,7 +68,7 @@ TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
             << refusal(other);
 }
 
-/// A file of one part, and of this kind: two black pixels.
+/// A single-part file of this kind: two black pixels.
 std::string part_of_type(const std::string& type) {
     const auto typed = [](const std::string& name, const std::string& of, const std::string& value) {
         return name + '\0' + of + '\0' + little(value.size(), 4) + value;
@@ -87,8 +87,8 @@ std::string part_of_type(const std::string& type) {
     return head + little(head.size() + 8, 8) + zero + zero + little(4, 4) + zero;
 }
 
-/// The library quotes what the file says, line ends and all.
-TEST(ExrHeader, WhatALibrarySaysOfItEndsTheSentenceWithoutBlanks) {
+/// The library quotes the file, including line ends.
+TEST(ExrHeader, TheLibrarysTextEndsTheMessageWithoutBlanks) {
     EXPECT_EQ(refusal(part_of_type("scanlineimage")), "");
     for (const std::string type : {"strange", "strange\n", "strange\n\n"}) { // NOLINT: copies of literals
         const std::string said = refusal(part_of_type(type));

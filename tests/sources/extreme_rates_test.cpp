@@ -1,11 +1,10 @@
-// Rates that no clock of ns can tell apart from 0 are refused where they are declared, and what is allowed
-// takes a schedule to no time that is none.
+// Rates that are 0 on a clock in ns are refused where they are declared, and allowed rates cannot overflow a
+// schedule.
 #include "config/settings.hpp"
 #include "files/recorded.hpp"
 #include "recording/video/video.hpp"
 #include "sources/pacer.hpp"
 #include "sources/registry.hpp"
-#include "sources/speed.hpp"
 #include "tests/support/child.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +34,7 @@ void expect_least(const ParamTable& table, const std::string& name) {
     }
 }
 
-TEST(ExtremeRates, AreRefusedWhereverARateIsDeclared) {
+TEST(ExtremeRates, AreRefusedByEveryDeclaration) {
     std::set<std::string> declared;
     for (const SourceType& type : source_types())
         for (const ParamDecl& decl : type.table->decls())
@@ -50,7 +49,7 @@ TEST(ExtremeRates, AreRefusedWhereverARateIsDeclared) {
     expect_least(program_table(), "record_every_s");
 }
 
-TEST(ExtremeRates, AreRefusedByTheProgramInOneSentence) {
+TEST(ExtremeRates, AreRefusedByTheProgram) {
     const TemporaryFolder folder;
     const std::vector<std::vector<std::string>> lines = {{"synthetic?rate=1e-300"},
                                                          {"synthetic?live=false&rate=1&speed=1e-300"},
@@ -71,7 +70,7 @@ TEST(ExtremeRates, TheSlowestScheduleNeverGoesBack) {
     for (const double speed : {kMinSpeed, 1.0, kMaxSpeed, 0.0}) {
         Pacer pacer;
         pacer.set_speed(speed);
-        pacer.hurry(1000); // as behind a seek: one after another at once
+        pacer.skip_pacing(1000); // like after a seek: immediately one after another
         std::int64_t last = -1;
         for (int i = 0; i < 1000; ++i) {
             EXPECT_LE(pacer.until_due(kMinRate, SteadyClock::now()), 0ns);
@@ -80,11 +79,11 @@ TEST(ExtremeRates, TheSlowestScheduleNeverGoesBack) {
             last = time;
         }
         EXPECT_LT(last, kTooLate);
-        pacer.take(kMinRate); // no longer hurried
+        pacer.take(kMinRate); // normal pace again
         const SteadyClock::duration rest = pacer.until_due(kMinRate, SteadyClock::now());
         EXPECT_GE(rest, 0ns);
         if (speed > 0) {
-            // A raised rate holds at once, and for each frame from there on.
+            // A raised rate takes effect immediately, and for each later frame.
             const std::chrono::duration<double> period(1 / (kMaxRate * speed)), rounding(1e-9);
             SteadyClock::time_point now = SteadyClock::now();
             for (int i = 0; i < 10; ++i) {
@@ -99,7 +98,7 @@ TEST(ExtremeRates, TheSlowestScheduleNeverGoesBack) {
     }
 }
 
-TEST(ExtremeRates, TimesOfAFilmGrowWhateverItsRate) {
+TEST(ExtremeRates, TimesIncreaseAtEveryRate) {
     for (const double rate : {1e-300, kMinRate, kMaxRate}) {
         VideoClock fixed(rate, 0), standing(0, rate);
         EXPECT_GE(fixed.period_ns(), 0);

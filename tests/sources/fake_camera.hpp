@@ -1,4 +1,4 @@
-// aravis' fake GigE Vision camera: a process of its own that speaks the real protocol on 127.0.0.1.
+// aravis' fake GigE Vision camera: a separate process that speaks the real protocol on 127.0.0.1.
 #pragma once
 
 #include <sys/prctl.h>
@@ -14,10 +14,9 @@
 
 namespace specklescope::test {
 
-/// The protocol's discovery port is fixed, so that two such cameras on one loopback would meet: tests run it
-/// in a network namespace of their own, into which the program starts itself again. False, with the reason,
-/// if that is not permitted here. Does not return where it succeeds for the first time. Call it before any
-/// thread exists.
+/// The protocol's discovery port is fixed, so that two cameras on one loopback would collide: tests run in
+/// their own network namespace, in which the program restarts itself. False, with the reason, if that is not
+/// permitted. Does not return when it succeeds for the first time. Call it before any thread exists.
 inline bool enter_network_namespace(char** argv, std::string* reason) {
     constexpr const char* kInside = "SPECKLESCOPE_IN_NAMESPACE";
     if (std::getenv(kInside))
@@ -39,13 +38,13 @@ inline bool enter_network_namespace(char** argv, std::string* reason) {
     return false;
 }
 
-/// A camera in a process of its own.
+/// A camera in a separate process.
 class CameraProcess {
 public:
     explicit CameraProcess(std::vector<std::string> command) {
         process_ = fork();
         if (process_ == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves nothing behind
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // a killed test must leave no process
             std::vector<char*> words;
             for (std::string& word : command)
                 words.push_back(word.data());
@@ -57,7 +56,7 @@ public:
     ~CameraProcess() { end(); }
     CameraProcess(const CameraProcess&) = delete;
     CameraProcess& operator=(const CameraProcess&) = delete;
-    /// As if its cable were pulled.
+    /// Like unplugging the cable.
     void kill_it() { stop(SIGKILL); }
     void end() { stop(SIGTERM); }
 
@@ -72,7 +71,7 @@ private:
     pid_t process_ = 0;
 };
 
-/// aravis' own.
+/// The one of aravis.
 class FakeCamera : public CameraProcess {
 public:
     explicit FakeCamera(const std::string& serial)

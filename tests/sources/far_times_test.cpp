@@ -1,4 +1,4 @@
-// Frames of GStreamer that claim to be of times that no clock tells.
+// GStreamer frames with implausible times.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace specklescope::far_times_test {
 
-/// Sums and differences of two are times yet.
+/// Sums and differences of two times do not overflow.
 TEST(FarTimes, AreBoundedAndNeverGoBack) {
     const TemporaryFolder folder;
     const ChildResult run =
@@ -27,7 +27,7 @@ TEST(FarTimes, AreBoundedAndNeverGoBack) {
         ASSERT_EQ(again.status, 0) << again.all();
         std::istringstream lines(read_text(folder / "again.raw.jsonl"));
         std::string line;
-        std::getline(lines, line); // of the file
+        std::getline(lines, line); // the line of the file
         std::int64_t before = 0;
         int frames = 0;
         for (; std::getline(lines, line); ++frames) {

@@ -1,5 +1,5 @@
-// How large a pixel is, as TIFFs of other programs say it: what is taken of words and tags.
-#include "files/file_scale.hpp"
+// Pixel size in TIFF files of other programs: words and tags that are used.
+#include "files/description_text.hpp"
 #include "files/image_file.hpp"
 #include "files/recorded.hpp"
 #include "tests/support/file_tools.hpp"
@@ -25,7 +25,7 @@ TEST(FileScale, ImageJsUnitsAreLengths) {
         EXPECT_EQ(scale.refused, "") << unit;
     }
     EXPECT_EQ(tiff_scale(imagej("micron"), {0.4, 0.4, 0}).by, "ImageJ's unit micron");
-    // Without a unit, or in pixels, nothing is said; what is no length is refused by its name.
+    // Without a unit, or in pixels, the size is unknown; units that are no lengths are refused by name.
     for (const char* none : {"pixel", "pixels", ""})
         EXPECT_EQ(tiff_scale(imagej(none), {400, 400, 3}).um_per_px, 0) << none;
     const FileScale strange = tiff_scale(imagej("furlong"), {400, 400, 1});
@@ -34,7 +34,7 @@ TEST(FileScale, ImageJsUnitsAreLengths) {
     EXPECT_EQ(tiff_scale("ImageJ=1.54f\nimages=3\n", {4000, 4000, 3}).um_per_px, 2.5) << "by the tags";
 }
 
-TEST(FileScale, OfARecordingOnlyWhatCanBeASideOfAPixelIsTaken) {
+TEST(FileScale, RecordedSizesMustBePlausible) {
     for (const auto& [said, taken] : std::vector<std::pair<std::string, double>>{
              {"2.5", 2.5}, {"1e6", 1e6}, {"1.1e6", 0}, {"0", 0}, {"-2.5", 0}, {"null", 0}, {"\"2.5\"", 0}}) {
         RecordedText recorded;
@@ -44,7 +44,7 @@ TEST(FileScale, OfARecordingOnlyWhatCanBeASideOfAPixelIsTaken) {
     }
 }
 
-TEST(FileScale, OmeXmlIsReadWithItsUnits) {
+TEST(FileScale, ReadsOmeXmlWithUnits) {
     const auto ome = [](const std::string& attributes) {
         return tiff_scale("<?xml version=\"1.0\"?><!-- Pixels --><OME xmlns=\"x\"><Image ID=\"Image:0\" "
                           "Name=\"Pixels PhysicalSizeX='9'\"><Pixels ID=\"Pixels:0\" " +
@@ -82,7 +82,7 @@ TEST(FileScale, OmeXmlIsReadWithItsUnits) {
         EXPECT_EQ(tiff_scale(cut, {}).um_per_px, 0) << cut;
 }
 
-TEST(FileScale, OfPlainTagsOnlyAMeasureIsTaken) {
+TEST(FileScale, UsesOnlyMeasuredResolutionTags) {
     EXPECT_EQ(tiff_scale("", {4000, 4000, 3}).um_per_px, 2.5);
     EXPECT_EQ(tiff_scale("", {10160, 10160, 2}).um_per_px, 2.5);
     EXPECT_EQ(tiff_scale("", {100, 100, 3}).um_per_px, 100) << "254 dots an inch are nobody's default";
@@ -103,7 +103,7 @@ TEST(FileScale, OfPlainTagsOnlyAMeasureIsTaken) {
         EXPECT_EQ(tiff_scale("", none).um_per_px, 0) << none.x << " " << none.unit;
 }
 
-TEST(FileScale, PixelsThatAreNoSquaresAreRefused) {
+TEST(FileScale, RefusesPixelsThatAreNotSquare) {
     for (const FileScale& scale :
          {tiff_scale(imagej("um"), {0.5, 0.4, 1}), tiff_scale("", {5000, 4000, 3}),
           tiff_scale("<OME><Pixels PhysicalSizeX='2' PhysicalSizeY='2.5'/></OME>", {})}) {
@@ -142,7 +142,7 @@ plain("nothing.tif", 4000, "NONE")
 tifffile.imwrite("untold.tif", a, metadata=None)
 )py";
 
-TEST(FileScale, FilesOfTifffileAreReadAsTheyWereWritten) {
+TEST(FileScale, ReadsFilesOfTifffile) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, kWrite)) << test::read_file(folder / "python.log");
     const std::vector<std::pair<std::string, double>> files = {

@@ -45,7 +45,7 @@ options = options.parse_args()
 random.seed(options.seed)
 without = set(options.without.split(","))
 
-# Name: (address, kind, what it takes, access). Enumerations count from 0 but for pixel formats.
+# Name: (address, kind, range, access). Enumerations count from 0 except pixel formats.
 FEATURES = {
     "Width": (0x100, "int", (16, 640)), "Height": (0x104, "int", (16, 480)),
     "OffsetX": (0x108, "int", (0, 0)), "OffsetY": (0x10C, "int", (0, 0)),
@@ -250,7 +250,7 @@ def control():
         body = data[8:]
         if kind != 0x42:
             continue
-        if answered.get(peer, (None,))[0] == (number, command):  # asked again: the answer was late
+        if answered.get(peer, (None,))[0] == (number, command):  # repeated: the answer was late
             gvcp.sendto(answered[peer][1], peer)
             continue
         status = 0

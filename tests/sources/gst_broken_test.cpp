@@ -1,4 +1,4 @@
-// Of a damaged video comes what can be decoded, then one sentence that says why no more.
+// A damaged video delivers what can be decoded, then one error with the reason.
 #include "tests/sources/gst_sources.hpp"
 #include "tests/support/child.hpp"
 
@@ -9,7 +9,7 @@ namespace gst_broken_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-/// Everything that is decoded before the cut comes, in order, and then the error.
+/// Everything decoded before the truncation arrives in order, followed by the error.
 void expect_cut_short(const std::string& chain, const std::string& name) {
     const TemporaryFolder folder;
     const RawMovie movie = counting_movie(200);
@@ -25,11 +25,11 @@ void expect_cut_short(const std::string& chain, const std::string& name) {
         ASSERT_EQ(port.frames[i].data<std::uint16_t>()[0], i);
 }
 
-TEST(BrokenVideo, CutCompressedMatroskaGivesWhatThereIs) {
+TEST(BrokenVideo, TruncatedCompressedMatroskaDeliversItsFrames) {
     expect_cut_short("avenc_ffv1 ! matroskamux", "cut.mkv");
 }
 
-TEST(BrokenVideo, CutAviGivesWhatThereIs) {
+TEST(BrokenVideo, TruncatedAviDeliversItsFrames) {
     const TemporaryFolder folder;
     const RawMovie movie = noise_movie(64, 48, 40, "BGR", 3);
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avimux", folder / "cut.avi"));
@@ -43,7 +43,7 @@ TEST(BrokenVideo, CutAviGivesWhatThereIs) {
         ASSERT_EQ(std::to_integer<int>(port.frames[i].pixels[2]), movie.frame(i)[0]) << i;
 }
 
-TEST(BrokenVideo, CutMp4WithItsIndexFirstGivesWhatThereIs) {
+TEST(BrokenVideo, TruncatedMp4WithItsIndexFirstDeliversItsFrames) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=100 pattern=snow ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux "
@@ -57,8 +57,8 @@ TEST(BrokenVideo, CutMp4WithItsIndexFirstGivesWhatThereIs) {
     EXPECT_LT(port.frames.size(), 100u);
 }
 
-// Each ends with an error and the frames it had; the whole file ends well.
-TEST(BrokenVideo, EveryContainerThatIsCutSaysSo) {
+// Each ends with an error after its frames; the whole file ends normally.
+TEST(BrokenVideo, EveryTruncatedContainerIsReported) {
     const TemporaryFolder folder;
     const std::string scene =
         "videotestsrc num-buffers=60 pattern=snow ! video/x-raw,width=64,height=48,framerate=25/1 ! ";
@@ -93,7 +93,7 @@ TEST(BrokenVideo, EveryContainerThatIsCutSaysSo) {
     }
 }
 
-TEST(BrokenVideo, CutMp4WithoutIndexIsRefused) {
+TEST(BrokenVideo, TruncatedMp4WithoutIndexIsRefused) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         launch("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux ! filesink "
@@ -118,7 +118,7 @@ TEST(BrokenVideo, DamageInTheMiddleIsAnError) {
     EXPECT_LT(port.frames.size(), 60u);
 }
 
-TEST(BrokenVideo, OtherFilesAreRefusedInOneSentence) {
+TEST(BrokenVideo, OtherFilesAreRefused) {
     const TemporaryFolder folder;
     const std::string text = "these are words, not pictures; these are words, not pictures\n";
     write_file(folder / "text.avi", text.data(), text.size());
@@ -133,7 +133,7 @@ TEST(BrokenVideo, OtherFilesAreRefusedInOneSentence) {
 }
 
 TEST(BrokenVideo, AMissingDecoderIsNamed) {
-    // A Matroska file whose codec is none that anybody has: the ID is changed in place.
+    // A Matroska file with a nonexistent codec: the ID is changed in place.
     const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! theoraenc ! matroskamux ! filesink "
@@ -149,9 +149,9 @@ TEST(BrokenVideo, AMissingDecoderIsNamed) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // they reserve terabytes of addresses
-/// A decoder that is installed and finds too little memory, or no thread, is not called missing, and
-/// GStreamer, which would wait for ever, is not waited for.
-TEST(BrokenVideo, AnInstalledDecoderThatLacksMemoryIsNotCalledMissing) {
+/// An installed decoder without memory or threads is not reported as missing, and GStreamer, which would wait
+/// forever, is not waited for.
+TEST(BrokenVideo, AnInstalledDecoderWithoutMemoryIsNotReportedAsMissing) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(5), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     int refused = 0;

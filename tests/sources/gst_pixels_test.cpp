@@ -1,7 +1,6 @@
-// From a buffer of GStreamer's into a slot, and the pool that elements take such buffers from.
+// Copies from GStreamer buffers into slots, and the pool that provides such buffers.
 #include "base/error.hpp"
 #include "files/gst_init.hpp"
-#include "sources/gst/gst_pixels.hpp"
 #include "sources/gst/gst_slots.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +9,7 @@ namespace specklescope::test::gst_pixels_test {
 
 GQuark seen() { return g_quark_from_static_string("specklescope-seen"); }
 
-/// A buffer may say of itself that its picture has another size than the stream's.
+/// A buffer may claim another image size than the stream.
 TEST(GstPixels, ABufferOfAnotherSizeThanItsStreamIsRefused) {
     init_gstreamer();
     const GstHandle<GstCaps> caps(
@@ -44,9 +43,9 @@ TEST(GstPixels, ABufferOfAnotherSizeThanItsStreamIsRefused) {
     }
 }
 
-/// What an element is offered and takes while there are no slots to lend: as many buffers as it likes, with
-/// rows as a slot has them, and the same again when one comes back.
-TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
+/// Buffers of the pool while no slots can be lent: any number, with the rows of a slot, and the same after
+/// reuse.
+TEST(GstPixels, PoolBuffersHaveTheirRowsEachTime) {
     init_gstreamer();
     const GstHandle<GstElement> sink = own(gst_element_factory_make("fakesink", nullptr));
     ASSERT_TRUE(sink);
@@ -72,12 +71,12 @@ TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
         EXPECT_EQ(most, 0U) << "and none is refused";
         gst_query_unref(query);
         GstStructure* const config = gst_buffer_pool_get_config(pool.get());
-        // An element that goes by the format alone asks for less.
+        // An element that only uses the format requests less.
         gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(width * kHeight), 0, 0);
         gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
         ASSERT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
         ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
-        int ended = 0; // an address alone would be another buffer's at once
+        int ended = 0; // a new buffer could have the same address
         for (int taken = 0; taken < 3; ++taken) {
             GstBuffer* buffer = nullptr;
             ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &buffer, nullptr), GST_FLOW_OK);

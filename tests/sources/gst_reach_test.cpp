@@ -1,5 +1,5 @@
-// A video file is a file, and a gst: text reads: nothing opens an address, a port or a file that was not
-// asked for.
+// A video file only reads itself, and a gst: text only reads: nothing opens an address, a port or another
+// file.
 #include "base/long_work.hpp"
 #include "tests/sources/gst_sources.hpp"
 #include "tests/support/child.hpp"
@@ -17,7 +17,7 @@ namespace gst_reach_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-/// Counts who knocks; the system keeps what comes until it is asked.
+/// Counts connections; the system queues them until they are accepted.
 class Door {
 public:
     Door() {
@@ -64,11 +64,10 @@ std::string box(const std::string& type, const std::string& content) {
     return number(content.size() + 8) + type + content;
 }
 
-/// An MP4 whose data lie at an address, as its 'dref' says: each box on the way to it grows.
+/// An MP4 whose data are at an address, according to its 'dref': each enclosing box grows.
 std::string with_data_elsewhere(std::string mp4, const std::string& url) {
     const std::string reference = box("url ", std::string(4, '\0') + url + '\0');
-    const std::size_t inner =
-        mp4.find("dref") + 12; // past its name, version and count: the box that we replace
+    const std::size_t inner = mp4.find("dref") + 12; // after its name, version and count: the box to replace
     const std::size_t grown = reference.size() - 12;
     mp4.replace(inner, 12, reference);
     for (const char* name : {"moov", "trak", "mdia", "minf", "dinf", "dref"}) {
@@ -82,7 +81,7 @@ std::string with_data_elsewhere(std::string mp4, const std::string& url) {
     return mp4;
 }
 
-TEST(VideoReach, AManifestIsRefusedAndNobodyIsAsked) {
+TEST(VideoReach, AManifestIsRefusedWithoutConnections) {
     const Door door;
     const TemporaryFolder folder;
     const std::vector<std::pair<std::string, std::string>> manifests = {
@@ -127,7 +126,7 @@ TEST(VideoReach, AManifestIsRefusedAndNobodyIsAsked) {
         }
 }
 
-TEST(VideoReach, AnMp4WhoseDataLieElsewhereAsksNobody) {
+TEST(VideoReach, AnMp4WithExternalDataMakesNoConnections) {
     const Door door;
     const TemporaryFolder folder;
     ASSERT_TRUE(
@@ -149,7 +148,7 @@ TEST(VideoReach, AnMp4WhoseDataLieElsewhereAsksNobody) {
     EXPECT_EQ(door.knocks(), 0);
 }
 
-TEST(GstReach, WithoutTrustNothingButTheListRuns) {
+TEST(GstReach, WithoutTrustOnlyListedElementsRun) {
     const TemporaryFolder folder;
     const std::string file = folder / "x";
     write_file(file, "before", 6);
@@ -160,7 +159,7 @@ TEST(GstReach, WithoutTrustNothingButTheListRuns) {
     const std::string decoder = " ! h264parse ! avdec_h264";
     const std::string yuv = "option-string=\"dump-yuv=" + file + "\"";
     for (const std::string& text : std::vector<std::string>{
-             // Writing and listening by element
+             // Elements that write or listen
              branch("filesink location=" + file), branch("multifilesink location=" + file),
              branch("tcpserversink port=0"), branch("udpsink port=9"), branch("fdsink"),
              branch("shmsink socket-path=" + file), branch("jpegenc ! avimux ! filesink location=" + file),
@@ -172,7 +171,7 @@ TEST(GstReach, WithoutTrustNothingButTheListRuns) {
              std::string("tcpserversrc port=0 ! rawvideoparse"), std::string("udpsrc port=0 ! rawvideoparse"),
              std::string("fdsrc fd=0 ! rawvideoparse"), "file://" + file + " ! rawvideoparse",
              "multifilesrc location=" + folder.path().string() + "/%s%n ! rawvideoparse",
-             // Writing by property
+             // Properties that write
              encoder + yuv + decoder, encoder + "option-string='dump-yuv=" + file + "'" + decoder,
              encoder + "option_string=dump-yuv=" + file + decoder,
              encoder + "multipass-cache-file=" + file + decoder, encoder + decoder,
@@ -231,8 +230,8 @@ TEST(GstReach, WithoutTrustOrdinaryTextsRun) {
     }
 }
 
-/// GStreamer counts the elements that have no name of their own, in each process.
-TEST(GstReach, ATextMayHoldAnyNameThatGStreamerGives) {
+/// GStreamer numbers elements without names, per process.
+TEST(GstReach, ATextMayContainAnyNameGivenByGStreamer) {
     const TemporaryFolder folder;
     for (const std::string trust : {"", "--trust"}) {
         std::vector<std::string> words = {
@@ -244,8 +243,8 @@ TEST(GstReach, ATextMayHoldAnyNameThatGStreamerGives) {
     }
 }
 
-/// What a file makes decodebin plug is on a list, also within a text.
-TEST(GstReach, AManifestWithinATextAsksNobody) {
+/// Elements that decodebin plugs for a file are restricted, also within a text.
+TEST(GstReach, AManifestInATextMakesNoConnections) {
     const Door door;
     const TemporaryFolder folder;
     const std::string list = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1.0,\n" + door.url("a.ts") + "\n";
@@ -266,7 +265,7 @@ TEST(GstReach, ATrustedTextMayWrite) {
     source->open();
     TestPort port;
     EXPECT_TRUE(read_frames(*source, port));
-    // Its branch has a thread of its own, which may come behind ours.
+    // Its branch has its own thread, which may be later than ours.
     const auto end = SteadyClock::now() + std::chrono::minutes(1);
     while (std::filesystem::file_size(folder / "x") < 32U * 16 && SteadyClock::now() < end)
         std::this_thread::yield();
@@ -274,8 +273,8 @@ TEST(GstReach, ATrustedTextMayWrite) {
     EXPECT_GE(std::filesystem::file_size(folder / "x"), 32U * 16);
 }
 
-/// A server that takes the connection and stays silent: what is said meanwhile names the source.
-TEST(GstText, TheNameOfWhatIsWaitedForHoldsNoSecret) {
+/// A server that accepts the connection and stays silent: messages name the source.
+TEST(GstText, TheNameOfAWaitingSourceContainsNoSecret) {
     const Door silent;
     const std::string address = "127.0.0.1:" + std::to_string(silent.port());
     ::setenv("SPECKLESCOPE_TEST_WORD", "from-the-environment", 1); // NOLINT(concurrency-mt-unsafe)
@@ -299,17 +298,17 @@ TEST(GstText, TheNameOfWhatIsWaitedForHoldsNoSecret) {
     }
 }
 
-TEST(GstText, WhatIsNoPipelineIsOneSentenceAndNothingElse) {
+TEST(GstText, AnInvalidPipelineIsOneError) {
     for (const char* text :
          {"", "\"", "\\", "(", "videotestsrc num-buffers=1 !", "! !", "videotestsrc num-buffers=1 name=\"a !",
           "identity name=specklescope_end", "videotestsrc num-buffers=1 ;"}) {
         SCOPED_TRACE(text);
-        (void)failure<UsageError>(*gst(text)); // which looks at standard error
+        (void)failure<UsageError>(*gst(text)); // reads standard error
     }
 }
 
 TEST(GstText, WarningsOfGLibStayOffTheTerminal) {
-    (void)failure<Error>(*gst("videotestsrc name=a ! identity name=a")); // which looks at standard error
+    (void)failure<Error>(*gst("videotestsrc name=a ! identity name=a")); // reads standard error
 }
 
 } // namespace gst_reach_test

@@ -1,6 +1,5 @@
-// GStreamer's elements write into the ring's own slots where they can; where not, the frame is copied, is the
-// same and says why. A slot is nobody else's while it is read, whatever becomes of the pipeline that filled
-// it.
+// GStreamer's elements write directly into the ring's slots if possible; otherwise the frame is copied, is
+// equal, and the reason is recorded. A slot is not reused while it is read, whatever happens to its pipeline.
 #include "tests/sources/gst_sources.hpp"
 #include "tests/sources/lending_port.hpp"
 #include "tests/support/eventually.hpp"
@@ -13,8 +12,8 @@ namespace gst_slots_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-/// A movie of noise in a file, and a pipeline that cuts its border off: the element that cuts takes its
-/// memory from us, and what must come is known.
+/// A video of noise in a file, and a pipeline that crops its border: the cropping element uses our memory,
+/// and its output is known.
 class Cropped {
 public:
     Cropped(int width, int height, int count, const std::string& format, int pixel_bytes)
@@ -36,7 +35,7 @@ public:
     const Shape& shape() const { return shape_; }
     std::uint64_t count() const { return static_cast<std::uint64_t>(movie_.count); }
 
-    /// The view is exactly what is left of frame `index`.
+    /// True if the view is the cropped frame `index`.
     bool is(const HostView& view, std::uint64_t index) const {
         if (view.shape != shape_ || index >= count())
             return false;
@@ -55,7 +54,7 @@ private:
     Shape shape_;
 };
 
-/// All but the few that were made before there were slots to lend.
+/// All except the first frames, made before slots were lent.
 void expect_in_place(const LendingPort& port, std::uint64_t all) {
     EXPECT_EQ(port.frames, all);
     EXPECT_EQ(port.lent + port.copies, all);
@@ -89,7 +88,7 @@ TEST(GstSlots, FramesWrittenInPlaceAreExact) {
     }
 }
 
-TEST(GstSlots, ASlotThatIsHeldIsNotWrittenAgain) {
+TEST(GstSlots, AHeldSlotIsNotOverwritten) {
     const Cropped movie(37, 19, 400, "GRAY16_LE", 2);
     const auto source = trusted_gst(movie.text());
     source->open();
@@ -108,10 +107,10 @@ TEST(GstSlots, ASlotThatIsHeldIsNotWrittenAgain) {
     }
 }
 
-// The streaming thread then waits for a slot that will not come.
-TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
+// The streaming thread then waits for a slot that is never released.
+TEST(GstSlots, ClosesWhileEverySlotIsHeld) {
     const Cropped movie(37, 19, 100, "GRAY8", 1);
-    LendingPort port(24); // for those that were made before any slot was lent, and others
+    LendingPort port(24); // for frames made before slots were lent, and others
     port.keep_all = true;
     {
         const auto source = trusted_gst(movie.text());
@@ -123,14 +122,14 @@ TEST(GstSlots, ClosesWhileEverySlotIsHeldAndTheFramesStay) {
     EXPECT_TRUE(eventually([] { return pipelines_closing() == 0; }));
     port.forget_ring();
     EXPECT_EQ(port.memory->blocks(), 1u);
-    for (const Frame& frame : port.held) // some found no slot to be copied into
+    for (const Frame& frame : port.held) // some had no slot to be copied into
         EXPECT_TRUE(movie.is(frame.host(), static_cast<std::uint64_t>(frame.info().capture_ns / 40'000'000)));
     port.newest.reset();
     port.held.clear();
     EXPECT_EQ(port.memory->blocks(), 0u) << "the memory goes with the last frame";
 }
 
-TEST(GstSlots, OpensAgainAndAgainWhileFramesOfBeforeAreHeld) {
+TEST(GstSlots, ReopensWhileEarlierFramesAreHeld) {
     const Cropped movie(37, 19, 60, "RGB", 3);
     const auto source = trusted_gst(movie.text());
     LendingPort port(12);
@@ -171,8 +170,8 @@ TEST(GstSlots, AChangeOfSizeBringsSlotsOfTheNewSize) {
     EXPECT_EQ(port.lent + port.copies, 150u);
 }
 
-// A queue that lets nothing go before it holds more than are lent.
-TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
+// A queue that releases nothing until it holds more than are lent.
+TEST(GstSlots, AnElementThatKeepsManyBuffersDoesNotStall) {
     const Cropped movie(37, 19, 200, "GRAY8", 1);
     const auto source = trusted_gst(movie.text(" ! queue min-threshold-buffers=60 max-size-buffers=100"));
     source->open();
@@ -183,8 +182,8 @@ TEST(GstSlots, AnElementThatKeepsManyDoesNotStopTheFlow) {
     EXPECT_EQ(port.lent + port.copies, 200u);
 }
 
-// The same memory may be pushed more than once: each frame has its own number and time nevertheless.
-TEST(GstSlots, MemoryGivenAgainIsCopied) {
+// Memory may be pushed repeatedly: each frame still has its own number and time.
+TEST(GstSlots, ReusedMemoryIsCopied) {
     const Cropped movie(37, 19, 20, "GRAY8", 1);
     const auto source = trusted_gst(movie.text(" ! videorate ! video/x-raw,framerate=100/1"));
     source->open();
@@ -201,7 +200,7 @@ TEST(GstSlots, MemoryGivenAgainIsCopied) {
     }
 }
 
-TEST(GstSlots, WhoBringsItsOwnMemoryIsNamed) {
+TEST(GstSlots, ElementsWithOwnMemoryAreNamed) {
     const TemporaryFolder folder;
     const RawMovie movie = noise_movie(40, 24, 12, "GRAY8", 1);
     ASSERT_NO_FATAL_FAILURE(encode(movie, "matroskamux", folder / "a.mkv"));
@@ -230,7 +229,7 @@ TEST(GstSlots, OtherOrdersOfPixelsAreCopiedAndNamed) {
               (std::map<std::string, std::uint64_t>{{"the samples of BGR are put in another order", 12}}));
 }
 
-TEST(GstSlots, ALoopGoesOnInSlots) {
+TEST(GstSlots, ALoopContinuesInSlots) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch("videotestsrc pattern=ball num-buffers=30 ! "
                        "video/x-raw,format=I420,width=62,height=48,framerate=25/1 ! x264enc bframes=2 ! "
@@ -254,7 +253,7 @@ TEST(GstSlots, ALoopGoesOnInSlots) {
     expect_in_place(port, 120);
 }
 
-TEST(GstSlots, ASlowFlowGetsEveryFrameOfAFile) {
+TEST(GstSlots, ASlowPipelineGetsEveryFrameOfAFile) {
     const Cropped movie(37, 19, 150, "GRAY16_LE", 2);
     Pipeline pipeline(trusted_gst(movie.text()), Chain(), options());
     const auto sink = std::make_shared<WatchingSink>();

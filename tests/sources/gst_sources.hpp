@@ -1,5 +1,4 @@
-// What the tests of sources over GStreamer share: sources by name, movies with known pixels, what must come
-// of them.
+// Helpers for tests of GStreamer sources: sources by name, videos with known pixels, expected frames.
 #pragma once
 
 #include "base/error.hpp"
@@ -30,8 +29,8 @@ inline std::unique_ptr<Source> trusted_gst(const std::string& text) {
     return type.make({"gst", text, {}, true}, Params(*type.table));
 }
 
-/// What the source's failure says; also reads it to its end if it opens. Fails the test if stderr gets
-/// anything.
+/// Message of the source's failure; reads it to its end if it opens. Fails the test if stderr gets any
+/// output.
 template <class E> std::string failure(Source& source, TestPort& port) {
     testing::internal::CaptureStderr();
     std::string said;

@@ -1,4 +1,4 @@
-// Pipelines given as text, and cameras that are not there.
+// Pipelines given as text, and missing cameras.
 #include "tests/sources/gst_sources.hpp"
 
 namespace gst_text_test {
@@ -6,7 +6,7 @@ namespace gst_text_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-TEST(GstText, ALiveSourceIsLiveAndItsTimesAreTheSteadyClocks) {
+TEST(GstText, LiveSourcesUseTheSteadyClock) {
     const auto source =
         gst("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=32,height=16,framerate=100/1");
     const SourceInfo info = source->open();
@@ -25,8 +25,7 @@ TEST(GstText, ALiveSourceIsLiveAndItsTimesAreTheSteadyClocks) {
     EXPECT_EQ(port.lost_frames, 0u);
 }
 
-/// Bytes that an element cuts into frames carry no times: of a file they are numbered, whatever the clock
-/// says.
+/// Frames parsed from bytes have no times: in a file they are numbered, independent of the clock.
 TEST(GstText, FramesOfAFileWithoutTimesAreNumbered) {
     const TemporaryFolder folder;
     std::string bytes;
@@ -45,7 +44,7 @@ TEST(GstText, FramesOfAFileWithoutTimesAreNumbered) {
     }
 }
 
-TEST(GstText, FramesLostOnTheWayLeaveAGap) {
+TEST(GstText, LostFramesLeaveAGap) {
     const auto source =
         gst("videotestsrc is-live=true num-buffers=200 ! "
             "video/x-raw,format=GRAY8,width=32,height=16,framerate=500/1 ! identity drop-probability=0.3");
@@ -53,13 +52,13 @@ TEST(GstText, FramesLostOnTheWayLeaveAGap) {
     TestPort port;
     ASSERT_TRUE(read_frames(*source, port));
     EXPECT_LT(port.frames.size(), 190u);
-    // The frames before the first and after the last that came are nobody's to count.
+    // Frames before the first and after the last received one cannot be counted.
     const std::int64_t span = port.frames.back().info.capture_ns - port.frames.front().info.capture_ns;
     EXPECT_EQ(port.frames.size() + port.lost_frames, static_cast<std::uint64_t>(span / 2'000'000 + 1));
     EXPECT_GT(port.lost_frames, 10u);
 }
 
-TEST(GstText, AFullRingThrowsFramesAwayAndGoesOn) {
+TEST(GstText, AFullRingDropsFramesAndContinues) {
     const auto source =
         gst("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=32,height=16,framerate=200/1");
     source->open();
@@ -71,7 +70,7 @@ TEST(GstText, AFullRingThrowsFramesAwayAndGoesOn) {
     EXPECT_TRUE(read_frames(*source, port, 5));
 }
 
-TEST(GstText, WhatIsNotLiveIsReadToItsEnd) {
+TEST(GstText, OtherSourcesAreReadToTheirEnd) {
     const auto source = gst("videotestsrc num-buffers=300 ! video/x-raw,format=GRAY16_LE,width=33,height=16");
     EXPECT_FALSE(source->open().live);
     TestPort port;
@@ -111,7 +110,7 @@ TEST(GstText, EveryRgbLayoutGivesTheSamePicture) {
     }
 }
 
-TEST(GstText, TheSizeMayChangeOnTheWay) {
+TEST(GstText, TheSizeMayChange) {
     const auto source =
         gst("videotestsrc num-buffers=5 ! video/x-raw,format=GRAY8,width=32,height=16 ! c.sink_0 "
             "videotestsrc num-buffers=6 ! video/x-raw,format=GRAY16_LE,width=63,height=48 ! c.sink_1 concat "
@@ -125,7 +124,7 @@ TEST(GstText, TheSizeMayChangeOnTheWay) {
     EXPECT_EQ(port.frames[10].info.full_scale, 65535);
 }
 
-TEST(GstText, WhatCannotBeParsedIsAUsageError) {
+TEST(GstText, ASyntaxErrorIsAUsageError) {
     EXPECT_NE(failure<UsageError>(*gst("nosuchelement ! videoconvert")).find("nosuchelement"),
               std::string::npos);
     EXPECT_NE(failure<UsageError>(*gst("videotestsrc nosuchproperty=3")).find("nosuchproperty"),
@@ -151,6 +150,6 @@ TEST(V4l2, AMissingDeviceIsNamed) {
         EXPECT_EQ(source.rfind("v4l2:/dev/video", 0), 0u);
 }
 
-TEST(V4l2, AFileThatIsNoCameraIsRefused) { failure<RunError>(*of_type(v4l2_source_type(), "/dev/null")); }
+TEST(V4l2, AnotherFileIsRefused) { failure<RunError>(*of_type(v4l2_source_type(), "/dev/null")); }
 
 } // namespace gst_text_test

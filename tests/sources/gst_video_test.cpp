@@ -1,4 +1,4 @@
-// Video files give every frame, in order, unchanged where the format allows it.
+// Video files deliver every frame, in order, unchanged if the format allows it.
 #include "tests/sources/gst_sources.hpp"
 #include "tests/support/eventually.hpp"
 
@@ -9,7 +9,7 @@ namespace gst_video_test {
 using namespace specklescope;
 using namespace specklescope::test;
 
-// 37 pixels: no row begins where the one before it ends, in any of GStreamer's buffers.
+// 37 pixels: rows are padded in all of GStreamer's buffers.
 TEST(VideoFile, Ffv1Grey8IsBitExact) {
     expect_lossless(noise_movie(37, 23, 12, "GRAY8", 1), "avenc_ffv1 ! matroskamux", ".mkv",
                     {37, 23, 1, PixelType::u8});
@@ -41,20 +41,20 @@ TEST(VideoFile, BgrInAviBecomesRgb) {
     expect_same(movie, port, {40, 24, 3, PixelType::u8});
 }
 
-// A smooth picture through lossy codecs: the mean difference stays within a few grey values.
+// A smooth image through lossy codecs: the mean difference is within a few grey values.
 TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
     RawMovie grey{64, 48, 10, "GRAY8", 1, {}};
     for (int i = 0; i < grey.count; ++i)
         for (int y = 0; y < grey.height; ++y)
             for (int x = 0; x < grey.width; ++x)
                 grey.bytes.push_back(static_cast<std::uint8_t>(40 + 2 * x + y + 4 * i));
-    // Grey has no declared range, which H.264 would take for 16…235: its frames are made from RGB.
+    // Grey has no declared range, which H.264 would take as 16…235: its frames are made from RGB.
     RawMovie colour{64, 48, 10, "RGB", 3, {}};
     for (const std::uint8_t value : grey.bytes)
         colour.bytes.insert(colour.bytes.end(), 3, value);
     struct Case {
         const char *chain, *ending, *codec;
-        std::size_t channels; ///< x264enc takes no grey: that picture comes back as colour
+        std::size_t channels; ///< x264enc does not accept grey: that image comes back as colour
     };
     const TemporaryFolder folder;
     for (const Case& c : {Case{"jpegenc quality=95 ! avimux", ".avi", "MJPEG", 1},
@@ -99,7 +99,7 @@ TEST(VideoFile, AThousandFramesAllComeInOrder) {
     expect_lossless(counting_movie(1000), "avenc_ffv1 ! matroskamux", ".mkv", {16, 8, 1, PixelType::u16});
 }
 
-TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
+TEST(VideoFile, LoopNeitherLosesNorRepeatsFrames) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(30), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv", true);
@@ -119,9 +119,9 @@ TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
     EXPECT_EQ(port.frames.size(), 120u);
 }
 
-// H.264 with frames that refer to later ones: the decoder's last frames come out at the end, before it starts
-// again.
-TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
+// H.264 with frames that refer to later ones: the decoder's last frames arrive at the end, before it
+// restarts.
+TEST(VideoFile, LoopOfReorderedFramesIsComplete) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=48,framerate=25/1 ! x264enc bframes=3 ! "
@@ -136,7 +136,7 @@ TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
     EXPECT_NE(port.frames[0].pixels, port.frames[10].pixels);
 }
 
-TEST(VideoFile, ARateHoldsItBack) {
+TEST(VideoFile, ARatePacesIt) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(21), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv", false, 100);
@@ -144,12 +144,12 @@ TEST(VideoFile, ARateHoldsItBack) {
     TestPort port;
     ASSERT_TRUE(read_frames(*source, port));
     ASSERT_EQ(port.frames.size(), 21u);
-    // Unpaced it takes some 5 ms, paced 200 ms less what the first frame was late.
+    // Unpaced it takes about 5 ms, paced 200 ms minus the delay of the first frame.
     EXPECT_GE(port.frames.back().info.arrival - port.frames.front().info.arrival,
               std::chrono::milliseconds(150));
 }
 
-TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
+TEST(VideoFile, ReopensAfterCloseAndLeaksNoThread) {
     const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(40), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto threads = [] {
@@ -175,7 +175,7 @@ TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
     EXPECT_EQ(pipelines_closing(), 0);
 }
 
-TEST(VideoWithSound, SoundIsLeftAlone) {
+TEST(VideoWithSound, SoundIsIgnored) {
     const TemporaryFolder folder;
     ASSERT_TRUE(launch("matroskamux name=m ! filesink location=" + (folder / "a.mkv") +
                        " videotestsrc num-buffers=50 ! video/x-raw,format=GRAY8,width=64,height=48 ! m. "
@@ -187,7 +187,7 @@ TEST(VideoWithSound, SoundIsLeftAlone) {
     EXPECT_EQ(port.frames.size(), 50u);
 }
 
-TEST(VideoFile, ASinglePictureShownAgainFollowsItself) {
+TEST(VideoFile, ARepeatedSingleImageFollowsItself) {
     const TemporaryFolder folder;
     for (const int frames : {1, 3}) {
         const std::string path = folder / (std::to_string(frames) + ".mkv");

@@ -1,5 +1,5 @@
-// Images as other programs write them: kinds of samples, palettes, orientations, full scales. The truth is
-// what numpy made before tifffile, Pillow or the bytes below wrote it.
+// Images by other programs: sample types, palettes, orientations, full scales. The reference is the numpy
+// data before tifffile, Pillow or the bytes below wrote it.
 #include "base/log.hpp"
 #include "pipeline/source.hpp"
 #include "sources/bayer.hpp"
@@ -17,7 +17,7 @@
 
 namespace specklescope::test::image_kinds_test {
 
-/// What is logged while this lives.
+/// Collects log messages during its lifetime.
 class LogOf {
 public:
     LogOf() { run_log().sinks().push_back(sink_); }
@@ -66,7 +66,7 @@ protected:
     static inline bool usable_ = false;
 };
 
-TEST_F(ImageKinds, EveryOneHasItsValuesAndItsFullScale) {
+TEST_F(ImageKinds, EachHasItsValuesAndFullScale) {
     std::istringstream list(read_file(file("list.txt")));
     std::string name, type;
     Shape shape;
@@ -89,7 +89,7 @@ TEST_F(ImageKinds, EveryOneHasItsValuesAndItsFullScale) {
     EXPECT_GE(count, 100);
 }
 
-TEST_F(ImageKinds, WhatIsAssumedLostOrTurnedIsLogged) {
+TEST_F(ImageKinds, AssumptionsLossesAndRotationsAreLogged) {
     const auto expect = [](const std::string& name, const std::vector<const char*>& words) {
         const std::string log = read(name).log;
         for (const char* word : words)
@@ -120,14 +120,14 @@ TEST_F(ImageKinds, WhatIsAssumedLostOrTurnedIsLogged) {
         EXPECT_EQ(read(name).log, "") << name;
 }
 
-TEST_F(ImageKinds, AFullScaleThatIsGivenWins) {
+TEST_F(ImageKinds, AGivenFullScaleHasPriority) {
     for (const char* name : {"pile12.tif", "max_tag.tif", "packed12le.tif", "no_pile.tif"})
         EXPECT_EQ(read(std::string(name) + "?full_scale=2047").frames.at(0).info.full_scale, 2047) << name;
 }
 
-/// OpenCV, Pillow, imageio, ImageMagick, tifffile and GStreamer write; the truth is what another reader finds
-/// in the file: no difference without a word.
-TEST(OtherPrograms, FilesAreReadAsOtherReadersReadThem) {
+/// Written by OpenCV, Pillow, imageio, ImageMagick, tifffile and GStreamer; the reference is another reader:
+/// every difference must be reported.
+TEST(OtherPrograms, FilesAreReadLikeByOtherReaders) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, read_file(test::source_folder() + "/tests/support/write_by_others.py")))
         << read_file(folder / "python.log");
@@ -160,7 +160,7 @@ TEST(OtherPrograms, FilesAreReadAsOtherReadersReadThem) {
     EXPECT_GE(count, 60);
 }
 
-/// A mosaic in which the sites have these means, with the contrast of a fully developed speckle pattern.
+/// A mosaic with these means per site, with the contrast of fully developed speckle.
 std::vector<std::uint16_t> mosaic(int width, int height, const std::array<double, 4>& means) {
     std::mt19937 random(7);
     std::exponential_distribution<double> light(1);
@@ -172,7 +172,7 @@ std::vector<std::uint16_t> mosaic(int width, int height, const std::array<double
     return pixels;
 }
 
-TEST(Bayer, AMosaicIsNoticedAndGreyIsNot) {
+TEST(Bayer, DetectsAMosaicAndNotGrey) {
     const auto ratio = [](std::vector<std::uint16_t> pixels, int width, int height) {
         const Shape shape{width, height, 1, PixelType::u16};
         return mosaic_ratio(HostView(reinterpret_cast<std::byte*>(pixels.data()), shape));
@@ -208,7 +208,7 @@ TEST(Bayer, TwoByTwoPixelsBecomeOneInEveryOrder) {
     EXPECT_THROW((void)bayer_shape({4, 4, 3, PixelType::u8}, "film"), UsageError);
 }
 
-TEST(Bayer, AFileIsNamedAndBinnedWhenAsked) {
+TEST(Bayer, AFileIsReportedAndBinnedOnRequest) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, R"(
 import numpy as np, tifffile

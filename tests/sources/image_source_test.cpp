@@ -1,5 +1,5 @@
-// Images as sources: every kind bit by bit against files written by tifffile, libpng's and Pillow's writers,
-// damaged files, sequences, stacks.
+// Image sources: every kind bit by bit compared with files written by tifffile, libpng and Pillow, damaged
+// files, sequences, stacks.
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "pipeline/source.hpp"
@@ -35,7 +35,7 @@ Outcome read_all(const std::string& text) {
         EXPECT_TRUE(read_frames(*source, port));
     } catch (const RunError& error) {
         outcome.error = error.what();
-        EXPECT_EQ(source->next(port), Source::Status::end); // said once
+        EXPECT_EQ(source->next(port), Source::Status::end); // reported once
     }
     source->close();
     outcome.frames = std::move(port.frames);
@@ -49,7 +49,7 @@ std::string joined(const std::vector<Delivered>& frames) {
     return bytes;
 }
 
-/// The RunError that opening gives; empty if it opens.
+/// The RunError of opening; empty if it opens.
 std::string refusal(const std::string& text) {
     try {
         (void)make_source(text, {})->open();
@@ -66,7 +66,7 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
         EXPECT_NE(text.find(word), std::string::npos) << text << "\nlacks " << word;
 }
 
-/// Files that Python wrote once for all tests; NAME.expected holds the bytes that a reader must give.
+/// Files written by Python once for all tests; NAME.expected contains the expected bytes.
 class ImageSource : public testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -111,7 +111,7 @@ TEST_F(ImageSource, EveryKindBitByBit) {
     EXPECT_GE(count, 40);
 }
 
-TEST_F(ImageSource, KindsThatAreNotReadSayWhatIs) {
+TEST_F(ImageSource, UnsupportedKindsNameTheSupportedOnes) {
     expect_words(refusal(file("complex.tif")), {"complex.tif", "complex", "1 to 16-bit unsigned"});
     expect_words(refusal(file("five.tif")), {"five.tif", "5 samples", "allowed: grey, RGB"});
     expect_words(refusal(file("cmyk.tif")), {"cmyk.tif", "photometric"});
@@ -127,11 +127,11 @@ TEST_F(ImageSource, HugeAndZeroSizesAreRefusedBeforeAnythingIsAllocated) {
     expect_words(refusal(file("huge.png")), {"huge.png", "100000×100000", "65536"});
     expect_words(refusal(file("zero.png")), {"zero.png"});
     expect_words(refusal(file("zero.tif")), {"zero.tif"});
-    // Within the limits, and not there.
+    // Within the limits, but missing.
     expect_words(refusal(file("hollow.tif")), {"hollow.tif", "3600000000 bytes"});
 }
 
-/// The sentence that the whole of the first page is refused with, read at once; empty if it is there.
+/// The error of reading the whole first page at once; empty if it can be read.
 std::string refused_rows(const std::string& path) {
     try {
         const auto reader = open_image(path);
@@ -144,9 +144,9 @@ std::string refused_rows(const std::string& path) {
     }
 }
 
-TEST_F(ImageSource, WhatMustBeHeldWholeIsHeldToTheLimitsOfAPicture) {
+TEST_F(ImageSource, UnstreamableFilesAreLimitedToTheImageSize) {
     expect_words(refused_rows(file("tall_interlaced.png")), {"tall_interlaced.png", "1×70000", "65536"});
-    // Coefficients of two bytes, for which three quarters of the memory may be taken.
+    // Coefficients of two bytes, which may use three quarters of the memory.
     constexpr double kNeeded = 2.0 * 2000 * 2048;
     {
         const test::PretendMemory enough(static_cast<std::uint64_t>(kNeeded / 0.68));
@@ -156,8 +156,8 @@ TEST_F(ImageSource, WhatMustBeHeldWholeIsHeldToTheLimitsOfAPicture) {
     expect_words(refused_rows(file("large_progressive.jpg")), {"large_progressive.jpg"});
 }
 
-/// Previews among the pages are looked for before the first one is read, which is decoded as before.
-TEST_F(ImageSource, PagesAreCountedWithoutHarmToTheFirst) {
+/// Previews among the pages are searched before the first page is read, which is then decoded normally.
+TEST_F(ImageSource, CountingPagesKeepsTheFirst) {
     for (const char* name : {"jpeg_pages.tif", "movie_lzw.tif"}) {
         const auto reader = open_image(file(name));
         const Shape shape = *reader->next_page();
@@ -168,8 +168,8 @@ TEST_F(ImageSource, PagesAreCountedWithoutHarmToTheFirst) {
     }
 }
 
-/// A film may be replaced while it is open; what is asked again is refused again.
-TEST_F(ImageSource, OfPreviewsAloneThereIsNoPageHoweverOftenItIsAskedFor) {
+/// A video may be replaced while it is open; a repeated call is refused again.
+TEST_F(ImageSource, AFileWithOnlyPreviewsHasNoPages) {
     ASSERT_TRUE(test::python(*folder_, "import numpy, tifffile\n"
                                        "for _ in range(3):\n"
                                        "    tifffile.imwrite('previews.tif', numpy.zeros((8, 8), 'u1'), "
@@ -177,16 +177,16 @@ TEST_F(ImageSource, OfPreviewsAloneThereIsNoPageHoweverOftenItIsAskedFor) {
         << read_file(*folder_ / "python.log");
     const auto reader = open_image((*folder_ / "previews.tif"));
     for (int i = 0; i < 3; ++i)
-        EXPECT_FALSE(reader->go_to(5));
+        EXPECT_FALSE(reader->seek_page(5));
 }
 
-TEST_F(ImageSource, SaysWhetherItsCodecLosesAnything) {
+TEST_F(ImageSource, ReportsLossyCodecs) {
     EXPECT_EQ(make_source(file("big_grey.jpg"), {})->open().lossy, "JPEG");
     for (const char* name : {"big_grey8.png", "movie.tif", "movie_lzw.tif"})
         EXPECT_EQ(make_source(file(name), {})->open().lossy, "") << name;
 }
 
-TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
+TEST_F(ImageSource, TruncatedFilesDeliverWholeFramesThenAnError) {
     const auto cut = [](const std::string& name, double part) {
         const std::string to = file("cut_" + name);
         std::filesystem::copy_file(file(name), to, std::filesystem::copy_options::overwrite_existing);
@@ -198,7 +198,7 @@ TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
         const Outcome outcome = read_all(cut(name, 0.6));
         expect_words(outcome.error, {"cut_", "damaged or cut short"});
         EXPECT_TRUE(outcome.frames.empty());
-        if (std::string(name) == "big_grey8.png") { // whose rows lie in the file one behind the other
+        if (std::string(name) == "big_grey8.png") { // its rows are consecutive in the file
             std::smatch found;
             ASSERT_TRUE(std::regex_search(outcome.error, found, std::regex("at row (\\d+) of (\\d+)")))
                 << outcome.error;
@@ -207,7 +207,7 @@ TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
             EXPECT_LT(part, 0.7);
         }
     }
-    // A stack: the pages before the cut count.
+    // A stack: the pages before the truncation count.
     for (const char* name : {"movie.tif", "movie_big.tif", "movie_lzw.tif"}) {
         SCOPED_TRACE(name);
         const Outcome outcome = read_all(cut(name, 0.55));
@@ -217,7 +217,7 @@ TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
         const std::string whole = read_file(file(std::string(name) + ".expected"));
         EXPECT_TRUE(joined(outcome.frames) == whole.substr(0, joined(outcome.frames).size()));
     }
-    // A tall image of frames one below the other: likewise.
+    // A tall image of frames below each other: likewise.
     const Outcome outcome = read_all(cut("big_grey8.png", 0.6) + "?frame_height=16");
     expect_words(outcome.error, {"row"});
     EXPECT_GE(outcome.frames.size(), 2U);
@@ -229,7 +229,7 @@ TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
 TEST_F(ImageSource, DamagedHeadersAndChecksumsAreErrorsNotCrashes) {
     for (const char* name : {"big_grey8.png", "big_grey.jpg", "movie.tif", "movie_lzw.tif"}) {
         const std::string good = read_file(file(name));
-        std::uint64_t seed = 12345; // every damage is reproducible from here
+        std::uint64_t seed = 12345; // every damage is reproducible
         for (int round = 0; round < 60; ++round) {
             std::string bad = good;
             for (int hit = 0; hit < 3; ++hit) {
@@ -238,7 +238,7 @@ TEST_F(ImageSource, DamagedHeadersAndChecksumsAreErrorsNotCrashes) {
             }
             write_file(file("bad"), bad);
             try {
-                (void)read_all("image:" + file("bad")); // fine, or one sentence
+                (void)read_all("image:" + file("bad")); // succeeds, or one error
             } catch (const Error& error) {
                 EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
             }
@@ -264,11 +264,11 @@ TEST_F(ImageSource, TallImageIsCutIntoFrames) {
     }
 }
 
-TEST_F(ImageSource, FingerDataGivesItsThousandFrames) {
+TEST_F(ImageSource, FingerDataHasAThousandFrames) {
     const Outcome outcome = read_all(test_data("finger_64x64x1000_mono8.png") + "?frame_height=64");
     EXPECT_EQ(outcome.info.frames, 1000U);
     ASSERT_EQ(outcome.frames.size(), 1000U);
-    // Mean temporal contrast over the first 25 frames: 0.25394, a property of the pixels in this order.
+    // Mean temporal contrast over the first 25 frames: 0.25394, a property of these pixels in this order.
     double sum = 0;
     for (std::size_t p = 0; p < 64 * 64; ++p) {
         double s = 0;
@@ -289,7 +289,7 @@ TEST_F(ImageSource, FolderIsSortedByNumbersAndMayMixSizes) {
     EXPECT_EQ(outcome.info.name, "folder");
     EXPECT_EQ(outcome.info.frames, 4U);
     ASSERT_EQ(outcome.frames.size(),
-              4U); // img1 img2 img10 and a larger one; notes.txt and .hidden.png are not images
+              4U); // img1 img2 img10 and a larger one; notes.txt and .hidden.png are no images
     EXPECT_EQ(outcome.frames[0].data<std::uint8_t>()[0], 1);
     EXPECT_EQ(outcome.frames[1].data<std::uint8_t>()[0], 2);
     EXPECT_EQ(outcome.frames[2].data<std::uint8_t>()[0], 10);
@@ -303,7 +303,7 @@ TEST_F(ImageSource, FolderIsSortedByNumbersAndMayMixSizes) {
 
 TEST_F(ImageSource, NumberedSequenceEndsAtTheGap) {
     const Outcome outcome = read_all(file("numbers/a_%03d.tif"));
-    ASSERT_EQ(outcome.frames.size(), 3U); // 007 008 009; 011 comes after the gap, a_8.tif is another name
+    ASSERT_EQ(outcome.frames.size(), 3U); // 007 008 009; 011 comes after the gap, a_8.tif has another name
     for (std::size_t i = 0; i < 3; ++i)
         EXPECT_EQ(outcome.frames[i].data<std::uint8_t>()[0], 7 + i);
     EXPECT_THROW((void)make_source(file("numbers/b_%03d.tif"), {}), RunError);
@@ -324,7 +324,7 @@ TEST_F(ImageSource, SingleImageEndsOrRepeats) {
     EXPECT_LE(port.frames.size(), 6U);
 }
 
-TEST_F(ImageSource, TwelveBitsInSixteenSayTheirFullScale) {
+TEST_F(ImageSource, TwelveBitsInSixteenHaveTheirFullScale) {
     const Outcome outcome = read_all(file("grey16.png") + "?full_scale=4095");
     EXPECT_EQ(outcome.info.full_scale, 4095);
     EXPECT_EQ(outcome.frames.at(0).info.full_scale, 4095);
@@ -339,7 +339,7 @@ TEST_F(ImageSource, PreviewsAmongThePagesAreNotFrames) {
 }
 
 TEST_F(ImageSource, ManyPagesAreReadOneByOne) {
-    // Past the 65 535 directories that older formats of page numbers end at.
+    // More than the 65 535 directories of older formats with page numbers.
     const Outcome outcome = read_all(file("pages.tif"));
     EXPECT_EQ(outcome.error, "");
     EXPECT_EQ(outcome.info.frames, 70000U);

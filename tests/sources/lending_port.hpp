@@ -1,5 +1,4 @@
-// A port over one ring with few slots: checks that every frame lies in the ring's own memory, and can hold
-// all.
+// A port over one ring with few slots: checks that every frame is in the ring's memory, and can hold all.
 #pragma once
 
 #include "pipeline/source.hpp"
@@ -32,7 +31,6 @@ public:
         host_memory()->release(memory);
     }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
 
     bool holds(const std::byte* data, std::size_t bytes) const {
         const std::scoped_lock lock(mutex_);
@@ -52,7 +50,7 @@ private:
     std::map<std::byte*, std::size_t> blocks_;
 };
 
-/// As the pipeline's port for a file: waits where no slot is free.
+/// Like the pipeline's port for a file: waits for a free slot.
 class LendingPort final : public FramePort {
 public:
     explicit LendingPort(int needed = 6) : needed_(needed) {}
@@ -91,7 +89,7 @@ public:
     const std::shared_ptr<KnownMemory> memory = std::make_shared<KnownMemory>();
     std::function<void(const Frame&)> on_frame;
     std::vector<Frame> held;
-    Frame newest; ///< held until the next, as a viewer does
+    Frame newest; ///< held until the next, like a viewer
     std::map<std::string, std::uint64_t> reasons;
     std::uint64_t frames = 0, lent = 0, copies = 0;
     int discontinuities = 0;
@@ -110,7 +108,7 @@ private:
     std::shared_ptr<FrameRing> ring_;
 };
 
-/// As read_frames(), for this port.
+/// read_frames() for this port.
 inline bool read_all(Source& source, LendingPort& port, std::uint64_t most = ~std::uint64_t{0},
                      std::chrono::milliseconds patience = std::chrono::seconds(20)) {
     auto last = SteadyClock::now();
@@ -126,7 +124,7 @@ inline bool read_all(Source& source, LendingPort& port, std::uint64_t most = ~st
     return true;
 }
 
-/// Rows without padding against a picture.
+/// Compares with rows without padding.
 inline bool same_pixels(const HostView& view, const void* rows) {
     const auto* from = static_cast<const std::byte*>(rows);
     for (int y = 0; y < view.shape.height; ++y)

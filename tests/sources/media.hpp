@@ -1,4 +1,4 @@
-// Media for tests, made by GStreamer's own command-line tool from frames with known pixels.
+// Media for tests, made by GStreamer's command-line tool from frames with known pixels.
 #pragma once
 
 #include "tests/support/folder.hpp"
@@ -17,7 +17,7 @@
 
 namespace specklescope::test {
 
-/// Frames without padding, one after another.
+/// Consecutive frames without padding.
 struct RawMovie {
     int width = 0, height = 0, count = 0;
     std::string format; ///< GStreamer's name
@@ -54,7 +54,7 @@ inline bool launch(const std::string& text) {
     return std::system(("timeout 60 gst-launch-1.0 -q " + text + " >/dev/null").c_str()) == 0;
 }
 
-/// Encodes the movie at 25 frames/s: `chain` is what stands between the raw frames and the file, encoder and
+/// Encodes the video at 25 frames/s: `chain` is the part between the raw frames and the file, encoder and
 /// muxer.
 inline void encode(const RawMovie& movie, const std::string& chain, const std::string& path) {
     const std::string raw = path + ".frames";

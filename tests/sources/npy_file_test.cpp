@@ -1,4 +1,4 @@
-// NPY files of more numbers than are read at a time, as numpy writes them, and shapes that are none.
+// NPY files larger than one read, written by numpy, and invalid shapes.
 #include "base/error.hpp"
 #include "files/npy_file.hpp"
 #include "tests/support/file_tools.hpp"
@@ -11,8 +11,8 @@ namespace specklescope::npy_file_test {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 
-/// Every number is its place in row order.
-TEST(NpyFile, OfManyPiecesIsWholeInEitherOrder) {
+/// Every number is its index in row order.
+TEST(NpyFile, LargeFilesAreCompleteInEitherOrder) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, R"py(
 import numpy
@@ -31,7 +31,7 @@ assert numpy.load("columns.npy").flags.f_contiguous
     }
 }
 
-TEST(NpyFile, OneToFourSidesAreAShape) {
+TEST(NpyFile, HasOneToFourAxes) {
     const TemporaryFolder folder;
     const auto read = [&](const std::string& shape) -> std::string {
         const std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + ", }\n";

@@ -1,4 +1,4 @@
-// The schedule of a paced source, on a clock that the test holds.
+// The schedule of a paced source, on a simulated clock.
 #include "sources/pacer.hpp"
 
 #include <gtest/gtest.h>
@@ -25,27 +25,27 @@ TEST_F(PacerTest, FrameNIsDueNPeriodsAfterTheFirst) {
     expect_due_after(0ms);
     for (int i = 0; i < 5; ++i)
         expect_due_after(100ms);
-    now_ += 30ms; // a frame that took time does not move the schedule
+    now_ += 30ms; // a slow frame does not shift the schedule
     expect_due_after(70ms);
     expect_due_after(100ms);
 }
 
-TEST_F(PacerTest, AShortStallIsCaughtUpALongOneIsForgiven) {
+TEST_F(PacerTest, CatchesUpAfterAShortStallOnly) {
     expect_due_after(0ms);
-    now_ += 400ms; // 300 ms late: the frames that were due come at once
+    now_ += 400ms; // 300 ms late: the due frames come at once
     for (int i = 0; i < 4; ++i) {
         EXPECT_LE(rest(), 0ns) << i;
         pacer_.take(kRate);
     }
     EXPECT_EQ(rest(), 100ms);
-    now_ += 1700ms; // 1.6 s late: one frame comes, and the schedule goes on from here
+    now_ += 1700ms; // 1.6 s late: one frame comes, and the schedule continues from here
     EXPECT_LE(rest(), 0ns);
     pacer_.take(kRate);
     expect_due_after(100ms);
     expect_due_after(100ms);
 }
 
-TEST_F(PacerTest, ARaisedRateHoldsFromTheNextFrame) {
+TEST_F(PacerTest, ARaisedRateAppliesFromTheNextFrame) {
     EXPECT_LE(rest(0.1), 0ns);
     pacer_.take(0.1); // the next one in 10 s
     EXPECT_EQ(rest(0.1), 10s);
@@ -54,13 +54,13 @@ TEST_F(PacerTest, ARaisedRateHoldsFromTheNextFrame) {
     EXPECT_LE(rest(), 0ns);
 }
 
-/// Behind 73 years, too: three frames of the slowest rate are 95.
-TEST_F(PacerTest, ARaisedRateHoldsHoweverLongTheScheduleIs) {
+/// Also after 73 years: three frames of the slowest rate are 95.
+TEST_F(PacerTest, ARaisedRateAppliesInALongSchedule) {
     constexpr double kSlowest = 1e-9;
     for (const int slow : {0, 1, 2, 3, 10, 1000}) {
         SCOPED_TRACE(slow);
         pacer_.restart();
-        pacer_.hurry(static_cast<std::uint64_t>(slow));
+        pacer_.skip_pacing(static_cast<std::uint64_t>(slow));
         std::int64_t last = -1;
         for (int i = 0; i <= slow; ++i) {
             EXPECT_LE(rest(kSlowest), 0ns);
@@ -81,14 +81,14 @@ TEST_F(PacerTest, ARaisedRateHoldsHoweverLongTheScheduleIs) {
     }
 }
 
-TEST_F(PacerTest, TimesAreTheSchedules) {
+TEST_F(PacerTest, TimesFollowTheSchedule) {
     for (std::int64_t i = 0; i < 100; ++i)
         EXPECT_EQ(pacer_.take(kRate), i * 100'000'000);
     pacer_.restart();
     EXPECT_EQ(pacer_.take(kRate), 0);
 }
 
-TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
+TEST_F(PacerTest, WithoutARateFramesAreAlwaysDueAndTimesIncrease) {
     std::int64_t last = -1;
     for (int i = 0; i < 1000; ++i) {
         EXPECT_LE(rest(0), 0ns);
@@ -99,9 +99,9 @@ TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
     }
 }
 
-TEST_F(PacerTest, WhatIsHurriedStaysSoThroughARestart) { // a film that is read from its beginning on
+TEST_F(PacerTest, UnpacedFramesStayUnpacedAfterARestart) { // a video that is read from its beginning
     expect_due_after(0ms);
-    pacer_.hurry(3);
+    pacer_.skip_pacing(3);
     pacer_.restart();
     for (int i = 0; i < 4; ++i) {
         EXPECT_LE(rest(), 0ns) << i;
@@ -110,7 +110,7 @@ TEST_F(PacerTest, WhatIsHurriedStaysSoThroughARestart) { // a film that is read 
     EXPECT_GT(rest(), 0ns);
 }
 
-TEST(PacerWait, IsNoLongerThanItsPatience) {
+TEST(PacerWait, IsLimitedByItsTimeout) {
     Pacer pacer;
     EXPECT_TRUE(pacer.wait(0.001));
     pacer.take(0.001); // the next one in 1000 s

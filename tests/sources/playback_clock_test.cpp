@@ -1,4 +1,4 @@
-// The clock of what is played back: over gaps, jumps, rounds and files; and the frame of a time.
+// The clock of playback: over gaps, seeks, rounds and files; and the frame at a time.
 #include "sources/playback_clock.hpp"
 #include "tests/support/test_port.hpp"
 
@@ -34,7 +34,7 @@ protected:
     test::TestPort port_;
 };
 
-TEST_F(PlaybackClockTest, AScrubAddsNoMoreThanItShows) {
+TEST_F(PlaybackClockTest, ScrubbingAddsOnlyShownFrames) {
     for (const double rate : {0.0, 10.0}) {
         SCOPED_TRACE(rate);
         rate_ = rate;
@@ -49,7 +49,7 @@ TEST_F(PlaybackClockTest, AScrubAddsNoMoreThanItShows) {
     }
 }
 
-TEST_F(PlaybackClockTest, AGapIsNoStepEither) {
+TEST_F(PlaybackClockTest, AGapIsNoStep) {
     play(0);
     play(1);
     EXPECT_EQ(play(500), kBegan + 500 * kStep);
@@ -57,10 +57,10 @@ TEST_F(PlaybackClockTest, AGapIsNoStepEither) {
     EXPECT_EQ(seek(3), kBegan + 501 * kStep);
 }
 
-TEST(PlaybackTimes, OneWrongTimeMovesNoOther) {
+TEST(PlaybackTimes, OneWrongTimeDoesNotAffectOthers) {
     PlaybackTimes times;
     for (std::int64_t i = 0; i < 100; ++i) {
-        const bool wrong = i == 40 || i == 70; // 5 s early; the one before once more
+        const bool wrong = i == 40 || i == 70; // 5 s early; the previous one again
         const std::int64_t recorded = i == 40 ? -1'000'000'000 : (i == 70 ? 69 : i) * kStep;
         const std::int64_t time = times.next(recorded, i > 0);
         EXPECT_NEAR(static_cast<double>(time), static_cast<double>(i * kStep), 1) << i;
@@ -74,7 +74,7 @@ TEST(PlaybackTimes, AClockThatIsSetBackContinues) {
         EXPECT_EQ(times.next((i < 50 ? i : i - 45) * kStep, i > 0), i * kStep) << i;
 }
 
-TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
+TEST(TimeSearch, FindsTheFrameAtATime) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);

@@ -1,4 +1,4 @@
-// Everything that takes long before the first frame can be stopped, and asks for its memory first.
+// Everything that takes long before the first frame can be cancelled, and checks its memory first.
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
@@ -6,7 +6,7 @@
 #include "files/npy_file.hpp"
 #include "have_exr.hpp"
 #include "sources/registry.hpp"
-#include "sources/synthetic/vessel_scene.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/pretend_memory.hpp"
@@ -52,8 +52,8 @@ std::string refusal(const std::function<void()>& work) {
     return "no error";
 }
 
-TEST(Preparation, EveryStepOfASceneCanBeStopped) {
-    // The watch is called at each step; stopping at the n-th, for many n, ends the work there each time.
+TEST(Preparation, EveryStepOfASceneCanBeCancelled) {
+    // The watch is called at each step; cancelling at the n-th, for many n, ends the work there.
     int steps = 0;
     std::set<std::string> kinds;
     const auto open = [] { (void)make_source("synthetic:vessels?width=300&height=200", {})->open(); };
@@ -74,7 +74,7 @@ TEST(Preparation, EveryStepOfASceneCanBeStopped) {
     }
 }
 
-/// Also where it fills memory that nothing else looks at, which takes longest for a large picture.
+/// Also while memory is filled, which takes longest for a large image.
 TEST(Preparation, LargeMemoryIsFilledInParts) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, 3 * kFilledAtOnce / sizeof(float) + 7}) {
         std::size_t asked = 0;
@@ -126,8 +126,8 @@ TEST(Preparation, ASparseArrayIsRefusedBeforeItIsRead) {
     EXPECT_THROW((void)read_npy(folder / "a.npy"), Cancelled);
 }
 
-/// The first question comes before all of it is there.
-TEST(Preparation, RoomForALargeArrayIsMadeInParts) {
+/// The first progress report comes before everything is allocated.
+TEST(Preparation, LargeArraysAreAllocatedInParts) {
     constexpr std::uint64_t kNumbers = 16 * kFilledAtOnce / sizeof(float);
     const TemporaryFolder folder;
     write(folder / "a.npy", npy("|u1", "(8192, 8192)", ""));
@@ -146,7 +146,7 @@ TEST(Preparation, RoomForALargeArrayIsMadeInParts) {
     }
 }
 
-TEST(Preparation, AnArrayIsReadInPiecesThatSayWhereTheyBelong) {
+TEST(Preparation, ArraysAreReadInPiecesWithPositions) {
     const TemporaryFolder folder;
     std::string data;
     for (char i = 0; i < 24; ++i)
@@ -168,7 +168,7 @@ TEST(Preparation, AnArrayIsReadInPiecesThatSayWhereTheyBelong) {
     }
 }
 
-TEST(Preparation, ANulInAHeaderDoesNotCutTheSentence) {
+TEST(Preparation, ANulInAHeaderDoesNotTruncateTheMessage) {
     const TemporaryFolder folder;
     write(folder / "a.npy", npy(std::string("<\0x", 3), "(2, 2)", std::string(16, 'x')));
     const std::string said = refusal([&] { (void)read_npy(folder / "a.npy"); });
@@ -187,7 +187,7 @@ TEST(Preparation, APipeIsRefusedWhereAFileIsNeeded) {
     }
 }
 
-/// Radiance, not coded in runs: `height` rows of noise.
+/// Radiance without run-length coding: `height` rows of noise.
 std::string radiance(int width, int height) {
     std::string bytes = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(height) + " +X " +
                         std::to_string(width) + "\n";
@@ -197,7 +197,8 @@ std::string radiance(int width, int height) {
     return bytes;
 }
 
-/// Pictures made by others, of several times the bytes between two questions; false where Pillow is missing.
+/// Images by other programs, several times larger than the interval of progress reports; false without
+/// Pillow.
 bool make_pictures(const std::string& folder) {
     const std::string script = "from PIL import Image; import os; "
                                "grey = Image.frombytes('L', (3000, 4000), os.urandom(12000000)); "
@@ -223,7 +224,7 @@ bool make_interlaced(const std::string& folder) {
     return std::system(command.c_str()) == 0;
 }
 
-/// By OpenCV, where it writes OpenEXR.
+/// By OpenCV, if it writes OpenEXR.
 bool make_exr(const std::string& folder) {
     const std::string script = "import os; os.environ['OPENCV_IO_ENABLE_OPENEXR'] = '1'; "
                                "import cv2, numpy; noise = numpy.random.default_rng(3); "
@@ -233,7 +234,7 @@ bool make_exr(const std::string& folder) {
     return std::system(("/usr/bin/python3 -c \"" + script + "\" 2>/dev/null").c_str()) == 0;
 }
 
-TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
+TEST(Preparation, ReadingAnImageReportsProgressForEachPart) {
     const TemporaryFolder folder;
     write(folder / "a.hdr", radiance(700, 3000));
     std::vector<std::string> names = {"a.hdr"};
@@ -275,7 +276,7 @@ TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
     }
 }
 
-TEST(Preparation, WaitingForAWriterCanBeStopped) {
+TEST(Preparation, WaitingForAWriterCanBeCancelled) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.raw";
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

@@ -1,6 +1,5 @@
-// Pictures of high dynamic range: Radiance files written byte by byte in Python and OpenEXR files written by
-// OpenCV come out as numpy says; what the program writes is read again by Python; damaged files are one
-// sentence.
+// High dynamic range images: Radiance files written byte by byte in Python and OpenEXR files written by
+// OpenCV match numpy; the program's output is read by Python; damaged files give one error.
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
@@ -17,7 +16,7 @@
 
 namespace specklescope::test::radiance_test {
 
-/// RGBE as Radiance's color.c decodes it: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
+/// RGBE as decoded by Radiance's color.c: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
 constexpr const char* kScript = R"py(
 import os, struct
 os.environ["OPENCV_IO_ENABLE_OPENEXR"] = "1"
@@ -145,7 +144,7 @@ std::string refusal(const std::string& text) {
     }
 }
 
-TEST_F(RadianceTest, PicturesOfEveryCodingAreLightAsNumpySays) {
+TEST_F(RadianceTest, ImagesOfEveryCodingMatchNumpy) {
     for (const std::string& name : readable()) {
         SCOPED_TRACE(name);
         const auto source = make_source(file(name), {});
@@ -166,7 +165,7 @@ TEST_F(RadianceTest, PicturesOfEveryCodingAreLightAsNumpySays) {
     }
 }
 
-TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
+TEST_F(RadianceTest, UnreadableFilesGiveOneError) {
     for (const auto& [name, word] :
          std::vector<std::pair<std::string, std::string>>{{"xyz.hdr", "32-bit_rle_xyze"},
                                                           {"turned.hdr", "rows from the top"},
@@ -178,7 +177,7 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
         EXPECT_NE(said.find(word), std::string::npos) << name << ": " << said;
         EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     }
-    // A header line of any length is quoted by 80 characters.
+    // Long header lines are quoted up to 80 characters.
     const std::string long_line(60000, 'x');
     for (const std::string& line :
          {"FORMAT=" + long_line + "\n\n", "EXPOSURE=" + long_line + "\n\n", "\n" + long_line + "\n"}) {
@@ -189,8 +188,8 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
     }
 }
 
-/// A tall picture is read in parts, which make it up.
-TEST_F(RadianceTest, RowsReadInPartsAreThoseReadAtOnce) {
+/// A tall image read in parts is complete.
+TEST_F(RadianceTest, ReadingInPartsMatchesReadingAtOnce) {
     for (const std::string& name : readable()) {
         const auto whole = open_image(file(name));
         const Shape shape = *whole->next_page();
@@ -229,7 +228,7 @@ TEST_F(RadianceTest, TheOnlyChannelOfAnExrMayHaveAnyName) {
 #endif
 
 TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
-    std::uint64_t seed = 1; // every damage is reproducible from here
+    std::uint64_t seed = 1; // every damage is reproducible
     for (const std::string& name : readable()) {
         const std::string good = read_file(file(name));
         const std::string cut = file("cut_" + name);
@@ -248,7 +247,7 @@ TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
 }
 
 #ifdef SPECKLESCOPE_HAVE_EXR
-TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
+TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeAllocation) {
     const std::string good = read_file(file("float.exr"));
     const std::string name = "dataWindow";
     const std::size_t window = good.find(name) + name.size() + 1 + sizeof "box2i" + 4;
@@ -273,8 +272,8 @@ TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
 }
 #endif
 
-/// In and out by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
-TEST_F(RadianceTest, WhatIsWrittenIsTheSameLight) {
+/// Read and written by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
+TEST_F(RadianceTest, WrittenFilesContainTheSameLight) {
     std::vector<std::string> endings = {".hdr"};
 #ifdef SPECKLESCOPE_HAVE_EXR
     endings.emplace_back(".exr");

@@ -1,4 +1,5 @@
-// Sidecars of headerless frames that say what cannot be: it is left out and said, and time stamps only grow.
+// Sidecars of headerless frames with impossible values: these are ignored and reported, and times only
+// increase.
 #include "base/log.hpp"
 #include "files/recorded.hpp"
 #include "sources/playback_clock.hpp"
@@ -18,7 +19,7 @@ namespace specklescope::test::raw_lies_test {
 
 class RawLies : public testing::Test {
 protected:
-    /// Plays so many frames of a file with these lines beside it.
+    /// Plays `frames` frames of a file with these lines in its sidecar.
     void play(const std::string& of_file, const std::vector<std::string>& of_frames, std::size_t frames = 0) {
         const std::string path = folder_ / "lie.raw";
         write_file(path, std::string(of_frames.size() * 12, 'x'));
@@ -41,7 +42,7 @@ protected:
             EXPECT_GE(port_.frames[i].info.capture_ns, port_.frames[i - 1].info.capture_ns) << "frame " << i;
     }
     std::int64_t time(std::size_t frame) const { return port_.frames.at(frame).info.capture_ns; }
-    /// How often this was said.
+    /// Number of log messages with this text.
     std::size_t said(const std::string& what) const {
         std::size_t times = 0;
         for (std::size_t at = said_.find(what); at != std::string::npos; at = said_.find(what, at + 1))
@@ -55,7 +56,7 @@ protected:
     std::string said_;
 };
 
-TEST_F(RawLies, TimesBeyondAllClocksAreLeftOut) {
+TEST_F(RawLies, TimesBeyondAllClocksAreIgnored) {
     play("",
          {R"("capture_ns": -4611686018427387904)", R"("capture_ns": 4611686018427387904)",
           R"("capture_ns": 1000)", R"("capture_ns": 2000)", R"("capture_ns": 18446744073709551615)",
@@ -68,7 +69,7 @@ TEST_F(RawLies, TimesBeyondAllClocksAreLeftOut) {
     EXPECT_EQ(time(4) - time(3), 1000) << "its step goes on";
 }
 
-TEST_F(RawLies, TimesThatJumpByACenturyEndAndDoNotOverflow) {
+TEST_F(RawLies, TimesThatJumpByACenturyDoNotOverflow) {
     std::vector<std::string> lines;
     for (int i = 0; i < 20; ++i)
         lines.emplace_back(i % 2 == 0 ? R"("capture_ns": 4611686018427387903)" : R"("capture_ns": 0)");
@@ -76,12 +77,12 @@ TEST_F(RawLies, TimesThatJumpByACenturyEndAndDoNotOverflow) {
     EXPECT_EQ(said_, "") << "times may begin again";
 }
 
-TEST_F(RawLies, ARecordedTimeIsNotBeforeTheScheduledOnes) {
+TEST_F(RawLies, RecordedTimesDoNotPrecedeScheduledOnes) {
     play("", {"", "", R"("capture_ns": -5000000000)", R"("capture_ns": -4999999000)"});
     EXPECT_EQ(time(3) - time(2), 1000);
 }
 
-TEST_F(RawLies, ARateThatIsNoneIsLeftOut) {
+TEST_F(RawLies, InvalidRatesAreIgnored) {
     for (const char* rate : {"1e-300", "1e300", "-5"}) {
         SCOPED_TRACE(rate);
         play(std::string(", \"rate\": ") + rate,
@@ -96,7 +97,7 @@ TEST_F(RawLies, ARateThatIsNoneIsLeftOut) {
     EXPECT_EQ(said_, "") << "a rate that nobody knew is 0";
 }
 
-TEST_F(RawLies, MoreFramesThanThereCanBeAreNotLost) {
+TEST_F(RawLies, ImpossibleLossesAreIgnored) {
     play("", {R"("sequence": 0)", R"("sequence": 9223372036854775808)", R"("sequence": 18446744073709551615)",
               R"("sequence": 3)", R"("sequence": 6)"});
     EXPECT_EQ(port_.lost_frames, 2U);
@@ -106,7 +107,7 @@ TEST_F(RawLies, MoreFramesThanThereCanBeAreNotLost) {
     EXPECT_EQ(said("a sequence number that is no whole number from 0 on"), 1U) << said_;
 }
 
-TEST_F(RawLies, ChannelsAreReadAsSidesAre) {
+TEST_F(RawLies, ChannelsAreCheckedLikeSides) {
     for (const char* channels : {"1e300", "-1e300", "0"}) {
         SCOPED_TRACE(channels);
         play(std::string(", \"channels\": ") + channels, {""});
@@ -124,7 +125,7 @@ TEST_F(RawLies, ChannelsAreReadAsSidesAre) {
     EXPECT_EQ(text.doubts().size(), 1U);
 }
 
-TEST(PlaybackTimes, NeverGoBackWhateverAFileSays) {
+TEST(PlaybackTimes, NeverGoBackForAnyFile) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// Headerless frames out of a pipe whose writer pauses: what has come of a frame stays, and an end is heard.
+// Headerless frames from a pipe whose writer pauses: a partial frame is kept, and cancelling works.
 #include "base/long_work.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/child.hpp"
@@ -50,7 +50,7 @@ protected:
     int writer_ = -1;
 };
 
-TEST_F(RawPipe, AFrameThatIsHalfThereIsContinued) {
+TEST_F(RawPipe, APartialFrameIsContinued) {
     const std::string sent = bytes_from(0, 3 * kFrame);
     put(sent.substr(0, kFrame + 40));
     const auto source = make_source(text(), {});
@@ -69,7 +69,7 @@ TEST_F(RawPipe, AFrameThatIsHalfThereIsContinued) {
         EXPECT_EQ(pixels(port.frames[i]), sent.substr(i * kFrame, kFrame)) << i;
 }
 
-TEST_F(RawPipe, AHalfFrameBehindAPauseIsSaidAtTheEnd) {
+TEST_F(RawPipe, APartialFrameAfterAPauseIsReportedAtTheEnd) {
     put(bytes_from(0, kFrame + 40));
     const auto source = make_source(text(), {});
     (void)source->open();
@@ -89,7 +89,7 @@ TEST_F(RawPipe, AHalfFrameBehindAPauseIsSaidAtTheEnd) {
     EXPECT_EQ(source->next(port), Source::Status::end);
 }
 
-TEST_F(RawPipe, APauseWithinTheHeaderCanBeStopped) {
+TEST_F(RawPipe, APauseWithinTheHeaderCanBeCancelled) {
     put("head");
     const auto source = make_source(text("&header=10"), {});
     int asked = 0;

@@ -1,4 +1,4 @@
-// Headerless frames: every format bit by bit, headers, cut ends, loops and pace.
+// Headerless frames: every format bit by bit, headers, truncated ends, loops and pace.
 #include "base/log.hpp"
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
@@ -80,7 +80,7 @@ TEST_F(RawSource, EveryFormatBitByBit) {
     }
 }
 
-TEST_F(RawSource, HeaderIsPassedOverAndInfoIsRight) {
+TEST_F(RawSource, HeaderIsSkippedAndInfoIsRight) {
     const std::string path = write("f.raw", bytes_0_to(10 + 2 * 12));
     const auto source = make_source(path + "?width=4&height=3&header=10&full_scale=200", {});
     const SourceInfo info = source->open();
@@ -93,8 +93,8 @@ TEST_F(RawSource, HeaderIsPassedOverAndInfoIsRight) {
     ASSERT_TRUE(read_frames(*source, port));
     ASSERT_EQ(port.frames.size(), 2U);
     EXPECT_EQ(pixels(port.frames[1]), bytes_0_to(34).substr(22));
-    EXPECT_EQ(source->next(port), Source::Status::end); // and stays there
-    // Opened again it begins again.
+    EXPECT_EQ(source->next(port), Source::Status::end); // stays at the end
+    // Opened again, it starts again.
     source->close();
     source->close();
     (void)source->open();
@@ -112,7 +112,7 @@ TEST_F(RawSource, AHeaderAsLongAsFramesIsNotCountedAsFrames) {
     EXPECT_EQ(pixels(port.frames[0]), bytes_0_to(42).substr(30));
 }
 
-TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
+TEST_F(RawSource, ATruncatedLastFrameIsReportedAfterTheOthers) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
     const auto source = make_source(path + "?width=4&height=3", {});
     EXPECT_EQ(source->open().frames, 2U);
@@ -127,10 +127,10 @@ TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
         EXPECT_NE(text.find("2 whole frames"), std::string::npos) << text;
     }
     EXPECT_EQ(port.frames.size(), 2U);
-    EXPECT_EQ(source->next(port), Source::Status::end); // said once
+    EXPECT_EQ(source->next(port), Source::Status::end); // reported once
 }
 
-TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
+TEST_F(RawSource, LoopContinuesWithWholeFrames) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
     const auto source = make_source(path + "?width=4&height=3&loop=true", {});
     EXPECT_EQ(source->open().frames, 0U);
@@ -140,7 +140,7 @@ TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
         EXPECT_EQ(pixels(port.frames[i]), bytes_0_to(24).substr(i % 2 * 12, 12)) << i;
 }
 
-TEST_F(RawSource, OfALoopTheCutEndIsSaidOnce) {
+TEST_F(RawSource, TheTruncatedEndOfALoopIsReportedOnce) {
     std::ostringstream log;
     log_to(std::make_shared<spdlog::logger>("test",
                                             std::make_shared<spdlog::sinks::ostream_sink_mt>(log, true)));
@@ -158,7 +158,7 @@ TEST_F(RawSource, OfALoopTheCutEndIsSaidOnce) {
     EXPECT_EQ(log.str(), first) << "of the next rounds nothing";
 }
 
-/// Somebody cuts it while it is played.
+/// The file is truncated during playback.
 TEST_F(RawSource, ALoopWithoutAWholeFrameEnds) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12));
     const auto source = make_source(path + "?width=4&height=3&loop=true", {});
@@ -197,8 +197,8 @@ TEST_F(RawSource, TooSmallTooLargeAndMissing) {
                  RunError);
 }
 
-/// Those sizes of which the file holds whole frames: 256² is the smallest of the usual ones.
-TEST_F(RawSource, WhatAFileWithoutAHeaderMayBeIsProposed) {
+/// Sizes that divide the file into whole frames: 256² is the smallest common one.
+TEST_F(RawSource, SizesOfAHeaderlessFileAreSuggested) {
     const auto proposed = [&](std::size_t bytes, const std::string& options) -> std::string {
         const std::string path = write("some.raw", std::string(bytes, 'x'));
         try {
@@ -231,7 +231,7 @@ TEST_F(RawSource, CaptureTimesFollowTheRate) {
     TestPort port;
     const auto begin = SteadyClock::now();
     ASSERT_TRUE(read_frames(*source, port));
-    // Not before its time: the fifth frame is due 4/300 s after the first.
+    // Not early: the fifth frame is due 4/300 s after the first.
     EXPECT_GE(SteadyClock::now() - begin, std::chrono::microseconds(13333));
     ASSERT_EQ(port.frames.size(), 5U);
     for (std::size_t i = 0; i < 5; ++i)
@@ -239,7 +239,7 @@ TEST_F(RawSource, CaptureTimesFollowTheRate) {
                     1.0);
 }
 
-TEST_F(RawSource, WithoutRateCaptureTimesStillGrow) {
+TEST_F(RawSource, CaptureTimesIncreaseWithoutARate) {
     const auto frames = read_all(write("f.raw", bytes_0_to(5 * 12)) + "?width=4&height=3");
     for (std::size_t i = 1; i < frames.size(); ++i)
         EXPECT_GT(frames[i].info.capture_ns, frames[i - 1].info.capture_ns);

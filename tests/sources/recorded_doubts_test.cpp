@@ -1,4 +1,4 @@
-// What pictures and films of recordings say that cannot be is left out and said once, as of raw files.
+// Impossible values in recorded images and videos are ignored and reported once, like in raw files.
 #include "base/log.hpp"
 #include "files/recorded.hpp"
 #include "sources/registry.hpp"
@@ -16,7 +16,7 @@
 
 namespace specklescope::test::recorded_doubts_test {
 
-/// Of a recording of 4×3 pixels; `more` is added to what its file says.
+/// Description of a recording of 4×3 pixels; `more` is added to the file's description.
 std::string description(const std::string& more, const std::string& frame) {
     return R"({"finished": true, "program": "Specklescope 1", "content": "raw", "width": 4, "height": 3, )"
            R"("channels": 1, "pixel_type": "u8", "frame": {)" +
@@ -25,7 +25,7 @@ std::string description(const std::string& more, const std::string& frame) {
 
 class RecordedDoubts : public testing::Test {
 protected:
-    /// A page for each text.
+    /// One page per text.
     void write_tiff(const std::string& name, const std::vector<std::string>& texts) {
         TIFF* tiff = TIFFOpen((folder_ / name).c_str(), "w");
         ASSERT_NE(tiff, nullptr);
@@ -43,7 +43,7 @@ protected:
         }
         TIFFClose(tiff);
     }
-    /// What is said while so many frames are played.
+    /// Log messages while `frames` frames are played.
     std::string played(const std::string& source_text, std::size_t frames) {
         std::ostringstream log;
         log_to(std::make_shared<spdlog::logger>("test",
@@ -68,7 +68,7 @@ protected:
     const TemporaryFolder folder_;
 };
 
-TEST_F(RecordedDoubts, OfAStackAreSaidOnce) {
+TEST_F(RecordedDoubts, OfAStackAreReportedOnce) {
     write_tiff("s.tiff", {description(R"(, "rate": 1e-300)", R"("capture_ns": 0, "sequence": 0)"),
                           R"({"capture_ns": 1e300, "sequence": -1})",
                           R"({"capture_ns": 18446744073709551615, "sequence": 9223372036854775808})"});
@@ -80,7 +80,7 @@ TEST_F(RecordedDoubts, OfAStackAreSaidOnce) {
     EXPECT_EQ(times(said, "impossible value"), 3U) << said;
 }
 
-TEST_F(RecordedDoubts, OfAFolderAreSaidOfTheFirstThatHasThem) {
+TEST_F(RecordedDoubts, OfAFolderAreReportedForTheFirstFile) {
     std::filesystem::create_directory(folder_ / "f");
     write_tiff("f/1.tiff", {description("", R"("capture_ns": 0)")});
     write_tiff("f/2.tiff", {description(R"(, "rate": -5)", R"("capture_ns": 10)")});
@@ -91,7 +91,7 @@ TEST_F(RecordedDoubts, OfAFolderAreSaidOfTheFirstThatHasThem) {
     EXPECT_EQ(times(said, "impossible value"), 1U) << said;
 }
 
-/// In place of what the recorder has written, wherever it stands; as long as that.
+/// Replaces the recorder's text everywhere with one of the same length.
 void lie(std::string& film, std::string_view truth, std::string_view lie) {
     ASSERT_EQ(truth.size(), lie.size());
     ASSERT_NE(film.find(truth), std::string::npos) << truth;
@@ -99,7 +99,7 @@ void lie(std::string& film, std::string_view truth, std::string_view lie) {
         film.replace(at, truth.size(), lie);
 }
 
-TEST_F(RecordedDoubts, OfAFilmAreSaidOnce) {
+TEST_F(RecordedDoubts, OfAVideoAreReportedOnce) {
     const Shape shape{64, 48, 1, PixelType::u8};
     Maker maker(shape);
     constexpr std::uint64_t kFirst = 400'000'000'000; // of 4000000000000000005 ns
@@ -124,14 +124,14 @@ TEST_F(RecordedDoubts, OfAFilmAreSaidOnce) {
             << said;
 }
 
-/// A film says where its numbers go on otherwise than by one, in rows of [frame, sequence, exposure].
+/// A video describes changes of its numbering in rows of [frame, sequence, exposure].
 std::vector<std::string_view> doubts_of_film(const std::string& changes, const std::string& more = "") {
     RecordedText text;
     EXPECT_TRUE(text.begin(description(more + R"(, "changes": )" + changes, R"("sequence": 7)")));
     return text.doubts();
 }
 
-TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersAreSaid) {
+TEST_F(RecordedDoubts, OfSequenceNumbersInAVideoAreReported) {
     using Doubts = std::vector<std::string_view>;
     const Doubts lost{"more than 2^40 frames lost at once"};
     const Doubts number{"a sequence number that is no whole number from 0 on"};
@@ -142,7 +142,7 @@ TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersAreSaid) {
     EXPECT_EQ(doubts_of_film("[[0, 7, 5], [2, 18446744073709551615, 5], [4, -1, 5]]").size(), 2U);
 }
 
-TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersThatCanBeAreNone) {
+TEST_F(RecordedDoubts, ValidSequenceNumbersInAVideoAreAccepted) {
     EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 1099511627786, 5]]").empty()) << "2^40 between 9 and that";
     EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 2, 5], [4, 2, null]]").empty()) << "numbers may begin again";
     EXPECT_TRUE(doubts_of_film("[[0, null, 5], [3, \"x\", 5], 4, [1]]").empty()) << "no numbers at all";
@@ -152,22 +152,22 @@ TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersThatCanBeAreNone) {
         << "they were not to be recorded";
 }
 
-/// Frames that were read as fast as possible came at a rate that no camera has.
-TEST_F(RecordedDoubts, OfAFilmOfUnpacedFramesAreNone) {
+/// Frames read as fast as possible have a rate that no camera has.
+TEST_F(RecordedDoubts, AVideoOfUnpacedFramesIsAccepted) {
     const StreamInfo stream = stream_of({16, 16, 1, PixelType::u8}, 0);
     const auto sink = make_recorder({.path = folder_ / "u.mkv", .what = RecordWhat::raw});
     sink->open(stream);
     Maker maker({16, 16, 1, PixelType::u8});
     for (std::uint64_t n = 0; n < 4; ++n) {
         Result result = maker.make(n);
-        result.info.capture_ns = static_cast<std::int64_t>(1000 * n); // a million a second
+        result.info.capture_ns = static_cast<std::int64_t>(1000 * n); // a million per second
         sink->push(result, true);
     }
     sink->close();
     EXPECT_EQ(played(folder_ / "u.mkv", 4), "");
 }
 
-TEST_F(RecordedDoubts, OfWhatCanBeThereAreNone) {
+TEST_F(RecordedDoubts, ValidValuesAreAccepted) {
     write_tiff("s.tiff", {description(R"(, "rate": 25)", R"("capture_ns": 5000, "sequence": 0)"),
                           R"({"capture_ns": 4000, "sequence": 1})"});
     EXPECT_EQ(times(played(folder_ / "s.tiff", 2), "cannot be"), 0U) << "times may begin again";

@@ -1,5 +1,4 @@
-// The smallest RTSP server that a client accepts: one session on 127.0.0.1, JPEG over RTP over UDP (RFC 2326,
-// RFC 2435).
+// A minimal RTSP server: one session on 127.0.0.1, JPEG over RTP over UDP (RFC 2326, RFC 2435).
 #pragma once
 
 #include <arpa/inet.h>
@@ -17,8 +16,7 @@
 
 namespace specklescope::test {
 
-/// Answers on a free port from a thread of its own; after PLAY a gst-launch-1.0 process sends the RTP
-/// packets.
+/// Serves on a free port from its own thread; after PLAY a gst-launch-1.0 process sends the RTP packets.
 class RtspServer {
 public:
     explicit RtspServer(std::string pipeline) : pipeline_(std::move(pipeline)) {
@@ -117,7 +115,7 @@ private:
             "host=127.0.0.1 port=" + std::to_string(client_port_) + " >/dev/null 2>&1";
         sender_ = fork();
         if (sender_ == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves nothing behind
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // a killed test must leave no process
             execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
             _exit(127);
         }

@@ -1,4 +1,4 @@
-// RTSP over the real protocol on the loopback: frames arrive, a server that goes is an error.
+// RTSP over the real protocol on the loopback: frames arrive, a server that disappears is an error.
 #include "base/error.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"
@@ -23,7 +23,7 @@ std::unique_ptr<Source> rtsp(const std::string& url, double timeout_s = 20) {
     return type.make({"rtsp", url, {}}, params);
 }
 
-TEST(Rtsp, FramesComeFromAServerAndItsPictureIsTheSame) {
+TEST(Rtsp, FramesOfAServerHaveItsImage) {
     const RtspServer server("videotestsrc is-live=true pattern=white ! "
                             "video/x-raw,format=I420,width=64,height=48,framerate=50/1");
     const auto source = rtsp(server.url());
@@ -41,7 +41,7 @@ TEST(Rtsp, FramesComeFromAServerAndItsPictureIsTheSame) {
     EXPECT_TRUE(read_frames(*source, port, 70));
 }
 
-TEST(Rtsp, AServerThatIsNotThereIsARunError) {
+TEST(Rtsp, AMissingServerIsARunError) {
     const auto source = rtsp("rtsp://user:secret@127.0.0.1:1/camera");
     testing::internal::CaptureStderr();
     std::string said;
@@ -56,6 +56,6 @@ TEST(Rtsp, AServerThatIsNotThereIsARunError) {
     EXPECT_EQ(said.find("secret"), std::string::npos);
 }
 
-TEST(Rtsp, WhatIsNoAddressIsAUsageError) { EXPECT_THROW(rtsp("http://127.0.0.1/"), UsageError); }
+TEST(Rtsp, AnInvalidAddressIsAUsageError) { EXPECT_THROW(rtsp("http://127.0.0.1/"), UsageError); }
 
 } // namespace rtsp_test

@@ -1,4 +1,4 @@
-// A frame of a film that is sought is the frame that a straight read gives there, whatever the container.
+// A seek in a video gives the frame that a sequential read gives there, in every container.
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "tests/sources/seek_helpers.hpp"
@@ -7,7 +7,7 @@
 
 namespace specklescope::test::seek_film_test {
 
-/// Whether packets lie in the file in another order than that in which they are shown; how many there are.
+/// Whether packets are stored in another order than displayed; and their number.
 std::pair<bool, int> order_of(const std::string& path) {
     init_gstreamer();
     const GstHandle<GstElement> pipeline = own(gst_parse_launch(
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class SeekForeignFilm : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
 
-/// Films that ffmpeg wrote: a frame's number is in its first row, as eight bright or dark blocks.
+/// Videos written by ffmpeg: the frame number is in the first row, as eight bright or dark blocks.
 TEST_P(SeekForeignFilm, ShowsExactlyTheFrame) {
     const std::string path = file("film" + GetParam().name);
     script(
@@ -143,8 +143,8 @@ TEST_F(SeekTest, ATrimmedFilmHasAllItsFrames) {
     expect_exact_seeks(path, 31);
 }
 
-TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
-    // Two rates in one file: times that no rate tells.
+TEST_F(SeekTest, VideosThatChangeTheirRateHaveAllTheirFrames) {
+    // Two rates in one file: times without a common rate.
     const RawMovie movie = noise_movie(48, 32, 40, "GRAY8", 1);
     const std::string path = file("uneven.mkv");
     ASSERT_NO_FATAL_FAILURE(
@@ -155,7 +155,7 @@ TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
     expect_exact_seeks(path, frames);
 }
 
-TEST_F(SeekTest, AFilmWithoutTimesIsCounted) {
+TEST_F(SeekTest, AVideoWithoutTimesIsCounted) {
     const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
     const std::string path = file("film.h264");
     ASSERT_NO_FATAL_FAILURE(encode(movie,
@@ -185,7 +185,7 @@ TEST_F(SeekTest, AFilmWithoutTimesIsCounted) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 33));
 }
 
-TEST_F(SeekTest, AFilmThatIsCutShortReachesToTheCut) {
+TEST_F(SeekTest, ATruncatedVideoExtendsToTheTruncation) {
     const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
     const std::string path = file("cut.mkv");
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avenc_ffv1 ! matroskamux", path));
@@ -203,7 +203,7 @@ TEST_F(SeekTest, AFilmThatIsCutShortReachesToTheCut) {
     EXPECT_NE(refusal(*source, 59).find("has no frame 59"), std::string::npos);
 }
 
-TEST_F(SeekTest, AFilmThatGrewByNothingIsWhereItWas) {
+TEST_F(SeekTest, AVideoThatDidNotGrowKeepsItsPosition) {
     const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
     const std::string path = file("grows.mkv");
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avenc_ffv1 ! matroskamux", path));
@@ -217,9 +217,9 @@ TEST_F(SeekTest, AFilmThatGrewByNothingIsWhereItWas) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 12));
 }
 
-TEST_F(SeekTest, AFilmThatIsGoneSaysSoEachTime) {
+TEST_F(SeekTest, ARemovedVideoIsReportedEachTime) {
     const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
-    const std::string path = file("gone.y4m"); // to be counted: it is opened anew
+    const std::string path = file("gone.y4m"); // must be counted: it is opened again
     ASSERT_NO_FATAL_FAILURE(encode(movie, "videoconvert ! y4menc", path));
     const std::vector<Delivered> all = straight(path);
     const auto source = make_source(path, {});

@@ -1,4 +1,4 @@
-// What the tests of seeking share: a frame that is sought is the frame that a straight read gives there.
+// Helpers for tests of seeking: a seek gives the frame that a sequential read gives there.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@
 
 namespace specklescope::test {
 
-/// All frames of one straight read.
+/// All frames of one sequential read.
 inline std::vector<Delivered> straight(const std::string& text) {
     const auto source = make_source(text, {});
     source->open();
@@ -25,7 +25,7 @@ inline std::vector<Delivered> straight(const std::string& text) {
     return std::move(port.frames);
 }
 
-/// The next frame of the source; the position that it says, and whether its pixels are those.
+/// Reads the next frame of the source; compares position and pixels.
 inline void expect_next(Source& source, const std::vector<Delivered>& all, std::uint64_t frame) {
     TestPort port;
     ASSERT_TRUE(read_frames(source, port, 1));
@@ -49,8 +49,7 @@ inline std::string refusal(Source& source, std::uint64_t frame) {
     return "";
 }
 
-/// Random seeks with a few frames behind each, the ends among them; after the end; past it; in a fresh
-/// opening.
+/// Random seeks followed by a few frames, including the ends; after the end; beyond it; after reopening.
 inline void expect_exact_seeks(const std::string& text, std::uint64_t frames) {
     SCOPED_TRACE(text);
     const std::vector<Delivered> all = straight(text);
@@ -77,7 +76,7 @@ inline void expect_exact_seeks(const std::string& text, std::uint64_t frames) {
     }
     EXPECT_EQ(source->length(), frames);
 
-    const std::uint64_t present = any(); // what is refused changes nothing
+    const std::uint64_t present = any(); // a refusal changes nothing
     source->seek(present, 0);
     for (const std::uint64_t wrong : {frames, frames + 1 + any(), ~std::uint64_t{0}}) {
         const std::string said = refusal(*source, wrong);
@@ -101,12 +100,12 @@ inline void expect_exact_seeks(const std::string& text, std::uint64_t frames) {
     source->close();
 }
 
-/// How a film ends and how it is made, behind the frames.
+/// File extension and encoder of a video.
 struct EncodedFilm {
     std::string name, chain;
 };
 
-/// What a test of it is called.
+/// Name of its test.
 inline std::string name_of(const testing::TestParamInfo<EncodedFilm>& film) {
     std::string name = film.param.name;
     std::replace_if(
@@ -117,7 +116,7 @@ inline std::string name_of(const testing::TestParamInfo<EncodedFilm>& film) {
 class SeekTest : public testing::Test {
 protected:
     std::string file(const std::string& name) const { return folder_ / name; }
-    /// Frames of one value each and a gradient, from `first` on.
+    /// Frames with one value each and a gradient, from `first` on.
     static std::string frames_bytes(int first, int count, int pixels) {
         std::string bytes;
         for (int frame = first; frame < first + count; ++frame)

@@ -1,11 +1,11 @@
-// How far a film is read for a frame that is sought: from the key frame before it on, not from the start.
+// Part of a video read for a seek: from the key frame before the target, not from the start.
 #include "tests/sources/seek_helpers.hpp"
 
 #include <fstream>
 
 namespace specklescope::test::seek_reach_test {
 
-/// What this process has read by now, bytes (proc(5), io: rchar).
+/// Bytes read by this process so far (proc(5), io: rchar).
 std::uint64_t bytes_read() {
     std::ifstream file("/proc/self/io");
     for (std::string word; file >> word;)
@@ -16,7 +16,7 @@ std::uint64_t bytes_read() {
 
 class SeekReach : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
 
-TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
+TEST_P(SeekReach, StartsAtThePrecedingKeyFrame) {
     constexpr std::uint64_t kFrames = 600;
     const RawMovie movie = noise_movie(96, 64, kFrames, "GRAY8", 1);
     const std::string path = file("film" + GetParam().name);
@@ -26,7 +26,7 @@ TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
     ASSERT_EQ(all.size(), kFrames);
     const auto source = make_source(path, {});
     source->open();
-    source->seek(1, 0); // looks for the frames of the whole file, once
+    source->seek(1, 0); // scans the frames of the whole file, once
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 1));
     const std::uint64_t whole = std::filesystem::file_size(path);
     ASSERT_GE(bytes_read() - begin, whole) << "the system does not count what is read";

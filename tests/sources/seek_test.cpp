@@ -1,5 +1,5 @@
-// A frame that is sought is the frame that a straight read gives there, in every kind of file but films.
-#include "sources/files/image_index.hpp"
+// A seek gives the frame that a sequential read gives there, in every kind of file except videos.
+#include "sources/files/image_sequence.hpp"
 #include "tests/sources/seek_helpers.hpp"
 
 #include <sstream>
@@ -16,7 +16,7 @@ TEST_F(SeekTest, TiffStack) {
     expect_exact_seeks(file("one.tif"), 1);
 }
 
-TEST_F(SeekTest, PreviewsAmongThePagesAreNoFrames) {
+TEST_F(SeekTest, PreviewsAreNotFrames) {
     ASSERT_NO_FATAL_FAILURE(
         script("with t.TiffWriter('p.tif') as w:\n"
                "  for i, f in enumerate(frames(12)):\n"
@@ -41,7 +41,7 @@ TEST_F(SeekTest, FoldersAndNumberedFilesWithSeveralPages) {
     expect_exact_seeks(file("d/s%03d.tif"), 12);
 }
 
-TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
+TEST_F(SeekTest, SomeOfManyFilesAreCountedAhead) {
     ASSERT_NO_FATAL_FAILURE(script("for i, k in enumerate((2, 1, 3, 1)):\n"
                                    "  t.imwrite('m%d.tif' % i, frames(k), photometric='minisblack')\n"));
     const std::vector<std::string> files = {file("m0.tif"), file("m1.tif"), file("m2.tif"), file("m3.tif")};
@@ -49,7 +49,7 @@ TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
     index.count_ahead(files, {}, 2, std::chrono::milliseconds(0));
     EXPECT_EQ(index.frames(), 3U);
     EXPECT_FALSE(index.all_of(files)) << "their length is not known yet";
-    index.count(files, {}, 4); // a frame that is sought
+    index.count(files, {}, 4); // for a seek
     EXPECT_EQ(index.frames(), 6U);
     EXPECT_EQ(index.place(files, {}, 4).file, 2U);
     EXPECT_EQ(index.place(files, {}, 4).page, 1U);
@@ -58,7 +58,7 @@ TEST_F(SeekTest, OfManyFilesSomeAreCountedAhead) {
     EXPECT_TRUE(index.all_of(files));
 }
 
-TEST_F(SeekTest, TallImagesThatAreCutIntoFrames) {
+TEST_F(SeekTest, TallImagesCutIntoFrames) {
     ASSERT_NO_FATAL_FAILURE(script("t.imwrite('tall.tif', frames(3, 60, 16), photometric='minisblack')\n"));
     expect_exact_seeks("image:" + file("tall.tif") + "?frame_height=10", 18);
 }
@@ -70,7 +70,7 @@ TEST_F(SeekTest, RawWithAndWithoutHeader) {
     expect_exact_seeks("raw:" + file("one.raw") + "?width=12&height=8", 1);
 }
 
-TEST_F(SeekTest, RawBringsTheLineOfItsFrame) {
+TEST_F(SeekTest, RawHasTheLineOfItsFrame) {
     write_file(file("r.raw"), frames_bytes(0, 25, 12 * 8));
     std::ostringstream lines;
     lines << R"({"program": "Specklescope 1", "content": "raw", "format": "gray8", "width": 12, "height": 8})"
@@ -94,7 +94,7 @@ TEST_F(SeekTest, RawBringsTheLineOfItsFrame) {
             << "the clock of a stream goes on";
 }
 
-TEST_F(SeekTest, LinesThatComeAfterTheirFramesAreFound) {
+TEST_F(SeekTest, LinesWrittenAfterTheirFramesAreFound) {
     const auto line = [](int i) {
         return R"({"sequence": )" + std::to_string(i) + R"(, "exposure_ms": )" + std::to_string(1 + i) +
                "}\n";
@@ -116,7 +116,7 @@ TEST_F(SeekTest, LinesThatComeAfterTheirFramesAreFound) {
         lines += line(i);
     std::ofstream(file("r.raw.jsonl"), std::ios::binary | std::ios::app)
         << lines.substr((head + line(0) + line(1)).size() + 9);
-    ASSERT_TRUE(read_frames(*source, port, 8)); // they are found while it is read
+    ASSERT_TRUE(read_frames(*source, port, 8)); // found during reading
     EXPECT_EQ(port.frames[6].info.exposure_ms, 7);
     EXPECT_EQ(port.frames[7].info.exposure_ms, 8);
     for (const int frame : {3, 2, 9, 5, 11, 4, 0}) {
@@ -160,7 +160,7 @@ TEST_F(SeekTest, FilesThatGrow) {
         const auto whole = make_source(raw, {});
         whole->open();
         TestPort port;
-        EXPECT_THROW(read_frames(*whole, port), RunError); // the frame that is being written
+        EXPECT_THROW(read_frames(*whole, port), RunError); // the frame being written
         all = std::move(port.frames);
     }
     ASSERT_EQ(all.size(), 9U);
@@ -181,14 +181,14 @@ TEST_F(SeekTest, FilesThatGrow) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*stack, straight(file("g.tif")), 6));
 }
 
-TEST_F(SeekTest, FilesThatAreCutShortReachToTheCut) {
+TEST_F(SeekTest, TruncatedFilesExtendToTheTruncation) {
     write_file(file("c.raw"), frames_bytes(0, 5, 12 * 8).substr(0, 4 * 96 + 11));
     const auto raw = make_source("raw:" + file("c.raw") + "?width=12&height=8", {});
     EXPECT_EQ(raw->open().length, 4U);
     TestPort port;
     EXPECT_THROW(read_frames(*raw, port), RunError);
     EXPECT_NE(refusal(*raw, 4).find("0…3"), std::string::npos);
-    raw->seek(2, 0); // after the error, too
+    raw->seek(2, 0); // also after the error
     ASSERT_NO_FATAL_FAILURE(expect_next(*raw, port.frames, 2));
 
     ASSERT_NO_FATAL_FAILURE(
@@ -207,19 +207,19 @@ TEST_F(SeekTest, FilesThatAreCutShortReachToTheCut) {
     }
 }
 
-TEST_F(SeekTest, FramesInFrontAreDueAtOnce) {
+TEST_F(SeekTest, PrecedingFramesAreDueImmediately) {
     write_file(file("a.raw"), frames_bytes(0, 30, 12 * 8));
     const auto source = make_source("raw:" + file("a.raw") + "?width=12&height=8&rate=0.01", {});
     source->open();
     TestPort port;
-    source->seek(10, 7); // 8 frames, at 100 s a frame
+    source->seek(10, 7); // 8 frames, at 100 s per frame
     const auto begin = SteadyClock::now();
     ASSERT_TRUE(read_frames(*source, port, 8));
     EXPECT_LT(SteadyClock::now() - begin, std::chrono::seconds(50));
     EXPECT_EQ(source->next(port), Source::Status::idle) << "the next one waits for its time";
 }
 
-TEST_F(SeekTest, AFrameThatNoRunGetsBehindEndsTheRun) {
+TEST_F(SeekTest, AFrameThatNoRunCanPassEndsTheRun) {
     ASSERT_NO_FATAL_FAILURE(script("import os\nos.mkdir('d')\n"
                                    "t.imwrite('d/a.tif', frames(1, 60, 16)[0], photometric='minisblack')\n"
                                    "t.imwrite('d/b.tif', frames(1, 55, 16)[0], photometric='minisblack')\n"));
@@ -230,7 +230,7 @@ TEST_F(SeekTest, AFrameThatNoRunGetsBehindEndsTheRun) {
     try {
         source->seek(8, 0);
         FAIL() << "no error";
-    } catch (const RunError& error) { // a usage error would leave the source where it was
+    } catch (const RunError& error) { // a usage error would leave the source unchanged
         EXPECT_NE(std::string(error.what()).find("frame_height = 10 does not divide the 55 rows"),
                   std::string::npos)
             << error.what();
@@ -239,7 +239,7 @@ TEST_F(SeekTest, AFrameThatNoRunGetsBehindEndsTheRun) {
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, port.frames, 2));
 }
 
-TEST_F(SeekTest, ARawFileThatLostItsNameIsStillThere) {
+TEST_F(SeekTest, ADeletedRawFileCanStillBeRead) {
     const std::string path = file("a.raw");
     write_file(path, frames_bytes(0, 9, 12 * 8));
     const std::vector<Delivered> all = straight("raw:" + path + "?width=12&height=8");

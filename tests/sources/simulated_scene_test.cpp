@@ -1,8 +1,8 @@
-// The simulated scene: its vessels and light against the drawing's rules, written a second time, and what
-// speckle and exposures are made of.
+// The simulated scene: vessels and light compared with a second implementation of the drawing rules, and the
+// properties of speckle and exposures.
 #include "sources/synthetic/exposure_cache.hpp"
 #include "sources/synthetic/speckle_field.hpp"
-#include "sources/synthetic/vessel_scene.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,16 +15,16 @@
 
 namespace specklescope::test::simulated_scene_test {
 
-/// Lengths in units of which the shorter side has 1024.
+/// Lengths in units of 1/1024 of the shorter side.
 struct Vessel {
     double x, y, towards, radius;
     bool artery;
-    int branchings; ///< between the border and here
+    int branchings; ///< between the border and this point
 };
 
-/// Vessels enter at the borders, the widest are drawn first. Each meanders around the direction in which it
-/// set out, thins, and gives off branches: of its r³ a branch takes a part and goes to one side, the vessel
-/// keeps the rest and bends to the other. Thin branches end where a vessel lies ahead that is about as fast.
+/// Vessels enter at the borders, the widest are drawn first. Each meanders around its initial direction,
+/// becomes thinner, and branches: a branch gets a part of r³ and goes to one side, the vessel keeps the rest
+/// and bends to the other. Thin branches end before a vessel of similar or higher speed.
 class Scene {
 public:
     Scene(int width, int height, std::uint64_t seed)
@@ -59,7 +59,7 @@ public:
         for (std::vector<double>* map : {&flow, &pulse, &light})
             spread(*map);
         for (int y = 0; y < height; ++y)
-            for (int x = 0; x < width; ++x) { // a beam around a point near the middle
+            for (int x = 0; x < width; ++x) { // a beam around a point near the centre
                 const double u = (x + 0.5) / width - 0.48, v = (y + 0.5) / height - 0.53;
                 light[at(x, y)] *= 0.45 + 0.55 * std::exp(-1.6 * (u * u + v * v));
             }
@@ -114,7 +114,7 @@ private:
             const bool large = unit() < 0.25;
             const double part = large ? between(0.35, 0.5) : between(0.06, 0.3);
             Vessel branch = v;
-            branch.radius *= std::cbrt(part); // Murray: r³ of both is that of the one before
+            branch.radius *= std::cbrt(part); // Murray: both r³ add up to the previous one
             branch.branchings += 1;
             branch.towards += side * (between(0.55, 1.15) - 0.35 * part);
             v.radius *= std::cbrt(1 - part);
@@ -127,7 +127,7 @@ private:
         }
     }
 
-    /// The parabola of a round vessel, as it looks from above; the deeper, the darker.
+    /// The parabolic profile of a round vessel seen from above; deeper is darker.
     void fill(const Vessel& v) {
         const double radius = std::max(v.radius * pixels_a_unit_, 0.7);
         for (int y = 0; y < height_; ++y) {
@@ -151,7 +151,7 @@ private:
         }
     }
 
-    /// To the neighbours, ¼ ½ ¼ along either axis; beyond the border lies what is on it.
+    /// Spread to neighbours, ¼ ½ ¼ along either axis; beyond the border the edge is repeated.
     void spread(std::vector<double>& map) const {
         constexpr std::array<double, 3> kPart = {0.25, 0.5, 0.25};
         std::vector<double> result(map.size(), 0.0);
@@ -171,7 +171,7 @@ private:
     std::list<Vessel> waiting_;
 };
 
-// A pixel on a vessel's edge may fall on either side of it by rounding, and change a little of what is near.
+// Rounding may move a pixel across a vessel's edge and change its neighbourhood slightly.
 TEST(VesselScene, IsDrawnByItsRules) {
     for (const auto& [width, height, seed] :
          {std::array{160, 128, 0}, {150, 190, 4096}, {420, 60, 5}, {61, 300, 12}}) {
@@ -192,8 +192,8 @@ TEST(VesselScene, IsDrawnByItsRules) {
     }
 }
 
-/// |μ|² of a Gaussian pupil; what it lacks is cut off 3.5 standard deviations from its middle.
-TEST(SpeckleOptics, TheFieldIsCorrelatedAsOfAGaussianPupil) {
+/// |μ|² of a Gaussian pupil, truncated 3.5 standard deviations from its centre.
+TEST(SpeckleOptics, TheFieldHasTheCorrelationOfAGaussianPupil) {
     for (const double speckle : {2.0, 3.0, 4.0, 6.0, 8.0, 10.0}) {
         const SpeckleOptics optics(speckle);
         const std::vector<float>& taps = optics.taps();
@@ -208,7 +208,7 @@ TEST(SpeckleOptics, TheFieldIsCorrelatedAsOfAGaussianPupil) {
     }
 }
 
-/// Of one phase of the heartbeat there are several exposures, and each is as likely as the others.
+/// A phase of the heartbeat has several exposures with equal probability.
 TEST(ExposureCache, NoExposureOfAPhaseIsPreferred) {
     SyntheticOptions options;
     options.live = false;

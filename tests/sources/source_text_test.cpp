@@ -1,6 +1,5 @@
-// What a SOURCE argument is taken for, and what is said about one that cannot be meant.
+// Interpretation of SOURCE arguments, and errors for invalid ones.
 #include "sources/registry.hpp"
-#include "sources/source_text.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include <gtest/gtest.h>
@@ -73,14 +72,14 @@ TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
     expect("10:30.tif", "image", "10:30.tif", 0);
     expect("what?.avi?loop=true&rate=5", "video", "what?.avi", 2);
     expect("why?x.raw?width=3", "raw", "why?x.raw", 1);
-    // A file that is called like a kind, from the folder that it is in.
+    // A file named like a kind, from its own folder.
     const WorkingFolder inside(folder.path());
     EXPECT_EQ(parse_source_text("synthetic").kind, "video");
     EXPECT_EQ(parse_source_text("10:30.tif").kind, "image");
     EXPECT_EQ(parse_source_text("synthetic:static").kind, "synthetic");
 }
 
-TEST(SourceText, TheSameSourceFromAnyFolder) {
+TEST(SourceText, AbsoluteTextsMeanTheSameInEveryFolder) {
     const std::string here = std::filesystem::current_path().string();
     const std::vector<std::pair<std::string, std::string>> rows = {
         {"", ""},
@@ -93,7 +92,8 @@ TEST(SourceText, TheSameSourceFromAnyFolder) {
         {"raw:a.bin?width=4&height=3", "raw:" + here + "/a.bin?width=4&height=3"},
         {"raw:a.raw?width=4", here + "/a.raw?width=4"},
         {"/abs/film.mkv", "/abs/film.mkv"},
-        // Options begin at the last '?', whatever is on disk before it: "missing/.." is not, its folder is.
+        // Options begin at the last '?', for any path before it: "missing/.." does not exist, its folder
+        // does.
         {"kaftB?.iratea?", here + "/kaftB?.iratea?"},
         {"missing/../?a?", here + "/?a?"},
         {"missing/../?a?b?rate=3", here + "/?a?b?rate=3"},
@@ -130,7 +130,7 @@ template <class E> void expect_refused(const std::string& text, const std::vecto
     }
 }
 
-TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
+TEST(SourceText, WrongRequestsNameWhatIsAllowed) {
     expect_refused<UsageError>("cinema:film", {"'cinema'", "allowed", "synthetic", "raw", "image"});
     expect_refused<UsageError>("synthetic:ocean", {"'ocean'", "vessels, uniform, static"});
     expect_refused<UsageError>("synthetic?colour=3", {"'colour'", "allowed: scene, width"});
@@ -150,7 +150,7 @@ TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
         {"'colour'", "rate, speed, loop, frame_height, bayer, channel, slice, transfer, full_scale"});
 }
 
-TEST(SourceText, CommandLineFillsInWhatTheTextDoesNotSay) {
+TEST(SourceText, TheCommandLineSuppliesMissingOptions) {
     const TemporaryFolder folder;
     write_file(folder / "a.raw", std::string(64, 'x'));
     const std::string raw = (folder / "a.raw") + "?width=4&height=4";

@@ -1,4 +1,4 @@
-// Packed and other pixels of cameras, through headerless files, against what numpy packed.
+// Packed and other pixels of cameras, through headerless files, compared with numpy's packing.
 #include "files/stored_pixels.hpp"
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
@@ -95,7 +95,7 @@ TEST(StoredPixels, EveryFormatOfACameraIsReadFromAHeaderlessFile) {
 
 /// Rows of a camera may be padded to whole bytes and beyond.
 TEST(StoredPixels, PaddedRowsBeginAtAByte) {
-    // 0x321, 0x654 and 0x987 of 12 bits, lowest first, then 2 bytes of padding; the same turned round.
+    // 0x321, 0x654 and 0x987 of 12 bits, lowest first, then 2 bytes of padding; the same reversed.
     const std::vector<unsigned char> bytes{0x21, 0x43, 0x65, 0x87, 0x09, 0xee,
                                            0xee, 0x87, 0x49, 0x65, 0x21, 0x03};
     ASSERT_EQ(stored_bytes(stored::kMono12p, 3, 2, 2), bytes.size());
@@ -105,8 +105,8 @@ TEST(StoredPixels, PaddedRowsBeginAtAByte) {
     EXPECT_EQ(pixels, (std::vector<std::uint16_t>{0x321, 0x654, 0x987, 0x987, 0x654, 0x321}));
 }
 
-/// The vector loop and the one for single samples agree from every first sample on, and read nothing beyond.
-TEST(StoredPixels, AnyPartOfPackedSamplesIsThatPartOfAllOfThem) {
+/// The vector loop and the scalar loop agree from every first sample on, and read nothing beyond.
+TEST(StoredPixels, AnyPartOfPackedSamplesMatchesTheWhole) {
     std::mt19937 random(3);
     for (const Packing packing : {Packing::msb, Packing::lsb, Packing::gige})
         for (const int bits : {10, 11, 12}) {

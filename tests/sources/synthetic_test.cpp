@@ -52,7 +52,7 @@ Moments moments(const std::vector<Delivered>& frames) {
     return {mean, (q / n - mean * mean) / (mean * mean)};
 }
 
-/// Sums over every (2w+1)² window that lies wholly inside, by brute force in float64.
+/// Sums over every (2w+1)² window fully inside, by brute force in float64.
 struct Windowed {
     int width = 0, height = 0;          ///< of the result
     std::vector<double> mean, variance; ///< sample variance, N − 1
@@ -79,7 +79,7 @@ Windowed windowed(const Delivered& frame, int w) {
     return result;
 }
 
-/// What a window of correlated pixels sees of the variance: ⟨s²⟩ = (σ² − Var(window mean))·N/(N − 1).
+/// Expected sample variance of correlated pixels in a window: ⟨s²⟩ = (σ² − Var(window mean))·N/(N − 1).
 double window_factor(const SpeckleOptics& optics, int w) {
     const int side = 2 * w + 1;
     double axis = 0;
@@ -95,7 +95,8 @@ TEST(SpeckleField, LorentzianRowAgainstKnownValues) {
     EXPECT_DOUBLE_EQ(lorentzian_contrast2(0), 1);
     EXPECT_NEAR(lorentzian_contrast2(1), (std::exp(-2.0) + 1) / 2, 1e-15);
     EXPECT_NEAR(lorentzian_contrast2(1e4), 1e-4, 1e-8);
-    // Either side of the change from series to closed form, against the sum to 12 terms in long double.
+    // On both sides of the switch from series to closed form, compared with the sum to 12 terms in long
+    // double.
     for (const double x : {1e-6, 1e-3, 0.04999, 0.05001, 0.2}) {
         long double term = 1;
         long double sum = 0;
@@ -142,7 +143,7 @@ TEST(Synthetic, StillSpeckleHasContrastOfTheCoherenceFactor) {
         const Moments m = moments({frames[0]});
         const double beta = SpeckleOptics(speckle).beta();
         EXPECT_NEAR(std::sqrt(m.contrast2), std::sqrt(beta), 0.025 * speckle / 2) << "speckle " << speckle;
-        EXPECT_EQ(frames[0].pixels, frames[1].pixels); // nothing moves, and no noise was asked for
+        EXPECT_EQ(frames[0].pixels, frames[1].pixels); // static and without noise
     }
 }
 
@@ -155,14 +156,14 @@ TEST(Synthetic, UniformSceneFollowsTheModelOverThreeDecades) {
         const Moments m = moments(frames);
         const double x = 5.0 / tau;
         const double truth = expected_contrast(x, SpeckleOptics(2).beta());
-        // 5 standard errors of the mean of several frames, of which bands may repeat: as for 4 frames.
+        // 5 standard errors of the mean of several frames, whose bands may repeat: as for 4 frames.
         EXPECT_NEAR(std::sqrt(m.contrast2) / truth, 1, 0.0125) << "tau " << tau << " ms, x " << x;
         EXPECT_NEAR(m.mean, 65535 / std::max(4.0, 1 + 8 * truth), 0.02 * m.mean);
         EXPECT_EQ(frames[0].info.exposure_ms, 5);
     }
 }
 
-TEST(Synthetic, WindowsSeeWhatCorrelationLeavesThem) {
+TEST(Synthetic, WindowsSeeTheVarianceReducedByCorrelation) {
     // ⟨s²⟩/⟨I⟩² over all windows: averages of variances, never of K, so that only the known factor separates
     // it from K².
     const auto frames =
@@ -181,8 +182,8 @@ TEST(Synthetic, WindowsSeeWhatCorrelationLeavesThem) {
         const double k2 = s2 / n / std::pow(mean / n, 2);
         const double truth = std::pow(expected_contrast(5, optics.beta()), 2) * window_factor(optics, w);
         EXPECT_NEAR(k2 / truth, 1, 0.03)
-            << "window " << w; // 3·90000/4 samples, e = 1: 5 × 0.67 %, less the edges
-        // SFI = 1/(2TK²): at x = 5 the model's own value, so corrected, to the same tolerance.
+            << "window " << w; // 3·90000/4 samples, e = 1: 5 × 0.67 %, minus the edges
+        // SFI = 1/(2TK²): at x = 5 the model's own value, with the same correction and tolerance.
         const double sfi = 1 / (2 * 5e-3 * k2 / window_factor(optics, w));
         EXPECT_NEAR(sfi * 2 * 5e-3 * optics.beta() * lorentzian_contrast2(5), 1, 0.03);
     }
@@ -196,9 +197,9 @@ TEST(Synthetic, VesselsFollowTheMapOfTrueCorrelationTimes) {
     options.noise = 0;
     options.bits = 16;
     const SyntheticTruth truth = synthetic_truth(options);
-    // One whole heartbeat: 50 frames at 60/s. Temporal moments of each pixel hold pulse and speckle; their
-    // model: the phases' mean of K². Pixels are classed by their mean rate, each class an average over very
-    // many samples.
+    // One whole heartbeat: 50 frames at 60/s. Temporal moments of each pixel contain pulse and speckle; their
+    // model is the mean of K² over the phases. Pixels are grouped by their mean rate, each group averages
+    // very many samples.
     const auto frames = frames_of(text, 50);
     std::vector<double> rate(frames[0].shape.pixels(), 0.0);
     std::vector<double> model(rate.size(), 0.0);
@@ -279,9 +280,9 @@ TEST(Synthetic, VesselsPulseWithTheHeart) {
         0, 1e-3);
 }
 
-TEST(Synthetic, NoiseIsThatOfTheCamera) {
-    // A very fast scene has no speckle left: what remains is noise. 20 000 electrons at full scale, 6 read,
-    // rounding 1/12.
+TEST(Synthetic, NoiseMatchesTheCamera) {
+    // A very fast scene has no speckle: only noise is left. 20 000 electrons at full scale, 6 read, rounding
+    // 1/12.
     const auto frames =
         frames_of("synthetic:uniform?width=512&height=512&live=false&rate=0&tau=0.0001&noise=3", 1);
     const Moments m = moments(frames);
@@ -340,16 +341,16 @@ TEST(Synthetic, EndsAfterItsFramesAndDropsOnlyWhenLive) {
     EXPECT_TRUE(live->open().live);
     TestPort port;
     port.refuse = true;
-    for (int given = 0; given < 2;) // two frames find no slot
+    for (int given = 0; given < 2;) // no slot for two frames
         given += live->next(port) == Source::Status::frame ? 1 : 0;
     port.refuse = false;
     ASSERT_TRUE(read_frames(*live, port));
     ASSERT_EQ(port.frames.size(), 4U);
-    for (std::size_t i = 0; i < 4; ++i) // on schedule, the lost ones counted
+    for (std::size_t i = 0; i < 4; ++i) // on schedule, lost ones counted
         EXPECT_NEAR(static_cast<double>(port.frames[i].info.capture_ns), static_cast<double>(i + 2) * 5e6,
                     1.0);
     const auto waits = make_source("synthetic:uniform?width=64&height=64&rate=0", {});
-    EXPECT_FALSE(waits->open().live); // as fast as taken: nothing to drop
+    EXPECT_FALSE(waits->open().live); // as fast as possible: no drops
 }
 
 TEST(Synthetic, AtSpeedZeroAFrameIsAlwaysDue) {
@@ -360,7 +361,7 @@ TEST(Synthetic, AtSpeedZeroAFrameIsAlwaysDue) {
     ASSERT_TRUE(read_frames(*source, port, 1));
     for (int i = 1; i < 6; ++i)
         EXPECT_EQ(source->next(port), Source::Status::frame) << i;
-    for (std::size_t i = 0; i < port.frames.size(); ++i) // which say the same as at any speed
+    for (std::size_t i = 0; i < port.frames.size(); ++i) // the same at any speed
         EXPECT_NEAR(static_cast<double>(port.frames[i].info.capture_ns), static_cast<double>(i) * 1e9, 1.0);
 }
 
@@ -374,7 +375,7 @@ TEST(Synthetic, EditsTakeEffectWhileOpen) {
     ASSERT_TRUE(read_frames(*source, port, 2));
     EXPECT_EQ(port.frames[1].shape, (Shape{80, 64, 1, PixelType::u8}));
     EXPECT_EQ(port.frames[1].info.full_scale, 255);
-    source->close(); // with its cache still in the making, as likely as not
+    source->close(); // probably while its cache is being made
 }
 
 } // namespace specklescope::test::synthetic_test

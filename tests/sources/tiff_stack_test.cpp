@@ -1,6 +1,6 @@
 // Axes and times of TIFF files by other programs: frames of one directory, channels, slices, intervals. The
-// truth of each file is what tifffile, which wrote it, was given: image i of channel c and slice z has the
-// value 1000 c + 100 z + i everywhere.
+// reference is the input of tifffile, which wrote them: image i of channel c and slice z has the value 1000 c
+// + 100 z + i everywhere.
 #include "base/error.hpp"
 #include "files/tiff_stack.hpp"
 #include "sources/registry.hpp"
@@ -166,7 +166,7 @@ TEST_F(TiffStacks, ImagesOfOneDirectoryAreAllFrames) {
     }
 }
 
-TEST_F(TiffStacks, WhatIsNotThereIsNamed) {
+TEST_F(TiffStacks, MissingChannelsAndSlicesAreNamed) {
     const Film cut = film("cut.tif");
     EXPECT_EQ(cut.values, counted(3));
     EXPECT_EQ(cut.info.frames, 0U);
@@ -202,14 +202,14 @@ TEST_F(TiffStacks, ChannelsAndSlicesAreNeverInterleaved) {
     EXPECT_EQ(film("rgb.ome.tif").values, counted(3)) << "samples of a pixel are no channels to choose from";
 }
 
-TEST_F(TiffStacks, OneAxisAloneIsTheFilm) {
+TEST_F(TiffStacks, OnlyOneAxisIsTheVideo) {
     for (const char* name : {"z_ij.tif", "unnamed_ij.tif", "unnamed.ome.tif"})
         EXPECT_EQ(film(name).values, counted(12)) << name;
     EXPECT_EQ(film("z_ij.tif?slice=7").values, counted(1, 6));
     EXPECT_EQ(film("unnamed_ij.tif?channel=12").values, counted(1, 11));
 }
 
-TEST_F(TiffStacks, AreKnownByWhatTheyHold) {
+TEST_F(TiffStacks, AreRecognisedByTheirContents) {
     for (const char* name : {"plain", "a.btf", "a.tf8", "a.001", "meta.stk"})
         EXPECT_EQ(film(name).values, counted(5)) << name;
     const Film zeiss = film("zeiss.lsm?slice=2");
@@ -217,7 +217,7 @@ TEST_F(TiffStacks, AreKnownByWhatTheyHold) {
     EXPECT_EQ(zeiss.ms, (std::vector<std::int64_t>{0, 250, 500}));
 }
 
-TEST_F(TiffStacks, AFileOfAFolderThatCannotBeReadIsALostFrame) {
+TEST_F(TiffStacks, AnUnreadableFileOfAFolderIsALostFrame) {
     const auto source = make_source(*folder_ / "folder?rate=10&speed=0", {});
     const SourceInfo info = source->open();
     EXPECT_EQ(info.frames, 2U);
@@ -231,8 +231,8 @@ TEST_F(TiffStacks, AFileOfAFolderThatCannotBeReadIsALostFrame) {
     EXPECT_THROW(film("folder/f1.tif"), RunError);
 }
 
-/// A file that is cut short counts as lost. The other frames keep their numbers.
-TEST_F(TiffStacks, AFileOfAFolderThatIsCutShortIsALostFrame) {
+/// A truncated file counts as lost. The other frames keep their numbers.
+TEST_F(TiffStacks, ATruncatedFileOfAFolderIsALostFrame) {
     for (const std::string kind : {"png", "jpg", "tif", "tiff"}) {
         SCOPED_TRACE(kind);
         const std::size_t in_file = kind == "tiff" ? 2 : 1; // pages
@@ -266,7 +266,7 @@ std::vector<TimeOrigin> all(std::size_t frames, TimeOrigin origin) {
     return std::vector<TimeOrigin>(frames, origin);
 }
 
-TEST_F(TiffStacks, TimesThatAreStatedAreTheClock) {
+TEST_F(TiffStacks, StatedTimesAreTheClock) {
     for (const char* name :
          {"interval_ij.tif", "ms_ij.tif", "words_ij.tif", "increment.ome.tif", "seconds.ome.tif"}) {
         SCOPED_TRACE(name);
@@ -303,7 +303,7 @@ TEST_F(TiffStacks, WithoutAStatedTimeThereIsNone) {
     EXPECT_NO_THROW(need_seconds(film("no_rate.tif?rate=100&speed=0").info, "x"));
 }
 
-TEST(TiffStack, TimesThatCannotBeRightAreNamed) {
+TEST(TiffStack, ImpossibleTimesAreNamed) {
     const auto remark = [](const std::string& text) {
         TiffStack stack(text, 100000, 1);
         stack.choose({}, "a.tif");
@@ -338,7 +338,7 @@ TEST(TiffStack, DatesAreTimesOnlyWithAFraction) {
         EXPECT_EQ(date_ns(none), std::nullopt) << none;
 }
 
-TEST(TiffStack, ImagesOfOtherFilesAreLeftOut) {
+TEST(TiffStack, ImagesOfOtherFilesAreSkipped) {
     const std::string head = "<OME UUID=\"urn:uuid:a\"><Image><Pixels DimensionOrder=\"XYZTC\" SizeC=\"2\" "
                              "SizeT=\"2\" SizeZ=\"1\">",
                       tail = "</Pixels></Image><Image><Pixels SizeC=\"9\"></Pixels></Image></OME>";
@@ -356,7 +356,7 @@ TEST(TiffStack, ImagesOfOtherFilesAreLeftOut) {
     EXPECT_THROW(stack.choose({.channel = 2}, "a.tif"), RunError);
 }
 
-TEST(TiffStack, ClaimsBeyondTheFileAreNoAxes) {
+TEST(TiffStack, ClaimsBeyondTheFileAreIgnored) {
     for (const char* text :
          {"ImageJ=1\nimages=16000000\nchannels=4000\nframes=4000\n",
           "<OME><Pixels SizeC=\"16777216\" SizeT=\"16777216\" SizeZ=\"16777216\"><TiffData/></Pixels></OME>",

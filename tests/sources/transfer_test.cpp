@@ -1,5 +1,5 @@
-// How pictures are coded, read from what their files say, and the light that comes of it, against numpy in
-// float64. The files are written by Pillow and tifffile, chunks and profiles byte by byte.
+// Codings of images, read from their files, and the resulting light, compared with numpy in float64. The
+// files are written by Pillow and tifffile, chunks and profiles byte by byte.
 #include "files/image_file.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/file_tools.hpp"
@@ -160,7 +160,7 @@ Delivered only_frame(Source& source) {
     return port.frames.empty() ? Delivered{} : std::move(port.frames.front());
 }
 
-TEST_F(TransferTest, LightIsWhatTheFileSaysAgainstFloat64) {
+TEST_F(TransferTest, LightMatchesFloat64ForStatedCodings) {
     std::istringstream list(read_file(file("list.txt")));
     std::string line;
     int count = 0;
@@ -198,7 +198,7 @@ TEST_F(TransferTest, LightIsWhatTheFileSaysAgainstFloat64) {
     EXPECT_EQ(count, 20);
 }
 
-TEST_F(TransferTest, WhatIsAskedForWins) {
+TEST_F(TransferTest, TheRequestedCodingHasPriority) {
     const auto light_of = [&](const std::string& option) {
         return only_frame(*[&] {
             auto source = make_source(file("srgb8.png") + option, {});
@@ -221,12 +221,12 @@ TEST_F(TransferTest, WhatIsAskedForWins) {
     defaults.transfer = "linear";
     EXPECT_EQ(make_source(file("srgb8.png"), defaults)->open().shape.type, PixelType::u8);
     EXPECT_EQ(make_source(file("srgb8.png") + "?transfer=auto", defaults)->open().shape.type, PixelType::f32);
-    defaults.transfer = "srgb"; // the source's own option wins
+    defaults.transfer = "srgb"; // the source's own option has priority
     EXPECT_EQ(make_source(file("srgb8.png") + "?transfer=linear", defaults)->open().shape.type,
               PixelType::u8);
 }
 
-TEST_F(TransferTest, WhatCannotBeIsRefusedInOneSentence) {
+TEST_F(TransferTest, InvalidCodingsAreRefused) {
     for (const char* text : {"gamma", "gamma:", "gamma:0", "gamma:11", "gamma:2x", "rec709", ""}) {
         try {
             (void)make_source(file("srgb8.png") + "?transfer=" + text, {});
@@ -239,7 +239,7 @@ TEST_F(TransferTest, WhatCannotBeIsRefusedInOneSentence) {
     SourceDefaults defaults;
     defaults.transfer = "srgb";
     EXPECT_THROW((void)make_source("synthetic", defaults), UsageError);
-    defaults.transfer = "linear"; // is what every other source does
+    defaults.transfer = "linear"; // the behaviour of all other sources
     EXPECT_NO_THROW((void)make_source("synthetic", defaults));
 }
 

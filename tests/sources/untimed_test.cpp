@@ -1,4 +1,4 @@
-// Frames without times: what needs seconds asks for a rate.
+// Frames without times: everything that needs seconds requires a rate.
 #include "analysis/baseline_image.hpp"
 #include "base/error.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
@@ -9,7 +9,7 @@
 
 namespace specklescope::test::untimed_test {
 
-TEST(Untimed, WhatNeedsSecondsAsksForARate) {
+TEST(Untimed, OptionsInSecondsRequireARate) {
     for (const TimeOrigin origin : {TimeOrigin::none, TimeOrigin::source, TimeOrigin::parameter}) {
         StreamInfo stream;
         stream.source.name = "film.tif";

@@ -1,5 +1,5 @@
-// Every slot is poisoned before each frame: no value that the source did not write may leave, whatever the
-// width and however the file is damaged.
+// Every slot is poisoned before each frame: no value that the source did not write may be delivered, for any
+// width and any damage of the file.
 #include "base/error.hpp"
 #include "sources/registry.hpp"
 #include "tests/sources/gst_sources.hpp"
@@ -21,13 +21,12 @@ public:
     }
     void release(void* memory) noexcept override { host_memory()->release(memory); }
     Space space() const override { return Space::host; }
-    bool page_locked() const override { return false; }
 
 private:
     int poison_;
 };
 
-/// Poisons each slot again when its frame has been copied out. Slots are also lent.
+/// Poisons each slot again when its frame has been copied. Slots are also lent.
 class PoisonPort final : public FramePort {
 public:
     explicit PoisonPort(int poison) : poison_(poison) {}
@@ -102,7 +101,7 @@ std::string riff(const std::string& name, const std::string& data) {
 constexpr char kValue = static_cast<char>(128); // grey in RGB and in YUV
 constexpr int kHeight = 6;
 
-/// An AVI of frames of kValue, each in a chunk of these bytes.
+/// An AVI with frames of kValue, each in a chunk of these bytes.
 std::string avi(int width, const std::string& fourcc, int bits, const std::vector<std::size_t>& chunks) {
     const auto w = static_cast<std::size_t>(width);
     const std::string size = little_endian(w, 4) + little_endian(kHeight, 4);
@@ -164,7 +163,7 @@ TEST(UnwrittenPixels, RawAviOfEveryWidthWithDamagedChunks) {
     EXPECT_GT(delivered, 2 * 4 * widths().size()) << "undamaged frames are read";
 }
 
-/// The same frames, whatever the slots held before.
+/// The frames are equal for any previous content of the slots.
 void expect_no_poison(const std::string& text, const std::vector<std::size_t>& allowed) {
     SCOPED_TRACE(text);
     const PoisonPort one = read_poisoned(*make_source(text, {}), 0x11),
@@ -174,13 +173,13 @@ void expect_no_poison(const std::string& text, const std::vector<std::size_t>& a
     EXPECT_TRUE(one.frames == other.frames);
 }
 
-TEST(UnwrittenPixels, HeaderlessFilesOfEveryFormatAndWidthThatAreCut) {
+TEST(UnwrittenPixels, TruncatedHeaderlessFilesOfEveryFormatAndWidth) {
     const TemporaryFolder folder;
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);
     const std::pair<const char*, int> formats[] = {
-        // bits of a pixel
+        // bits per pixel
         {"gray8", 8},    {"gray16le", 16},     {"gray16be", 16},    {"gray32f", 32}, {"rgb8", 24},
         {"bgr8", 24},    {"uyvy", 16},         {"yuyv", 16},        {"mono10p", 10}, {"mono12p", 12},
         {"mono14p", 14}, {"mono10packed", 12}, {"mono12packed", 12}};
@@ -197,7 +196,7 @@ TEST(UnwrittenPixels, HeaderlessFilesOfEveryFormatAndWidthThatAreCut) {
         }
 }
 
-TEST(UnwrittenPixels, ImagesThatAreCutInHalf) {
+TEST(UnwrittenPixels, TruncatedImages) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, R"(
 import os, numpy as np, tifffile, cv2

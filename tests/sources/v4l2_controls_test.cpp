@@ -1,5 +1,5 @@
-// Exposure, gain and rate of V4L2 cameras against a stand-in for the ioctls, which keeps the kernel's rules
-// (Documentation/userspace-api/media/v4l): no such camera is needed, and none has been tried.
+// Exposure, gain and rate of V4L2 cameras with simulated ioctls, which follow the kernel's rules
+// (Documentation/userspace-api/media/v4l). Not tested with a real camera.
 #include "base/error.hpp"
 #include "sources/gst/v4l2_controls.hpp"
 
@@ -13,8 +13,8 @@
 
 namespace specklescope::v4l2_controls_test {
 
-/// A camera's controls. Who writes outside a range, or the exposure time while the automatic has it, is told
-/// so as by a driver.
+/// A camera's controls. Writes outside a range, or of the exposure time in automatic mode, fail like in a
+/// driver.
 struct Camera {
     struct Control {
         int low = 0, high = 0, step = 1, value = 0;
@@ -85,7 +85,7 @@ struct Camera {
                 return EBUSY;
             const auto& asked = static_cast<v4l2_streamparm*>(argument)->parm.capture.timeperframe;
             const double rate = static_cast<double>(asked.denominator) / asked.numerator;
-            time = rate > 45 ? v4l2_fract{1, 60} : v4l2_fract{1, 30}; // the nearest that it has
+            time = rate > 45 ? v4l2_fract{1, 60} : v4l2_fract{1, 30}; // the nearest supported value
             return 0;
         }
         default:
@@ -98,7 +98,7 @@ struct Camera {
     }
 };
 
-/// As UVC cameras are: time in steps of 100 µs, two modes, no automatic gain.
+/// Like a UVC camera: time in steps of 100 µs, two modes, no automatic gain.
 Camera webcam() {
     Camera camera;
     camera.controls[V4L2_CID_EXPOSURE_AUTO] = {
@@ -117,11 +117,11 @@ template <class E, class F> std::string refusal(F&& f) {
     }
 }
 
-TEST(V4l2Controls, ExposureEndsTheAutomaticAndIsReadBackInMilliseconds) {
+TEST(V4l2Controls, ExposureTurnsOffAutomaticAndIsReadBackInMilliseconds) {
     Camera camera = webcam();
     V4l2Controls controls = camera.open();
     EXPECT_TRUE(controls.automatic_exposure());
-    EXPECT_FALSE(controls.exposure_ms()); // 25 ms stands there, and is not what the automatic takes
+    EXPECT_FALSE(controls.exposure_ms()); // the control has 25 ms, which automatic mode does not use
     controls.set_exposure(12.34);
     EXPECT_EQ(camera.controls[V4L2_CID_EXPOSURE_AUTO].value, V4L2_EXPOSURE_MANUAL);
     EXPECT_EQ(camera.controls[V4L2_CID_EXPOSURE_ABSOLUTE].value, 123); // 100 µs
@@ -129,12 +129,12 @@ TEST(V4l2Controls, ExposureEndsTheAutomaticAndIsReadBackInMilliseconds) {
     controls.set_exposure(0);
     EXPECT_EQ(camera.controls[V4L2_CID_EXPOSURE_AUTO].value, V4L2_EXPOSURE_APERTURE_PRIORITY);
     EXPECT_FALSE(controls.exposure_ms());
-    camera.controls[V4L2_CID_EXPOSURE_ABSOLUTE].flags = V4L2_CTRL_FLAG_VOLATILE; // kept up to date
+    camera.controls[V4L2_CID_EXPOSURE_ABSOLUTE].flags = V4L2_CTRL_FLAG_VOLATILE; // updated by the camera
     camera.controls[V4L2_CID_EXPOSURE_ABSOLUTE].value = 77;
     EXPECT_EQ(controls.exposure_ms(), 7.7);
 }
 
-TEST(V4l2Controls, TheManualModeIsOneThatTheCameraHas) {
+TEST(V4l2Controls, UsesASupportedManualMode) {
     Camera camera = webcam();
     camera.controls[V4L2_CID_EXPOSURE_AUTO] = {
         0, 3, 1, V4L2_EXPOSURE_AUTO, 0, {V4L2_EXPOSURE_AUTO, V4L2_EXPOSURE_SHUTTER_PRIORITY}};
@@ -144,20 +144,20 @@ TEST(V4l2Controls, TheManualModeIsOneThatTheCameraHas) {
     EXPECT_EQ(controls.exposure_ms(), 5);
     controls.set_exposure(0);
     EXPECT_EQ(camera.controls[V4L2_CID_EXPOSURE_AUTO].value, V4L2_EXPOSURE_AUTO);
-    camera.controls.erase(V4L2_CID_EXPOSURE_AUTO); // a camera that knows only the time
+    camera.controls.erase(V4L2_CID_EXPOSURE_AUTO); // a camera with only the time
     controls.set_exposure(8);
     EXPECT_EQ(controls.exposure_ms(), 8);
     EXPECT_NO_THROW(controls.set_exposure(0));
     EXPECT_EQ(controls.exposure_ms(), 8);
 }
 
-TEST(V4l2Controls, GainIsSetToAStepThatTheCameraHas) {
+TEST(V4l2Controls, GainIsRoundedToASupportedStep) {
     Camera camera = webcam();
     V4l2Controls controls = camera.open();
     controls.set_gain(101);
     EXPECT_EQ(controls.gain(), 100);
     camera.controls[V4L2_CID_AUTOGAIN] = {0, 1, 1, 1};
-    EXPECT_FALSE(controls.gain()); // the automatic's own
+    EXPECT_FALSE(controls.gain()); // set automatically
     controls.set_gain(20);
     EXPECT_EQ(camera.controls[V4L2_CID_AUTOGAIN].value, 0);
     EXPECT_EQ(controls.gain(), 20);
@@ -165,7 +165,7 @@ TEST(V4l2Controls, GainIsSetToAStepThatTheCameraHas) {
     EXPECT_EQ(camera.controls[V4L2_CID_AUTOGAIN].value, 1);
 }
 
-TEST(V4l2Controls, RateIsWhatTheCameraMadeOfIt) {
+TEST(V4l2Controls, RateIsTheCamerasActualValue) {
     Camera camera = webcam();
     V4l2Controls controls = camera.open();
     controls.set_rate(59.94);
@@ -176,7 +176,7 @@ TEST(V4l2Controls, RateIsWhatTheCameraMadeOfIt) {
     EXPECT_EQ(controls.rate(), 60);
 }
 
-TEST(V4l2Controls, WhatACameraLacksIsRefusedInASentence) {
+TEST(V4l2Controls, MissingControlsAreRefused) {
     Camera camera;
     camera.has_rate = false;
     V4l2Controls controls = camera.open();
@@ -193,8 +193,9 @@ TEST(V4l2Controls, WhatACameraLacksIsRefusedInASentence) {
     EXPECT_NE(refusal<UsageError>([&] { controls.set_gain(5); }), "");
     EXPECT_EQ(refusal<UsageError>([&] { controls.set_exposure(250); }),
               "source v4l2: exposure = 250 is not possible; this camera takes 0.3…204.7 ms.");
-    EXPECT_TRUE(camera.written.empty());                                               // nothing was touched
-    camera.controls[V4L2_CID_EXPOSURE_AUTO].items = {V4L2_EXPOSURE_APERTURE_PRIORITY}; // it will not let go
+    EXPECT_TRUE(camera.written.empty()); // nothing was written
+    // manual mode is not available
+    camera.controls[V4L2_CID_EXPOSURE_AUTO].items = {V4L2_EXPOSURE_APERTURE_PRIORITY};
     EXPECT_NE(refusal<RunError>([&] { controls.set_exposure(5); }).find("refuses its exposure"),
               std::string::npos);
 }

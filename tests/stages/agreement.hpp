@@ -1,4 +1,4 @@
-// How far host and device are apart, by the measure of each stage, and the file that says so.
+// Differences between host and device, by the measure of each stage, and the file that reports them.
 #pragma once
 
 #include "config/executor.hpp"
@@ -13,12 +13,12 @@
 
 namespace specklescope::test {
 
-/// What was found for one stage; by name, for the page.
+/// Results for one stage; by name, for the page.
 struct Row {
     int cases = 0, refused = 0, frames = 0;
-    int chosen_otherwise = 0; ///< host and device took different methods
+    int chosen_otherwise = 0; ///< host and device chose different methods
     std::uint64_t samples = 0, differing = 0;
-    double worst = 0; ///< in the terms of StageType::tolerance
+    double worst = 0; ///< in units of StageType::tolerance
     int steps = 0;    ///< integers: largest difference in grey levels
     std::string worst_case;
     double seconds = 0;
@@ -28,7 +28,7 @@ inline std::map<std::string, Row>& rows() {
     return all;
 }
 
-/// An executor tells of a warm-up only while it lasts.
+/// An executor reports a warm-up only while it lasts.
 inline bool same_warmup(const Warmup& a, const Warmup& b) {
     return (a.done() && b.done()) || (a.frames == b.frames && a.wanted == b.wanted);
 }
@@ -103,7 +103,7 @@ private:
     }
 
 public:
-    bool worst_here_ = false; ///< the last one compared was the worst so far
+    bool worst_here_ = false; ///< the last comparison was the worst so far
 private:
     const StageType& type_;
     Row& row_;
@@ -122,7 +122,7 @@ inline std::string driver_version() {
     return "";
 }
 
-/// Writes the file at the end of the program, if one was asked for and something was compared.
+/// Writes the file at the end of the program, if requested and if something was compared.
 class PageWriter final : public testing::Environment {
 public:
     void TearDown() override {

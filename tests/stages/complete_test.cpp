@@ -1,5 +1,5 @@
-// When a chain of histories is complete, and what makes histories begin again: values of frames that do not
-// belong together never enter one result.
+// Completeness of a chain of windows, and causes of restarts: frames that do not belong together never enter
+// one result.
 #include "pipeline/executor.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ protected:
             chain->add(stage);
         executor_->set_chain(chain, ++version_);
     }
-    /// `info` and pixels value(x, y) through the chain.
+    /// Runs a frame with `info` and pixels value(x, y) through the chain.
     template <class F> Result run(const FrameInfo& info, F&& value, bool again = false) {
         Frame frame = ring_.acquire(std::chrono::seconds(10));
         for (int y = 0; y < kSmallFrames.height; ++y)
@@ -42,7 +42,7 @@ protected:
     std::uint64_t version_ = 0;
 };
 
-/// Independent for every frame and pixel: speckle that moves all the time.
+/// Independent for every frame and pixel: constantly moving speckle.
 int moving_speckle(int frame, int x, int y) {
     const auto bits = static_cast<std::uint32_t>((frame * 131 + y) * 257 + x) * 2654435761U;
     return 500 + static_cast<int>((bits ^ bits >> 15) * 2246822519U >> 22);
@@ -61,7 +61,7 @@ TEST_F(CompleteTest, WarmUpsOfAChainAddUp) {
         EXPECT_EQ(result.warmup.done(), t >= 2 * (kWindow - 1)) << t;
         if (t < kWindow - 1)
             continue;
-        const int first = std::max(kWindow - 1, t - kWindow + 1); // of K² over whole windows
+        const int first = std::max(kWindow - 1, t - kWindow + 1); // of K² over complete windows
         const std::vector<double> flow = pixels(result);
         for (std::size_t i = 0; i < flow.size(); ++i) {
             double sum = 0;
@@ -73,7 +73,7 @@ TEST_F(CompleteTest, WarmUpsOfAChainAddUp) {
     }
 }
 
-TEST_F(CompleteTest, WhatWasRecordedInAWarmUpIsIncompleteInput) {
+TEST_F(CompleteTest, FramesRecordedInAWarmUpAreIncomplete) {
     use({"average:frames=3"});
     for (int t = 0; t < 8; ++t) {
         FrameInfo info;
@@ -86,7 +86,7 @@ TEST_F(CompleteTest, WhatWasRecordedInAWarmUpIsIncompleteInput) {
     }
 }
 
-TEST_F(CompleteTest, AnotherExposureGainOrFullScaleBeginsHistoriesAgain) {
+TEST_F(CompleteTest, AnotherExposureGainOrFullScaleRestartsWindows) {
     const std::vector<void (*)(FrameInfo&)> changes = {[](FrameInfo& info) { info.exposure_ms = 20; },
                                                        [](FrameInfo& info) { info.gain = 6; },
                                                        [](FrameInfo& info) { info.full_scale = 4095; },
@@ -130,19 +130,19 @@ TEST_F(CompleteTest, ContrastOfDifferentExposuresIsNeverAveraged) {
     }
 }
 
-TEST_F(CompleteTest, AFreeParameterThatChangesNumbersBeginsHistoriesAfterItAgain) {
+TEST_F(CompleteTest, AFreeEditThatChangesResultsRestartsLaterWindows) {
     use({"background:black=0.5", "average:frames=4"});
     for (int t = 0; t < 5; ++t)
         run({}, [](int, int) { return 100; });
     use({"background:black=40", "average:frames=4"});
     const Result shown = run(
-        {}, [](int, int) { return 100; }, true); // in a pause
+        {}, [](int, int) { return 100; }, true); // while paused
     EXPECT_EQ(pixels(shown)[0], 60);
     EXPECT_EQ(shown.warmup.frames, 1);
     EXPECT_EQ(pixels(run({}, [](int, int) { return 100; }))[0], 60);
 }
 
-TEST_F(CompleteTest, ACapturedDarkFrameBeginsHistoriesAgain) {
+TEST_F(CompleteTest, ACapturedDarkFrameRestartsWindows) {
     use({"background:dark=capture,frames=2", "average:frames=3"});
     for (int t = 0; t < 6; ++t) {
         const Result result = run({}, [&](int, int) { return t < 2 ? 40 : 100; });

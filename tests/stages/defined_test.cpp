@@ -1,5 +1,5 @@
 // Undefined and infinite samples do not spread through filters.
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/filter_oracle.hpp"
 #include "tests/support/stage_runner.hpp"
 
@@ -15,7 +15,7 @@ constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 bool is_finite_sample(float value) { return std::isfinite(value); }
 
-/// Numbers of 100 … 200 with a block and single samples of each other kind, also at the edges.
+/// Numbers of 100 … 200 with a block and single samples of each non-finite kind, also at the edges.
 TestImage<float> with_holes(int width, int height, std::uint64_t stream) {
     auto random = test_random(stream);
     TestImage<float> image = uniform_image<float>(width, height, 100, 200, random);
@@ -27,7 +27,7 @@ TestImage<float> with_holes(int width, int height, std::uint64_t stream) {
     return image;
 }
 
-/// Σ weight·sample / Σ weight, over a separable kernel and the samples that are numbers.
+/// Σ weight·sample / Σ weight, over a separable kernel and the finite samples.
 double filter_truth(const TestImage<float>& image, const std::vector<double>& taps, int x, int y,
                     Border border) {
     const int radius = static_cast<int>(taps.size()) / 2;
@@ -49,7 +49,7 @@ double filter_truth(const TestImage<float>& image, const std::vector<double>& ta
     return weights > 0 ? sum / weights : std::nan("");
 }
 
-TEST(Defined, GaussianIsTheMeanOfTheNumbersInReach) {
+TEST(Defined, GaussianIsTheMeanOfFiniteSamplesInReach) {
     const TestImage<float> image = with_holes(50, 40, 1);
     for (const std::string method : {"direct", "fft", "binomial3", "binomial5"})
         for (const std::string border : {"replicate", "reflect", "wrap", "zero", "omit", "crop"}) {
@@ -196,14 +196,14 @@ TEST(Defined, AFilterKeepsNoiseOnALargeNumber) {
         large.run(image);
         exact.run(small);
         for (int y = 0; y < 90; ++y)
-            for (int x = 0; x < 120; ++x) // half the distance of two f32 of this size, and 1 % of the noise
+            for (int x = 0; x < 120; ++x) // half a step of f32 at this size, and 1 % of the noise
                 ASSERT_NEAR(static_cast<double>(large.output.at(x, y)),
                             1e6 + static_cast<double>(exact.output.at(x, y)), 0.03125 + 0.01)
                     << method << " " << x << " " << y;
     }
 }
 
-TEST(Defined, DownsampleIsTheMeanOfTheNumbersInABlock) {
+TEST(Defined, DownsampleIsTheMeanOfFiniteSamplesInABlock) {
     const TestImage<float> image = with_holes(50, 40, 9);
     for (const int factor : {2, 3, 4}) {
         StageRunner stage("downsample", {"factor=" + std::to_string(factor)}, image.shape());

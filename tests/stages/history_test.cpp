@@ -1,11 +1,11 @@
-// What a stage says that a result rests on is enough: behind so many frames its history is full, so that a
-// picture that is stepped back to is one of a run.
+// The declared history of a stage is sufficient: after that many frames its window is full, so that a step
+// back shows the image of a run.
 #include "tests/support/images.hpp"
 #include "tests/support/stage_runner.hpp"
 
 namespace specklescope::test::history_test {
 
-TEST(History, IsFullBehindAsManyFramesAsAResultRestsOn) {
+TEST(History, WindowIsFullAfterTheDeclaredFrames) {
     auto random = test_random(15601);
     int stages = 0;
     for (const StageType& type : stage_types()) {

@@ -1,4 +1,4 @@
-// Pictures through chains, on the host and on the device where there is one.
+// Images through chains, on the host and on the device if there is one.
 #pragma once
 
 #include "config/executor.hpp"
@@ -19,7 +19,7 @@ inline const std::vector<std::string> kBorders = {"replicate", "reflect", "wrap"
 /// A result on the host, its samples as double.
 struct Picture {
     Shape shape;
-    std::vector<double> samples; ///< channels side by side
+    std::vector<double> samples; ///< interleaved channels
     std::string note;            ///< of the first stage
     double at(int x, int y, int channel = 0) const {
         return samples[(static_cast<std::size_t>(y) * static_cast<std::size_t>(shape.width) +
@@ -40,7 +40,7 @@ inline Picture picture_of(ConstHostView view) {
     return picture;
 }
 
-/// Largest absolute difference; infinite where the shapes differ or one alone is not finite.
+/// Largest absolute difference; infinite if the shapes differ or only one is finite.
 inline double apart(const Picture& a, const Picture& b) {
     if (a.shape != b.shape)
         return std::numeric_limits<double>::infinity();
@@ -73,7 +73,7 @@ protected:
             test::needs_gpu();
     }
 
-    /// Runs frames through a chain ("flip | flip:direction=vertical"); the last result.
+    /// Runs frames through a chain ("flip | flip:direction=vertical"); returns the last result.
     template <class T> Picture run(const std::string& text, const std::vector<const TestImage<T>*>& frames) {
         auto chain = std::make_shared<Chain>();
         for (std::size_t at = 0; at <= text.size();) {

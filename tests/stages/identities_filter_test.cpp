@@ -1,4 +1,4 @@
-// What must hold for blurs and convolutions of any picture, without a stored answer.
+// Identities of blurs and convolutions for any image, without stored results.
 #include "base/error.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/stages/identities.hpp"
@@ -47,10 +47,11 @@ TEST_P(Identities, DirectAndFourierAreOneFilter) {
             }
 }
 
-TEST_P(Identities, RecursiveIsAsNearToDirectAsItsTableSays) {
+TEST_P(Identities, RecursiveIsWithinItsTableOfDirect) {
     struct Stated {
         const char* sigma;
-        double impulse, step; ///< docs/gaussian.md: largest errors, of the true peak and of the step
+        /// docs/gaussian.md: largest errors, relative to the true peak and to the step
+        double impulse, step;
     };
     for (const Stated& stated : {Stated{"1", 0.105, 0.0361}, {"3", 0.050, 0.0121}, {"10", 0.033, 0.0083}}) {
         TestImage<float> step(260, 12), line(260, 12);
@@ -62,7 +63,7 @@ TEST_P(Identities, RecursiveIsAsNearToDirectAsItsTableSays) {
         const auto by = [&](const std::string& method, const TestImage<float>& image) {
             return run("gaussian:method=" + method + ",sigma=" + stated.sigma, image);
         };
-        constexpr double kCut = 1e-4; // direct ends at 4 sigma
+        constexpr double kCut = 1e-4; // direct is truncated at 4 sigma
         EXPECT_LE(apart(by("direct", step), by("recursive", step)), stated.step + kCut) << stated.sigma;
         const Picture peak = by("direct", line);
         EXPECT_LE(apart(peak, by("recursive", line)), (stated.impulse + 6e-4) * peak.at(130, 6))
@@ -72,7 +73,7 @@ TEST_P(Identities, RecursiveIsAsNearToDirectAsItsTableSays) {
 
 TEST_P(Identities, TheConvolutionsGaussianIsTheFiltersGaussian) {
     for (const std::string& border : kBorders)
-        for (const char* sigma : {"2", "9"}) { // cut where both cut it
+        for (const char* sigma : {"2", "9"}) { // truncated where both are
             const auto image = noise(120, 75, 3, 8);
             const Picture filter = run("gaussian:method=direct,border=" + border + ",sigma=" + sigma, image);
             const Picture convolution =
@@ -98,7 +99,7 @@ TEST_P(Identities, BlursCommuteWithMirrors) {
 
 // --- convolution ---
 
-TEST_P(Identities, ADeltaGivesThePictureBackAndOneBesideTheMiddleMovesIt) {
+TEST_P(Identities, ADeltaReturnsTheImageAndAShiftedOneMovesIt) {
     const std::string middle = kernel_file("delta.npy", 5, 3, {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0});
     const std::string beside = kernel_file("beside.npy", 5, 3, {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
     const std::string stage = "convolve:kernel=file,file=";
@@ -114,7 +115,7 @@ TEST_P(Identities, ADeltaGivesThePictureBackAndOneBesideTheMiddleMovesIt) {
     EXPECT_EQ(apart(part(moved, 2, 0, 65, 40), part(was, 0, 1, 65, 40)), 0);
 }
 
-TEST_P(Identities, AKernelLargerThanThePictureIsSummedAsItStands) {
+TEST_P(Identities, AKernelLargerThanTheImageIsSummedCompletely) {
     auto random = test_random(5);
     std::uniform_real_distribution<float> value(-1, 2);
     const int kw = 45, kh = 37;

@@ -1,4 +1,4 @@
-// What must hold for grey levels, contrast and geometry of any picture, without a stored answer.
+// Identities of grey levels, contrast and geometry for any image, without stored results.
 #include "tests/stages/identities.hpp"
 
 #include <map>
@@ -19,7 +19,7 @@ TEST_P(Identities, EqualisingTwiceIsEqualisingOnce) {
               0);
 }
 
-TEST_P(Identities, EqualisingNothingIsNothing) {
+TEST_P(Identities, ZeroStrengthChangesNothing) {
     const auto image = levels<std::uint8_t>(93, 70, 3);
     EXPECT_EQ(apart(run("equalize:strength=0", image), picture_of(image.view())), 0);
 }
@@ -56,7 +56,7 @@ TEST_P(Identities, AStillSceneHasNoTemporalContrastAndInfiniteFlow) {
     for (int count : {2, 5, 25, 60}) {
         const auto image = levels<std::uint16_t>(45, 31);
         const auto real = noise(45, 31);
-        auto lit = image; // no black pixel: those are undefined
+        auto lit = image; // no black pixel, which would be undefined
         for (int y = 0; y < 31; ++y)
             for (int x = 0; x < 45; ++x)
                 lit.at(x, y) = std::max<std::uint16_t>(1, lit.at(x, y));
@@ -71,7 +71,7 @@ TEST_P(Identities, AStillSceneHasNoTemporalContrastAndInfiniteFlow) {
     }
 }
 
-TEST_P(Identities, TemporalContrastDoesNotSeeBrightnessOrOldFrames) {
+TEST_P(Identities, TemporalContrastIsIndependentOfBrightnessAndOldFrames) {
     std::vector<TestImage<float>> frames, brighter;
     for (std::uint64_t i = 0; i < 12; ++i) {
         frames.push_back(noise(45, 31, 1, 100 + i));
@@ -111,14 +111,15 @@ TEST_P(Identities, FourQuarterTurnsAndTwoMirrorsAreNothing) {
     check(levels<std::uint16_t>(64, 1));
     check(noise(1, 45, 3));
     check(levels<std::uint16_t>(130, 129));
-    const Picture turned = run("rotate90", levels<std::uint8_t>(5, 3)); // clockwise: the left column goes up
+    // clockwise: the left column moves to the top
+    const Picture turned = run("rotate90", levels<std::uint8_t>(5, 3));
     const auto image = levels<std::uint8_t>(5, 3);
     for (int y = 0; y < 5; ++y)
         for (int x = 0; x < 3; ++x)
             EXPECT_EQ(turned.at(x, y), image.at(y, 2 - x));
 }
 
-TEST_P(Identities, ACropIsThatPartOfThePicture) {
+TEST_P(Identities, ACropIsAPartOfTheImage) {
     const auto check = [&](const auto& image) {
         const Picture was = picture_of(image.view());
         EXPECT_EQ(apart(run("crop", image), was), 0);
@@ -133,11 +134,11 @@ TEST_P(Identities, ACropIsThatPartOfThePicture) {
     check(noise(77, 59, 3));
 }
 
-TEST_P(Identities, BorderCropIsTheInsideOfAnyOtherBorder) {
+TEST_P(Identities, BorderCropIsTheInteriorOfAnyOtherBorder) {
     const auto image = levels<std::uint16_t>(77, 59);
     struct Case {
         std::string stage;
-        double apart; // a last bit of K, where a column lies elsewhere in its vector; a rounding after an FFT
+        double apart; // the last bit of K, if a column moves within its vector; rounding after an FFT
     };
     for (const Case& test :
          {Case{"speckle:radius=4,output=contrast", 1.2e-7}, Case{"gaussian:method=direct,sigma=1", 0},
@@ -154,7 +155,7 @@ TEST_P(Identities, BorderCropIsTheInsideOfAnyOtherBorder) {
     }
 }
 
-TEST_P(Identities, SmallerPicturesKeepMeansAndNestWhereNothingIsAveraged) {
+TEST_P(Identities, DownsamplingKeepsMeansAndNestsWithoutAveraging) {
     for (const double value : run("downsample:factor=4", flat<std::uint16_t>(75, 50, 1234, 3)).samples)
         EXPECT_EQ(value, 1234);
     const auto image = levels<std::uint16_t>(96, 64, 3);
@@ -166,7 +167,7 @@ TEST_P(Identities, SmallerPicturesKeepMeansAndNestWhereNothingIsAveraged) {
               1e-6);
 }
 
-TEST_P(Identities, SpeckleContrastDoesNotSeeBrightness) {
+TEST_P(Identities, SpeckleContrastIsIndependentOfBrightness) {
     auto image = levels<std::uint16_t>(77, 59);
     const Picture one = run("speckle:output=contrast", image);
     for (int y = 0; y < 59; ++y)

@@ -1,5 +1,5 @@
-// What is known of a frame comes out of every chain: behind every contrast stage every stage of the registry
-// is put, on the host and on the device, and none of them may lose a count, a flag, a time or a version.
+// Facts about a frame survive every chain: every stage of the registry is put after every contrast stage, on
+// the host and on the device, and none may lose a count, a flag, a time or a version.
 #include "config/executor.hpp"
 #include "pipeline/executor.hpp"
 #include "recording/record_file.hpp"
@@ -24,7 +24,7 @@ std::unique_ptr<Executor> executor_on(const std::string& backend) {
                             : make_executor({.backend = Backend::cuda, .threads = 0, .gpus = ""}, nullptr);
 }
 
-/// Frame `i` with all that can be said of it; some of its samples are at full scale.
+/// Frame `i` with all metadata; some of its samples are at full scale.
 Frame frame_of(FrameRing& ring, int i) {
     Frame frame = ring.acquire(std::chrono::seconds(10));
     test::paint_scene(frame.host(), kFull, 7, i);
@@ -90,7 +90,7 @@ bool same_info(const FrameInfo& a, const FrameInfo& b) {
            a.full_scale == b.full_scale && a.discontinuity == b.discontinuity;
 }
 
-/// backend, contrast stage, the stage behind it
+/// backend, contrast stage, the stage after it
 using Pair = std::tuple<std::string, std::string, std::string>;
 
 class KeptBehindContrast : public testing::TestWithParam<Pair> {};
@@ -109,23 +109,23 @@ TEST_P(KeptBehindContrast, CountsFlagsVersionAndTime) {
         SCOPED_TRACE("frame " + std::to_string(i));
         const Result& result = both[i];
         ASSERT_TRUE(result.image);
-        // Of the raw frame.
+        // Counts of the raw frame.
         EXPECT_EQ(result.counts.raw_saturated, saturated_samples(result.raw.host(), kFull));
         EXPECT_EQ(result.counts.raw_samples, kFrame.pixels());
         EXPECT_GT(result.counts.raw_saturated, 0U);
-        // Of the windows.
-        if (behind == "average") { // those of every averaged frame
+        // Counts of the windows.
+        if (behind == "average") { // of every averaged frame
             EXPECT_GE(result.counts.saturated, alone[i].counts.saturated);
         } else {
             EXPECT_EQ(result.counts.saturated, alone[i].counts.saturated);
         }
         EXPECT_EQ(result.counts.windows, kFrame.pixels());
         EXPECT_GE(result.counts.saturated, result.counts.raw_saturated);
-        // Of the final image.
+        // Counts of the final image.
         const PixelCounts seen = not_finite(result.image.host());
         EXPECT_EQ(result.counts.undefined, seen.undefined);
         EXPECT_EQ(result.counts.infinite, seen.infinite);
-        // Warm-up of the contrast stage, as long as it lasts.
+        // Warm-up of the contrast stage, while it lasts.
         EXPECT_EQ(result.warmup.done() && !alone[i].warmup.done(), false);
         if (!alone[i].warmup.done()) {
             EXPECT_EQ(result.warmup, alone[i].warmup);
@@ -138,7 +138,7 @@ TEST_P(KeptBehindContrast, CountsFlagsVersionAndTime) {
         EXPECT_EQ(result.image.info().version, kVersion);
         EXPECT_EQ(result.exposure.ms, 5);
         EXPECT_EQ(result.exposure.origin, ExposureOrigin::camera);
-        // And into the file.
+        // And in the file.
         const auto tags =
             nlohmann::json::parse(describe_frame(recorded_frame(result, RecordWhat::processed)));
         EXPECT_EQ(tags.at("raw_saturated"), result.counts.raw_saturated);
@@ -155,7 +155,7 @@ TEST_P(KeptBehindContrast, CountsFlagsVersionAndTime) {
     }
 }
 
-/// Those that take the contrast of what a camera gives.
+/// Stages that take the contrast of camera images.
 std::vector<std::string> contrast_stages() {
     std::vector<std::string> names;
     for (const StageType& type : stage_types())
@@ -226,7 +226,7 @@ TEST_P(CountedOn, NothingIsSaturatedWithoutAFullScale) {
     EXPECT_EQ(saturated_share(results[0].counts), 0);
 }
 
-TEST_P(CountedOn, WhatIsNotANumberInAnyFinalImage) {
+TEST_P(CountedOn, NonFinitePixelsInAnyFinalImage) {
     for (const std::vector<std::string>& stages : {std::vector<std::string>{}, {"flip"}, {"flip", "crop"}})
         for (const int channels : {1, 3}) {
             const auto results =
@@ -234,7 +234,7 @@ TEST_P(CountedOn, WhatIsNotANumberInAnyFinalImage) {
                     const auto view = frame.host().as<float>();
                     test::paint_scene(frame.host(), 4000, 3, 0);
                     view.row(3)[5] = view.row(3)[6] =
-                        std::nanf(""); // in colour two samples of one pixel or two
+                        std::nanf(""); // in colour two samples, of one pixel or of two
                     view.row(7)[0] = std::numeric_limits<float>::infinity();
                     view.row(39)[view.width * view.channels - 1] = -std::numeric_limits<float>::infinity();
                     view.row(20)[30] = std::nanf("");
@@ -247,20 +247,20 @@ TEST_P(CountedOn, WhatIsNotANumberInAnyFinalImage) {
         }
 }
 
-TEST_P(CountedOn, TheStageNearestToTheResultThatLooksAtSamplesWithAFullScale) {
-    // The correction marks what the camera had at full scale, and the windows behind it see the marks.
+TEST_P(CountedOn, TheLastStageThatChecksSamplesWithAFullScale) {
+    // The correction marks samples at full scale, and later windows see the marks.
     const auto speckle = results_of(*executor, {"speckle:radius=2"});
     const auto corrected = results_of(*executor, {"background:black=64", "speckle:radius=2"});
     const auto cut = results_of(*executor, {"background:black=64", "crop:width=20,height=20"});
     EXPECT_EQ(corrected[2].counts.saturated, speckle[2].counts.saturated);
     EXPECT_EQ(corrected[2].counts.raw_saturated, speckle[2].counts.raw_saturated);
     EXPECT_EQ(cut[2].counts.saturated, cut[2].counts.raw_saturated) << "one pixel, one window";
-    // K has no full scale: temporal behind speckle has nothing to look for.
+    // K has no full scale: temporal after speckle has nothing to count.
     const auto twice = results_of(*executor, {"speckle:radius=2", "temporal:frames=3"});
     EXPECT_EQ(twice[2].counts.saturated, speckle[2].counts.saturated);
 }
 
-/// Pixels of `shape` less `margin` whose window of `radius` holds a sample at full scale in one of the
+/// Pixels of `shape` minus `margin` whose window of `radius` contains a sample at full scale in one of the
 /// frames.
 std::uint64_t windows_that_saw_one(const std::vector<Result>& results, std::size_t first, std::size_t last,
                                    int radius, int margin) {
@@ -291,7 +291,7 @@ TEST_P(CountedOn, WindowsOfEveryAveragedFrame) {
             SCOPED_TRACE(tested.contrast + ", " + kind);
             const auto results = results_of(
                 *executor, {tested.contrast, "gaussian:sigma=1", "average:frames=3,kind=" + kind, "flow"},
-                kFrame, [](Frame& frame) { // few samples are at full scale, others in each frame
+                kFrame, [](Frame& frame) { // few samples are at full scale, different ones in each frame
                     const auto view = frame.host().as<std::uint16_t>();
                     const auto t = static_cast<int>(frame.info().sequence - 100);
                     for (int y = 0; y < kFrame.height; ++y)
@@ -300,7 +300,7 @@ TEST_P(CountedOn, WindowsOfEveryAveragedFrame) {
                                 (x * 31 + y * 57 + t * 211) % 1009 == 0 ? kFull : 1000 + (x * y + t) % 97);
                 });
             for (std::size_t t = 0; t < results.size(); ++t) {
-                // A history of 2 frames begins the mean again when it is full, at frame 1.
+                // A window of 2 frames restarts the mean when it is full, at frame 1.
                 const std::size_t reach = static_cast<std::size_t>(tested.frames) + 1;
                 const std::size_t first = t < reach ? 0 : t - reach;
                 EXPECT_EQ(results[t].counts.saturated,

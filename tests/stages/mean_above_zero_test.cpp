@@ -1,11 +1,11 @@
-// There is no contrast of samples whose mean is not above 0, as after a dark frame.
+// Samples with a mean not above 0 have no contrast, for example after a dark frame.
 #include "tests/support/stage_runner.hpp"
 
 #include <gtest/gtest.h>
 
 namespace specklescope::test::mean_above_zero_test {
 
-/// Samples less their black level: about half of all windows have a mean that is not above 0.
+/// Samples minus their black level: about half of all windows have a mean not above 0.
 TestImage<float> dark_half(std::uint64_t stream) {
     auto random = test_random(stream);
     std::uniform_int_distribution<int> sample(60, 68);
@@ -13,7 +13,7 @@ TestImage<float> dark_half(std::uint64_t stream) {
     return image.fill([&] { return sample(random) - 64; });
 }
 
-TEST(MeanAboveZero, ThereIsNoContrastOfAMeanThatIsNotAboveZero) {
+TEST(MeanAboveZero, OtherwiseSpatialContrastIsUndefined) {
     const TestImage<float> image = dark_half(7);
     for (const std::string output : {"sfi", "contrast", "contrast2", "tau", "bfi"})
         for (const std::string border : {"replicate", "omit", "crop"})
@@ -51,7 +51,7 @@ TEST(MeanAboveZero, ThereIsNoContrastOfAMeanThatIsNotAboveZero) {
             }
 }
 
-TEST(MeanAboveZero, ThereIsNoContrastOverTimeOfAMeanThatIsNotAboveZero) {
+TEST(MeanAboveZero, OtherwiseTemporalContrastIsUndefined) {
     StageRunner temporal("temporal", {"frames=6", "output=contrast"}, {60, 50, 1, PixelType::f32});
     StageRunner pulsatility("pulsatility", {"frames=6", "beats=1"}, {60, 50, 1, PixelType::f32});
     TestImage<float> sums(60, 50);

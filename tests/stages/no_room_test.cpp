@@ -1,4 +1,4 @@
-// Where the system gives a stage no memory, one sentence says for what, and how much was asked for.
+// When the system refuses memory to a stage, one message states for what and how much.
 #include "pipeline/chain.hpp"
 #include "tests/support/no_memory.hpp"
 
@@ -9,7 +9,7 @@
 namespace specklescope::test::no_room_test {
 
 #ifdef SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
-TEST(NoRoom, IsSaidWithItsSize) {
+TEST(NoRoom, ReportsTheRequestedSize) {
     struct Case {
         const char* stage;
         Shape shape;
@@ -17,8 +17,8 @@ TEST(NoRoom, IsSaidWithItsSize) {
         double least, most;   ///< of that number
     };
     constexpr Shape kLarge{8192, 4096, 1, PixelType::u16};
-    // Sums, rows and mappings are of one thread and less than the picture (64 MiB); between its passes the
-    // recursive Gaussian holds the whole picture in f32, 128 MiB, on the system's large pages.
+    // Sums, rows and mappings are per thread and smaller than the image (64 MiB); between its passes the
+    // recursive Gaussian stores the whole image in f32, 128 MiB, on large pages.
     for (const Case& one :
          {Case{"speckle:radius=15", kLarge,
                "stage speckle: no room for (\\d+) KiB of sums; use a smaller image\\.", 64, 65536},

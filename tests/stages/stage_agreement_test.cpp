@@ -1,8 +1,8 @@
-// Every stage of the registry, host against device, and the host against itself: with other numbers of
-// threads, other pitches, other memory contents. Nothing here knows a stage by name.
+// Every stage of the registry, host compared with device, and the host with itself: with other numbers of
+// threads, other pitches, other memory contents. No stage is named here.
 //
-// SPECKLESCOPE_AGREEMENT_FILE=FILE.json writes what was compared and the worst differences;
-// tests/stages/agreement_page.py makes docs/agreement.md of it.
+// SPECKLESCOPE_AGREEMENT_FILE=FILE.json writes the comparisons and the worst differences;
+// tests/stages/agreement_page.py makes docs/agreement.md from it.
 #include "tests/stages/agreement.hpp"
 #include "tests/stages/stage_run.hpp"
 #include "tests/support/gpu.hpp"
@@ -35,7 +35,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-/// Fills what malloc hands out, so that a result that depends on memory nobody wrote differs between runs.
+/// Fills malloc's memory, so that results that depend on uninitialised memory differ between runs.
 class Perturbed {
 public:
     explicit Perturbed(int byte) { mallopt(M_PERTURB, byte); }
@@ -44,7 +44,7 @@ public:
     ~Perturbed() { mallopt(M_PERTURB, 0); }
 };
 
-/// A sample with all the digits that tell it from its neighbours.
+/// A sample with enough digits to distinguish it from its neighbours.
 std::string value_text(const Shot& shot, std::size_t sample) {
     return dispatch(shot.shape.type, [&](auto zero) {
         std::array<char, 32> text{};
@@ -55,7 +55,7 @@ std::string value_text(const Shot& shot, std::size_t sample) {
     });
 }
 
-/// Empty if they are the same to the last bit; otherwise where they first differ.
+/// Empty if they are equal to the last bit; otherwise the first difference.
 std::string first_difference(const Shot& a, const Shot& b) {
     if (a.shape != b.shape)
         return "shape " + to_string(a.shape) + " and " + to_string(b.shape);
@@ -81,7 +81,7 @@ void expect_same(const Outcome& a, const Outcome& b, const std::string& what) {
         ASSERT_EQ(first_difference(a.shots[i], b.shots[i]), "") << what << ", turn " << i;
 }
 
-/// Undefined and infinite pixels are counted, so that none comes out unsaid.
+/// Undefined and infinite pixels must be counted.
 void expect_counted(const Outcome& outcome) {
     for (const Shot& shot : outcome.shots) {
         if (shot.shape.type != PixelType::f32)
@@ -110,7 +110,7 @@ Outcome without_again(const Outcome& outcome, const Script& script) {
 }
 
 void check_history(const StageCase& test, Scene& scene, const Script& script, const Outcome& reference) {
-    // What a button takes belongs to the camera: once complete, it outlives a gap.
+    // A capture belongs to the camera: once complete, it survives a gap.
     const bool button =
         std::any_of(test.stage.params.table().decls().begin(), test.stage.params.table().decls().end(),
                     [](const ParamDecl& decl) { return decl.kind == ParamKind::action; });
@@ -140,8 +140,8 @@ void check_history(const StageCase& test, Scene& scene, const Script& script, co
                     "after a gap as from the start");
 }
 
-/// Which cases are run in every variation, the same ones on every machine: all of a stage with few, a fixed
-/// choice of those of a stage with many, of the large ones the first two.
+/// The cases that run in every variation, the same on every machine: all cases of a stage with few, a fixed
+/// choice for a stage with many, the first two of the large ones.
 class Varied {
 public:
     explicit Varied(std::size_t cases) : share_(std::min(1.0, 120.0 / static_cast<double>(cases))) {}
@@ -191,13 +191,13 @@ TEST_P(StageWalk, HostIsTheSameForAnyThreadsPitchAndMemory) {
         if (!test.large)
             check_history(test, scene, script, reference);
         if (HasFailure())
-            break; // the rest would say the same
+            break; // the rest would be the same
     }
     std::printf("%s: %d cases, %d refused with a sentence, %d in every variation\n",
                 std::string(GetParam()->name).c_str(), ran, refused, varied);
 }
 
-TEST_P(StageWalk, HostTakesNumbersThatAreNone) {
+TEST_P(StageWalk, HostHandlesNonFiniteSamples) {
     const StageType& type = *GetParam();
     for (const PixelType pixel : type.types) {
         if (pixel != PixelType::f32)
@@ -224,7 +224,7 @@ TEST_P(StageWalk, HostTakesNumbersThatAreNone) {
             for (int i = 0; i < 40; ++i) {
                 PixelCounts counts;
                 stage->run(image.view(), HostView(output.data(), out), {.info = info, .counts = counts});
-                if (i % 13 == 12) // good frames drive the bad ones out of any history
+                if (i % 13 == 12) // good frames replace bad ones in any window
                     image.fill([&] { return static_cast<float>(random() % 1000); });
             }
         }
@@ -256,7 +256,7 @@ TEST_P(StageWalk, HostAndDeviceAgree) {
         SCOPED_TRACE(test.name());
         Scene scene(test.shape, i);
         const Script script = script_for(test, scene);
-        // An executor judges a chain by the frames it knows: each case has its own.
+        // An executor evaluates a chain by the frames it has seen: each case has its own.
         const Outcome host = run_script(*make_host_executor(0), test, scene, script);
         const Outcome device = run_script(*cuda_executor(), test, scene, script);
         ++row.cases;
@@ -267,8 +267,8 @@ TEST_P(StageWalk, HostAndDeviceAgree) {
             failures += host.refused != device.refused ? 1 : 0;
             continue;
         }
-        // Where a stage chooses its method by measured times, the two may choose differently: method by
-        // method they are compared in cases of their own.
+        // If a stage chooses its method by measured times, host and device may differ: each method is
+        // compared in its own cases.
         if (host.note != device.note && test.name().find("=auto") != std::string::npos) {
             ++row.chosen_otherwise;
             continue;

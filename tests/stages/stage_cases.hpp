@@ -1,5 +1,5 @@
-// The cases of the test that walks the registry: which parameters, shapes and pixel types of a stage are
-// tried together. Every choice, both ends of every range, every pair of values.
+// Cases of the test over the registry: combinations of parameters, shapes and pixel types of a stage. Every
+// choice, both ends of every range, every pair of values.
 #pragma once
 
 #include "pipeline/chain.hpp"
@@ -25,11 +25,11 @@ struct StageCase {
     std::string name() const { return to_string(stage) + " on " + to_string(shape); }
 };
 
-/// One pixel, small, thin both ways, and one that does not divide into vectors, tiles or warps.
+/// One pixel, small, thin in both directions, and sizes that do not divide into vectors, tiles or warps.
 inline const std::vector<std::pair<int, int>> kAwkward = {{17, 13}, {1, 1}, {64, 1}, {1, 64}, {131, 67}};
 inline constexpr std::pair<int, int> kLarge{631, 479};
 
-/// Pixel types and channels that the stage takes as they are, and one that has to be converted for it.
+/// Pixel types and channels accepted by the stage, and one that needs a conversion.
 inline std::vector<Shape> pixel_kinds(const StageType& type) {
     std::vector<Shape> kinds;
     for (const PixelType pixel : type.types)
@@ -40,7 +40,7 @@ inline std::vector<Shape> pixel_kinds(const StageType& type) {
     return kinds;
 }
 
-/// A range's end that costs no more than an ordinary value does: for what is tried in many combinations.
+/// An end of a range that costs no more than a usual value: for many combinations.
 inline double moderate_end(const ParamDecl& decl, double usual) {
     if (usual <= 0)
         return std::min(decl.max, 7.0);
@@ -53,7 +53,7 @@ inline ParamValue number_value(const ParamDecl& decl, double value) {
     return value;
 }
 
-/// Values that a parameter takes when it is combined with others; the default first.
+/// Values of a parameter in combinations; the default first.
 inline std::vector<ParamValue> combined_values(const ParamDecl& decl, const Params& defaults) {
     const ParamValue usual = defaults.get(decl.name);
     std::vector<ParamValue> values{usual};
@@ -122,7 +122,7 @@ inline std::vector<std::vector<std::size_t>> pairwise(const std::vector<std::siz
     return rows;
 }
 
-/// `picture(width, height)` gives the name of an image file of that size.
+/// `picture(width, height)` returns the name of an image file of that size.
 using PictureFile = std::function<std::string(int, int)>;
 
 class CaseMaker {
@@ -135,7 +135,7 @@ public:
         const auto& decls = type_.table->decls();
         const auto first = std::find_if(decls.begin(), decls.end(),
                                         [](const ParamDecl& d) { return d.kind == ParamKind::choice; });
-        // What a choice shows or hides differs by its value, so each value is a table of its own.
+        // Visibility of parameters depends on a choice, so that each of its values gets its own table.
         for (const std::string& value :
              first == decls.end() ? std::vector<std::string>{""} : first->choices) {
             Params base = defaults;
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    /// All pairs of values of what is visible, shapes and pixel kinds.
+    /// All pairs of values of visible parameters, shapes and pixel kinds.
     void combine(const Params& base, const std::string& fixed) {
         std::vector<const ParamDecl*> free;
         std::vector<std::vector<ParamValue>> values;
@@ -190,12 +190,12 @@ private:
             for (std::size_t i = 0; i < free.size(); ++i)
                 params.set(free[i]->name, values[i][row[i + 2]]);
             add(params, kinds_[row[1]], kAwkward[row[0]]);
-            if (refuses(cases_.back())) // the same where there is room for it
+            if (refuses(cases_.back())) // the same on a shape with enough space
                 add(params, kinds_[row[1]], kAwkward.back());
         }
     }
 
-    /// The true end of each range, alone.
+    /// The actual ends of each range, one at a time.
     void ends(const Params& base) {
         for (const ParamDecl& decl : type_.table->decls()) {
             if ((decl.kind != ParamKind::integer && decl.kind != ParamKind::real) || !base.visible(decl))
@@ -210,7 +210,7 @@ private:
         }
     }
 
-    /// The defaults in every kind of pixel, and each other choice once.
+    /// The defaults with every kind of pixel, and each other choice once.
     void large(const Params& defaults) {
         for (const Shape& kind : kinds_)
             add(defaults, kind, kLarge, true);
@@ -230,8 +230,8 @@ private:
     std::set<std::string> names_;
 };
 
-/// Speckle with patches that are black, constant, at full scale and still over time. Fast, so that long
-/// sequences of frames cost little.
+/// Speckle with patches that are black, constant, at full scale and static. Fast, so that long sequences cost
+/// little.
 inline void paint_scene(HostView view, double full, std::uint64_t stream, int frame) {
     static const std::vector<double> quantiles = [] { // of the negative exponential distribution, mean 0.2
         std::vector<double> table(4096);

@@ -1,5 +1,4 @@
-// Runs one stage over a sequence of frames, through an executor or by itself, and keeps everything that came
-// out.
+// Runs one stage over a sequence of frames, in an executor or directly, and keeps all outputs.
 #pragma once
 
 #include "base/error.hpp"
@@ -14,12 +13,12 @@
 
 namespace specklescope::test {
 
-/// What is done with one frame.
+/// Processing of one frame.
 struct Turn {
     int frame = 0;
-    bool again = false;         ///< the frame before once more, as after an edit in a pause
-    bool discontinuity = false; ///< does not follow the frame before
-    int presses = 0;            ///< count of every button before it
+    bool again = false;         ///< the previous frame again, like after an edit while paused
+    bool discontinuity = false; ///< does not follow the previous frame
+    int presses = 0;            ///< presses of every button before it
 };
 using Script = std::vector<Turn>;
 
@@ -34,7 +33,7 @@ struct Shot {
 struct Outcome {
     bool refused = false;
     std::string why;
-    std::string note; ///< what the stage chose
+    std::string note; ///< choice of the stage
     std::vector<Shot> shots;
 };
 
@@ -117,9 +116,9 @@ inline Outcome run_script(Executor& executor, const StageCase& test, Scene& scen
     return outcome;
 }
 
-/// The stage by itself on views whose rows are an odd number of pixels apart, in memory that ends with the
-/// last pixel. Nothing where the stage would need a conversion first. `poison` is in the output before each
-/// run; what lies between its rows must still be there afterwards.
+/// The stage on views whose row pitch is an odd number of pixels, in memory that ends with the last pixel.
+/// Nothing if the stage would need a conversion. `poison` is in the output before each run; the padding must
+/// still contain it afterwards.
 inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, const Script& script,
                                         std::byte poison, bool* padding_kept) {
     if (accepted_shape(*test.stage.type, scene.shape()) != scene.shape())
@@ -148,7 +147,7 @@ inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, con
             PixelCounts counts;
             const HostView result(output.data(), out, pitch_of(out));
             stage->run(in, result, {.info = info, .counts = counts, .again = turn.again});
-            // As an executor completes them; the scenes hold numbers only.
+            // Completed like in an executor; the scenes contain only numbers.
             if (const auto threshold = saturation_threshold(in.shape.type, info)) {
                 counts.windows = stage->counted().saturated ? out.pixels() : 0;
                 counts.raw_saturated = count_saturated(in, *threshold);
@@ -170,15 +169,15 @@ inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, con
     return outcome;
 }
 
-/// How many frames the stage wants before its history is full; 0 for one without. −1: it refuses.
+/// Number of frames until the stage's window is full; 0 without a window. −1: it refuses.
 inline int frames_wanted(const StageCase& test, Scene& scene) {
     const auto executor = make_host_executor(1);
     const Outcome first = run_script(*executor, test, scene, {{.frame = 0}});
     return first.refused ? -1 : first.shots[0].warmup.wanted;
 }
 
-/// Frames in order; for a stage with history until it is full and has gone round once more, with a frame
-/// again, a button and a restart on the way.
+/// Frames in order; for a stage with a window until it is full and has been replaced once, including a
+/// repeated frame, a button and a restart.
 inline Script script_for(const StageCase& test, Scene& scene) {
     if (!test.stage.type->stateful)
         return {{.frame = 0}, {.frame = 1}, {.frame = 1, .again = true}};

@@ -1,4 +1,4 @@
-// Runs the real program as a child process, as a user would.
+// Runs the real program as a child process, like a user.
 #pragma once
 
 #include "tests/support/folder.hpp"
@@ -44,19 +44,18 @@ inline void write_text(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A program that runs; its output is collected meanwhile.
+/// A running program; its output is collected.
 class Child {
 public:
-    /// Starts argv[0] in `folder`, without a display and with a memory of its own. `terminal`: standard error
-    /// is a terminal of 80 columns.
+    /// Starts argv[0] in `folder`, without a display and with its own configuration. `terminal`: standard
+    /// error is a terminal of 80 columns.
     Child(std::vector<std::string> argv, const std::string& folder, bool terminal = false) {
         int out[2], err[2];
         const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
         if (pipe(out) != 0 ||
             (terminal ? openpty(&err[0], &err[1], nullptr, nullptr, &size) : pipe(err)) != 0)
             throw std::runtime_error("no pipe");
-        // Made before the fork: behind it nothing may ask for memory, whose locks other threads may have
-        // held.
+        // Allocated before the fork: after it no memory may be allocated, since other threads may hold locks.
         std::vector<std::string> variables = environment(folder);
         const std::vector<char*> words = pointers_to(argv), known = pointers_to(variables);
         pid_ = fork();
@@ -85,7 +84,7 @@ public:
         close(err_);
     }
 
-    /// Collects output until `enough` says so, the program ends, or the time is over (false).
+    /// Collects output until `enough` returns true, the program ends, or the time is over (false).
     bool until(const std::function<bool(const ChildResult&)>& enough, std::chrono::seconds limit) {
         const auto end = std::chrono::steady_clock::now() + limit;
         while (!enough(result_) && (out_open_ || err_open_)) {
@@ -102,7 +101,7 @@ public:
     }
     const ChildResult& so_far() const { return result_; }
     void signal(int number) const { kill(pid_, number); }
-    /// Waits for the end; status stays −1 if it does not come.
+    /// Waits for the end; status stays −1 on a timeout.
     ChildResult finish(std::chrono::seconds limit = std::chrono::seconds(120)) {
         if (until([](const ChildResult&) { return false; }, limit)) {
             int status = 0;
@@ -114,7 +113,7 @@ public:
     }
 
 private:
-    /// The environment of this process, without a display and with a memory of its own.
+    /// The environment of this process, without a display and with its own configuration.
     static std::vector<std::string> environment(const std::string& folder) {
         std::vector<std::string> all = {"XDG_CONFIG_HOME=" + folder + "/.config",
                                         "XDG_CACHE_HOME=" + folder + "/.cache"};
@@ -127,7 +126,7 @@ private:
         }
         return all;
     }
-    /// As exec wants them: as long as `texts` stays as it is.
+    /// Arguments for exec; valid while `texts` is unchanged.
     static std::vector<char*> pointers_to(std::vector<std::string>& texts) {
         std::vector<char*> all;
         for (std::string& text : texts)
@@ -157,7 +156,7 @@ inline ChildResult run_program(std::vector<std::string> arguments, const std::st
     return run_child(std::move(arguments), folder);
 }
 
-/// Names of what is in a folder, hidden ones left out, sorted.
+/// Names in a folder without hidden ones, sorted.
 inline std::vector<std::string> names_in(const std::string& folder) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder))

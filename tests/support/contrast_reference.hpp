@@ -1,4 +1,4 @@
-// Speckle contrast of one pixel, straight from the definition in double: what results are compared with.
+// Speckle contrast of one pixel by definition in double: the reference for results.
 #pragma once
 
 #include "pipeline/result.hpp"
@@ -29,8 +29,8 @@ inline double contrast2_at(ConstHostView raw, int radius, int x, int y) {
     return (squares - n * mean * mean) / (n - 1) / (mean * mean);
 }
 
-/// True if a result of the chain "speckle" with output = sfi or contrast2 is what its own parameters and raw
-/// frame give, at a few pixels.
+/// True if a result of the chain "speckle" with output = sfi or contrast2 matches its own parameters and raw
+/// frame at a few pixels.
 inline bool agrees(const Result& result) {
     const auto& params = result.chain->stages().at(0).params.as<SpeckleParams>();
     const auto image = static_cast<ConstHostView>(result.image.host()).as<float>();

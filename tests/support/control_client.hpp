@@ -1,4 +1,4 @@
-// Asks a program that runs with --control.
+// A client for programs running with --control.
 #pragma once
 
 #include "tests/support/child.hpp"
@@ -17,7 +17,7 @@ namespace specklescope::test {
 
 using Json = nlohmann::json;
 
-/// One answer: its JSON, and the parts behind it.
+/// One answer: its JSON, and the parts after it.
 struct Answer {
     Json json;
     std::vector<std::string> parts;
@@ -27,13 +27,13 @@ struct Answer {
 
 class ControlClient {
 public:
-    /// `prepare` (may be empty): what its sockets are given before they connect, keys.
+    /// `prepare` (may be empty): configures its sockets before they connect (keys).
     explicit ControlClient(const std::string& address, std::function<void(zmq::socket_t&)> prepare = {})
         : endpoint_(address.rfind("zmq", 0) == 0 ? "tcp" + address.substr(3) : address),
           prepare_(std::move(prepare)) {
         connect();
     }
-    /// After 30 s of silence an answer without an object; the next request is as the first.
+    /// After 30 s of silence returns an answer without an object; the next request starts again.
     Answer ask_text(const std::string& message) {
         (void)socket_->send(zmq::buffer(message), zmq::send_flags::none);
         Answer answer;
@@ -55,7 +55,7 @@ public:
         arguments["request"] = name;
         return ask(arguments);
     }
-    /// Its answer is not waited for.
+    /// Does not wait for an answer.
     void only_ask(const std::string& message) {
         (void)socket_->send(zmq::buffer(message), zmq::send_flags::none);
     }
@@ -84,7 +84,7 @@ private:
     std::unique_ptr<zmq::socket_t> socket_;
 };
 
-/// What stands behind `words` in what a program says, up to the end of the sentence; it is waited for.
+/// Waits for `words` in a program's output; returns the text after them to the end of the sentence.
 inline std::string told_behind(Child& child, const std::string& words) {
     std::string found;
     (void)child.until(
@@ -102,10 +102,10 @@ inline std::string told_behind(Child& child, const std::string& words) {
     return found;
 }
 
-/// `specklescope run` with --control at a port of its own.
+/// `specklescope run` with --control on its own port.
 class ControlledRun {
 public:
-    /// `program`: what stands in front of the words, where it is not the run.
+    /// `program`: the command before the words, if it is not the run.
     explicit ControlledRun(std::vector<std::string> words, const std::string& folder,
                            const std::string& at = "zmq://127.0.0.1:0",
                            const std::vector<std::string>& program = {program_path(), "run"}) {
@@ -131,7 +131,7 @@ public:
     std::unique_ptr<ControlClient> client;
 };
 
-/// The words in front of those of a window without a display.
+/// Arguments before those of a window without a display.
 inline std::vector<std::string> offscreen_window() {
     return {"env",          "LIBGL_ALWAYS_SOFTWARE=1",
             program_path(), "view",

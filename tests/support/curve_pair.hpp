@@ -1,4 +1,4 @@
-// Keys for CURVE, as pyzmq writes them into files.
+// Keys for CURVE in files, as written by pyzmq.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct CurvePair {
         return "#  made by a test\nmetadata\ncurve\n    public-key = \"" + std::string(open.data()) + "\"\n" +
                (with_secret ? "    secret-key = \"" + std::string(secret.data()) + "\"\n" : "");
     }
-    /// Of a client, for a server with these keys.
+    /// Gives a client socket its keys, for a server with these keys.
     void give(zmq::socket_t& socket, const CurvePair& server) const {
         socket.set(zmq::sockopt::curve_serverkey, std::string(server.open.data()));
         socket.set(zmq::sockopt::curve_publickey, std::string(open.data()));

@@ -1,4 +1,4 @@
-// Waiting for other threads: poll with a deadline far beyond what any machine needs.
+// Waits for other threads: polls with a deadline far longer than any machine needs.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace specklescope::test {
 
-/// True as soon as `done()` is; false when the deadline passes first.
+/// True as soon as `done()` is; false at the deadline.
 template <class F> bool eventually(F&& done, std::chrono::seconds deadline = std::chrono::seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + deadline;
     while (!done()) {

@@ -1,4 +1,4 @@
-// What a chain computes, on whichever backend a test is told.
+// Results of a chain on the backend given to a test.
 #pragma once
 
 #include "config/executor.hpp"
@@ -35,7 +35,7 @@ inline std::shared_ptr<const Chain> chain_of_stages(const std::vector<std::strin
     return chain;
 }
 
-/// The result of the last of the frames, which go through one after the other.
+/// Runs the frames one after the other; returns the last result.
 template <class T> Result last_result(Executor& executor, const std::vector<std::string>& chain,
                                       const std::vector<TestImage<T>>& frames, const FrameInfo& info = {}) {
     executor.set_chain(chain_of_stages(chain), 1);

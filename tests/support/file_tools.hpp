@@ -1,4 +1,4 @@
-// Files for tests of sources: a folder that goes away, bytes, Debian's Python.
+// Files for tests of sources: a temporary folder, bytes, Debian's Python.
 #pragma once
 
 #include "tests/support/folder.hpp"
@@ -15,7 +15,7 @@
 
 namespace specklescope::test {
 
-/// The current folder, for a while.
+/// Changes the current folder for its lifetime.
 class WorkingFolder {
 public:
     explicit WorkingFolder(const std::string& folder) : before_(std::filesystem::current_path()) {
@@ -43,7 +43,7 @@ inline void cut_file(const std::string& path, std::uint64_t bytes) {
     std::filesystem::resize_file(path, bytes);
 }
 
-/// Runs a script with Debian's Python in `folder`; false if it failed or is not there.
+/// Runs a script with Debian's Python in `folder`; false if it failed or is missing.
 inline bool python(const TemporaryFolder& folder, const std::string& script) {
     write_file(folder / "script.py", script);
     const std::string command =

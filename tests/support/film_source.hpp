@@ -1,12 +1,12 @@
-// A file of painted frames that can be sought: the input of tests of films.
+// A seekable file of painted frames: the input for tests of videos.
 #pragma once
 
 #include "tests/support/scripted_source.hpp"
 
 namespace specklescope::test {
 
-/// Frame i is paint(i), capture_ns = i milliseconds, position i. What a test changes while the pipeline runs
-/// is atomic.
+/// Frame i is paint(i), capture_ns = i milliseconds, position i. Members changed by a test while the pipeline
+/// runs are atomic.
 class FilmSource : public Source {
 public:
     explicit FilmSource(std::uint64_t count, const Shape& shape = kSmall) : frames(count), shape_(shape) {}
@@ -56,13 +56,13 @@ public:
     }
 
     std::atomic<std::uint64_t> frames;
-    std::atomic<std::uint64_t> held_back{~std::uint64_t{0}}; ///< frames from here on do not come yet
+    std::atomic<std::uint64_t> held_back{~std::uint64_t{0}}; ///< frames from here on do not arrive yet
     std::atomic<std::uint64_t> breaks_at{~std::uint64_t{0}};
-    std::atomic<bool> tells_length{true}; ///< else only once its end was reached
+    std::atomic<bool> tells_length{true}; ///< false: only after its end was reached
     std::atomic<int> seeks{0};
-    std::atomic<bool> is_odd{false}; ///< a seek throws what is no Error
+    std::atomic<bool> is_odd{false}; ///< a seek throws an exception that is no Error
     std::atomic<std::uint64_t> lost_before{~std::uint64_t{0}};
-    static constexpr std::uint64_t kLost = 5; ///< frames, in front of that one
+    static constexpr std::uint64_t kLost = 5; ///< frames before that one
 
 private:
     Shape shape_;

@@ -1,5 +1,5 @@
-// What every filter's oracle needs, by its definition and apart from the code under test: the pixel that
-// stands outside an image, and the weights of a Gaussian.
+// Helpers for oracles of filters, independent of the code under test: pixels outside an image, and the
+// weights of a Gaussian.
 #pragma once
 
 #include "stages/gaussian/gaussian.hpp"
@@ -24,8 +24,8 @@ inline int oracle_index(int i, int size, Border border) {
     return i;
 }
 
-/// exp(−i²/2σ²) for |i| up to the radius, ⌊4σ + ½⌋ where none is given (scipy's truncate = 4), sum 1; or the
-/// row 2 or 4 of Pascal's triangle.
+/// exp(−i²/2σ²) for |i| up to the radius, by default ⌊4σ + ½⌋ (scipy's truncate = 4), sum 1; or row 2 or 4 of
+/// Pascal's triangle.
 inline std::vector<double> oracle_taps(const GaussianParams& params) {
     using Method = GaussianParams::Method;
     std::vector<long double> row;

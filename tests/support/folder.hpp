@@ -1,4 +1,4 @@
-// A folder for what a test writes.
+// A temporary folder for tests.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 namespace specklescope {
 
-/// Made anew, removed at the end with everything in it.
+/// Created new, removed at the end with its content.
 class TemporaryFolder {
 public:
     explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
@@ -29,7 +29,7 @@ public:
     }
     const std::filesystem::path& path() const { return path_; }
     std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    /// Of what is in it, sorted.
+    /// Names in it, sorted.
     std::vector<std::string> names() const {
         std::vector<std::string> found;
         for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -42,8 +42,8 @@ private:
     std::filesystem::path path_;
 };
 
-/// While it lives the process of root has the rights of "nobody", who owns nothing; other users stay who they
-/// are.
+/// For its lifetime a process of root has the rights of the user "nobody", who owns nothing; other users are
+/// unchanged.
 class AsNobody {
 public:
     AsNobody() {

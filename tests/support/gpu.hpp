@@ -1,4 +1,4 @@
-// Whether a test that needs a GPU can run here.
+// Checks whether tests that need a GPU can run.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@
 
 namespace specklescope::test {
 
-/// Empty where a GPU can be used; otherwise "no GPU: …".
+/// Empty if a GPU can be used; otherwise "no GPU: …".
 inline std::string reason_for_no_gpu() {
 #ifdef SPECKLESCOPE_HAVE_CUDA
     std::string reason;
@@ -25,7 +25,7 @@ inline std::string reason_for_no_gpu() {
 #endif
 }
 
-/// True where a GPU can be used. Otherwise the test that runs is skipped, or fails with
+/// True if a GPU can be used. Otherwise the current test is skipped, or fails with
 /// SPECKLESCOPE_REQUIRE_GPU=1, and must return.
 inline bool needs_gpu() {
     const std::string reason = reason_for_no_gpu();

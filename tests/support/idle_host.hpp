@@ -1,8 +1,8 @@
-// A session whose pipeline was not started: edits are kept, and there are no frames.
+// Session whose pipeline is not started: edits are stored, and there are no frames.
 #pragma once
 
 #include "base/error.hpp"
-#include "pipeline/chain_text.hpp"
+#include "pipeline/chain.hpp"
 #include "session/requests.hpp"
 
 #include <memory>
@@ -23,8 +23,8 @@ public:
 class IdleHost : public RequestFront {
 public:
     IdleHost() : session(settings_of_two(), false) {
-        session.adopt(
-            std::make_shared<Pipeline>(std::make_unique<NoSource>(), settings_of_two().chain, PipelineOptions{}));
+        session.adopt(std::make_shared<Pipeline>(std::make_unique<NoSource>(), settings_of_two().chain,
+                                                 PipelineOptions{}));
     }
     static Settings settings_of_two() {
         Settings settings;

@@ -1,4 +1,4 @@
-// Image files made byte by byte, right ones and wrong ones.
+// Valid and invalid image files made byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TiffSpec {
     std::uint16_t format = 1;      ///< 1 unsigned, 2 signed, 3 float, 5 complex
     std::uint16_t photometric = 1; ///< 1 grey, 2 RGB, 3 palette
     std::uint16_t compression = 1;
-    bool data = true; ///< false: a header that promises pixels which are not there
+    bool data = true; ///< false: a header for pixels that are missing
 };
 
 /// One page, one strip.
@@ -63,7 +63,7 @@ inline std::uint32_t png_crc(const std::string& text) {
     return ~crc;
 }
 
-/// Signature and IHDR (8-bit grey) with a right checksum, and nothing after them.
+/// Signature and IHDR (8-bit grey) with a valid checksum, and nothing after them.
 inline std::string png_header(std::uint32_t width, std::uint32_t height) {
     const auto big = [](std::uint32_t value) {
         const std::string text = little(value, 4);

@@ -1,4 +1,4 @@
-// Tests that run once for every instruction set that was compiled and that this processor has.
+// Tests that run once for every compiled instruction set of this processor.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a process holds in memory, as the system counts it.
+// Memory of a process according to the system.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace specklescope::test {
 
-/// "self", or the number of a process.
+/// "self", or a process number.
 inline double resident_mib(const std::string& process = "self") {
     std::ifstream status("/proc/" + process + "/statm");
     double all = 0, resident = 0;
@@ -16,7 +16,7 @@ inline double resident_mib(const std::string& process = "self") {
     return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-/// The number of the newest process that this thread has started.
+/// Process number of the newest child of this thread.
 inline std::string newest_child() {
     std::ifstream children("/proc/thread-self/children");
     std::string number;

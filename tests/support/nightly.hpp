@@ -1,4 +1,4 @@
-// Tests that need a program which only `./dev nightly` installs.
+// Tests that need a program installed only by `./dev nightly`.
 #pragma once
 
 #include <gtest/gtest.h>

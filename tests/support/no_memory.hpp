@@ -1,4 +1,4 @@
-// What is said where the system gives no more memory.
+// Messages when the system gives no more memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// A sanitizer ends a process that is refused memory. g++ says so by these names, clang by __has_feature.
+// A sanitizer ends a process without memory. g++ defines these names, clang has __has_feature.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #elif defined(__has_feature)
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
@@ -25,8 +25,8 @@
 
 namespace specklescope::test {
 
-/// What `work` throws, in a child whose address space may not grow any more: 64 KiB are left. "" where it
-/// does not throw.
+/// Message of the exception thrown by `work`, in a child whose address space is limited: 64 KiB are left. ""
+/// without one.
 template <class F> std::string said_without_memory(F&& work) {
     int ends[2];
     if (pipe(ends) != 0)
@@ -42,9 +42,9 @@ template <class F> std::string said_without_memory(F&& work) {
         const rlim_t now = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         const rlimit limit{now, now};
         setrlimit(RLIMIT_AS, &limit);
-        for (void* volatile taken = reserve; taken;) // what was freed before
+        for (void* volatile taken = reserve; taken;) // uses up freed memory
             taken = std::malloc(kReserve / 4);
-        std::free(reserve); // for what is small
+        std::free(reserve); // for small allocations
         try {
             work();
         } catch (const std::exception& error) {

@@ -1,5 +1,5 @@
-// What speckle results must be, written down as the formula says and nothing else: window by window, no
-// shortcuts. Shared by the tests of host and device.
+// Reference for speckle results by formula: window by window, without optimisations. Shared by the tests of
+// host and device.
 #pragma once
 
 #include "stages/speckle/speckle.hpp"
@@ -73,8 +73,7 @@ template <class T> OracleWindow oracle_window(const std::vector<T>& samples, dou
     return window;
 }
 
-/// docs/science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and
-/// ⟨I⟩ = S/N.
+/// docs/science.md: K² as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and ⟨I⟩ = S/N.
 inline double oracle_value(const OracleWindow& window, double n, ContrastOutput output, double exposure_s) {
     const double mean = window.sum / n;
     if (window.sum == 0 || n < 2)
@@ -108,7 +107,7 @@ struct OracleResult {
     }
 };
 
-/// The windows of a whole result, row by row: the same for every output.
+/// Windows of a whole result, row by row: the same for every output.
 template <class T> std::vector<OracleWindow>
 oracle_windows(const TestImage<T>& image, const SpeckleParams& params, const FrameInfo& info) {
     const int margin = params.border == Border::crop ? params.radius : 0;
@@ -121,7 +120,7 @@ oracle_windows(const TestImage<T>& image, const SpeckleParams& params, const Fra
     return windows;
 }
 
-/// Exposure is taken from `info` where it has one, else from params.
+/// Uses the exposure of `info` if it has one, else that of params.
 inline OracleResult oracle_result(const std::vector<OracleWindow>& windows, const Shape& input,
                                   const SpeckleParams& params, const FrameInfo& info) {
     const int margin = params.border == Border::crop ? params.radius : 0;
@@ -142,8 +141,7 @@ template <class T> OracleResult oracle_speckle(const TestImage<T>& image, const 
     return oracle_result(oracle_windows(image, params, info), image.shape(), params, info);
 }
 
-/// How far K is from the oracle's, relative, whatever the output is; +∞ where one is NaN, 0 or ∞ and the
-/// other is not.
+/// Relative error of K for any output; +∞ if only one is NaN, 0 or ∞.
 inline double contrast_error(double value, double expected, SpeckleParams::Output output) {
     if (std::isnan(value) && std::isnan(expected))
         return 0;

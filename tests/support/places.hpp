@@ -1,5 +1,5 @@
-// Where the program under test and the repository are. Only places.cpp knows, so that a build elsewhere
-// compiles nothing anew.
+// Paths of the program under test and the repository. Only places.cpp contains them, so that a build
+// elsewhere recompiles nothing else.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace specklescope::test {
 std::string program_path();
 /// Root of the repository.
 std::string source_folder();
-/// Path of a file in tests/data: the real images that the tests measure.
+/// Path of a file in tests/data: real images for measurements.
 inline std::string test_data(const std::string& name) { return source_folder() + "/tests/data/" + name; }
 
 } // namespace specklescope::test

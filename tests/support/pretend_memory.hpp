@@ -1,11 +1,11 @@
-// A machine with other memory than this one has.
+// Simulates a machine with another amount of memory.
 #pragma once
 
 #include "base/memory_budget.hpp"
 
 namespace specklescope::test {
 
-/// While it lives so many bytes are said to be available.
+/// Sets the available memory for its lifetime.
 class PretendMemory {
 public:
     explicit PretendMemory(std::uint64_t bytes) { pretend_memory(bytes); }

@@ -25,13 +25,13 @@ inline std::uint64_t test_seed() {
     return seed;
 }
 
-/// Independent of the order in which tests run: each names its own stream.
+/// Independent of the order of tests: each names its own stream.
 inline std::mt19937_64 test_random(std::uint64_t stream) {
     return std::mt19937_64(test_seed() * 1000003 + stream);
 }
 
-/// An image that owns its pixels, with rows `extra` pixels longer than the picture. The memory ends with the
-/// last row's last pixel, so that the address sanitizer sees a read past it.
+/// An image that owns its pixels, with rows `extra` pixels longer than the image. The memory ends with the
+/// last row's last pixel, so that the address sanitizer detects a read beyond it.
 template <class T> class TestImage {
 public:
     TestImage(int width, int height, int extra = 0, int channels = 1)
@@ -51,7 +51,7 @@ public:
     ConstHostView view() const {
         return {reinterpret_cast<const std::byte*>(pixels_.data()), shape_, stride_ * sizeof(T)};
     }
-    /// Every pixel of the picture (channels side by side) from f(); what lies between the rows stays.
+    /// Sets every pixel (interleaved channels) to f(); the padding stays.
     template <class F> TestImage& fill(F&& f) {
         for (int y = 0; y < shape_.height; ++y)
             for (int x = 0; x < shape_.width * shape_.channels; ++x)
@@ -78,7 +78,7 @@ TestImage<T> uniform_image(int width, int height, double low, double high, std::
     }
 }
 
-/// Fully developed speckle: intensities of negative exponential distribution, clipped to [0, full].
+/// Fully developed speckle: intensities with a negative exponential distribution, clipped to [0, full].
 template <class T>
 TestImage<T> speckle_image(int width, int height, double mean, double full, std::mt19937_64& random) {
     std::exponential_distribution<double> value(1 / mean);

@@ -1,4 +1,4 @@
-// Runs of the program that it refuses: one sentence, and nothing written.
+// Refused runs of the program: one error, and no file written.
 #pragma once
 
 #include "tests/support/child.hpp"
@@ -13,12 +13,12 @@
 namespace specklescope {
 
 struct Refused {
-    std::vector<std::string> more; ///< behind `run` of two simulated frames of 128×96
+    std::vector<std::string> more; ///< after `run` with two simulated frames of 128×96
     int status;
-    std::string sentence; ///< a part of it
+    std::string sentence; ///< part of the error
 };
 
-/// `after`: after each of them.
+/// `after`: called after each of them.
 inline void expect_refused(const std::string& folder, const std::vector<Refused>& cases,
                            const std::function<void()>& after) {
     for (const Refused& refused : cases) {

@@ -60,7 +60,7 @@ ABOUT = {
 }
 
 
-# What is tried is the program, so the commit is the last one that changed it, and not one of tests or pages.
+# The program is tested, so the commit is the last one that changed it, not tests or pages.
 TRIED = [".", ":!tests", ":!docs", ":!*.md", ":!dev"]
 
 
@@ -157,7 +157,7 @@ def kill(asked):
                           stderr=subprocess.STDOUT, check=False)
     print(done.stdout)
     said = KILLED.findall(done.stdout)
-    # Each failure names its file; what ended the test names none.
+    # Each failure names its file; an abort of the test names none.
     broken = re.findall(r"^(\S+)(?:: of \d+ frames| does not open|: not in order)", done.stdout, re.M)
     if done.returncode and not broken:
         return done.returncode
@@ -172,7 +172,7 @@ def kill(asked):
     return done.returncode
 
 
-# Compared is the least processor time of each program, which other work on the machine disturbs little.
+# Compares the minimum processor time of each program, which other load affects little.
 SCENE = "synthetic?width=1392&height=1040&live=false"
 WORK = {
     "start": ["--version"],

@@ -1,4 +1,4 @@
-// Somebody at the port for RTSP who need not be a player.
+// An arbitrary client at the RTSP port.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace specklescope::test {
 
-/// An RTSP client of few words, which reads no more than it is told to.
+/// A minimal RTSP client, which reads only on request.
 class RtspStranger {
 public:
     explicit RtspStranger(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -31,7 +31,7 @@ public:
         to.sin_family = AF_INET;
         to.sin_port = htons(static_cast<std::uint16_t>(port));
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        // Who is one too many may be sent away before this call knows that it was let in.
+        // A client above the limit may be disconnected before this call returns.
         if (::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) !=
                 0 && // NOLINT: the call's way
             errno != ECONNRESET)
@@ -40,11 +40,11 @@ public:
     RtspStranger(const RtspStranger&) = delete;
     RtspStranger& operator=(const RtspStranger&) = delete;
     ~RtspStranger() { ::close(fd_); }
-    /// False: nobody takes it any more.
+    /// False: the connection was closed.
     bool say(const std::string& text) const {
         return ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
     }
-    /// What was said before is not kept.
+    /// Discards earlier data.
     bool ended() const {
         char some[4096];
         ssize_t got = 1;
@@ -52,7 +52,7 @@ public:
             got = ::recv(fd_, some, sizeof some, MSG_DONTWAIT);
         return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
     }
-    /// Until an empty line, and as much behind it as its length says.
+    /// Reads up to an empty line, and the body of the length in the header.
     std::string answer() const {
         std::string text;
         char c = 0;
@@ -63,7 +63,7 @@ public:
                 text += c;
         return text;
     }
-    /// Asks for the pictures over this connection, and takes none.
+    /// Requests the stream over this connection, without reading it.
     void play(const std::string& address) const {
         say("DESCRIBE " + address + " RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n");
         EXPECT_NE(answer().find("200 OK"), std::string::npos);
@@ -80,7 +80,7 @@ private:
     int fd_;
 };
 
-/// Bytes that lie in connections to this port of the machine, and that its program has not taken yet.
+/// Bytes in connections to this port of the machine that its program has not read yet.
 inline std::uint64_t unread_at(int port) {
     std::ifstream connections("/proc/net/tcp");
     std::string line;

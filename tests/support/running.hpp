@@ -1,4 +1,4 @@
-// What the tests of the running pipeline share.
+// Helpers for tests of the running pipeline.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -50,7 +50,7 @@ private:
     std::string all_;
 };
 
-/// The newest result that satisfies the condition, waited for.
+/// Waits for a result that satisfies the condition.
 template <class F> bool wait_result(Pipeline& pipeline, Result& result, F&& good) {
     return eventually([&] { return pipeline.mailbox().take(result) && good(result); });
 }
@@ -60,8 +60,8 @@ inline int entries(const char* folder) {
         std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 inline int threads_now() { return entries("/proc/self/task"); }
-/// Waits until no more threads run than `before`. oneTBB makes its own when it has work for them, and keeps
-/// them; a thread that has been joined may stand in /proc a moment longer.
+/// Waits until at most `before` threads run. oneTBB creates threads on demand and keeps them; a joined thread
+/// may be in /proc a moment longer.
 inline bool threads_gone(int before = 0) {
     return eventually([&] { return threads_now() <= std::max(before, parallel_threads()); });
 }

@@ -1,4 +1,4 @@
-// A pipeline that plays a FilmSource, and who watches it.
+// A pipeline that plays a FilmSource, with a watching sink.
 #pragma once
 
 #include "tests/support/film_source.hpp"

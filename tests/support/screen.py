@@ -7,7 +7,7 @@ whoever connects meanwhile is thrown out.
 import os
 import subprocess
 
-SERVERS = 50  # numbers that are tried, from one that follows from the process
+SERVERS = 50  # display numbers to try, starting with one derived from the process
 
 
 class Screen:
@@ -22,7 +22,8 @@ class Screen:
                                            pass_fds=[writer], stdout=log, stderr=log)
             os.close(writer)
             with os.fdopen(reader) as said:
-                ready = said.readline()  # whole when it is ready, to the end of the line: it dies when nobody reads that
+                # complete when it is ready, to the end of the line: it exits if nobody reads that
+                ready = said.readline()
             if ready.endswith("\n"):
                 self.display = f":{number}"
                 return

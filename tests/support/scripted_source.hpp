@@ -1,4 +1,4 @@
-// A source that does what a test tells it to: the input of a test, frame by frame.
+// A scripted source: the input of a test, frame by frame.
 #pragma once
 
 #include "base/error.hpp"
@@ -17,7 +17,7 @@ namespace specklescope::test {
 
 inline constexpr Shape kSmall{24, 17, 1, PixelType::u16};
 
-/// The value of every pixel of every frame is known: speckled in x and y, different in each frame.
+/// Known value of every pixel of every frame: varies in x and y, different in each frame.
 inline std::uint32_t pixel(std::uint64_t index, int x, int y, int channel = 0) {
     std::uint64_t h = index * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(x) * 0xBF58476D1CE4E5B9U +
                       static_cast<std::uint64_t>(y) * 0x94D049BB133111EBU +
@@ -39,7 +39,7 @@ inline void paint(HostView view, std::uint64_t index) {
     });
 }
 
-/// True if the picture is the one that paint() made for this index, every pixel of it.
+/// True if the image equals paint() for this index in every pixel.
 inline bool shows(ConstHostView view, std::uint64_t index) {
     return dispatch(view.shape.type, [&](auto zero) {
         using T = decltype(zero);
@@ -53,7 +53,7 @@ inline bool shows(ConstHostView view, std::uint64_t index) {
     });
 }
 
-/// Calls the script for every next(). What a test changes while the pipeline runs is atomic.
+/// Calls the script for every next(). Members changed by a test while the pipeline runs are atomic.
 class ScriptedSource : public Source {
 public:
     using Script = std::function<Status(ScriptedSource&, FramePort&)>;
@@ -103,7 +103,7 @@ inline SourceInfo camera_info(const Shape& shape = kSmall) {
         .name = "scripted camera", .shape = shape, .full_scale = type_full_scale(shape.type), .live = true};
 }
 
-/// What a source does that has nothing for now.
+/// Result of next() when there is no frame.
 inline Source::Status nothing() {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return Source::Status::idle;
@@ -122,7 +122,7 @@ inline std::unique_ptr<ScriptedSource> file_of(std::uint64_t count, const Shape&
     return source;
 }
 
-/// A camera that sends `count` frames as fast as it can and then stays quiet.
+/// A camera that sends `count` frames as fast as possible and then stays silent.
 inline std::unique_ptr<ScriptedSource> camera_of(std::uint64_t count, const Shape& shape = kSmall) {
     return std::make_unique<ScriptedSource>(camera_info(shape),
                                             [count, shape](ScriptedSource& self, FramePort& port) {

@@ -10,7 +10,7 @@ import re
 import sys
 import xml.etree.ElementTree
 
-LINES = 20  # shown of a failed test
+LINES = 20  # lines shown of a failed test
 
 strict = "--strict" in sys.argv[2:]
 cases = xml.etree.ElementTree.parse(sys.argv[1]).getroot().findall("testcase")
@@ -28,7 +28,7 @@ print(f"{len(cases)} tests, {skipped} skipped")
 for reason, names in sorted(reasons.items()):
     shown = ", ".join(sorted(names)[:3]) + (", …" if len(names) > 3 else "")
     print(f"  {len(names):4} because: {reason} ({shown})")
-for case in cases:  # last, so that they are seen
+for case in cases:  # last, so that they are visible
     if case.get("status") == "fail":
         said = (case.findtext("system-out") or "").rstrip().splitlines()
         print(f"failed: {case.get('name')}", *("  " + line for line in said[-LINES:]), sep="\n")

@@ -1,4 +1,4 @@
-// One stage with a history on its own, frame by frame.
+// Runs one stage with a window, frame by frame.
 #pragma once
 
 #include "pipeline/stage.hpp"

@@ -1,4 +1,4 @@
-// Somebody who connects over TCP and says what a client of good will would not.
+// An arbitrary TCP client for unexpected input.
 #pragma once
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ public:
     ~TcpStranger() { ::close(fd_); }
 
     bool connected() const { return connected_; }
-    /// False: nobody takes it any more.
+    /// False: the connection was closed.
     bool say(std::string_view bytes) const {
         while (!bytes.empty()) {
             const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -43,14 +43,14 @@ public:
         }
         return true;
     }
-    /// As many bytes; fewer where they do not come.
+    /// Reads this number of bytes; fewer on a timeout.
     std::string hear(std::size_t bytes) const {
         std::string text(bytes, '\0');
         const ssize_t got = ::recv(fd_, text.data(), bytes, MSG_WAITALL);
         text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
         return text;
     }
-    /// Whether the other side has ended it. What it said before is not kept.
+    /// True if the other side has closed the connection. Discards earlier data.
     bool ended() const {
         char some[4096];
         while (true) {
@@ -72,7 +72,7 @@ private:
     bool connected_ = false;
 };
 
-/// Speaks ZMTP 3.0 as a socket of the type, and begins well.
+/// Speaks ZMTP 3.0 as a socket of the type, with a valid greeting.
 class ZmtpStranger : public TcpStranger {
 public:
     ZmtpStranger(int port, const std::string& type, const char* from = "127.0.0.1")

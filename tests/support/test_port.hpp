@@ -1,4 +1,4 @@
-// A real FramePort over a FrameRing: keeps what a source delivers, for tests of sources.
+// A real FramePort over a FrameRing, which stores a source's frames, for tests of sources.
 #pragma once
 
 #include "pipeline/source.hpp"
@@ -12,7 +12,7 @@
 
 namespace specklescope::test {
 
-/// A delivered frame, copied out of its slot.
+/// A delivered frame, copied from its slot.
 struct Delivered {
     FrameInfo info;
     Shape shape;
@@ -23,7 +23,7 @@ struct Delivered {
     template <class T> const T* data() const { return reinterpret_cast<const T*>(pixels.data()); }
 };
 
-/// Makes a new ring when the shape changes, as the pipeline does. Every frame is accepted.
+/// Makes a new ring when the shape changes, like the pipeline. Accepts every frame.
 class TestPort final : public FramePort {
 public:
     explicit TestPort(bool keep_pixels = true) : keep_pixels_(keep_pixels) {}
@@ -63,12 +63,12 @@ public:
 
     std::vector<Delivered> frames;
     std::vector<std::uint64_t>
-        discontinuities; ///< sequence numbers of frames that do not follow the one before
+        discontinuities; ///< sequence numbers of frames that do not follow the previous one
     std::uint64_t lost_frames = 0;
     std::map<std::string, std::uint64_t> lost_because;
     std::uint64_t next_sequence = 0;
-    bool refuse = false; ///< as a full ring of a live source does
-    bool lends = true;   ///< gives the ring away
+    bool refuse = false; ///< like a full ring of a live source
+    bool lends = true;   ///< lends the ring
 
 private:
     bool keep_pixels_;
@@ -76,8 +76,7 @@ private:
     std::string why_copied;
 };
 
-/// Reads until the end, until the port holds `most` frames, or until nothing came for `patience`. False in
-/// that case.
+/// Reads until the end, until the port holds `most` frames, or until nothing arrived for `patience` (false).
 inline bool read_frames(Source& source, TestPort& port, std::size_t most = static_cast<std::size_t>(-1),
                         std::chrono::milliseconds patience = std::chrono::seconds(20)) {
     auto last = SteadyClock::now();

@@ -1,4 +1,4 @@
-// A sink that keeps what it was given, and can be held shut like a slow disk.
+// A sink that stores its results, and can be blocked like a slow disk.
 #pragma once
 
 #include "base/error.hpp"
@@ -17,7 +17,7 @@ struct Seen {
     std::uint64_t version = 0;
     std::uint64_t index = 0; ///< the frame's number in the source's own count, from capture_ns
     Shape shape;
-    std::uint64_t radius = 0; ///< of the chain's first stage, where it has one
+    std::uint64_t radius = 0; ///< of the chain's first stage, if it has one
     bool raw_intact = false;  ///< the raw pixels are exactly those of that frame
     bool repeated = false;
 };

@@ -145,7 +145,7 @@ for axes in ("TCZ", "TZC", "CTZ", "CZT", "ZTC", "ZCT"):
     tifffile.imwrite(f"{axes}.ome.tif", images, ome=True, metadata={"axes": axes + "YX"}, photometric="minisblack")
     note(f"{axes}.ome.tif", np.stack([np.full((H, W), 100 * t + 12, np.uint16) for t in range(3)]), options="?channel=2&slice=3")
 
-# --- as ome-types writes it: images in another order than in the file
+# --- as written by ome-types: images in another order than in the file
 planes = "".join(f'<TiffData IFD="{i}" FirstT="{3 - i}" PlaneCount="1"/>' for i in range(4))
 text = ('<?xml version="1.0" encoding="UTF-8"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0"><Pixels ID="Pixels:0" '
         f'DimensionOrder="XYCZT" Type="uint16" SignificantBits="16" SizeX="{W}" SizeY="{H}" SizeC="1" SizeZ="1" SizeT="4"><Channel ID="Channel:0:0"/>{planes}</Pixels></Image></OME>')
@@ -154,7 +154,7 @@ with tifffile.TiffWriter("types.ome.tif") as file:
         file.write(grey16[i], photometric="minisblack", metadata=None, description=text if i == 0 else None)
 note("types.ome.tif", grey16[::-1])
 
-# --- ffmpeg and GStreamer write films; ffmpeg and the input are the truth
+# --- ffmpeg and GStreamer write videos; ffmpeg and the input are the reference
 def gstreamer(name, caps, data, encode):
     open("input.bin", "wb").write(data.tobytes())
     subprocess.run(["gst-launch-1.0", "-q", "filesrc", "location=input.bin", "!", "rawvideoparse", f"width={W}", f"height={H}", f"format={caps}", "framerate=25/1", "!",

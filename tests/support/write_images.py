@@ -30,7 +30,7 @@ def random(shape, dtype):
     return rng.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
 
 
-# --- PNG, written by hand so that depth and interlacing are what they are called ------------------------------
+# --- PNG, written by hand to control depth and interlacing
 def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -98,7 +98,7 @@ adam7("tall_interlaced.png", np.zeros((70000, 1), np.uint8))
 png("huge.png", [b""], 100000, 100000, 8, 0)
 png("zero.png", [b""], 0, 10, 8, 0)
 
-# --- JPEG: lossy, so the truth is another decoder on the same library ------------------------------------------
+# --- JPEG: lossy, so the reference is another decoder on the same library
 smooth = np.clip(128 + 100 * np.sin(np.arange(200) / 17.0)[None] * np.cos(np.arange(256) / 23.0)[:, None] + rng.normal(0, 6, (256, 200)), 0, 255).astype(np.uint8)
 color = np.stack([smooth, smooth[::-1], smooth[:, ::-1]], -1)
 for name, array, options in (
@@ -152,7 +152,7 @@ paletted.save("palette.tif")
 note("palette.tif", colors[index])
 Image.fromarray(color).save("jpeg_inside.tif", compression="jpeg", quality=95)
 note("jpeg_inside.tif", np.asarray(Image.open("jpeg_inside.tif").convert("RGB")))
-# Pages of luma and colour differences: each a directory, then a whole JPEG picture as its one strip.
+# Pages of luma and colour differences: each a directory, then a whole JPEG image as its only strip.
 shown, begin = [], 8
 with open("jpeg_pages.tif", "wb") as file:
     file.write(struct.pack("<2sHI", b"II", 42, begin))
@@ -203,7 +203,7 @@ bare_tiff("huge.tif", 100000, 100000)
 bare_tiff("zero.tif", 0, 10)
 bare_tiff("hollow.tif", 60000, 60000)
 
-# 70 000 pages of one pixel: each its directory and then its pixel, linked by hand.
+# 70 000 pages of one pixel: each a directory followed by its pixel, linked by hand.
 size = 2 + 9 * 12 + 4
 with open("pages.tif", "wb") as file:
     file.write(struct.pack("<2sHI", b"II", 42, 8))

@@ -27,7 +27,7 @@ def write(name, pixels, expected, full_scale, **options):
     note(name, expected, full_scale)
 
 
-# --- kinds of samples
+# --- sample types
 for kind in ("int8", "int16", "int32", "uint32", "int64", "uint64"):
     info = np.iinfo(kind)
     pixels = rng.integers(info.min, info.max, (3, H, W), kind, endpoint=True)
@@ -45,7 +45,7 @@ inverse = rng.integers(-32768, 32767, (H, W), np.int16, endpoint=True)
 write("int16_inverse.tif", inverse, 32767 - inverse.astype(np.float32), 32767, photometric="miniswhite")
 
 
-# --- samples of 2…14 bits without gaps, by hand: a big number a row
+# --- samples of 2…14 bits without gaps, by hand: one big integer per row
 def packed_row(row, bits):
     text = "".join(format(int(v), f"0{bits}b") for v in row)
     text += "0" * (-len(text) % 8)
@@ -74,7 +74,7 @@ for bits in (2, 4, 6, 9, 10, 11, 12, 13, 14, 15):
     packed_tiff(f"packed{bits}_inverse.tif", pixels, bits, photometric=0)
     note(f"packed{bits}_inverse.tif", (1 << bits) - 1 - pixels, (1 << bits) - 1)
 
-# --- images after the first of one directory: their bytes are swapped by us, not by libtiff
+# --- images after the first of one directory: we swap their bytes, not libtiff
 for kind, full_scale in (("uint16", 65535), ("float32", 0), ("int32", 2**31 - 1), ("float64", 0), ("uint64", 2**64 - 1)):
     pixels = rng.integers(0, 30000, (4, H, W)).astype(kind)
     for order in "<>":
@@ -82,7 +82,7 @@ for kind, full_scale in (("uint16", 65535), ("float32", 0), ("int32", 2**31 - 1)
             file.write(pixels, photometric="minisblack", truncate=True)
         note(f"one_directory_{kind}{'le' if order == '<' else 'be'}.tif", pixels if kind == "uint16" else pixels.astype(np.float32), full_scale)
 
-# --- ImageJ stores signed samples with 32768 added, and says so in its calibration
+# --- ImageJ stores signed samples with 32768 added, and states so in its calibration
 signed = rng.integers(-2000, 2000, (3, H, W)).astype(np.int32)
 write("signed_imagej.tif", (signed + 32768).astype(np.uint16), signed.astype(np.float32), 32767, photometric="minisblack", metadata=None,
       description="ImageJ=1.53t\nimages=3\nframes=3\ncf=0\nc0=-32768.0\nc1=1.0\nvunit=Gray Value\n")
@@ -122,7 +122,7 @@ for number, turn in turns.items():
     Image.fromarray(rgb).save(f"turned{number}.png", exif=exif)
     note(f"turned{number}.png", turn(rgb), 255)
 
-# --- full scales that the type does not have
+# --- full scales other than the type's
 bright = np.minimum(rng.exponential(1500, (6, H, W)), 4095).astype(np.uint16)
 dim = rng.integers(100, 3000, (6, H, W)).astype(np.uint16)
 write("pile12.tif", bright, bright, 4095)
@@ -138,7 +138,7 @@ write("max_tag_left.tif", bright << 4, bright << 4, 4095 << 4, extratags=[(281, 
 write("max_tag_wrong.tif", dim * 7, dim * 7, 65535, extratags=[(281, 3, 1, 1023, False)])
 write("bits.ome.tif", dim, dim, 4095, metadata={"axes": "TYX", "SignificantBits": 12})
 
-# --- stacks: one directory for all images, axes that are not known, several images of OME, compressions
+# --- stacks: one directory for all images, unknown axes, several OME images, compressions
 for kind in ("uint8", "uint16", "int32", "float32", "float64"):
     pixels = rng.integers(0, 250, (4, H, W)).astype(kind) if kind == "uint8" else (rng.random((4, H, W)) * 65000).astype(kind)
     expected = pixels if kind in ("uint8", "uint16") else pixels.astype(np.float32)
@@ -166,7 +166,7 @@ for method in ("lzw", "zlib", "packbits", "lzma", "zstd"):
     except (ImportError, ValueError, KeyError):
         pass  # a compression that this tifffile cannot write
 
-# --- PNG: palettes, interlaced and transparent pictures of other writers
+# --- PNG: palettes, interlaced and transparent images of other writers
 for bits in (1, 2, 4, 8):
     few = Image.fromarray(grey[0] >> (8 - bits), "P")
     few.putpalette(rng.integers(0, 256, 3 << bits).astype(np.uint8).tobytes())

@@ -1,7 +1,7 @@
 // Two pictures in one place: a divider between them, one through the other, a change against its baseline.
 #include "tests/ui/viewer_fixture.hpp"
 
-#include "pipeline/blend/blend.hpp"
+#include "pipeline/mapping.hpp"
 #include "tests/support/random.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A bar on the picture that is so and so many µm long.
 #pragma once
 
-#include "pipeline/scale/scale_bar.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "ui/canvas/view.hpp"
 
 namespace specklescope {

@@ -3,7 +3,7 @@
 // the two together.
 #pragma once
 
-#include "pipeline/blend/blend.hpp"
+#include "pipeline/mapping.hpp"
 #include "ui/canvas/texture.hpp"
 
 #include <map>

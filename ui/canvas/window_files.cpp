@@ -1,8 +1,7 @@
 #include "ui/canvas/window_files.hpp"
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
-#include "base/sentence.hpp"
+#include "base/text.hpp"
 #include "recording/recorder.hpp"
 #include "ui/canvas/gl.hpp"
 

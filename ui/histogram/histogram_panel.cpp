@@ -1,7 +1,6 @@
 #include "ui/histogram/histogram_panel.hpp"
 
 #include "config/settings.hpp"
-#include "pipeline/fixed_range.hpp"
 #include "pipeline/mapping.hpp"
 #include "ui/actions/control_walk.hpp"
 #include "config/numbers.hpp"

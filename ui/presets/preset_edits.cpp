@@ -1,6 +1,6 @@
 #include "ui/presets/preset_edits.hpp"
 
-#include "base/sentence.hpp"
+#include "base/error.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

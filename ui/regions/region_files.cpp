@@ -1,6 +1,6 @@
 // The field for a file of regions, and files that are dropped.
-#include "base/home_path.hpp"
-#include "base/sentence.hpp"
+#include "base/error.hpp"
+#include "base/system.hpp"
 #include "config/keys/bindings.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"

@@ -1,8 +1,8 @@
 #include "ui/sources/folder.hpp"
 
 #include "base/error.hpp"
-#include "base/home_path.hpp"
-#include "base/one_line.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
 #include "config/look/first_look.hpp"
 
 #include <algorithm>

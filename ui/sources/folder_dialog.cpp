@@ -1,8 +1,8 @@
 #include "ui/sources/folder_dialog.hpp"
 
-#include "base/home_path.hpp"
-#include "base/one_line.hpp"
-#include "base/sentence.hpp"
+#include "base/error.hpp"
+#include "base/system.hpp"
+#include "base/text.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

@@ -1,6 +1,6 @@
 #include "ui/sources/open_dialog.hpp"
 
-#include "base/sentence.hpp"
+#include "base/error.hpp"
 #include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"

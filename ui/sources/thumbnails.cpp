@@ -1,8 +1,8 @@
 #include "ui/sources/thumbnails.hpp"
 
+#include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
-#include "base/sentence.hpp"
 #include "config/numbers.hpp"
 #include "ui/canvas/window.hpp"
 

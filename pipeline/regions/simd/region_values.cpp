@@ -1,6 +1,6 @@
 // Two passes over cached values: counts, minimum, maximum and mean, then squares about that mean. Compiled
 // for every instruction set (Highway).
-#include "pipeline/regions/simd/region_values.hpp"
+#include "pipeline/regions/region_sums.hpp"
 
 #include <limits>
 

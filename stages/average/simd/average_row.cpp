@@ -1,5 +1,5 @@
 // Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
-#include "stages/average/simd/average_row.hpp"
+#include "stages/average/average.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Compiled for every instruction set (Highway); the best one of the processor is called.
-#include "stages/convolve/simd/convolve_rows.hpp"
+#include "stages/convolve/host_convolution.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 
 #include <hwy/highway.h>
 
-#include "stages/equalize/clahe_math.hpp"
+#include "stages/equalize/clahe.hpp"
 
 #include <type_traits>
 

@@ -1,8 +1,6 @@
 // Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/equalize/simd/clahe_rows.hpp"
 
-#include "stages/equalize/simd/clahe_scratch.hpp"
-
 #include <algorithm>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
-#include "stages/flow/simd/flow_row.hpp"
 #include "pipeline/counts.hpp"
+#include "stages/flow/flow.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/flow/simd/flow_row.cpp"

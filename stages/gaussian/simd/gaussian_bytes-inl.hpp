@@ -8,7 +8,7 @@
 
 #include <hwy/highway.h>
 
-#include "stages/gaussian/gaussian_layout.hpp"
+#include "stages/gaussian/gaussian_slab.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {

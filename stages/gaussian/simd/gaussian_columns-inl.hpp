@@ -9,7 +9,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include "stages/gaussian/gaussian_between.hpp"
+#include "stages/gaussian/gaussian_sweep.hpp"
 #include "stages/gaussian/simd/gaussian_filter-inl.hpp"
 #include "stages/gaussian/simd/gaussian_pixels-inl.hpp"
 

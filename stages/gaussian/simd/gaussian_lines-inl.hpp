@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-#include "stages/gaussian/gaussian_between.hpp"
+#include "stages/gaussian/gaussian_sweep.hpp"
 #include "stages/gaussian/simd/gaussian_filter-inl.hpp"
 #include "stages/gaussian/simd/gaussian_pixels-inl.hpp"
 #include "stages/gaussian/simd/gaussian_transpose-inl.hpp"
@@ -52,7 +52,7 @@ private:
         return lines_ + static_cast<std::size_t>(s) * step_ + static_cast<std::size_t>(g * kLanes);
     }
 
-    HWY_NOINLINE void take_in(int g, int strip, int begin) {
+    HWY_NOINLINE void load_strip(int g, int strip, int begin) {
         constexpr int kPerWord = 4 / static_cast<int>(sizeof(Between));
         constexpr int kLine = 64 / sizeof(Between);
         constexpr std::size_t kStride = kGaussianStrip / kPerWord;
@@ -107,7 +107,7 @@ private:
         for (int strip = 0; strip < strips; ++strip) {
             const int begin = gaussian_strip_begin(samples, strip);
             for (int g = 0; g < kLineChains / channels_; ++g)
-                take_in(g, strip, begin);
+                load_strip(g, strip, begin);
             const bool all = strip + 1 == strips;
             if (sweep_.warmup > 0 && !all)
                 continue; // the border repeats unprocessed samples from any place

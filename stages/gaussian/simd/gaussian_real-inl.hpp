@@ -8,7 +8,7 @@
 
 #include <hwy/highway.h>
 
-#include "stages/gaussian/gaussian_layout.hpp"
+#include "stages/gaussian/gaussian_slab.hpp"
 #include "stages/gaussian/simd/gaussian_pixels-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

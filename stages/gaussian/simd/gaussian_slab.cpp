@@ -1,6 +1,5 @@
 // Compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/gaussian/gaussian_slab.hpp"
-#include "stages/gaussian/gaussian_layout.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Compiled for every instruction set (Highway); the best one of the processor is called.
-#include "stages/gaussian/gaussian_between.hpp"
+#include "stages/gaussian/gaussian_sweep.hpp"
 
 #include <algorithm>
 

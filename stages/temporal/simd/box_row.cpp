@@ -1,5 +1,5 @@
 // Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
-#include "stages/temporal/simd/box_row.hpp"
+#include "stages/temporal/simd/temporal_row.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/temporal/simd/box_row.cpp"

@@ -5,6 +5,7 @@
 #include "pipeline/stage.hpp"
 #include "stages/contrast.hpp"
 #include "stages/history.hpp"
+#include "stages/temporal/spatiotemporal.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 
 #include <cstddef>
@@ -35,5 +36,23 @@ void take_temporal_row(const TemporalRow& row, const std::byte* newest);
 /// contrast_value of each pixel of the row; adds undefined and infinite results to `counts`.
 void write_temporal_row(const TemporalRow& row, const ContrastScale& scale, float* output,
                         PixelCounts& counts);
+
+/// Adds the temporal sums of a row to the column sums, or subtracts them; integers.
+void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q);
+
+/// Sums of `window` neighbours: to[x] = from[x] + … + from[x + window − 1] for `width` results.
+void sum_along_row(const std::uint64_t* from, int window, int width, std::uint64_t* to);
+
+/// Results of exact sums over n samples.
+void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
+                      const ContrastScale& scale, float* output);
+
+/// Merges a row of pixels with `held` samples each into the columns' groups, which contain `count` rows. A
+/// null row is a row of zeros.
+void merge_row(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations);
+
+/// Merges `window` neighbouring groups of n samples and writes the results; f32.
+void write_merged_row(const double* sums, const double* deviations, int window, int width, double n,
+                      const ContrastScale& scale, float* output);
 
 } // namespace specklescope

@@ -31,7 +31,7 @@ __global__ void convolve_kernel(const T* padded, const float* weights, T* output
     }
 }
 
-/// A tile and its frame in shared memory, the weights in constant memory.
+/// A tile and its border in shared memory, the weights in constant memory.
 template <int C, class T> __global__ void convolve_shared_kernel(const T* padded, T* output, Size size) {
     __shared__ T tile[kFramed][kFramed][C];
     const int left = static_cast<int>(blockIdx.x) * kTile;

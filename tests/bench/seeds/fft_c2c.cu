@@ -1,6 +1,6 @@
 #include "tests/bench/seeds/fft_c2c.hpp"
 
-#include "cuda/rows.cuh"
+#include "cuda/chunks.cuh"
 #include "tests/bench/cufft.hpp"
 
 namespace specklescope::seeds {
@@ -61,7 +61,7 @@ __global__ void crop_plane(View<float, Space::device> output, int channel, const
         plane[static_cast<std::size_t>(y + top) * width + x + left].x * scale;
 }
 
-/// A plan with a workspace of its own.
+/// A plan with its own workspace.
 class Plan {
 public:
     Plan(int width, int height) {

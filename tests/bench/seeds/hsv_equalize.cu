@@ -23,7 +23,7 @@ __global__ void rgb_to_hsv(const std::uint8_t* rgb, float* hue, float* saturatio
 
 __device__ int bin_of_value(float value, int bins) { return min(static_cast<int>(value * bins), bins - 1); }
 
-/// Each block counts in shared memory and adds what it found to the histogram.
+/// Each block counts in shared memory and adds its counts to the histogram.
 __global__ void count_values(const float* value, int* counts, int bins, int pixels) {
     extern __shared__ int own[];
     for (int b = static_cast<int>(threadIdx.x); b < bins; b += static_cast<int>(blockDim.x))
@@ -37,7 +37,7 @@ __global__ void count_values(const float* value, int* counts, int bins, int pixe
         atomicAdd(&counts[b], own[b]);
 }
 
-/// One block; each step adds the element `d` before. Two barriers a step: all have read before any writes.
+/// One block; each step adds the element `d` before. Two barriers per step: all read before any write.
 __global__ void scan_counts(const int* counts, float* cumulative, int bins, int pixels) {
     extern __shared__ int sums[];
     const int i = static_cast<int>(threadIdx.x);
@@ -64,7 +64,7 @@ __global__ void hsv_to_rgb(const float* hue, const float* saturation, const floa
     if (i >= pixels)
         return;
     const float chroma = value[i] * saturation[i];
-    for (int c = 0; c < 3; ++c) { // red falls away 2 sextants from hue 0, green from 2, blue from 4
+    for (int c = 0; c < 3; ++c) { // red decreases 2 sextants from hue 0, green from 2, blue from 4
         float distance = fabsf(hue[i] - static_cast<float>(2 * c));
         distance = fminf(distance, 6 - distance);
         const float share = fminf(fmaxf(2 - distance, 0.0F), 1.0F);
@@ -79,7 +79,7 @@ void seed_equalize(const std::uint8_t* rgb, std::uint8_t* result, float* planes,
                    Size size, cudaStream_t stream) {
     const int pixels = size.width * size.height;
     const unsigned blocks = static_cast<unsigned>((pixels + 255) / 256);
-    constexpr unsigned kPixelsAThread = 16; // so that a block's histogram is worth its own additions
+    constexpr unsigned kPixelsAThread = 16; // so that a block's histogram pays off
     const unsigned counting = (blocks + kPixelsAThread - 1) / kPixelsAThread;
     float* const hue = planes;
     float* const saturation = planes + pixels;

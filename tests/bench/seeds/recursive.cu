@@ -10,7 +10,7 @@ struct Factors {
     double gain, b1, b2, b3;
 };
 
-/// Young & van Vliet 1995, eqs. 8–11, with 2·1.4281 and 3·0.422205 for their rounded 2.85619, 1.26661.
+/// Young & van Vliet 1995, eqs. 8–11, with 2·1.4281 and 3·0.422205 instead of their rounded 2.85619, 1.26661.
 Factors factors(double sigma) {
     const double q =
         sigma <= 2.5 ? 3.97156 - 4.14554 * std::sqrt(1 - 0.26891 * sigma) : 0.98711 * sigma - 0.96330;

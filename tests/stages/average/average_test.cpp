@@ -1,5 +1,5 @@
-// The running mean is the mean of the frames stored beside it, after ten frames and after thousands; numpy's,
-// where samples are undefined or infinite.
+// The running mean equals the mean of stored frames, after ten frames and after thousands, and numpy's for
+// undefined or infinite samples.
 #include "stages/average/average.hpp"
 #include "tests/reference/average_reference.hpp"
 #include "tests/support/executors.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::test::average_test {
 
-/// Of the samples that are no NaN.
+/// Mean of the samples that are not NaN.
 template <class T> double mean_of(const std::vector<T>& samples) {
     long double sum = 0;
     int count = 0;
@@ -20,7 +20,7 @@ template <class T> double mean_of(const std::vector<T>& samples) {
     return static_cast<double>(sum / count); // 0/0 is NaN, and so is ∞ − ∞
 }
 
-/// The bias-corrected exponential mean as it is defined: Σ(1−α)^age·I / Σ(1−α)^age, finite samples.
+/// The bias-corrected exponential mean by definition: Σ(1−α)^age·I / Σ(1−α)^age over finite samples.
 template <class T> double exponential_of(const std::vector<T>& samples, int frames) {
     long double sum = 0;
     long double weights = 0;
@@ -33,7 +33,7 @@ template <class T> double exponential_of(const std::vector<T>& samples, int fram
     return static_cast<double>(sum / weights);
 }
 
-/// Half a step of f32 at `largest`, the size of the samples.
+/// Half a step of f32 at `largest`, the magnitude of the samples.
 void expect_close(double value, double expected, double largest, const std::string& where) {
     if ((std::isnan(value) && std::isnan(expected)) || value == expected)
         return;
@@ -105,7 +105,7 @@ TEST_P(AverageTargets, ThousandsOfFramesDoNotDrift) {
     expect_window<float>(10, 5000, 97, 1, 1, [&](int) { return uniform_image<float>(17, 2, -1, 1, random); });
 }
 
-TEST_P(AverageTargets, RealsForgetWhatWasLargeOrUndefined) {
+TEST_P(AverageTargets, FloatsForgetLargeAndUndefinedSamples) {
     std::mt19937_64 random = test_random(5);
     expect_window<float>(6, 100, 1, 1, 1, [&](int t) {
         TestImage<float> image = uniform_image<float>(70, 3, -1, 1, random);
@@ -143,12 +143,11 @@ TEST_P(AverageTargets, ExponentialIsTheWeightedMeanOfAllFrames) {
     }
 }
 
-/// The sequences of average_reference.py side by side among ordinary pixels, some of them in rows without any
-/// that is odd.
+/// The sequences of average_reference.py among ordinary pixels, some in rows without non-finite samples.
 template <class F> void expect_numpy(F&& run, const std::string& kind) {
     constexpr int kPixels = static_cast<int>(std::size(kAverageSamples));
     constexpr int kFrames = static_cast<int>(std::size(kAverageSamples[0]));
-    constexpr int kStep = 31; // over the borders of tiles and vectors
+    constexpr int kStep = 31; // across borders of tiles and vectors
     TestImage<float> frame(kPixels * kStep, 3);
     for (int t = 0; t < kFrames; ++t) {
         frame.fill([t] { return static_cast<float>(t) + 0.5F; });
@@ -174,7 +173,7 @@ template <class F> void expect_numpy(F&& run, const std::string& kind) {
     }
 }
 
-TEST_P(AverageTargets, OddSamplesCountAsNumpySays) {
+TEST_P(AverageTargets, NonFiniteSamplesMatchNumpy) {
     for (const std::string kind : {"window", "exponential"}) {
         const int frames = kind == "window" ? kAverageWindowFrames : kAverageFadingFrames;
         StageRunner run("average", {"kind=" + kind, "frames=" + std::to_string(frames)},
@@ -196,7 +195,7 @@ TEST_P(AverageTargets, OddSamplesCountAsNumpySays) {
 class AverageOn : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Backend, AverageOn, testing::Values("cpu", "cuda"), backend_name);
 
-TEST_P(AverageOn, OddSamplesCountAsNumpySays) {
+TEST_P(AverageOn, NonFiniteSamplesMatchNumpy) {
     for (const std::string kind : {"window", "exponential"}) {
         const int frames = kind == "window" ? kAverageWindowFrames : kAverageFadingFrames;
         executor->set_chain(chain_of_stages({"average:kind=" + kind + ",frames=" + std::to_string(frames)}),
@@ -218,7 +217,7 @@ TEST_P(AverageOn, OddSamplesCountAsNumpySays) {
     }
 }
 
-TEST_P(AverageTargets, ExponentialAfterALongGapIsAsIfThereHadBeenNone) {
+TEST_P(AverageTargets, ExponentialRecoversAfterALongGap) {
     StageRunner gap("average", {"kind=exponential", "frames=3"}, {70, 1, 1, PixelType::f32});
     StageRunner whole("average", {"kind=exponential", "frames=3"}, {70, 1, 1, PixelType::f32});
     std::mt19937_64 random = test_random(7);
@@ -246,7 +245,7 @@ TEST(Average, AgainAndReset) {
             run.run(frame, again);
             return run.output.at(0, 0);
         };
-        EXPECT_EQ(feed(10, true), 10); // nothing is held: taken in
+        EXPECT_EQ(feed(10, true), 10); // empty window: the frame is added
         EXPECT_EQ(feed(10, true), 10);
         EXPECT_EQ(run.held(), 1);
         const float second = feed(20, false);
@@ -259,7 +258,7 @@ TEST(Average, AgainAndReset) {
     }
 }
 
-TEST(Average, FullScaleStaysKnown) {
+TEST(Average, KeepsTheFullScale) {
     StageRunner run("average", {"frames=2"}, {2, 1, 1, PixelType::u8});
     FrameInfo info;
     run.stage().describe(info);

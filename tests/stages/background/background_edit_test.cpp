@@ -1,4 +1,4 @@
-// Dark frame and flat field in a chain that is edited while frames flow.
+// Dark frame and flat field in a chain that is edited between frames.
 #include "pipeline/executor.hpp"
 #include "tests/support/random.hpp"
 
@@ -10,7 +10,7 @@ TestImage<std::uint16_t> noise(double low, double high, std::mt19937_64& random)
     return uniform_image<std::uint16_t>(23, 7, low, high, random);
 }
 
-/// A chain in an executor, edited as by a user.
+/// A chain in an executor with edits of a user.
 class EditedBackground {
 public:
     void use(const std::string& text) {
@@ -35,7 +35,7 @@ private:
     std::uint64_t version_ = 0;
 };
 
-TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosingIt) {
+TEST(BackgroundEdits, ChoosingTheFlatFieldKeepsTheDarkFrame) {
     std::mt19937_64 random = test_random(10);
     const auto even = [](double value) {
         return TestImage<std::uint16_t>(23, 7, 0, 1).fill([&] { return value; });
@@ -53,7 +53,7 @@ TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosin
     EXPECT_EQ(*result.notes, StageNotes{"takes the flat field"});
     EXPECT_EQ(result.warmup.frames, 1);
     EXPECT_EQ(at(result), 1000.0F - static_cast<float>(dark.at(4, 3)));
-    stage.use("background:flat=capture,frames=3"); // the capture in progress begins again
+    stage.use("background:flat=capture,frames=3"); // the current capture starts again
     EXPECT_EQ(stage.run(even(1000)).warmup.wanted, 3);
     stage.use("background:dark=none");
     result = stage.run(even(500));
@@ -70,8 +70,8 @@ TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosin
     EXPECT_EQ(at(stage.run(even(500))), 0) << "another stage stood in its place";
 }
 
-/// Rows that lie as far apart as before do not make another size the same.
-TEST(BackgroundEdits, WhatWasTakenOfAnotherSizeIsNotUsed) {
+/// Rows with the same pitch do not make another size the same.
+TEST(BackgroundEdits, CapturesOfAnotherSizeAreNotUsed) {
     std::mt19937_64 random = test_random(12);
     const auto at = [](const Result& result) { return result.image.host().as<float>().row(3)[4]; };
     EditedBackground stage;
@@ -88,8 +88,8 @@ TEST(BackgroundEdits, WhatWasTakenOfAnotherSizeIsNotUsed) {
     EXPECT_EQ(at(result), 0);
 }
 
-/// Black levels that come and go while frames flow, in front of another stage and behind one.
-TEST(BackgroundEdits, AnEditThatGivesItWorkChangesThePixelTypeBetweenTwoFrames) {
+/// Black levels that are added and removed between frames, before another stage and after one.
+TEST(BackgroundEdits, AnActivatingEditChangesThePixelTypeBetweenFrames) {
     std::mt19937_64 random = test_random(11);
     for (const auto& [chain, type] : {std::pair{std::string("background"), PixelType::u16},
                                       {"background | flip:direction=horizontal", PixelType::u16},

@@ -1,4 +1,4 @@
-// Dark frames and flat fields from files: every type, one page or the mean of all, NPY, and what is refused.
+// Dark frames and flat fields from files: every type, one page or the mean of all, NPY, and refusals.
 #include "base/error.hpp"
 #include "stages/background/background.hpp"
 #include "tests/stages/background/background_oracle.hpp"
@@ -44,7 +44,7 @@ TEST(Background, FilesOfEveryType) {
     }
 }
 
-TEST(Background, OfSeveralPagesTheMeanOrTheOneThatIsNamed) {
+TEST(Background, UsesTheMeanOfPagesOrTheNamedPage) {
     std::mt19937_64 random = test_random(11);
     const TemporaryFolder folder;
     std::vector<TestImage<std::uint16_t>> pages;
@@ -87,7 +87,7 @@ TEST(Background, OfSeveralPagesTheMeanOrTheOneThatIsNamed) {
     EXPECT_EQ(run((folder / "dark.tif") + "?page=2", {pages[1]}), "");
 }
 
-TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
+TEST(Background, NpyOfAnyTypeOneImageOrAStack) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, "import numpy as np\n"
                                "a = np.arange(4 * 7 * 23).reshape(4, 7, 23)\n"
@@ -97,7 +97,7 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
                                "np.save('flat', np.arange(5))\n"))
         << "needs python3-numpy";
     for (const int channels : {1, 3}) {
-        const TestImage<std::uint16_t> frame(23, 7, 0, channels); // black: the dark frame itself, negative
+        const TestImage<std::uint16_t> frame(23, 7, 0, channels); // black: minus the dark frame
         for (const std::string type : {"f2", "f4", ">f8", "i8", ">u2", "u4"}) {
             if (channels == 3)
                 continue;
@@ -132,8 +132,8 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
     }
 }
 
-/// What no picture can be is refused for that, along whichever side.
-TEST(Background, AnNpyArrayWiderOrHigherThanAnyPictureIsRefusedAsThat) {
+/// Impossible image sizes are refused as such, along either side.
+TEST(Background, AnNpyArrayOfAnImpossibleSizeIsRefused) {
     const TemporaryFolder folder;
     for (const std::string shape : {"1, 70000", "70000, 1", "3, 70000, 2", "3, 2, 70000"}) {
         const std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + shape + "), }";
@@ -158,7 +158,7 @@ TEST(Background, AnNpyArrayWiderOrHigherThanAnyPictureIsRefusedAsThat) {
     }
 }
 
-/// Both orders of a stack, its pages one by one and their mean: they are summed as they come.
+/// Both orders of a stack, its pages one by one and their mean: they are summed while read.
 TEST(Background, AStackOfEitherOrderIsSummedInPlace) {
     constexpr int kPages = 3, kWidth = 5, kHeight = 4;
     const auto number = [](int page, int y, int x) { return static_cast<char>(page * 30 + y * kWidth + x); };
@@ -201,7 +201,7 @@ TEST(Background, AStackOfEitherOrderIsSummedInPlace) {
     }
 }
 
-TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
+TEST(Background, FilesThatDoNotFitAreRefused) {
     std::mt19937_64 random = test_random(3);
     const TemporaryFolder folder;
     save_tiff(folder / "colour.tif", noise<std::uint8_t>(3, 0, 255, random));

@@ -1,4 +1,4 @@
-// What stage background must give, in float64, and the files that it reads.
+// Reference of stage background in float64, and its input files.
 #pragma once
 
 #include "tests/support/stage_runner.hpp"
@@ -9,7 +9,7 @@
 
 namespace specklescope::test {
 
-/// A plane of the oracle, channels side by side.
+/// A plane of the oracle with interleaved channels.
 struct Plane {
     int width = 0;
     std::vector<double> values;
@@ -30,7 +30,7 @@ template <class T> Plane mean_plane(const std::vector<TestImage<T>>& frames) {
     return plane;
 }
 
-/// (I − dark)/(flat − dark)·⟨flat − dark⟩ in float64; NaN under 1 % of the mean light. Planes may be null.
+/// (I − dark)/(flat − dark)·⟨flat − dark⟩ in float64; NaN below 1 % of the mean light. Planes may be null.
 template <class T> void expect_corrected(const StageRunner& run, const TestImage<T>& frame, const Plane* dark,
                                          const Plane* flat, double black = 0) {
     const Shape& shape = frame.shape();

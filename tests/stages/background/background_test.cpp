@@ -1,5 +1,5 @@
-// Dark frame and flat field: the formula on files and captures, what a capture shows while it lasts, and
-// saturation that later stages still see.
+// Dark frame and flat field: the formula for files and captures, the output during a capture, and saturation
+// seen by later stages.
 #include "base/error.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/background/background.hpp"
@@ -15,7 +15,7 @@ template <class T> void expect_passed(int channels, std::mt19937_64& random) {
     EXPECT_EQ(stage->prepare(frame.shape()), frame.shape());
     TestImage<T> output(frame.shape().width, frame.shape().height, 5, channels);
     FrameInfo info;
-    info.full_scale = 200; // which some samples are above
+    info.full_scale = 200; // some samples are above
     PixelCounts counts;
     stage->run(frame.view(), output.view(), {.info = info, .counts = counts});
     stage->describe(info);
@@ -27,7 +27,7 @@ template <class T> void expect_passed(int channels, std::mt19937_64& random) {
             ASSERT_EQ(output.at(x, y), frame.at(x, y)) << x << ", " << y;
 }
 
-TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
+TEST(Background, PixelsPassWithoutACorrection) {
     std::mt19937_64 random = test_random(2);
     for (const int channels : {1, 3}) {
         expect_passed<std::uint8_t>(channels, random);
@@ -36,7 +36,7 @@ TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
     }
 }
 
-TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
+TEST(Background, CapturesDarkThenFlatAndUsesTheCompletePart) {
     std::mt19937_64 random = test_random(4);
     std::vector<TestImage<std::uint16_t>> darks;
     std::vector<TestImage<std::uint16_t>> flats;
@@ -44,11 +44,11 @@ TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
     for (int t = 0; t < 3; ++t) {
         const auto frame = noise<std::uint16_t>(1, 40, 60, random);
         run.run(frame);
-        run.run(frame, true); // after an edit: not taken in twice
+        run.run(frame, true); // after an edit: not added twice
         EXPECT_EQ(run.stage().warmup(), (Warmup{{}, t + 1, 5}));
         expect_corrected(run, frame, nullptr, nullptr);
     }
-    run.stage().reset(); // a gap: the capture begins again
+    run.stage().reset(); // a gap: the capture starts again
     for (int t = 0; t < 5; ++t) {
         darks.push_back(noise<std::uint16_t>(1, 40, 60, random));
         run.run(darks.back());
@@ -68,7 +68,7 @@ TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
     EXPECT_FALSE(run.stage().warmup().done()) << "it shows the even surface still";
     run.run(flats.back(), true);
     EXPECT_FALSE(run.stage().warmup().done()) << "also once more";
-    run.stage().reset(); // what is complete stays
+    run.stage().reset(); // a complete capture stays
     EXPECT_TRUE(run.stage().warmup().done());
     const auto frame = noise<std::uint16_t>(1, 0, 3000, random);
     run.run(frame);
@@ -76,14 +76,14 @@ TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
     EXPECT_TRUE(run.stage().warmup().done());
 }
 
-TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
+TEST(Background, TheButtonRecapturesAndKeepsTheOldUntilComplete) {
     std::mt19937_64 random = test_random(5);
     StageRunner run("background", {"dark=capture", "frames=1"}, {23, 7, 1, PixelType::f32});
     const auto first = noise<float>(1, 5, 6, random);
     run.run(first);
     const Plane old = mean_plane<float>({first});
     Params params = params_of("background", {"dark=capture", "frames=1"});
-    params.as<BackgroundParams>().capture_flat = 3; // not in use: nothing happens
+    params.as<BackgroundParams>().capture_flat = 3; // not in use: no effect
     run.stage().set_params(params);
     EXPECT_EQ(run.stage().note(), "");
     params.as<BackgroundParams>().capture_dark = 1;
@@ -99,7 +99,7 @@ TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
     EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 1, 2})) << "done with the frame behind it";
 }
 
-TEST(Background, InheritsWhatWasTakenOfItsOwnSizeOnly) {
+TEST(Background, InheritsOnlyCapturesOfItsSize) {
     std::mt19937_64 random = test_random(6);
     const std::vector<std::string> texts = {"dark=capture", "frames=1"};
     for (const Shape& shape :
@@ -114,12 +114,12 @@ TEST(Background, InheritsWhatWasTakenOfItsOwnSizeOnly) {
     }
 }
 
-TEST(Background, AFrameShownAgainIsNeverTaken) {
+TEST(Background, RepeatedFramesAreNotCaptured) {
     std::mt19937_64 random = test_random(7);
     const std::vector<std::string> texts = {"dark=capture", "flat=capture", "frames=1"};
     StageRunner run("background", texts, {23, 7, 1, PixelType::u16});
     const auto first = noise<std::uint16_t>(1, 40, 60, random);
-    run.run(first, true); // an edit in a pause has made the stage
+    run.run(first, true); // an edit while paused has made the stage
     EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 0, 1}));
     EXPECT_EQ(run.stage().note(), "takes the dark frame");
     run.run(first);
@@ -185,7 +185,7 @@ TEST(Background, ColourIsCountedByPixel) {
     EXPECT_EQ(bytes.counts.saturated, 9U);
 }
 
-TEST(Background, SpeckleBehindItStillCountsSaturation) {
+TEST(Background, LaterSpeckleStillCountsSaturation) {
     std::mt19937_64 random = test_random(6);
     const TemporaryFolder folder;
     auto frame = noise<std::uint16_t>(1, 100, 4094, random);

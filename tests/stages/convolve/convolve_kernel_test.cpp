@@ -1,4 +1,4 @@
-// The kernels of stage convolve: by formula as their formulas say, from files as they stand in them.
+// Kernels of stage convolve: from formulas and from files.
 #include "stages/convolve/convolution_geometry.hpp"
 #include "tests/reference/convolve_reference.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
@@ -31,7 +31,7 @@ KernelFormula glare(double age, double pigment, double degrees) {
     return formula;
 }
 
-TEST(Glare, falls_as_cie_146_says) {
+TEST(Glare, matches_cie_146) {
     for (const VeilReference& reference : kVeilReference)
         EXPECT_NEAR(glare_veil(reference.theta, reference.age, reference.pigment, 0) / reference.value, 1,
                     1e-12);
@@ -39,7 +39,7 @@ TEST(Glare, falls_as_cie_146_says) {
     EXPECT_EQ(glare_veil(0.01, 50, 1, 0), glare_veil(0.1, 50, 1, 0));
 }
 
-/// The terms of the lens are those that age multiplies: what 10^c adds is (10^c − 1) times them.
+/// The terms of the lens are multiplied by age: 10^c adds (10^c − 1) times them.
 TEST(Glare, cataract_multiplies_the_straylight_of_the_lens) {
     for (const double theta : {0.1, 1.0, 7.0, 60.0})
         for (const double cataract : {0.3, 1.0}) {
@@ -47,7 +47,7 @@ TEST(Glare, cataract_multiplies_the_straylight_of_the_lens) {
             const double more = glare_veil(theta, 70, 0.5, cataract) - glare_veil(theta, 70, 0.5, 0);
             EXPECT_NEAR(more / (lens * (std::pow(10, cataract) - 1)), 1, 1e-12);
         }
-    // Where the lens dominates, log10 of the straylight parameter grows by c.
+    // Where the lens dominates, log10 of the straylight parameter increases by c.
     EXPECT_NEAR(std::log10(glare_veil(10, 70, 0.5, 0.5) / glare_veil(10, 70, 0.5, 0)), 0.5, 0.03);
 }
 
@@ -80,7 +80,7 @@ TEST(Glare, an_eye_does_not_scatter_more_light_than_there_is) {
     }
 }
 
-TEST(Glare, puts_into_a_pixel_the_light_that_falls_on_it) {
+TEST(Glare, integrates_the_light_over_each_pixel) {
     for (const GlareReference& reference : kGlareReference) {
         const KernelFormula formula = glare(reference.age, reference.pigment, reference.degrees);
         EXPECT_NEAR(glare_pixel(reference.x, reference.y, formula) / reference.value, 1, 5e-3)
@@ -120,7 +120,7 @@ TEST(Glare, reaches_from_every_pixel_to_every_other_within_a_hundred_degrees) {
     EXPECT_EQ(make_kernel(params, kImage).width, 29);
 }
 
-TEST(Kernel, disk_covers_each_pixel_as_far_as_its_edge_says) {
+TEST(Kernel, disk_covers_the_exact_part_of_each_pixel) {
     for (const DiskReference& reference : kDiskReference)
         EXPECT_NEAR(disk_pixel(reference.x, reference.y, reference.radius), reference.value, 1e-3)
             << reference.radius << ": " << reference.x << ", " << reference.y;
@@ -188,7 +188,7 @@ TEST(StageConvolve, runs_by_its_parameters) {
     params.set_text("border", "reflect");
     const std::unique_ptr<HostStage> stage = find_stage("convolve").make_host(params);
     std::mt19937_64 random = test_random(31);
-    for (const auto& [width, height] : {std::pair{50, 40}, {33, 70}}) { // prepared anew for another size
+    for (const auto& [width, height] : {std::pair{50, 40}, {33, 70}}) { // prepared again for another size
         const TestImage<std::uint16_t> image = uniform_image<std::uint16_t>(width, height, 0, 65535, random);
         EXPECT_EQ(stage->prepare(image.shape()), image.shape());
         TestImage<std::uint16_t> result(width, height);
@@ -227,7 +227,7 @@ TEST(ConvolutionGeometry, covers_every_result_once_and_never_wraps) {
         const Shape image{side(random), side(random), 1, PixelType::f32};
         const int width = side(random);
         const int height = side(random);
-        const auto border = static_cast<Border>(round % 5); // crop has its own rules
+        const auto border = static_cast<Border>(round % 5); // crop has other rules
         const auto memory = [](int w, int h) { return static_cast<std::size_t>(w) * h * 8U; };
         const std::size_t bytes =
             std::max(budget(random), memory(fast_size(width) * 2, fast_size(height) * 2));
@@ -245,7 +245,7 @@ TEST(ConvolutionGeometry, covers_every_result_once_and_never_wraps) {
             EXPECT_LE(axis.origin + axis.tile, axis.fft);
             for (int k = 0; k < axis.kernel; ++k)
                 EXPECT_EQ(axis.kernel_pixel(axis.kernel_position(k)), k);
-            // What lies within reach of a result, around the circle too, is what lies beside it in the image.
+            // Positions within reach of a result, also cyclically, are neighbours in the image.
             for (const int p : {axis.origin, axis.origin + axis.tile_results(0) - 1})
                 for (const int k : {0, axis.kernel / 2, axis.kernel - 1}) {
                     const int position = (p + axis.kernel / 2 - k + axis.fft) % axis.fft;
@@ -268,7 +268,7 @@ TEST(ConvolutionGeometry, sizes_are_even_and_of_small_factors) {
     }
 }
 
-/// Of the even sizes from the one that is asked for to twice that, by trying them all.
+/// The best even size between the requested one and twice that, by trying all.
 TEST(ConvolutionGeometry, the_fast_size_is_the_fastest) {
     for (int n = 1; n < 3000; n += 13) {
         double best = std::numeric_limits<double>::infinity();

@@ -1,7 +1,7 @@
-// Convolution as the formula says and nothing else, in float64; shared by the tests of host and device.
+// Convolution by its formula in float64; shared by the tests of host and device.
 #pragma once
 
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
@@ -12,7 +12,7 @@
 namespace specklescope::test {
 
 struct OracleSum {
-    double sum = 0, met = 0; ///< the result; the weights that met a pixel
+    double sum = 0, met = 0; ///< the result; the weights that are inside the image
 };
 
 /// Σ_k weight(k)·image[x + c − k] with c = size / 2, for one pixel of one channel: scipy.ndimage.convolve.
@@ -34,7 +34,7 @@ template <class T, class Weight> OracleSum oracle_sum(const TestImage<T>& image,
     return result;
 }
 
-/// Every result. omit divides by the sum of the weights that met a pixel; crop starts at the first whole
+/// All results. omit divides by the sum of the weights inside the image; crop starts at the first complete
 /// window.
 template <class T>
 std::vector<double> oracle_convolve(const TestImage<T>& image, const ConvolveKernel& kernel, Border border) {

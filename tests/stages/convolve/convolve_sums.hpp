@@ -1,7 +1,7 @@
-// Kernels in float64 for the tests of the device: what they make of a pixel, and as files.
+// Kernels in float64 for the tests of the device: their results, and as files.
 #pragma once
 
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/random.hpp"
@@ -11,7 +11,7 @@
 
 namespace specklescope::test {
 
-/// Weights of one channel as doubles, plain to read.
+/// Weights of one channel as doubles.
 struct Weights {
     int width = 1, height = 1;
     std::vector<double> values = {1};
@@ -41,7 +41,7 @@ inline Weights plane_of(const ConvolveKernel& kernel, int channel) {
     return weights;
 }
 
-/// The sum for one pixel, over the weights that meet one.
+/// The sum for one pixel, over the weights inside the image.
 template <class T>
 double truth_at(const TestImage<T>& image, const Weights& weights, int x, int y, int channel, Border border) {
     const auto weight = [&](int i, int j) { return weights.at(i, j); };

@@ -1,5 +1,4 @@
-// Convolution by transforms is the convolution that its formula says: every border, any size of kernel, whole
-// or in tiles.
+// Convolution by transforms equals its formula: every border, any kernel size, whole or in tiles.
 #include "stages/convolve/convolve.hpp"
 #include "stages/convolve/host_convolution.hpp"
 #include "stages/gaussian/gaussian.hpp"
@@ -24,7 +23,7 @@ template <class T> TestImage<T> result_image(const Shape& shape) {
     return TestImage<T>(shape.width, shape.height, 2, shape.channels);
 }
 
-/// f32: within 1e-5 of the largest; integers: the oracle rounded, but where float32 decides a tie.
+/// f32: within 1e-5 of the largest; integers: the rounded oracle, except where float32 decides a tie.
 template <class T>
 void expect_close(const TestImage<T>& result, const std::vector<double>& expected, double full) {
     std::size_t i = 0;
@@ -161,21 +160,22 @@ TEST(Convolution, in_tiles_is_the_same_as_whole) {
         }
 }
 
-TEST(Convolution, takes_what_is_free_less_a_share_for_others) {
+TEST(Convolution, uses_free_memory_less_a_share_for_others) {
     const Shape small{100, 100, 1, PixelType::u8};
     const std::size_t gigabyte = 1'000'000'000;
     EXPECT_EQ(convolution_budget(0, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // a quarter
     EXPECT_FALSE(convolution_budget(0, 4 * gigabyte, small, "here").typed);
-    EXPECT_EQ(convolution_budget(500, 4 * gigabyte, small, "here").bytes, gigabyte / 2); // a bound
+    EXPECT_EQ(convolution_budget(500, 4 * gigabyte, small, "here").bytes, gigabyte / 2); // a limit
     EXPECT_TRUE(convolution_budget(500, 4 * gigabyte, small, "here").typed);
-    EXPECT_EQ(convolution_budget(5000, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // free all the same
+    // still free memory
+    EXPECT_EQ(convolution_budget(5000, 4 * gigabyte, small, "here").bytes, 3 * gigabyte);
     EXPECT_FALSE(convolution_budget(5000, 4 * gigabyte, small, "here").typed);
     const Shape large{8000, 4000, 1, PixelType::f32}; // 128 MB, for 22 slots
     EXPECT_EQ(convolution_budget(0, 4 * gigabyte, large, "here").bytes, 4 * gigabyte - 22 * large.bytes());
     EXPECT_EQ(convolution_budget(0, gigabyte, large, "here").bytes, gigabyte / 4); // never less
 }
 
-TEST(Convolution, works_in_tiles_on_a_machine_that_others_fill) {
+TEST(Convolution, works_in_tiles_with_little_free_memory) {
     std::mt19937_64 random = test_random(29);
     const Shape shape{601, 403, 1, PixelType::f32};
     const TestImage<float> image = random_image<float>(shape, 1, random);
@@ -209,7 +209,7 @@ TEST(Convolution, works_in_tiles_on_a_machine_that_others_fill) {
     }
 }
 
-TEST(Convolution, says_how_much_memory_would_do) {
+TEST(Convolution, reports_the_required_memory) {
     std::mt19937_64 random = test_random(26);
     const ConvolveKernel kernel = random_kernel(400, 300, 1, random);
     try {
@@ -239,10 +239,10 @@ TEST(Convolution, does_not_clip_or_lose_a_wide_range) {
     for (int y = 0; y < 70; ++y)
         for (int x = 0; x < 90; ++x)
             largest = std::max(largest, result.at(x, y));
-    EXPECT_GT(largest, 16'000); // the weights' sum is 1: 7e5 falls on 6 × 7 pixels
+    EXPECT_GT(largest, 16'000); // the weights sum to 1: 7e5 is spread over 6 × 7 pixels
 }
 
-TEST(Convolution, survives_samples_that_are_not_numbers) {
+TEST(Convolution, handles_non_finite_samples) {
     const ConvolveKernel kernel{3, 3, 1, std::vector<float>(9, 1.0F / 9)};
     TestImage<float> image(40, 30);
     image.fill([] { return 1; });
@@ -252,7 +252,7 @@ TEST(Convolution, survives_samples_that_are_not_numbers) {
     HostConvolution convolution(image.shape(), kernel, Border::wrap, kPlenty);
     convolution.run(image.view(), result.view());
     EXPECT_TRUE(std::isnan(result.at(3, 4)));
-    image.at(3, 4) = image.at(9, 9) = 1; // and nothing of it stays
+    image.at(3, 4) = image.at(9, 9) = 1; // and leaves no trace
     convolution.run(image.view(), result.view());
     for (int y = 0; y < 30; ++y)
         for (int x = 0; x < 40; ++x)

@@ -1,7 +1,7 @@
-// FFTW's plans: estimated ones are always the same, measured ones are kept between starts and do no harm
-// where they cannot be.
+// FFTW's plans: estimated ones are always equal, measured ones are kept between runs, and failures to keep
+// them are harmless.
 #include "base/long_work.hpp"
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "stages/convolve/fft_plans.hpp"
 #include "stages/convolve/host_convolution.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
@@ -18,7 +18,7 @@
 #include <fstream>
 #include <iterator>
 #if defined(__GNUC__) && !defined(__clang__) &&                                                              \
-    defined(__SANITIZE_ADDRESS__) // g++ 12 takes std::regex for uninitialised there
+    defined(__SANITIZE_ADDRESS__) // g++ 12 takes std::regex as uninitialised there
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <regex>
@@ -39,7 +39,7 @@ protected:
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     }
-    /// One start of a program that convolves.
+    /// One run of a program that convolves.
     TestImage<float> start(FftPlanning planning, std::string& note) {
         set_fft_planning(planning);
         HostConvolution convolution(image_.shape(), kernel_, Border::reflect, std::size_t{1} << 30);
@@ -69,7 +69,7 @@ protected:
     ConvolveKernel kernel_ = random_kernel(14, 11, 1, random_);
 };
 
-TEST_F(FftPlans, AreKeptForTheNextStart) {
+TEST_F(FftPlans, AreKeptForTheNextRun) {
     std::string note;
     const TestImage<float> first = start(FftPlanning::measure, note);
     EXPECT_NE(note.find(", plans measured"), std::string::npos) << note;
@@ -87,7 +87,7 @@ TEST_F(FftPlans, AreKeptForTheNextStart) {
     expect_right(first);
 }
 
-/// Plans are measured on one kind of processor and kept for that one.
+/// Plans are measured on one kind of processor and kept for that kind.
 TEST_F(FftPlans, AreKeptByTheProcessorsName) {
     const std::string info = text_of("/proc/cpuinfo");
     const std::string first = info.substr(0, info.find("\n\n"));
@@ -101,7 +101,7 @@ TEST_F(FftPlans, AreKeptByTheProcessorsName) {
     EXPECT_NE(fft_cache_file().find(wanted + ".wisdom"), std::string::npos) << fft_cache_file();
 }
 
-TEST_F(FftPlans, EstimatesDoNotDependOnWhatWasMeasured) {
+TEST_F(FftPlans, EstimatesDoNotDependOnMeasurements) {
     std::string note;
     const TestImage<float> before = start(FftPlanning::estimate, note);
     EXPECT_EQ(note.find("plans"), std::string::npos) << note;
@@ -110,9 +110,9 @@ TEST_F(FftPlans, EstimatesDoNotDependOnWhatWasMeasured) {
     expect_same_bytes(before, start(FftPlanning::estimate, note));
 }
 
-/// Kernel, room, plans and transform ask whether they are to go on; whichever question is answered with no,
-/// nothing is left, and what is made next is as ever.
-TEST_F(FftPlans, EveryStepOfAPreparationCanBeStopped) {
+/// Kernel, memory, plans and transform report progress; cancelling at any report leaves nothing behind, and
+/// later work is unaffected.
+TEST_F(FftPlans, EveryStepOfAPreparationCanBeCancelled) {
     for (const FftPlanning planning : {FftPlanning::estimate, FftPlanning::measure}) {
         set_fft_planning(planning);
         ConvolveParams params;
@@ -132,7 +132,7 @@ TEST_F(FftPlans, EveryStepOfAPreparationCanBeStopped) {
         std::set<std::string> kinds(asked.begin(), asked.end());
         EXPECT_EQ(kinds.size(), planning == FftPlanning::measure ? 4U : 3U);
         for (const std::string& kind : kinds) {
-            // Measured plans are remembered now: where nothing is left to measure it is asked once for each.
+            // Measured plans are known now: without new measurements there is one report for each.
             const WatchWork watch([&](std::string_view what, double) { return what != kind; });
             EXPECT_THROW(prepare(), Cancelled) << kind;
         }
@@ -141,7 +141,7 @@ TEST_F(FftPlans, EveryStepOfAPreparationCanBeStopped) {
     }
 }
 
-TEST_F(FftPlans, AFileThatHoldsNoneIsReplaced) {
+TEST_F(FftPlans, AnInvalidFileIsReplaced) {
     std::string note;
     start(FftPlanning::measure, note);
     const std::string kept = text_of(fft_cache_file());
@@ -154,7 +154,7 @@ TEST_F(FftPlans, AFileThatHoldsNoneIsReplaced) {
     }
 }
 
-TEST_F(FftPlans, AFolderThatCannotBeWrittenIsSaidOnce) {
+TEST_F(FftPlans, AReadOnlyFolderIsReportedOnce) {
     std::ofstream(folder_ / "file") << "not a folder";
     use_cache(folder_ / "file");
     const auto log = std::make_shared<std::ostringstream>();

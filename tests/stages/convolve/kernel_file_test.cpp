@@ -1,6 +1,6 @@
-// Kernels from files: as they stand in them, whatever the order and type of the numbers.
+// Kernels from files: unchanged values for any order and type of the numbers.
 #include "base/error.hpp"
-#include "stages/convolve/convolve_kernel.hpp"
+#include "stages/convolve/convolve.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/images.hpp"
 
@@ -16,7 +16,7 @@ namespace specklescope::test::kernel_file_test {
 using Kernel = ConvolveParams::Kernel;
 constexpr Shape kImage{64, 48, 1, PixelType::f32};
 
-/// An NPY file of version 1 with this header and these bytes.
+/// An NPY file of version 1 with this header and data.
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
                 bool fortran = false, int version = 1) {
     std::string header = "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
@@ -62,7 +62,7 @@ TEST(KernelFile, npy_is_read_in_every_order_and_type) {
     }
 }
 
-/// 48 kB of PNG would unfold to 1.9 GB.
+/// 48 kB of PNG would expand to 1.9 GB.
 TEST(KernelFile, a_picture_too_large_for_a_kernel_is_refused_by_its_header) {
     const TemporaryFolder folder;
     const std::string path = folder / "large.png";
@@ -110,7 +110,7 @@ TEST(KernelFile, npy_of_every_number_type_of_numpy) {
     EXPECT_EQ(count, 26) << "4 int, 4 uint, 4 float, bool";
 }
 
-TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
+TEST(KernelFile, colour_is_split_or_averaged_on_request) {
     const TemporaryFolder folder;
     write_file(folder / "side.npy",
                npy("<f4", "(1, 2, 3)", numbers<float, std::uint32_t>({1, 2, 3, 5, 6, 7})));
@@ -129,14 +129,15 @@ TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
     EXPECT_EQ(make_kernel(params, color).weights, (std::vector<float>{2, 6}));
     params.per_channel = true;
     EXPECT_EQ(make_kernel(params, color).channels, 3);
-    EXPECT_EQ(make_kernel(params, kImage).weights, (std::vector<float>{2, 6})); // a grey image has one
+    // a grey image has one channel
+    EXPECT_EQ(make_kernel(params, kImage).weights, (std::vector<float>{2, 6}));
     params.normalize = true;
     const ConvolveKernel each = make_kernel(params, color);
     for (int c = 0; c < 3; ++c)
         EXPECT_NEAR(each.row(c, 0)[0] + each.row(c, 0)[1], 1, 1e-6);
 }
 
-TEST(KernelFile, png_and_tiff_are_their_plain_values) {
+TEST(KernelFile, png_and_tiff_are_unscaled_values) {
     const TemporaryFolder folder;
     ASSERT_TRUE(python(folder, "import numpy as np, PIL.Image as I\n"
                                "I.fromarray(np.array([[0, 7, 255], [1, 2, 3]], np.uint8)).save('k.png')\n"
@@ -146,7 +147,7 @@ TEST(KernelFile, png_and_tiff_are_their_plain_values) {
     EXPECT_EQ(read_kernel(folder / "k.tif").weights, (std::vector<float>{0.5F, -2, 3e4F, 1}));
 }
 
-/// One sentence of an error of this kind.
+/// The message of an error of this kind.
 template <class E> std::string sentence(const std::function<void()>& call) {
     try {
         call();
@@ -160,7 +161,7 @@ template <class E> std::string sentence(const std::function<void()>& call) {
     return {};
 }
 
-TEST(KernelFile, what_is_no_kernel_is_refused_in_a_sentence) {
+TEST(KernelFile, refuses_other_files) {
     const TemporaryFolder folder;
     const std::string data(48, '\1');
     const std::tuple<const char*, std::string, const char*> files[] = {
@@ -189,7 +190,7 @@ TEST(KernelFile, what_is_no_kernel_is_refused_in_a_sentence) {
               std::string::npos);
 }
 
-TEST(KernelFile, weights_that_cannot_be_used_are_refused_in_a_sentence) {
+TEST(KernelFile, refuses_invalid_weights) {
     const TemporaryFolder folder;
     ConvolveParams params;
     params.kernel = Kernel::file;

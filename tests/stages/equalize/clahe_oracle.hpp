@@ -1,5 +1,5 @@
-// CLAHE written down as Zuiderveld and OpenCV describe it, in plain loops, for the tests of host and device.
-// Every step of f32 goes through memory, so that nothing is fused.
+// CLAHE as described by Zuiderveld and OpenCV, in simple loops, for the tests of host and device. Every f32
+// step goes through memory, so that nothing is fused.
 #pragma once
 
 #include "stages/equalize/clahe.hpp"
@@ -16,7 +16,7 @@ inline float stored(float value) {
     return memory;
 }
 
-/// The image continued to the right and below by mirroring, step by step.
+/// The image extended to the right and below by mirroring.
 inline int oracle_mirror(int i, int size) {
     int step = 1;
     int at = 0;
@@ -190,7 +190,7 @@ TestImage<T> oracle_clahe(const TestImage<T>& image, const ClaheParams& params, 
     return ClaheOracle<T>(image, params, full_scale).result();
 }
 
-/// A slope with noise: tiles differ from each other.
+/// A gradient with noise: tiles differ.
 template <class T>
 TestImage<T> clahe_image(int width, int height, int channels, double full, std::uint64_t stream) {
     std::mt19937_64 random = test_random(stream);

@@ -1,5 +1,5 @@
-// CLAHE on the host is OpenCV's, byte for byte, where OpenCV has it; and what its description says everywhere
-// else, bit for bit, on every processor.
+// CLAHE on the host equals OpenCV's byte by byte where OpenCV supports it; and its description bit by bit
+// everywhere else, on every processor.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -23,7 +23,7 @@ TestImage<T> run_clahe(const TestImage<T>& image, const ClaheParams& values, dou
     EXPECT_EQ(shape, image.shape());
     TestImage<T> output(shape.width, shape.height, 5, shape.channels);
     const int end = shape.width * shape.channels;
-    for (int y = 0; y + 1 < shape.height; ++y) // what lies between the rows of the output is nobody's
+    for (int y = 0; y + 1 < shape.height; ++y) // padding of the output must not change
         for (int x = end; x < end + 5 * shape.channels; ++x)
             output.at(x, y) = T{77};
     PixelCounts counts;
@@ -47,7 +47,7 @@ int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 class ClaheTargets : public EveryInstructionSet {};
 
-TEST_P(ClaheTargets, BytesOfOpenCv) {
+TEST_P(ClaheTargets, MatchesOpenCv) {
     for (const ClaheReference& reference : kClaheReference) {
         TestImage<std::uint8_t> image(reference.width, reference.height, 3);
         std::uint32_t state = 12345;
@@ -137,7 +137,7 @@ TEST(Clahe, ConstantFramesOfFloatStay) {
     }
 }
 
-TEST(Clahe, PixelsThatAreNoNumbersStayAndSpoilNoOther) {
+TEST(Clahe, NonFinitePixelsStayAndAffectNoOthers) {
     for (const int channels : {1, 3}) {
         TestImage<float> image = clahe_image<float>(80, 60, channels, 5, 6);
         image.at(7 * channels, 9) = std::numeric_limits<float>::quiet_NaN();
@@ -156,7 +156,7 @@ TEST(Clahe, PixelsThatAreNoNumbersStayAndSpoilNoOther) {
         const TestImage<float> nothing = run_clahe(image, {});
         EXPECT_TRUE(std::isnan(nothing.at(0, 0)));
     }
-    TestImage<float> whole(8, 8); // a range that f32 cannot hold
+    TestImage<float> whole(8, 8); // a range beyond f32
     int i = 0;
     whole.fill([&] { return i++ % 2 == 0 ? 3e38F : -3e38F; });
     const TestImage<float> result = run_clahe(whole, {});
@@ -195,7 +195,7 @@ TEST(Clahe, ClipIsFree) {
     EXPECT_EQ(differing(output, run_clahe(image, {.clip = 7})), 0);
 }
 
-TEST(Clahe, RefusesTilesWhosePixelsAnIntCannotCount) {
+TEST(Clahe, RefusesTilesWithTooManyPixels) {
     const Shape largest{kMaxSide, kMaxSide, 1, PixelType::u8};
     EXPECT_THROW(clahe_tiling({.tiles = 1}, largest), UsageError);
     EXPECT_EQ(clahe_tiling({.tiles = 2}, largest).area(), 1 << 30);

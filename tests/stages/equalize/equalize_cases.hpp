@@ -1,5 +1,4 @@
-// What equalised pictures must be, written down plainly in integers and float64; and the cases that the tests
-// of host and device go through.
+// Reference for equalised images in integers and float64; and the cases for the tests of host and device.
 #pragma once
 
 #include "stages/equalize/equalize.hpp"
@@ -21,7 +20,7 @@ inline std::uint64_t round_even(std::uint64_t a, std::uint64_t b) {
     return quotient + (2 * rest > b || (2 * rest == b && quotient % 2 == 1) ? 1 : 0);
 }
 
-/// r as a fraction, for every bin that holds a pixel. Empty: the frame stays as it is.
+/// r as a fraction, for every bin with a pixel. Empty: the frame stays unchanged.
 struct OracleCdf {
     std::map<std::uint64_t, std::uint64_t> above; ///< bin → numerator
     std::uint64_t below = 1;
@@ -94,7 +93,7 @@ TestImage<T> oracle_equalize(const TestImage<T>& image, const EqualizeParams& pa
     return result;
 }
 
-/// f32: bins as the stage defines them, in f32; values in float64, to be met within roundings.
+/// f32: bins as defined by the stage, in f32; values in float64, compared within rounding.
 inline TestImage<float> oracle_equalize(const TestImage<float>& image, const EqualizeParams& params,
                                         double = 0) {
     const int channels = image.shape().channels;
@@ -147,7 +146,7 @@ inline TestImage<float> oracle_equalize(const TestImage<float>& image, const Equ
     return result;
 }
 
-/// A picture with many dark and few bright pixels, with equal neighbours, black pixels and full scale.
+/// An image with many dark and few bright pixels, equal neighbours, black pixels and full scale.
 template <class T>
 TestImage<T> equalize_picture(int width, int height, int channels, double full, std::mt19937_64& random) {
     std::exponential_distribution<double> value(6);
@@ -166,7 +165,7 @@ TestImage<T> equalize_picture(int width, int height, int channels, double full, 
     return image;
 }
 
-/// Numbers around 0, as colour is after a dark frame: −3.4…3.9, and one pixel all but black.
+/// Numbers around 0, like colour after a dark frame: −3.4…3.9, and one almost black pixel.
 inline TestImage<float> negative_picture(int width, int height, std::mt19937_64& random) {
     std::normal_distribution<double> value(0.2, 1);
     TestImage<float> image(width, height, 3, 3);
@@ -194,7 +193,7 @@ inline std::string to_string(const EqualizeCase& c) {
            std::to_string(c.params.strength) + ", full scale " + std::to_string(c.full_scale);
 }
 
-/// Every class of bins, both scalings, strengths, awkward shapes; `full_scales` in turn.
+/// Every class of bins, both scalings, strengths, unusual shapes; `full_scales` in rotation.
 inline std::vector<EqualizeCase> equalize_cases(const std::vector<double>& full_scales) {
     constexpr double kStrengths[] = {1, 0.3, 0, 1, 0.999};
     std::vector<EqualizeCase> cases;

@@ -1,4 +1,4 @@
-// Histogram equalisation of colour: hue and saturation stay, grey stays grey, negative samples count as 0.
+// Histogram equalisation of colour: keeps hue and saturation, grey stays grey, negative samples count as 0.
 #include "tests/stages/equalize/equalize_run.hpp"
 
 namespace specklescope::test::equalize_color_test {
@@ -14,7 +14,7 @@ TEST(EqualizeColour, KeepsHueAndSaturation) {
         const double new_v = oracle_v(result, x, y);
         if (v == 0)
             return;
-        for (int c = 0; c < 3; ++c) // the ratios of the channels make hue and saturation
+        for (int c = 0; c < 3; ++c) // the ratios of the channels determine hue and saturation
             ASSERT_LE(std::abs(result.at(3 * x + c, y) - image.at(3 * x + c, y) * new_v / v), 0.5 + 1e-9);
     });
 }

@@ -1,4 +1,4 @@
-// Stage equalize on the host, run on one picture.
+// Stage equalize on the host, run on one image.
 #pragma once
 
 #include "tests/stages/equalize/equalize_cases.hpp"
@@ -20,13 +20,13 @@ TestImage<T> run_host(const TestImage<T>& image, const EqualizeParams& values, d
     PixelCounts counts;
     TestImage<T> first(shape.width, shape.height, 0, shape.channels);
     stage->run(image.view(), first.view(), {info, counts});
-    stage->run(image.view(), result.view(), {info, counts}); // nothing is left of the run before
+    stage->run(image.view(), result.view(), {info, counts}); // independent of the previous run
     for (int y = 0; y < shape.height; ++y)
         EXPECT_EQ(std::memcmp(&first.at(0, y), &result.at(0, y), shape.row_bytes()), 0);
     return result;
 }
 
-/// Samples that differ by more than `ulps` units in the last place of f32.
+/// Number of samples that differ by more than `ulps` units in the last place of f32.
 template <class T> int differences(const TestImage<T>& a, const TestImage<T>& b, double ulps = 0) {
     int count = 0;
     for (int y = 0; y < a.shape().height; ++y)

@@ -1,7 +1,7 @@
-// Histogram equalisation on the host is what its definition says, to the byte, and what OpenCV and
-// scikit-image make of the same picture.
+// Histogram equalisation on the host matches its definition exactly, and OpenCV and scikit-image on the same
+// image.
 #include "base/parallel.hpp"
-#include "stages/equalize/equalize_map.hpp"
+#include "stages/equalize/equalize.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
 #include "tests/reference/equalize_reference.hpp"
 #include "tests/stages/equalize/equalize_run.hpp"
@@ -21,7 +21,7 @@ template <class T> class Equalize : public testing::Test {};
 using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
 TYPED_TEST_SUITE(Equalize, PixelTypes);
 
-TYPED_TEST(Equalize, IsItsDefinitionForEveryBinCountScalingStrengthAndShape) {
+TYPED_TEST(Equalize, MatchesItsDefinitionForEveryBinCountScalingStrengthAndShape) {
     std::mt19937_64 random = test_random(1);
     for (const EqualizeCase& c : equalize_cases(equalize_full_scales<TypeParam>())) {
         const double full =
@@ -35,7 +35,7 @@ TYPED_TEST(Equalize, IsItsDefinitionForEveryBinCountScalingStrengthAndShape) {
     }
 }
 
-TYPED_TEST(Equalize, ASecondTimeChangesNothingWithABinForEachLevel) {
+TYPED_TEST(Equalize, IsIdempotentWithABinPerLevel) {
     if constexpr (std::is_integral_v<TypeParam>) {
         std::mt19937_64 random = test_random(2);
         for (const int channels : {1, 3})
@@ -50,7 +50,7 @@ TYPED_TEST(Equalize, ASecondTimeChangesNothingWithABinForEachLevel) {
     }
 }
 
-TYPED_TEST(Equalize, AFrameOfOneValueStaysAsItIs) {
+TYPED_TEST(Equalize, AFrameOfOneValueStaysUnchanged) {
     for (const double level : {0.0, 1.0, 77.0, 255.0})
         for (const auto scaling : {Scaling::maxabs, Scaling::minmax})
             for (const int channels : {1, 3}) {
@@ -90,7 +90,7 @@ TYPED_TEST(Equalize, TheWholeRangeIsUsed) { // minmax: darkest to 0, brightest t
 
 // --- the arithmetic, exhaustively ---
 
-TEST(EqualizeMap, EveryByteIsScaledAsTheDivisionSays) {
+TEST(EqualizeMap, EveryByteIsScaledExactly) {
     for (std::uint32_t new_v = 0; new_v < 256; ++new_v)
         for (std::uint32_t v = 0; v < 256; ++v) {
             const float ratio = byte_ratio(new_v, v);
@@ -107,7 +107,7 @@ TEST(EqualizeMap, EveryByteIsScaledAsTheDivisionSays) {
 
 class EqualizeTargets : public EveryInstructionSet {};
 
-TEST_P(EqualizeTargets, EveryByteIsScaledAsTheDivisionSays) {
+TEST_P(EqualizeTargets, EveryByteIsScaledExactly) {
     std::vector<std::uint8_t> rgb; // every R ≤ V
     for (unsigned v = 0; v < 256; ++v)
         for (unsigned channel = 0; channel <= v; ++channel)
@@ -201,9 +201,9 @@ TEST(EqualizeMap, LevelsAreRoundedExactly) {
     }
 }
 
-// --- f32 without numbers, and at its ends ---
+// --- non-finite f32, and limits ---
 
-TEST(EqualizeReal, WhatIsNoNumberStaysAndDoesNotCount) {
+TEST(EqualizeReal, NonFinitePixelsStayAndDoNotCount) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::mt19937_64 random = test_random(9);
     for (const int channels : {1, 3})
@@ -289,7 +289,7 @@ TEST(EqualizeReference, ColourIsHsvThereAndBack) {
     expect_reference(run_host(reference_picture(), {}), kColourMaxabs);
 }
 
-TEST(EqualizeReference, ScikitImageInterpolatesBetweenBinsOfRealNumbers) {
+TEST(EqualizeReference, ScikitImageInterpolatesBetweenBinsOfFloats) {
     const auto grey = reference_grey();
     TestImage<float> real(kEqualizeWidth, kEqualizeHeight);
     std::map<int, int> counts;
@@ -314,7 +314,7 @@ TEST(EqualizeReference, ScikitImageInterpolatesBetweenBinsOfRealNumbers) {
 
 // --- the stage ---
 
-TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
+TEST(EqualizeStage, RefusesValuesOutOfRange) {
     Params params(*find_stage("equalize").table);
     EXPECT_THROW(params.set("bins", std::int64_t{1}), UsageError);
     EXPECT_THROW(params.set("bins", std::int64_t{65537}), UsageError);
@@ -334,7 +334,7 @@ TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
     EXPECT_EQ(find_stage("equalize").quantity(params, {}).name, "intensity");
 }
 
-TEST(EqualizeStage, SaysWhereBinsAreLevels) {
+TEST(EqualizeStage, ReportsWhenBinsAreLevels) {
     Params params(*find_stage("equalize").table);
     const auto stage = find_stage("equalize").make_host(params);
     stage->prepare({10, 10, 1, PixelType::u8});
@@ -343,7 +343,7 @@ TEST(EqualizeStage, SaysWhereBinsAreLevels) {
     EXPECT_EQ(stage->note(), "");
 }
 
-TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
+TEST(EqualizeStage, FreeParametersTakeEffectImmediately) {
     std::mt19937_64 random = test_random(11);
     const auto image = equalize_picture<std::uint16_t>(40, 30, 1, 4095, random);
     Params params(*find_stage("equalize").table);

@@ -1,5 +1,5 @@
-// Stage flow: what a contrast stage gives itself without it; the true index where K² was averaged first; and
-// what it makes of numbers that are no contrast.
+// Stage flow: equals a contrast stage's own flow output; the true index after averaging K²; and invalid
+// contrast values.
 #include "stages/flow/flow.hpp"
 #include "tests/support/executors.hpp"
 #include "tests/support/stage_runner.hpp"
@@ -15,7 +15,7 @@ bool gives_contrast(const ChainStage& stage) {
     return measure == Measure::contrast || measure == Measure::contrast2;
 }
 
-/// f(stage) for every stage of the registry with each of its outputs.
+/// Calls f(stage) for every stage of the registry with each of its outputs.
 template <class F> void for_outputs(F&& f) {
     for (const StageType& type : stage_types()) {
         const ParamDecl* output = type.table->find("output");
@@ -33,7 +33,7 @@ Result computed(Executor& executor, const std::vector<std::string>& chain) {
     std::vector<TestImage<std::uint16_t>> frames;
     for (int i = 0; i < 30; ++i) {
         frames.push_back(uniform_image<std::uint16_t>(67, 41, 0, 4095, random));
-        for (int y = 0; y < 20; ++y) // windows of one value, and of nothing
+        for (int y = 0; y < 20; ++y) // windows of one value, and of zeros
             for (int x = 0; x < 60; ++x)
                 frames.back().at(x, y) = x < 30 ? 0 : 77;
     }
@@ -63,7 +63,7 @@ void expect_rounding_apart(const Result& a, const Result& b) {
 class FlowOn : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Backend, FlowOn, testing::Values("cpu", "cuda"), backend_name);
 
-TEST_P(FlowOn, IsWhatEachContrastStageOfTheRegistryGivesByItself) {
+TEST_P(FlowOn, MatchesTheIndexOfEachContrastStage) {
     int pairs = 0;
     for_outputs([&](const ChainStage& stage) {
         if (!gives_contrast(stage))
@@ -80,7 +80,7 @@ TEST_P(FlowOn, IsWhatEachContrastStageOfTheRegistryGivesByItself) {
                           computed(*executor, {"speckle:output=bfi"}));
 }
 
-TEST_P(FlowOn, TauIsWhatEachContrastStageGivesByItself) {
+TEST_P(FlowOn, MatchesTheTauOfEachContrastStage) {
     for (const char* input : {"contrast", "contrast2"}) {
         const Result two =
             computed(*executor, {std::string("speckle:output=") + input, "flow:output=tau,exposure=3"});
@@ -94,7 +94,7 @@ TEST_P(FlowOn, TauIsWhatEachContrastStageGivesByItself) {
     }
 }
 
-TEST(Flow, AutoRefusesWhatIsNoContrastByWhicheverStage) {
+TEST(Flow, AutoRefusesOtherQuantitiesOfEveryStage) {
     int refused = 0;
     for_outputs([&](const ChainStage& stage) {
         Chain chain;
@@ -124,7 +124,7 @@ TEST(Flow, AutoRefusesWhatIsNoContrastByWhicheverStage) {
     EXPECT_THROW((void)settled(equalised), UsageError) << "ranks of K² are no K²";
 }
 
-TEST(Flow, AutoLooksThroughFiltersAndFollowsAnEdit) {
+TEST(Flow, AutoSeesThroughFiltersAndFollowsEdits) {
     const auto executor = make_host_executor(1);
     std::mt19937_64 random = test_random(32);
     const std::vector<TestImage<std::uint8_t>> frame{uniform_image<std::uint8_t>(33, 21, 10, 200, random)};
@@ -139,7 +139,7 @@ TEST(Flow, AutoLooksThroughFiltersAndFollowsAnEdit) {
     EXPECT_NEAR(at({"speckle:output=contrast2", "average", "flip", "flip", "flow"}) / truth, 1, 6e-7);
 }
 
-/// Speckle that blurs over an exposure has a gamma distribution (Goodman): of shape m, K² is 1/m.
+/// Speckle blurred over an exposure has a gamma distribution (Goodman): with shape m, K² is 1/m.
 std::vector<TestImage<float>> gamma_frames(int count, int side, double shape, std::mt19937_64& random) {
     std::gamma_distribution<double> value(shape, 1000 / shape);
     std::vector<TestImage<float>> frames;
@@ -157,7 +157,7 @@ double mean_of(const Result& result) {
 }
 
 TEST_P(FlowOn, OfAveragedContrastIsTheTrueIndexAndAnAveragedIndexIsNot) {
-    std::mt19937_64 random(33); // fixed: the tolerances are five standard errors of these frames
+    std::mt19937_64 random(33); // constant: the tolerances are five standard errors of these frames
     const double shape = 20;
     const double truth = shape / (2 * 5e-3);
     for (const char* kind : {"window", "exponential"}) {
@@ -179,7 +179,7 @@ TEST_P(FlowOn, OfAveragedContrastIsTheTrueIndexAndAnAveragedIndexIsNot) {
     }
 }
 
-TEST_P(FlowOn, OfNumbersThatAreNoContrast) {
+TEST_P(FlowOn, InvalidContrasts) {
     const std::array<float, 7> samples = {0.25F, 0, -0.0F, std::nanf(""), kInfinity, -0.5F, -kInfinity};
     TestImage<float> image(7, 1);
     std::copy(samples.begin(), samples.end(), &image.at(0, 0));
@@ -205,7 +205,7 @@ TEST_P(FlowOn, OfNumbersThatAreNoContrast) {
     }
 }
 
-TEST(Flow, TheExposureOfTheCameraGoesBeforeItsOwn) {
+TEST(Flow, TheCamerasExposureHasPriority) {
     StageRunner run("flow", {"input=contrast2", "exposure=500"}, {1, 1, 1, PixelType::f32});
     TestImage<float> image(1, 1);
     image.at(0, 0) = 0.5F;

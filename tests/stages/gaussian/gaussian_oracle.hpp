@@ -1,5 +1,5 @@
-// What a Gaussian blur must be, in float64 and by its definition, with no thought of where a line ends: every
-// pixel outside the image is looked up, every tap multiplied. Shared by the tests of host and device.
+// Gaussian blur by definition, in float64, without optimisations: every pixel outside the image is looked up,
+// every tap multiplied. Shared by the tests of host and device.
 #pragma once
 
 #include "stages/gaussian/gaussian.hpp"
@@ -12,7 +12,7 @@
 
 namespace specklescope::test {
 
-/// Rows of samples, channels side by side.
+/// Rows of samples with interleaved channels.
 struct OraclePlane {
     int width = 0, height = 0, channels = 1;
     std::vector<double> values;
@@ -31,7 +31,7 @@ template <class T> OraclePlane oracle_plane(const TestImage<T>& image) {
     return plane;
 }
 
-/// Sample i of the line that a border makes endless; 0 where nothing is.
+/// Sample i of the line extended by the border; 0 outside otherwise.
 inline double oracle_sample(const std::vector<double>& line, int i, Border border) {
     const int from =
         oracle_index(i, static_cast<int>(line.size()), border == Border::crop ? Border::replicate : border);
@@ -51,12 +51,11 @@ inline std::vector<double> oracle_line(const std::vector<double>& line, const st
     return result;
 }
 
-/// Samples beside a line after which nothing is left of Young & van Vliet's response.
+/// Samples next to a line after which Young & van Vliet's response has decayed.
 inline int oracle_recursive_reach(double sigma) { return static_cast<int>(40 * sigma) + 60; }
 
-/// Young & van Vliet's two passes as the paper writes them, u[n] = B·x[n] + b1·u[n−1] + b2·u[n−2] +
-/// b3·u[n−3], long double, over the line extended on both sides; each begins as if its first sample had
-/// always been there.
+/// Young & van Vliet's two passes as in the paper, u[n] = B·x[n] + b1·u[n−1] + b2·u[n−2] + b3·u[n−3], long
+/// double, over the line extended on both sides; each starts as if its first sample had always been there.
 inline std::vector<double> oracle_recursive_line(const std::vector<double>& line, double sigma,
                                                  Border border) {
     const long double s = sigma;
@@ -86,7 +85,7 @@ inline std::vector<double> oracle_recursive_line(const std::vector<double>& line
     return {extended.begin() + reach, extended.begin() + reach + size};
 }
 
-/// What the recursive filter makes of a single 1. Symmetric; index 0 is the middle.
+/// Response of the recursive filter to a single 1. Symmetric; index 0 is the centre.
 inline std::vector<double> oracle_recursive_response(double sigma) {
     const int reach = oracle_recursive_reach(sigma);
     std::vector<double> line(static_cast<std::size_t>(2 * reach + 1));
@@ -95,7 +94,7 @@ inline std::vector<double> oracle_recursive_response(double sigma) {
     return {line.begin() + reach, line.end()};
 }
 
-/// filter(line) along every row, then down every column; omit: over what it makes of ones.
+/// filter(line) along every row, then every column; omit: divided by the result for ones.
 template <class F> OraclePlane oracle_both_ways(OraclePlane plane, bool omit, F&& filter) {
     const auto along = [&](int lines, int size, auto&& sample) {
         const std::vector<double> ones(static_cast<std::size_t>(size), 1.0);
@@ -124,7 +123,7 @@ inline OraclePlane oracle_cropped(const OraclePlane& plane, int margin) {
     return result;
 }
 
-/// Unrounded. `params.method` names direct, recursive or a binomial.
+/// Unrounded. `params.method` is direct, recursive or a binomial.
 inline OraclePlane oracle_gaussian(const OraclePlane& plane, const GaussianParams& params) {
     const bool recursive = params.method == GaussianParams::Method::recursive;
     const std::vector<double> taps = recursive ? std::vector<double>() : oracle_taps(params);

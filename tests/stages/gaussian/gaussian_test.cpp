@@ -1,7 +1,7 @@
-// Gaussian blur on the host is its definition's, on every processor: exact methods to 1e-5 of full scale or
-// the nearest integer, the recursive one as far from a true Gaussian as docs/gaussian.md says and no further.
+// Gaussian blur on the host matches its definition, on every processor: exact methods to 1e-5 of full scale
+// or the nearest integer, the recursive one within the errors given in docs/gaussian.md.
 #include "base/parallel.hpp"
-#include "stages/gaussian/gaussian_host.hpp"
+#include "stages/gaussian/gaussian.hpp"
 #include "tests/reference/gaussian_reference.hpp"
 #include "tests/stages/gaussian/gaussian_oracle.hpp"
 #include "tests/support/instruction_sets.hpp"
@@ -59,15 +59,14 @@ template <class T> TestImage<T> noise(int width, int height, int channels, std::
     return image.fill([&] { return value(random); });
 }
 
-/// f32 1e-5; integers the nearest one, but for what an error before rounding can tip over; a binomial is
-/// exact.
+/// f32 1e-5; integers the nearest one, except where an error before rounding decides; a binomial is exact.
 template <class T> double tolerance(const GaussianParams& params) {
     if (std::is_same_v<T, float>)
         return 1e-5;
     const bool binomial = params.method == Method::binomial3 || params.method == Method::binomial5;
     if (binomial && params.border != Border::omit)
         return 0.5;
-    // Between its passes the recursive filter keeps u8 to 1/256; few taps are summed in fixed point.
+    // Between its passes the recursive filter stores u8 to 1/256; few taps are summed in fixed point.
     double more = 1e-5 * type_full_scale(pixel_type_of<T>());
     if (sizeof(T) == 1)
         more += params.method == Method::recursive ? 1 / 256.0 : gaussian_radius(params) <= 12 ? 0.31 : 0;
@@ -104,7 +103,7 @@ template <class T> void expect_oracle(const TestImage<T>& image, const GaussianP
     expect_plane(image, params, oracle_gaussian(image, params));
 }
 
-TEST(GaussianFixedTaps, AreTheNearestWholeNumbersAndAddUp) {
+TEST(GaussianFixedTaps, AreTheNearestIntegersAndAddUp) {
     for (double sigma = 0.25; sigma <= 3.1; sigma += 0.01) { // radius 1 to kGaussianFixedRadius
         const std::vector<double> taps = gaussian_taps({.sigma = sigma, .method = Method::direct});
         const std::vector<std::int16_t> fixed = gaussian_fixed_taps(taps);
@@ -147,7 +146,7 @@ template <class T> struct Case {
     OraclePlane expected;
 };
 
-/// The same for every processor: the definition takes longer than the filters.
+/// Shared by all processors: the definition takes longer than the filters.
 template <class T> const std::vector<Case<T>>& cases() {
     static const std::vector<Case<T>> list = [] {
         std::mt19937_64 random = test_random(sizeof(T));
@@ -289,7 +288,7 @@ TEST(Gaussian, RecursiveIsAsCloseToAGaussianAsStated) {
     }
 }
 
-TEST(Gaussian, AutoSaysWhatItTook) {
+TEST(Gaussian, AutoReportsItsChoice) {
     const Shape shape{640, 480, 3, PixelType::u8};
     const auto note = [&](const GaussianParams& params) {
         const std::unique_ptr<HostStage> stage = make_stage(params);
@@ -304,9 +303,9 @@ TEST(Gaussian, AutoSaysWhatItTook) {
     EXPECT_EQ(note({20, Method::binomial3, 0, {}}), "binomial3");
 }
 
-/// The rules measured: docs/gaussian.md has the host's, by sigma; on a GPU small images never pay for the
-/// passes of the recursive filter, and radii up to 8 never.
-TEST(Gaussian, AutoTakesWhatIsFasterOnItsBackend) {
+/// The measured rules: docs/gaussian.md has the host's, by sigma; on a GPU the recursive filter never pays
+/// off for small images, nor for radii up to 8.
+TEST(Gaussian, AutoChoosesTheFasterMethodPerBackend) {
     const auto takes = [](double sigma, PixelType type, int side, Space space) {
         return gaussian_method({sigma, Method::automatic, 0, {}}, {side, side, 1, type}, space);
     };
@@ -331,7 +330,7 @@ void expect_refused(const GaussianParams& params, const Shape& shape, const std:
     }
 }
 
-TEST(Gaussian, RefusesWhatCannotBe) {
+TEST(Gaussian, RefusesInvalidParameters) {
     const Shape shape{20, 30, 1, PixelType::u8};
     expect_refused({0.4, Method::recursive, 0, {}}, shape, "allowed: from 0.5 px");
     expect_refused({2, Method::direct, 10, Border::crop}, shape, "up to 9 px");
@@ -340,7 +339,7 @@ TEST(Gaussian, RefusesWhatCannotBe) {
     EXPECT_NO_THROW(make_stage({2, Method::direct, 1000, Border::wrap})->prepare(shape));
 }
 
-TEST(Gaussian, ShowsOnlyWhatApplies) {
+TEST(Gaussian, ShowsOnlyParametersWithEffect) {
     Params params(*find_stage("gaussian").table);
     const auto visible = [&](const char* name) {
         return params.visible(find_stage("gaussian").table->at(name));

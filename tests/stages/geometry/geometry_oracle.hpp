@@ -1,4 +1,4 @@
-// Geometry written down pixel by pixel, for the tests of host and device.
+// Geometry pixel by pixel, for the tests of host and device.
 #pragma once
 
 #include "stages/geometry/geometry.hpp"
@@ -57,7 +57,7 @@ template <class T> TestImage<T> oracle_nearest(const TestImage<T>& in, int facto
                  [&](int x, int y) { return std::pair(x * factor, y * factor); });
 }
 
-/// Integers in long double, where nothing is rounded but the last step; f32 columns first.
+/// Integers in long double, where only the last step is rounded; f32 columns first.
 template <class T> TestImage<T> oracle_mean(const TestImage<T>& in, int factor) {
     const int channels = in.shape().channels;
     TestImage<T> out(in.shape().width / factor, in.shape().height / factor, 5, channels);

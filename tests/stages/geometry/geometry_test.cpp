@@ -18,7 +18,7 @@ template <class T> TestImage<T> run_stage(const TestImage<T>& image, const std::
     const Shape shape = stage->prepare(image.shape());
     TestImage<T> output(shape.width, shape.height, 5, shape.channels);
     const int end = shape.width * shape.channels;
-    for (int y = 0; y + 1 < shape.height; ++y) // what lies between the rows of the output is nobody's
+    for (int y = 0; y + 1 < shape.height; ++y) // padding of the output must not change
         for (int x = end; x < end + 5 * shape.channels; ++x)
             output.at(x, y) = T{77};
     PixelCounts counts;
@@ -121,7 +121,7 @@ TEST(Downsample, RoundsTiesToEvenAndReachesFullScale) {
     EXPECT_EQ(mean.at(3, 0), 65535);
 }
 
-/// Every sum that can come up near a tie, for every block: the quotient in f32 is rounded as the exact one.
+/// Every possible sum near a tie, for every block: the f32 quotient is rounded like the exact one.
 TEST(Downsample, MeanIsExactForEverySum) {
     for (int factor = 2; factor <= 16; ++factor) {
         const int count = factor * factor;
@@ -142,7 +142,7 @@ template <class T> class Geometry : public testing::Test {};
 using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
 TYPED_TEST_SUITE(Geometry, PixelTypes);
 
-TYPED_TEST(Geometry, CropTakesTheRectangle) {
+TYPED_TEST(Geometry, CropKeepsTheRectangle) {
     for (const int channels : {1, 3}) {
         const TestImage<TypeParam> image = geometry_image<TypeParam>(67, 41, channels, 3);
         EXPECT_EQ(differing(run_stage(image, "crop"), image), 0);
@@ -177,8 +177,8 @@ TEST(Geometry, RowsLongerThanABandOfBytes) {
     EXPECT_EQ(differing(run_stage(image, "flip:direction=both"), oracle_flip(image, true, true)), 0);
 }
 
-/// A pixel that only goes elsewhere is the same on every device; a mean is rounded from an exact sum.
-TEST(Geometry, HostAndDeviceMayDifferInNothing) {
+/// Moved pixels are equal on every device; a mean is rounded from an exact sum.
+TEST(Geometry, ToleranceIsZero) {
     int moving = 0;
     for (const StageType& type : stage_types())
         if (type.moves_pixels) {
@@ -188,7 +188,7 @@ TEST(Geometry, HostAndDeviceMayDifferInNothing) {
     EXPECT_EQ(moving, 4) << "crop, flip, rotate90, downsample";
 }
 
-TEST(GeometryErrors, SayWhatIsAllowed) {
+TEST(GeometryErrors, NameWhatIsAllowed) {
     const Shape shape{640, 480, 1, PixelType::u8};
     EXPECT_EQ(message_of("crop:x=640", shape),
               "stage crop: x = 640 leaves the image of 640×480 pixels; allowed: up to 639.");

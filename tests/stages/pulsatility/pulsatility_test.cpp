@@ -1,4 +1,4 @@
-// Pulsatility on the host is that of the frames stored beside it, beat after beat.
+// Pulsatility on the host matches the stored frames, beat by beat.
 #include "tests/support/images.hpp"
 #include "tests/support/stage_runner.hpp"
 
@@ -15,7 +15,7 @@ namespace specklescope::test::pulsatility_test {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
-/// (max − min)/mean of those with a number; undefined with an infinite one, or without any.
+/// (max − min)/mean of the defined samples; undefined with an infinite one, or without any.
 double index_of(const std::vector<double>& beat) {
     std::vector<double> defined;
     for (const double v : beat)
@@ -29,13 +29,13 @@ double index_of(const std::vector<double>& beat) {
     long double sum = 0;
     for (const double v : defined)
         sum += v;
-    if (sum <= 0) // (max − min)/mean has no meaning there
+    if (sum <= 0) // (max − min)/mean is undefined there
         return kNan;
     return static_cast<double>((defined.back() - defined.front()) /
                                (sum / static_cast<long double>(defined.size())));
 }
 
-/// The mean over beats, and that of its terms' magnitudes: floats of either sign may cancel in the first.
+/// The mean over beats, and the mean of absolute values: values of either sign may cancel in the first.
 struct Wanted {
     double index = kNan, magnitude = kNan;
 };
@@ -85,14 +85,14 @@ template <class T, class Make> void expect_stream(std::size_t frames, std::size_
         ASSERT_EQ(run.counts, expected) << t;
         ASSERT_EQ(run.held(), static_cast<int>(std::min(t + 1, frames * beats)));
         const TestImage<float> before = run.output;
-        run.run(make(), true); // shows what it holds
+        run.run(make(), true); // shows its present result
         for (int x = 0; x < kWidth; ++x)
             ASSERT_TRUE(run.output.at(x, 2) == before.at(x, 2) ||
                         (std::isnan(before.at(x, 2)) && std::isnan(run.output.at(x, 2))));
     }
 }
 
-TEST(Pulsatility, IsThatOfTheStoredFramesForEveryType) {
+TEST(Pulsatility, MatchesTheStoredFramesForEveryType) {
     auto random = test_random(15501);
     for (const auto& [frames, beats] :
          std::vector<std::pair<std::size_t, std::size_t>>{{2, 1}, {2, 3}, {7, 2}, {25, 3}}) {
@@ -115,7 +115,7 @@ TEST(Pulsatility, IsThatOfTheStoredFramesForEveryType) {
     }
 }
 
-/// 1 + a·cos: (max − min)/mean is 2a wherever a beat begins.
+/// 1 + a·cos: (max − min)/mean is 2a for any start of a beat.
 TEST(Pulsatility, OfAKnownWaveIsItsDepth) {
     constexpr int kFrames = 40;
     StageRunner run("pulsatility", {"frames=40", "beats=2"}, {16, 3, 1, PixelType::f32});
@@ -153,7 +153,7 @@ TEST(Pulsatility, ForgetsEverythingOnReset) {
     }
 }
 
-TEST(Pulsatility, SaysWhatItHoldsAndWhatDoesNotFit) {
+TEST(Pulsatility, ReportsItsMemoryAndWhatDoesNotFit) {
     StageRunner run("pulsatility", {"frames=60", "beats=3"}, {1000, 1000, 1, PixelType::f32});
     EXPECT_EQ(run.stage().note(), "3 beats, 34 MB");
     const HistoryBytes bytes{.frame = 1000, .other = 500, .parameter = "beats"};

@@ -1,4 +1,4 @@
-// The host's speckle stage run on a picture and held against the oracle.
+// Runs the host's speckle stage and compares it with the oracle.
 #pragma once
 
 #include "tests/support/oracle.hpp"
@@ -29,7 +29,7 @@ HostResult run_host(const TestImage<T>& image, const SpeckleParams& values, cons
     const Shape shape = stage->prepare(image.shape());
     HostResult result{TestImage<float>(shape.width, shape.height, 5), {}};
     constexpr float kUntouched = -77;
-    for (int y = 0; y + 1 < shape.height; ++y) // what lies between the rows of the output is nobody's
+    for (int y = 0; y + 1 < shape.height; ++y) // padding of the output must not change
         for (int x = shape.width; x < shape.width + 5; ++x)
             result.image.at(x, y) = kUntouched;
     stage->run(image.view(), result.image.view(), {info, result.counts});
@@ -39,7 +39,7 @@ HostResult run_host(const TestImage<T>& image, const SpeckleParams& values, cons
     return result;
 }
 
-/// The largest error of K against the oracle must be within 1e-6, and the counts equal.
+/// The error of K relative to the oracle must be within 1e-6, and the counts equal.
 template <class T> void expect_result(const TestImage<T>& image, const SpeckleParams& params,
                                       const FrameInfo& info, const OracleResult& expected) {
     const HostResult result = run_host(image, params, info);

@@ -1,5 +1,4 @@
-// Speckle contrast on the host is what docs/science.md's formulas say, to 1e-6 of K, on every instruction
-// set.
+// Speckle contrast on the host matches docs/science.md's formulas to 1e-6 of K, on every instruction set.
 #include "tests/stages/speckle/speckle_expect.hpp"
 #include "tests/support/instruction_sets.hpp"
 
@@ -74,7 +73,7 @@ TEST_P(SpeckleTargets, ExtremesOfEveryType) { // the largest sums, and windows o
     }
 }
 
-TEST_P(SpeckleTargets, UndefinedPixelsBesideOthers) { // a black half, a flat half, speckle between
+TEST_P(SpeckleTargets, UndefinedPixelsNextToOthers) { // a black half, a flat half, speckle between
     std::mt19937_64 random = test_random(5);
     std::uniform_int_distribution<int> value(0, 200);
     const auto fill = [&]<class T>(TestImage<T> image) {
@@ -101,7 +100,7 @@ TEST_P(SpeckleTargets, WideImagesAreCutIntoTiles) {
     expect_oracle(uniform_image<float>(1600, 8, 0, 1, random), params);
 }
 
-// The address sanitizer sees a tile that is wider than its memory.
+// The address sanitizer detects a tile wider than its memory.
 TEST_P(SpeckleTargets, NoTileIsWiderThanItsSums) {
     std::mt19937_64 random = test_random(7);
     for (const int radius : {1, 2, 7, 15}) {

@@ -1,5 +1,5 @@
-// Speckle contrast on the host is what docs/science.md's formulas say, to 1e-6 of K: awkward pictures and
-// edits, beside values from elsewhere.
+// Speckle contrast on the host matches docs/science.md's formulas to 1e-6 of K: unusual images and edits, and
+// values from other sources.
 #include "base/parallel.hpp"
 #include "tests/reference/speckle_reference.hpp"
 #include "tests/stages/speckle/speckle_expect.hpp"
@@ -39,7 +39,7 @@ TEST(Speckle, RadiusMustFitTheImage) {
               (Shape{2, 1, 1, PixelType::f32}));
 }
 
-/// The largest radius that the refusal names is taken, and the next is not.
+/// The largest radius named by the refusal is accepted, the next is not.
 TEST(Speckle, ARefusalNamesTheLargestRadius) {
     for (const char* border : {"crop", "replicate"})
         for (int side = 3; side <= 12; ++side) {
@@ -82,7 +82,7 @@ TEST(Speckle, AgreesWithScipy) {
     }
 }
 
-TEST(Speckle, HighDynamicRange) { // neighbouring windows of 1e-3 and of 1e6 do not disturb each other
+TEST(Speckle, HighDynamicRange) { // neighbouring windows of 1e-3 and of 1e6 do not affect each other
     std::mt19937_64 random = test_random(8);
     std::uniform_real_distribution<double> decade(-3, 6);
     std::uniform_real_distribution<double> part(0.9, 1.1);
@@ -108,8 +108,8 @@ TEST(Speckle, FloatsThatDifferInTheirLastBit) { // K of 1e-8 is still K, and a f
             expect_oracle(image, with(radius, Output::contrast, border));
 }
 
-/// One in the middle of a row, and of a column, which no window at the edges holds.
-TEST(Speckle, AHugeSampleDisturbsItsOwnWindowsAlone) {
+/// In the middle of a row and of a column, outside all windows at the edges.
+TEST(Speckle, AHugeSampleAffectsOnlyItsWindows) {
     std::mt19937_64 random = test_random(14);
     TestImage<float> image = uniform_image<float>(61, 43, 1, 2, random);
     TestImage<float> flat = TestImage<float>(61, 43).fill([] { return 1234.567F; });
@@ -123,7 +123,7 @@ TEST(Speckle, AHugeSampleDisturbsItsOwnWindowsAlone) {
         }
 }
 
-/// K = s/⟨I⟩ has no meaning where the mean is not above 0, at the edges as everywhere.
+/// K = s/⟨I⟩ is undefined for a mean not above 0, at the edges as everywhere.
 TEST(Speckle, negative_images_are_undefined) {
     std::mt19937_64 random = test_random(15);
     TestImage<float> image = uniform_image<float>(40, 30, 1, 2, random);
@@ -205,7 +205,8 @@ TEST(Speckle, SaturatedWindowsAreCounted) {
             twelve.full_scale = 4095;
             expect_oracle(image(TestImage<std::uint16_t>(120, 90, 3), 4095), params, twelve);
             expect_oracle(image(TestImage<std::uint16_t>(120, 90, 3), 65535), params);
-            expect_oracle(image(TestImage<std::uint16_t>(120, 90, 3), 4095), params); // 4095 of 65535: none
+            // 4095 of 65535: none saturated
+            expect_oracle(image(TestImage<std::uint16_t>(120, 90, 3), 4095), params);
             expect_oracle(image(TestImage<std::uint8_t>(120, 90, 3), 255), params);
             expect_oracle(image(TestImage<float>(120, 90, 3), 4095), params, twelve);
             expect_oracle(image(TestImage<float>(120, 90, 3), 4095), params);
@@ -215,8 +216,8 @@ TEST(Speckle, SaturatedWindowsAreCounted) {
     EXPECT_EQ(run_host(one, with(3, Output::contrast, Border::replicate)).counts.saturated, 16U);
 }
 
-/// Bands are of any height: the result must not depend on how many there are.
-TEST(Speckle, SamplesAboveTheFullScaleOfTheCamera) { // which said how large sums can become
+/// The result must not depend on the number of bands.
+TEST(Speckle, SamplesAboveTheFullScaleOfTheCamera) { // full scale limits how large sums can become
     std::mt19937_64 random = test_random(12);
     FrameInfo twelve;
     twelve.full_scale = 4095;
@@ -234,15 +235,15 @@ TEST(Speckle, SamplesAboveTheFullScaleOfTheCamera) { // which said how large sum
     }
 }
 
-/// Sums of squares in 32 bits hold full scales up to a limit; on either side of it, windows of extremes are
-/// exact.
+/// Sums of squares in 32 bits are used for full scales up to a limit; on both sides of it, windows of
+/// extremes are exact.
 TEST(Speckle, AtTheLimitOfNarrowSums) {
     std::mt19937_64 random = test_random(13);
     std::bernoulli_distribution rare(0.01);
     FrameInfo info;
     for (const int radius : {5, 15}) {
         const double samples = std::pow(2.0 * radius + 1, 2);
-        const int largest = static_cast<int>(std::sqrt(4294967295.0 / samples)); // distance from the middle
+        const int largest = static_cast<int>(std::sqrt(4294967295.0 / samples)); // distance from the centre
         for (int full = 2 * largest - 2; full <= 2 * largest + 3; ++full)
             for (const bool dark : {true, false}) {
                 info.full_scale = full;
@@ -260,7 +261,7 @@ TEST(Speckle, AContrastHasNoFullScale) {
     EXPECT_EQ(info.full_scale, 0);
 }
 
-TEST(Speckle, AFullScaleBeyondThePixelTypeIsThatOfTheType) {
+TEST(Speckle, AFullScaleBeyondThePixelTypeIsClamped) {
     std::mt19937_64 random = test_random(12);
     FrameInfo info;
     for (const double full : {65536.0, 3e6, 4e9})
@@ -371,7 +372,7 @@ TEST(Speckle, ReferenceValuesOfTheRatCortex) {
         std::sort(values.begin(), values.end());
         const std::size_t half = values.size() / 2;
         const double median = values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-        constexpr double kPrinted = 6e-7; // half of the last digit printed, and float32
+        constexpr double kPrinted = 6e-7; // half of the last printed digit, and float32
         EXPECT_NEAR(sum / static_cast<double>(values.size()), row.mean, kPrinted);
         EXPECT_NEAR(median, row.median, kPrinted);
         EXPECT_NEAR(values.front(), row.min, kPrinted);

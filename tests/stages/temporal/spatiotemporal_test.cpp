@@ -1,4 +1,4 @@
-// Contrast over (2w+1)²·n samples on the host is that of the frames stored beside it, on every processor.
+// Contrast over (2w+1)²·n samples on the host matches the stored frames, on every processor.
 #include "base/error.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
 #include "tests/support/instruction_sets.hpp"
@@ -50,7 +50,7 @@ void expect_window(const StageRunner& run, const std::deque<TestImage<T>>& frame
     EXPECT_EQ(run.counts, expected) << run.counts.saturated << ", expected " << expected.saturated;
 }
 
-/// `count` frames from make(t), all looked at.
+/// `count` frames from make(t), all compared.
 template <class T, class Make> void expect_stream(const Case& c, int count, Make&& make) {
     TestImage<T> frame = make(0);
     StageRunner run("spatiotemporal",
@@ -132,7 +132,7 @@ TEST(Spatiotemporal, MomentsOfTheLargestWindow) { // 961·500 samples: N·ΣI² 
     const std::uint32_t n = 961 * 500;
     for (const std::uint64_t low :
          {std::uint64_t{0}, std::uint64_t{1}, n / std::uint64_t{3}, std::uint64_t{n}}) {
-        const std::uint64_t high = n - low; // so many at 65535, the others at 65000
+        const std::uint64_t high = n - low; // this number at 65535, the others at 65000
         const std::uint64_t s = high * 65535 + low * 65000;
         const std::uint64_t q = high * 65535 * 65535 + low * 65000 * 65000;
         const WindowMoments moments = window_moments(s, q, n, 1.0F / static_cast<float>(n));

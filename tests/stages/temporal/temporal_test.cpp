@@ -1,5 +1,5 @@
-// Temporal contrast on the host is that of the frames stored beside it, after ten frames and after thousands,
-// on every processor.
+// Temporal contrast on the host matches the stored frames, after ten frames and after thousands, on every
+// processor.
 #include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "stages/history.hpp"
@@ -15,7 +15,7 @@ namespace specklescope::test::temporal_test {
 
 constexpr double kExposure = 0.01; // the parameter's default, s
 
-/// The result in `run` against the frames in `window`: 1e-6 of K, and the same counts.
+/// Compares the result in `run` with the frames in `window`: 1e-6 of K, and equal counts.
 template <class T> void expect_temporal(StageRunner& run, const LastFrames<T>& window, ContrastOutput output,
                                         double threshold, const std::string& where) {
     PixelCounts expected;
@@ -39,7 +39,7 @@ template <class T> void expect_temporal(StageRunner& run, const LastFrames<T>& w
 
 constexpr double kNoThreshold = std::numeric_limits<double>::quiet_NaN();
 
-/// `count` frames from make(), looked at after every frame below 40 and after each `step`-th.
+/// `count` frames from make(), compared after every frame below 40 and after each `step`-th.
 template <class T, class Make>
 void expect_stream(int frames, int count, int step, ContrastOutput output, double threshold, Make&& make) {
     const std::vector<std::string> names = contrast_output_names();
@@ -102,7 +102,7 @@ TEST_P(TemporalTargets, ThousandsOfFramesDoNotDrift) {
     });
 }
 
-TEST_P(TemporalTargets, RealsForgetWhatWasLarge) { // steps of the level, and outliers of any size
+TEST_P(TemporalTargets, FloatsForgetLargeSamples) { // steps of the level, and outliers of any size
     std::mt19937_64 random = test_random(4);
     std::uniform_int_distribution<int> exponent(-20, 15);
     double level = 1;
@@ -177,7 +177,7 @@ TEST(Temporal, SaturationLastsAsLongAsTheSampleIsInTheWindow) {
     }
 }
 
-TEST(Temporal, TheSameFrameAgainIsNotTakenInTwice) {
+TEST(Temporal, ARepeatedFrameIsNotAddedTwice) {
     std::mt19937_64 random = test_random(7);
     StageRunner run("temporal", {"frames=5"}, {8, 3, 1, PixelType::u8});
     LastFrames<std::uint8_t> window(5);
@@ -185,7 +185,7 @@ TEST(Temporal, TheSameFrameAgainIsNotTakenInTwice) {
         const TestImage<std::uint8_t> frame = uniform_image<std::uint8_t>(8, 3, 0, 200, random);
         window.add(frame);
         run.set({"frames=5", "output=sfi"});
-        run.run(frame, t == 0); // the very first is taken in even so: nothing is held
+        run.run(frame, t == 0); // the first frame is added even so: the window is empty
         run.set({"frames=5", "output=tau"});
         run.run(frame, true);
         EXPECT_EQ(run.held(), window.held());
@@ -226,7 +226,7 @@ TEST(Temporal, TheCamerasExposureCounts) {
     EXPECT_NEAR(tau(8) / tau(std::nan("")), 2, 1e-6);
 }
 
-TEST(Temporal, RefusesWhatDoesNotFitAndNamesWhatDoes) {
+TEST(Temporal, RefusesWhatDoesNotFitAndNamesTheLimit) {
     const HistoryBytes bytes{.frame = 1'000'000'000, .other = 500'000'000};
     check_history("stage temporal", "this computer", 4, bytes, 4'500'000'000);
     try {

@@ -1,4 +1,4 @@
-// The power law against its formula in long double, at every level and over the range of f32.
+// The power law compared with its formula in long double, at every level and over the range of f32.
 #include "stages/tone/gamma.hpp"
 #include "tests/support/random.hpp"
 
@@ -50,7 +50,7 @@ TEST(Gamma, EveryLevelIsTheNearestToTheFormula) {
         expect_levels<std::uint8_t>(gamma, 0);
         expect_levels<std::uint16_t>(gamma, 0);
         expect_levels<std::uint16_t>(gamma,
-                                     4095); // what is brighter than a camera can be is cut at the type's end
+                                     4095); // samples above full scale are clamped to the type's maximum
     }
 }
 
@@ -64,7 +64,7 @@ TEST(Gamma, RealSamplesKeepTheirSign) {
                 std::uniform_real_distribution<double> value(-1.2 * scale, 1.2 * scale);
                 image.fill([&] { return value(random); });
                 const TestImage<float> output = run_gamma(image, gamma, full);
-                // The power is taken of v over full scale: below the normal numbers it has fewer digits.
+                // The power is taken of v over full scale: subnormal numbers have fewer digits.
                 const double smallest = std::numeric_limits<float>::denorm_min() * scale;
                 for (int y = 0; y < 23; ++y)
                     for (int x = 0; x < 41 * channels; ++x) {
@@ -112,7 +112,7 @@ TEST(Gamma, AFreeEditAndAnotherFullScaleTakeEffectOnTheNextFrame) {
     EXPECT_EQ(result(16384), 64);
 }
 
-TEST(Gamma, OfOneIsLeftOutAndKeepsTheMeaning) {
+TEST(Gamma, OfOneIsSkippedAndKeepsTheQuantity) {
     const StageType& type = find_stage("gamma");
     const Quantity flow{"speckle flow index", "SFI", "1/s"};
     EXPECT_TRUE(type.passes(gamma_params(1)));

@@ -1,0 +1,211 @@
+#include "sources/files/raw_file.hpp"
+
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "sources/playback_clock.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace specklescope {
+
+void RawStream::open(const std::string& path) {
+    close();
+    path_ = path;
+    file_ = open_input(path, Pipes::taken);
+    regular_ = std::filesystem::is_regular_file(path);
+}
+
+void RawStream::close() {
+    file_.reset();
+    begun_.clear();
+    regular_ = false;
+}
+
+int RawStream::descriptor() const { return ::fileno(file_.get()); }
+
+std::uint64_t RawStream::size() const {
+    struct stat now {};
+    return regular_ && file_ && ::fstat(descriptor(), &now) == 0 ? static_cast<std::uint64_t>(now.st_size)
+                                                                 : 0;
+}
+
+bool RawStream::seek(std::uint64_t byte) {
+    begun_.clear();
+    return ::lseek(descriptor(), static_cast<off_t>(byte), SEEK_SET) >= 0;
+}
+
+/// True if data or the end arrive before this time. Throws Cancelled.
+bool RawStream::comes_before(SteadyClock::time_point end) const {
+    constexpr std::chrono::milliseconds kLook(50);
+    if (regular_)
+        return true;
+    work_goes_on("waiting for the rest of what comes out of the pipe '" + path_ + "'");
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now());
+    pollfd writer{descriptor(), POLLIN, 0};
+    return left.count() > 0 && ::poll(&writer, 1, static_cast<int>(std::min(left, kLook).count())) > 0;
+}
+
+/// Reads the available bytes, at most `most`; 0 at the end.
+std::size_t RawStream::read_some(std::byte* to, std::size_t most) const {
+    ssize_t got = 0;
+    do
+        got = ::read(descriptor(), to, most);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
+                       "."); // NOLINT(concurrency-mt-unsafe)
+    return static_cast<std::size_t>(got);
+}
+
+void RawStream::skip_header(std::size_t bytes) {
+    std::array<std::byte, 4096> scratch{};
+    while (bytes > 0) {
+        if (!comes_before(SteadyClock::time_point::max()))
+            continue;
+        const std::size_t got = read_some(scratch.data(), std::min(bytes, scratch.size()));
+        if (got == 0)
+            throw RunError("'" + path_ + "' ends within its header.");
+        bytes -= got;
+    }
+}
+
+std::optional<std::size_t> RawStream::read(std::span<std::byte> to) {
+    constexpr std::chrono::milliseconds kPatience(100); // like Source::next()
+    const auto end = SteadyClock::now() + kPatience;
+    std::copy(begun_.begin(), begun_.end(), to.begin());
+    std::size_t total = begun_.size();
+    while (total < to.size()) {
+        if (!comes_before(end)) {
+            if (SteadyClock::now() < end)
+                continue;
+            begun_.assign(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(total));
+            return std::nullopt;
+        }
+        const std::size_t got = read_some(to.data() + total, to.size() - total);
+        if (got == 0)
+            break;
+        total += got;
+    }
+    begun_.clear();
+    return total;
+}
+
+std::optional<std::size_t> RawStream::read(HostView view) {
+    // Reads everything to the beginning of the slot, then moves each row to its place, the last one first:
+    // faster than a call per row.
+    const std::size_t row = view.shape.row_bytes();
+    const std::optional<std::size_t> total = read(std::span(view.data, view.shape.bytes()));
+    if (total)
+        for (int y = view.shape.height - 1; y > 0 && view.pitch != row; --y)
+            std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
+    return total;
+}
+
+namespace {
+
+struct Line {
+    std::string text;
+    bool whole = false; ///< it has a line end
+};
+
+/// The next line; lines longer than ours are truncated, so they are no valid JSON.
+Line next_line(std::ifstream& file) {
+    constexpr std::size_t kMost = std::size_t{1} << 20;
+    Line line;
+    int c = file.get();
+    for (; c != std::ifstream::traits_type::eof() && c != '\n' && line.text.size() < kMost; c = file.get())
+        line.text += static_cast<char>(c);
+    line.whole = c != std::ifstream::traits_type::eof();
+    return line;
+}
+
+} // namespace
+
+bool RawSidecar::open(const std::string& raw_path) {
+    close();
+    const std::string beside = raw_path + ".jsonl";
+    std::error_code none;
+    if (std::filesystem::is_regular_file(beside, none)) // a pipe would block
+        file_.open(beside, std::ios::binary);
+    if (file_.is_open() && text_.begin(next_line(file_).text)) {
+        next_line_ = file_.tellg();
+        return true;
+    }
+    close();
+    return false;
+}
+
+const Recorded& RawSidecar::next() {
+    if (file_.is_open())
+        text_.next(line(next_++)); // an incomplete last line of a killed program is no JSON
+    return text_.now();
+}
+
+void RawSidecar::seek(std::uint64_t frame) { next_ = frame; }
+
+/// Line of this frame; searched again each time, since lines may be written after their frames.
+std::string RawSidecar::line(std::uint64_t frame) {
+    std::string last;
+    while (lines_.size() <= frame) {
+        seek_file(next_line_);
+        Line next = next_line(file_);
+        if (!next.whole)
+            return lines_.size() == frame ? next.text : "";
+        lines_.push_back(next_line_);
+        here_ = next_line_ = file_.tellg();
+        last = std::move(next.text);
+    }
+    if (frame + 1 == lines_.size() && !last.empty())
+        return last;
+    seek_file(lines_[static_cast<std::size_t>(frame)]);
+    last = next_line(file_).text;
+    here_ = file_.tellg();
+    return last;
+}
+
+void RawSidecar::seek_file(std::streamoff offset) {
+    if (here_ == offset && file_.good())
+        return;
+    file_.clear();
+    file_.seekg(offset);
+    here_ = offset;
+}
+
+double RawSidecar::measure_rate(const std::string& raw_path) const {
+    constexpr std::size_t kLooked = 33; // frames
+    if (text_.now().rate > 0)
+        return text_.now().rate;
+    RawSidecar ahead;
+    std::vector<std::int64_t> times;
+    for (bool more = ahead.open(raw_path); more && times.size() < kLooked;) {
+        const std::optional<std::int64_t> time = ahead.next().capture_ns;
+        more = time.has_value();
+        if (more)
+            times.push_back(*time);
+    }
+    return rate_of(times);
+}
+
+std::optional<std::uint64_t> RawSidecar::frame_at(const std::string& raw_path, double seconds,
+                                                  std::uint64_t frames) const {
+    RawSidecar ahead;
+    if (!is_open() || !ahead.open(raw_path))
+        return std::nullopt;
+    TimeSearch search(seconds);
+    for (std::uint64_t i = 0; i < frames && search.add(ahead.next().capture_ns); ++i)
+        work_goes_on("looking for a time in '" + raw_path + "'");
+    return search.frame();
+}
+
+} // namespace specklescope

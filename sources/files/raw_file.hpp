@@ -1,0 +1,79 @@
+// Bytes and metadata of headerless files.
+#pragma once
+
+#include "files/input_file.hpp"
+#include "files/recorded.hpp"
+#include "pipeline/frame.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+/// One thread only. Throws RunError naming the path, and Cancelled while waiting for a pipe.
+class RawStream {
+public:
+    void open(const std::string& path);
+    void close();
+    explicit operator bool() const { return file_ != nullptr; }
+    bool regular() const { return regular_; } ///< a file, not a pipe
+    /// Size of the open file, whose name may refer to another file by now; 0 for a pipe.
+    std::uint64_t size() const;
+    /// False if it cannot seek there. Discards a partial frame.
+    bool seek(std::uint64_t byte);
+    /// Waits for the bytes.
+    void skip_header(std::size_t bytes);
+    /// Bytes read: a frame, 0 at the end, fewer if the last frame is truncated. Nothing while a pipe's writer
+    /// pauses; a partial frame is kept.
+    std::optional<std::size_t> read(HostView view);
+    std::optional<std::size_t> read(std::span<std::byte> frame); ///< rows without padding
+
+private:
+    int descriptor() const;
+    bool comes_before(SteadyClock::time_point end) const;
+    std::size_t read_some(std::byte* to, std::size_t most) const;
+
+    std::string path_;
+    InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal
+    std::vector<std::byte> begun_; ///< partial frame from a pipe
+    bool regular_ = false;
+};
+
+// Metadata of a headerless file, from a JSON file next to it.
+
+/// NAME.raw.jsonl next to a recording NAME.raw: a line of JSON for the file, then one per frame.
+class RawSidecar {
+public:
+    /// False if there is none, or if it was not written by this program. Starts at the first frame.
+    bool open(const std::string& raw_path);
+    void close() { *this = RawSidecar{}; }
+    bool is_open() const { return file_.is_open(); }
+    const RecordedText& file() const { return text_; }
+    /// Metadata of the next frame; unknown after the last line.
+    const Recorded& next();
+    /// Sets the next frame, from 0.
+    void seek(std::uint64_t frame);
+    /// Rate of the file, or of its first frames; reads ahead. 0: unknown.
+    double measure_rate(const std::string& raw_path) const;
+    /// Source::frame_at() for a file with `frames` frames; reads ahead.
+    std::optional<std::uint64_t> frame_at(const std::string& raw_path, double seconds,
+                                          std::uint64_t frames) const;
+
+private:
+    std::string line(std::uint64_t frame);
+    void seek_file(std::streamoff offset);
+
+    std::ifstream file_;
+    RecordedText text_;
+    std::vector<std::streamoff> lines_; ///< offsets of the complete lines of frames
+    std::streamoff next_line_ = 0;      ///< offset of the next of these lines
+    std::streamoff here_ = -1;          ///< current read position
+    std::uint64_t next_ = 0;            ///< frame
+};
+
+} // namespace specklescope
