@@ -217,6 +217,8 @@ private:
                                                             .in_flight = kFramesInFlight,
                                                             .results = !result_pool_},
                                                  plan_.get());
+        if (agree_ && plan_ && plan_->input == input)
+            agree_(next->output);
         std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
             next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
         compute_.synchronize(); // memory of replaced stages and images is freed with the old plan

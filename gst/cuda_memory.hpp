@@ -2,7 +2,7 @@
 // contexts.
 #pragma once
 
-#include "gst/edited_chain.hpp"
+#include "gst/edited.hpp"
 #include "gst/owners.hpp"
 
 #include <string>

@@ -1,8 +1,8 @@
 #include "gst/element.hpp"
 
-#include "gst/allocation.hpp"
 #include "gst/cuda_library.hpp"
 #include "gst/negotiation.hpp"
+#include "gst/pool.hpp"
 #include "gst/result_meta.hpp"
 
 #include <utility>

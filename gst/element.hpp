@@ -1,4 +1,4 @@
-// The element `specklescope`: a chain and a view as a filter of video.
+// The element `specklescope`: a chain and a view as a video filter.
 #pragma once
 
 #include "gst/frames.hpp"
@@ -19,14 +19,14 @@ struct State {
     EditedView view;
     std::atomic<double> exposure_ms{0}, full_scale{0};
     std::atomic<bool> started{false}; ///< changes under the lock
-    std::atomic<bool> values{false};  ///< pictures have the exact numbers with them
+    std::atomic<bool> values{false};  ///< images carry their exact numbers
     std::atomic<bool> restart{true};  ///< the next frame does not follow the last one
     std::mutex lock;
     // Under the lock.
     std::string options, regions;
-    std::map<std::string, std::string> wrong; ///< sentences, by property, of what was set before the start
+    std::map<std::string, std::string> wrong; ///< refusals before the start, by property
     std::map<std::size_t, std::string>
-        waiting; ///< values of stages that the chain has not yet, by declaration
+        waiting; ///< values for stages that the chain does not have yet, by declaration
 
     // The streaming thread.
     std::optional<InputFormat> input;
@@ -39,7 +39,7 @@ struct State {
 
 struct Element {
     GstBaseTransform base;
-    State* state; ///< made with the instance, ends with it
+    State* state; ///< created with the instance, ends with it
 };
 
 GType element_type();
@@ -49,10 +49,10 @@ State& state_of(gpointer element);
 void install_properties(GObjectClass* object_class);
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec);
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec);
-/// Values of controllers for the frame at that stream time; a refusal is told once, not with every frame.
+/// Applies controllers for the frame at that stream time; a refusal is reported once, not for every frame.
 void follow_controllers(Element& element, GstClockTime time);
-/// What was said wrongly before the start is an error now, and false is returned; what the chain has no stage
-/// for, a warning. Else it has started: what is set from then on is refused at once.
+/// Posts refusals from before the start as an error and returns false; values without a stage are a warning.
+/// Otherwise the element has started, and later wrong values are refused at once.
 bool check_properties(Element& element);
 
 void post_error(Element& element, const std::string& sentence);

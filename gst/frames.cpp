@@ -1,5 +1,6 @@
 #include "gst/frames.hpp"
 
+#include "gst/pool.hpp"
 #include "gst/result_meta.hpp"
 
 #include <cstring>
@@ -93,7 +94,8 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
             result = chain.process(image, facts, made);
             show(view, made, to, meaning);
         }
-        values = values_->sample(exact, to);
+        gst_buffer_copy_into(exact.get(), to, GST_BUFFER_COPY_TIMESTAMPS, 0, static_cast<gsize>(-1));
+        values.reset(gst_sample_new(exact.get(), values_caps_.get(), nullptr, nullptr));
     } else {
         grow(result_, chain, frame_bytes(made));
         made.data = result_.data;
@@ -132,9 +134,20 @@ specklescope_result Frames::write_numbers(EditedChain& chain, const specklescope
 }
 
 Owned<GstBuffer> Frames::values_buffer(EditedChain& chain) {
-    if (!values_)
-        values_.emplace(chain.key(), caps_of_numbers(made_, input_.info), frame_bytes(made_));
-    return values_->buffer();
+    const std::size_t bytes = frame_bytes(made_);
+    if (!values_pool_ && bytes <= G_MAXUINT) {
+        values_caps_ = caps_of_numbers(made_, input_.info);
+        values_pool_.reset(
+            make_pool(chain.key(), values_caps_.get(), static_cast<guint>(bytes), 0).release());
+        if (values_pool_)
+            gst_buffer_pool_set_active(values_pool_.get(), TRUE);
+    }
+    GstBuffer* made = nullptr;
+    if (!values_pool_ || gst_buffer_pool_acquire_buffer(values_pool_.get(), &made, nullptr) != GST_FLOW_OK)
+        throw Refusal(SPECKLESCOPE_RUN_ERROR,
+                      "There is no memory for the " + std::to_string(bytes) +
+                          " bytes of exact numbers of an image. Hold fewer of them, or set values=false.");
+    return Owned<GstBuffer>(made);
 }
 
 void Frames::show(const EditedView& view, const specklescope_image& result, GstBuffer* to,

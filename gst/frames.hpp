@@ -1,38 +1,38 @@
-// One buffer in, one buffer out: between GStreamer's memory and the library's images.
+// Conversion between GStreamer's buffers and the library's images.
 #pragma once
 
 #include "gst/cuda_memory.hpp"
-#include "gst/edited_chain.hpp"
-#include "gst/edited_view.hpp"
+#include "gst/edited.hpp"
 #include "gst/formats.hpp"
-#include "gst/values.hpp"
+#include "gst/owners.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace specklescope::element {
 
-/// Of one set of caps. Keeps the memory that stands in between.
+/// For one set of caps. Holds intermediate memory.
 class Frames {
 public:
-    /// `gpu`: that the chain runs on; −1: none, or it does not matter.
+    /// `gpu`: GPU of the chain; −1: none, or not needed.
     Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu);
     const specklescope_image& made() const { return made_; }
 
-    /// Pictures have the exact numbers with them, from the next one on.
+    /// From the next frame on images carry their exact numbers.
     void carry_values(bool on) { carries_values_ = on; }
 
-    /// Throws Refusal; `to` is then worth nothing.
+    /// Throws Refusal; `to` is then undefined.
     void process(EditedChain& chain, const EditedView& view, GstBuffer* from, const specklescope_facts& facts,
                  GstBuffer* to);
 
 private:
-    /// The caller's own rows, or a copy where a sample would not lie as the library needs it.
+    /// The caller's rows, or a copy if samples are not aligned or are byte-swapped.
     specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
     specklescope_result write_numbers(EditedChain& chain, const specklescope_image& image,
                                       const specklescope_facts& facts, GstBuffer* to);
-    /// Exact numbers for a picture, in memory of their own.
+    /// Room for the exact numbers of a picture.
     Owned<GstBuffer> values_buffer(EditedChain& chain);
     void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
     specklescope_image levels_image(const MappedVideo& video);
@@ -41,12 +41,19 @@ private:
 
     InputFormat input_;
     OutputFormat output_;
-    specklescope_image made_;           ///< what the chain makes
-    std::optional<CudaFrames> cuda_;    ///< frames in CUDAMemory are read there, not on the host
+    specklescope_image made_;           ///< result of the chain
+    std::optional<CudaFrames> cuda_;    ///< reads frames in CUDAMemory in place
     Room copied_, result_;              ///< the chain's own memory
-    std::vector<std::uint8_t> between_; ///< a picture that cannot be made where it goes
+    std::vector<std::uint8_t> between_; ///< an image that cannot be written in place
     bool carries_values_ = false;
-    std::optional<Values> values_; ///< once they are carried
+    struct Stop {
+        void operator()(GstBufferPool* pool) const {
+            gst_buffer_pool_set_active(pool, FALSE); // its buffers may live longer
+            gst_object_unref(pool);
+        }
+    };
+    Owned<GstCaps> values_caps_;
+    std::unique_ptr<GstBufferPool, Stop> values_pool_; ///< null until values are carried
 };
 
 } // namespace specklescope::element

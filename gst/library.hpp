@@ -41,6 +41,12 @@ using ChainHandle = std::unique_ptr<specklescope_chain, Free>;
 using ViewHandle = std::unique_ptr<specklescope_view, Free>;
 using MemoryHandle = std::unique_ptr<specklescope_memory, Free>;
 
+inline ChainHandle new_chain(const std::string& text, const specklescope_settings& settings) {
+    specklescope_chain* made = nullptr;
+    check(specklescope_chain_create(text.c_str(), &settings, &made));
+    return ChainHandle(made);
+}
+
 /// Memory of the host that a chain reads and writes at full speed.
 struct Room {
     void* data = nullptr;

@@ -1,5 +1,5 @@
-// Which caps go out for those that come in. Edits are taken in between two frames and in front of new caps,
-// and nowhere else: all of one negotiation sees one chain and one view, whoever edits them meanwhile.
+// Output caps for input caps. Edits are applied only between two frames and before new caps, so that one
+// negotiation sees one chain and one view.
 #pragma once
 
 #include "gst/element.hpp"
@@ -7,10 +7,11 @@
 namespace specklescope::element {
 
 // The streaming thread.
-/// Takes in the edits that wait, for frames of `caps`, and tells what is made of them. What does not fit them
-/// or what follows is a warning, and the chain goes on as it was. Throws Refusal where that does not fit.
+/// Applies pending edits for frames of `caps` and returns the shape of the results. Edits that do not fit the
+/// frames or the next element are undone with a warning. Throws Refusal if the chain before them does not
+/// fit.
 specklescope_image take_edits(Element& element, const InputFormat& input, const GstCaps* caps);
-/// Of what `state` says of input, output and the chain's result. Throws Refusal.
+/// Makes state.frames for the input, the output and the chain's result. Throws Refusal.
 void make_frames(State& state);
 
 // As GstBaseTransform calls them.

@@ -4,109 +4,36 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 
 namespace specklescope::element {
 
 namespace {
 
-/// What a pool keeps of one size: page-locked memory is taken from everybody else.
 constexpr guint kMostBytes = guint{256} << 20, kFewest = 4, kMost = 16;
-constexpr gint kRows = 64; // bytes: FrameRing's on the host
+constexpr gsize kAlign = 63; // a mask, as GStreamer has it
+constexpr guint kReady = 2;  // one is written while the other is read
 
-/// Of buffers alive, also of those that the pool has let go.
+/// Buffers alive, also those that their pool has released.
 using Count = std::atomic<guint>;
 
-struct PoolState {
-    specklescope_chain* chain = nullptr; ///< a key: refused when the chain has ended
+struct AllocatorState {
+    specklescope_chain* chain = nullptr; ///< a handle: refused once the chain has ended
     std::shared_ptr<Count> locked = std::make_shared<Count>(0);
     std::atomic<bool> refused{false};
-    // Of the configuration, which stands still while buffers are made.
-    std::optional<GstVideoInfo> rows;        ///< where buffers have video's meta
-    std::optional<GstVideoAlignment> border; ///< where whoever fills them asked for one around the picture
-    guint size = 0, most = kFewest;
-    GstAllocationParams params{};
 };
 
-struct Pool {
-    GstBufferPool base;
-    PoolState* state; ///< made with the instance, ends with it
+struct Allocator {
+    GstAllocator base;
+    AllocatorState* state; ///< created with the instance, ends with it
 };
 
-GstBufferPoolClass* parent_class = nullptr;
+GstAllocatorClass* parent_class = nullptr;
 
-PoolState& state_of(gpointer pool) { return *static_cast<Pool*>(pool)->state; }
-
-/// Marks buffers beyond the bound.
-GQuark beyond() {
-    static const GQuark quark = g_quark_from_static_string("specklescope-beyond");
-    return quark;
-}
-
-const gchar** get_options(GstBufferPool*) {
-    static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META,
-                                     GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, nullptr};
-    return options;
-}
-
-/// Its formats have one plane.
-GstVideoInfo with_rows_apart(GstVideoInfo info) {
-    gint& pitch = GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
-    pitch = (pitch + kRows - 1) / kRows * kRows;
-    info.size = static_cast<gsize>(pitch) * static_cast<gsize>(GST_VIDEO_INFO_HEIGHT(&info));
-    return info;
-}
-
-/// The rows of buffers with video's meta. A border is laid as GStreamer's own pool does it, which whoever
-/// asked for it counts on; it is told in `config` what it gets. False: there is no such picture.
-bool lay_rows(PoolState& state, GstVideoInfo info, GstStructure* config) {
-    if (gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT)) {
-        GstVideoAlignment border;
-        gst_video_alignment_reset(&border);
-        gst_buffer_pool_config_get_video_alignment(config, &border);
-        border.stride_align[0] |= kRows - 1;
-        if (!gst_video_info_align(&info, &border))
-            return false;
-        gst_buffer_pool_config_set_video_alignment(config, &border);
-        state.params.align |= border.stride_align[0];
-        state.border = border;
-    } else {
-        info = with_rows_apart(info);
-    }
-    state.rows = info;
-    return GST_VIDEO_INFO_SIZE(&info) <= G_MAXUINT;
-}
-
-gboolean set_config(GstBufferPool* pool, GstStructure* config) {
-    PoolState& state = state_of(pool);
-    GstCaps* caps = nullptr;
-    guint size = 0, least = 0, most = 0;
-    if (!gst_buffer_pool_config_get_params(config, &caps, &size, &least, &most) || !caps ||
-        !gst_buffer_pool_config_get_allocator(config, nullptr, &state.params))
-        return FALSE;
-    const std::size_t packed = frame_bytes(caps);
-    if (packed == 0 || packed > size)
-        return FALSE;
-    state.rows.reset();
-    state.border.reset();
-    GstVideoInfo info;
-    if (gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META) &&
-        gst_video_info_from_caps(&info, caps)) {
-        if (!lay_rows(state, info, config))
-            return FALSE;
-        size = std::max(size, static_cast<guint>(GST_VIDEO_INFO_SIZE(&*state.rows)));
-    }
-    state.size = size;
-    state.most = std::clamp(kMostBytes / size, kFewest, kMost);
-    gst_buffer_pool_config_set_params(config, caps, size, least, most);
-    return parent_class->set_config(pool, config);
-}
-
-/// A buffer's memory, counted until it goes.
+/// Memory of a buffer; counted while it lives.
 struct Taken {
     Room room;
     std::shared_ptr<Count> locked;
-    Taken(const std::shared_ptr<Count>& count, Room&& taken) : room(std::move(taken)), locked(count) {}
+    Taken(std::shared_ptr<Count> count, Room&& taken) : room(std::move(taken)), locked(std::move(count)) {}
     Taken(const Taken&) = delete;
     Taken& operator=(const Taken&) = delete;
     ~Taken() {
@@ -115,105 +42,139 @@ struct Taken {
     }
 };
 
-/// Null where there is to be no more of it, or can be none.
-GstMemory* take(GstBufferPool* pool) {
-    PoolState& state = state_of(pool);
-    const gsize all = state.params.prefix + state.size + state.params.padding, align = state.params.align;
-    if (state.refused)
-        return nullptr;
-    if (++*state.locked > state.most) {
-        --*state.locked;
-        return nullptr;
+GstMemory* allocate_locked(AllocatorState& state, gsize size, const GstAllocationParams& params) {
+    Room room = make_room(state.chain, params.prefix + size + params.padding + params.align);
+    auto* const data = static_cast<std::byte*>(room.data);
+    auto* const begin = data + (-reinterpret_cast<std::uintptr_t>(data) & params.align);
+    auto taken = std::make_unique<Taken>(state.locked, std::move(room));
+    return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), begin,
+                                  params.prefix + size + params.padding, params.prefix, size, taken.release(),
+                                  [](gpointer gone) { delete static_cast<Taken*>(gone); });
+}
+
+GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
+    AllocatorState& state = *reinterpret_cast<Allocator*>(allocator)->state;
+    const auto bytes = static_cast<guint>(std::clamp<gsize>(size, 1, kMostBytes));
+    if (!state.refused && ++*state.locked <= std::clamp(kMostBytes / bytes, kFewest, kMost)) {
+        try {
+            return allocate_locked(state, size, *params);
+        } catch (const std::exception& refusal) { // slower, and as good
+            state.refused = true;
+            GST_WARNING_OBJECT(allocator, "buffers in ordinary memory: %s", refusal.what());
+        }
     }
-    try {
-        Room room = make_room(state.chain, all + align);
-        auto* const data = static_cast<std::byte*>(room.data);
-        auto* const begin = data + (-reinterpret_cast<std::uintptr_t>(data) & align);
-        auto taken = std::make_unique<Taken>(state.locked, std::move(room));
-        return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), begin, all, state.params.prefix,
-                                      state.size, taken.release(),
-                                      [](gpointer gone) { delete static_cast<Taken*>(gone); });
-    } catch (const std::exception& refusal) { // slower, and as good
-        --*state.locked;
-        state.refused = true;
-        GST_WARNING_OBJECT(pool, "buffers in memory as any other: %s", refusal.what());
-        return nullptr;
-    }
+    --*state.locked;
+    return gst_allocator_alloc(nullptr, size, params);
 }
 
-GstFlowReturn alloc_buffer(GstBufferPool* pool, GstBuffer** made, GstBufferPoolAcquireParams*) {
-    PoolState& state = state_of(pool);
-    Owned<GstBuffer> buffer;
-    if (GstMemory* const memory = take(pool)) {
-        buffer.reset(gst_buffer_new());
-        gst_buffer_append_memory(buffer.get(), memory);
-    } else {
-        buffer.reset(gst_buffer_new_allocate(nullptr, state.size, &state.params));
-        if (!buffer)
-            return GST_FLOW_ERROR;
-        gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer.get()), beyond(), buffer.get(), nullptr);
-    }
-    if (GstVideoInfo* const info = state.rows ? &*state.rows : nullptr) {
-        GstVideoMeta* const meta = gst_buffer_add_video_meta_full(
-            buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
-            static_cast<guint>(GST_VIDEO_INFO_WIDTH(info)), static_cast<guint>(GST_VIDEO_INFO_HEIGHT(info)),
-            GST_VIDEO_INFO_N_PLANES(info), info->offset, info->stride);
-        if (state.border)
-            gst_video_meta_set_alignment(meta, *state.border);
-    }
-    *made = buffer.release();
-    return GST_FLOW_OK;
-}
-
-void release_buffer(GstBufferPool* pool, GstBuffer* buffer) {
-    if (gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(buffer), beyond()))
-        GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY); // with which it is not kept
-    parent_class->release_buffer(pool, buffer);
-}
-
-void finalize(GObject* object) {
-    const std::unique_ptr<PoolState> state(static_cast<Pool*>(static_cast<gpointer>(object))->state);
-    G_OBJECT_CLASS(parent_class)->finalize(object);
-}
-
-void class_init(gpointer klass, gpointer) {
-    parent_class = static_cast<GstBufferPoolClass*>(g_type_class_peek_parent(klass));
-    static_cast<GObjectClass*>(klass)->finalize = finalize;
-    auto* pool_class = static_cast<GstBufferPoolClass*>(klass);
-    pool_class->get_options = get_options;
-    pool_class->set_config = set_config;
-    pool_class->alloc_buffer = alloc_buffer;
-    pool_class->release_buffer = release_buffer;
-}
-
-void instance_init(GTypeInstance* instance, gpointer) {
-    static_cast<Pool*>(static_cast<gpointer>(instance))->state = std::make_unique<PoolState>().release();
-}
-
-GType pool_type() {
+GType allocator_type() {
     static const GType type = [] {
         GTypeInfo info{};
-        info.class_size = sizeof(GstBufferPoolClass);
-        info.class_init = class_init;
-        info.instance_size = sizeof(Pool);
-        info.instance_init = instance_init;
-        return g_type_register_static(GST_TYPE_BUFFER_POOL, "SpecklescopePool", &info,
+        info.class_size = sizeof(GstAllocatorClass);
+        info.class_init = [](gpointer klass, gpointer) {
+            parent_class = static_cast<GstAllocatorClass*>(g_type_class_peek_parent(klass));
+            static_cast<GstAllocatorClass*>(klass)->alloc = allocate;
+            static_cast<GObjectClass*>(klass)->finalize = [](GObject* object) {
+                const std::unique_ptr<AllocatorState> state(reinterpret_cast<Allocator*>(object)->state);
+                G_OBJECT_CLASS(parent_class)->finalize(object);
+            };
+        };
+        info.instance_size = sizeof(Allocator);
+        info.instance_init = [](GTypeInstance* instance, gpointer) {
+            reinterpret_cast<Allocator*>(instance)->state = std::make_unique<AllocatorState>().release();
+        };
+        return g_type_register_static(GST_TYPE_ALLOCATOR, "SpecklescopeAllocator", &info,
                                       static_cast<GTypeFlags>(0));
     }();
     return type;
 }
 
+Owned<GstAllocator> make_allocator(specklescope_chain* chain) {
+    auto* made = static_cast<Allocator*>(g_object_new(allocator_type(), nullptr));
+    made->state->chain = chain;
+    return Owned<GstAllocator>(static_cast<GstAllocator*>(gst_object_ref_sink(&made->base)));
+}
+
+GstAllocationParams aligned() {
+    GstAllocationParams params;
+    gst_allocation_params_init(&params);
+    params.align = kAlign;
+    return params;
+}
+
+Owned<GstBufferPool> pool_on(GstAllocator* allocator, GstCaps* caps, guint size, guint least) {
+    const std::size_t packed = frame_bytes(caps);
+    if (packed == 0 || packed > size)
+        return nullptr;
+    GstVideoInfo info;
+    Owned<GstBufferPool> pool(gst_video_info_from_caps(&info, caps) ? gst_video_buffer_pool_new()
+                                                                    : gst_buffer_pool_new());
+    const GstAllocationParams params = aligned();
+    GstStructure* const config = gst_buffer_pool_get_config(pool.get());
+    gst_buffer_pool_config_set_params(config, caps, size, least, 0);
+    gst_buffer_pool_config_set_allocator(config, allocator, &params);
+    if (!gst_buffer_pool_set_config(pool.get(), config))
+        pool.reset();
+    return pool;
+}
+
 } // namespace
 
 Owned<GstBufferPool> make_pool(specklescope_chain* chain, GstCaps* caps, guint size, guint least) {
-    auto* made = static_cast<GstBufferPool*>(g_object_new(pool_type(), nullptr));
-    Owned<GstBufferPool> pool(static_cast<GstBufferPool*>(gst_object_ref_sink(made)));
-    state_of(made).chain = chain;
-    GstStructure* const config = gst_buffer_pool_get_config(made);
-    gst_buffer_pool_config_set_params(config, caps, size, least, 0);
-    if (!gst_buffer_pool_set_config(made, config))
-        pool.reset();
-    return pool;
+    return pool_on(make_allocator(chain).get(), caps, size, least);
+}
+
+void offer_pool(specklescope_chain* chain, GstQuery* query) {
+    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+    GstCaps* caps = nullptr;
+    gboolean wanted = FALSE;
+    gst_query_parse_allocation(query, &caps, &wanted);
+    const std::optional<InputFormat> input = caps ? input_format(caps) : std::nullopt;
+    if (!wanted || !chain || !input || input->cuda || frame_bytes(caps) > G_MAXUINT)
+        return;
+    const auto size = static_cast<guint>(frame_bytes(caps));
+    const Owned<GstAllocator> allocator = make_allocator(chain);
+    const Owned<GstBufferPool> pool = pool_on(allocator.get(), caps, size, kReady);
+    if (!pool)
+        return;
+    const GstAllocationParams params = aligned();
+    gst_query_add_allocation_param(query, allocator.get(), &params); // else the pool is set to another
+    gst_query_add_allocation_pool(query, pool.get(), size, kReady, 0);
+}
+
+void choose_pool(specklescope_chain* chain, GstQuery* query) {
+    GstCaps* caps = nullptr;
+    gst_query_parse_allocation(query, &caps, nullptr);
+    const std::optional<OutputFormat> output = caps ? output_format(caps) : std::nullopt;
+    if (!output)
+        return;
+    GstBufferPool* given = nullptr;
+    guint size = 0, least = 0, most = 0;
+    const bool told = gst_query_get_n_allocation_pools(query) > 0;
+    if (told)
+        gst_query_parse_nth_allocation_pool(query, 0, &given, &size, &least, &most);
+    Owned<GstBufferPool> pool(given);
+    if (output->bytes <= G_MAXUINT) // the next element may expect other frames
+        size = std::max(size, static_cast<guint>(output->bytes));
+    if (!pool && chain && output->bytes <= G_MAXUINT) {
+        const Owned<GstAllocator> ours = make_allocator(chain);
+        pool = pool_on(ours.get(), caps, size, least);
+        GstAllocator* theirs = nullptr;
+        GstAllocationParams params = aligned();
+        const bool any = gst_query_get_n_allocation_params(query) > 0;
+        if (any)
+            gst_query_parse_nth_allocation_param(query, 0, &theirs, &params);
+        const Owned<GstAllocator> kept(theirs);
+        params.align |= kAlign;
+        if (any && !theirs)
+            gst_query_set_nth_allocation_param(query, 0, ours.get(), &params);
+        else if (!any)
+            gst_query_add_allocation_param(query, ours.get(), &params);
+    }
+    if (pool && told)
+        gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, least, most);
+    else if (pool)
+        gst_query_add_allocation_pool(query, pool.get(), size, least, most);
 }
 
 } // namespace specklescope::element

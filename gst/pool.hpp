@@ -1,4 +1,5 @@
-// A pool of buffers in memory that a chain reads and writes at full speed.
+// Buffers in memory of the host that a chain reads and writes at full speed (page-locked for a chain on a
+// GPU).
 #pragma once
 
 #include "gst/library.hpp"
@@ -6,12 +7,15 @@
 
 namespace specklescope::element {
 
-/// For frames and results of `chain`, a key; `size`: bytes of a frame of `caps`, or more. `least` buffers are
-/// made when it becomes active. Asked for video's meta, it lays rows a multiple of 64 bytes apart; asked for
-/// video's alignment too, with the border that is wanted around the picture. At most 16
-/// of its buffers, of large frames fewer, lie in that memory at once; what is asked for beyond lies in memory
-/// as any other and is not kept: nobody waits for a buffer, however many a queue in between holds. Empty
-/// where `caps` have no frames.
+/// One of GStreamer's pools on such memory, for frames of `caps`; `size`: bytes of a frame or more. Empty if
+/// `caps` have no frames. `chain` is only a handle: a pool may outlive the chain, and new buffers then lie in
+/// ordinary memory. So do buffers beyond 16 (fewer large ones), because locked memory is scarce.
 Owned<GstBufferPool> make_pool(specklescope_chain* chain, GstCaps* caps, guint size, guint least);
+
+/// Answers the allocation query of the element before this one: rows may lie as a GstVideoMeta tells, and
+/// frames of the host are best made in a pool of this kind. `chain`: null if none runs.
+void offer_pool(specklescope_chain* chain, GstQuery* query);
+/// Completes an allocation query that the next element has answered: a pool of this kind if it has none.
+void choose_pool(specklescope_chain* chain, GstQuery* query);
 
 } // namespace specklescope::element

@@ -4,26 +4,26 @@
  * Calls. Every call that can fail returns a status; specklescope_last_error() then has one sentence: the thing,
  * what is allowed, what to do. No exception leaves the library, and it writes nothing to the terminal.
  *
- * Handles. A handle is a key of a table and no address: one that has ended, or never was, is refused and harms
- * nothing. Every handle that a call gives is to be ended by its own call.
+ * Handles. A handle is a key of a table, not an address: a handle that has ended or never existed is refused and does
+ * no harm. Every handle must be ended by its own call.
  *
  * Structs. The first member is the size that the caller knows: set it to sizeof. Members that are 0 mean the
- * default, so that `= {sizeof x}` is enough. A size that the library does not know is refused: a longer struct is
- * of a later header. The sizes of earlier headers are taken: what they did not have is 0. Later libraries will take
- * the sizes of this header.
+ * default, so that `= {sizeof x}` is enough. An unknown size is refused: a longer struct comes from a later header.
+ * Sizes of earlier headers are accepted; members that they did not have are 0. Later libraries will accept the sizes
+ * of this header.
  *
- * Threads. Different handles may be used at the same time. One handle is for one thread at a time: a second one
- * gets SPECKLESCOPE_BUSY, and nothing is done. Where "any thread" stands, the call may come at any moment.
+ * Threads. Different handles may be used at the same time. Only one thread at a time may use one handle: a second
+ * thread gets SPECKLESCOPE_BUSY, and nothing is done. "Any thread" means that the call may come at any time.
  *
- * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
- * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
- * a source of GStreamer, a film or a camera of V4L2 starts GStreamer, and so does a film that is recorded.
+ * State. Only the handles and each thread's last error: two chains share no setting. Three things belong to the
+ * process: oneTBB's threads compute; `threads` of a stream limits them all while it is open; a GStreamer source, a
+ * video file, a V4L2 camera or the recording of a video starts GStreamer.
  *
  * Forks. The library is not fork-safe: use spawn. After the first handle was made, every call in a forked child returns
  * SPECKLESCOPE_BAD_HANDLE. A process may fork before that.
  *
- * Texts are UTF-8. Those that a call gives belong to the library: of stages and parameters for good, of anything
- * else as the call says. */
+ * Texts are UTF-8. Returned texts belong to the library: texts of stages and parameters live forever, others as long
+ * as the call says. */
 #ifndef SPECKLESCOPE_H
 #define SPECKLESCOPE_H
 
@@ -45,29 +45,28 @@ extern "C" {
 typedef int32_t specklescope_status;
 enum {
     SPECKLESCOPE_OK = 0,
-    SPECKLESCOPE_RUN_ERROR = 1,   /* the request was fine and the world was not: a file, a camera, a device */
-    SPECKLESCOPE_USAGE_ERROR = 2, /* the request itself is wrong: a name, a range, a shape */
-    SPECKLESCOPE_BAD_HANDLE = 3,  /* NULL, ended already, of another kind, or in a forked child */
+    SPECKLESCOPE_RUN_ERROR = 1,   /* a file, a camera or a device failed */
+    SPECKLESCOPE_USAGE_ERROR = 2, /* the request is wrong: a name, a range, a shape */
+    SPECKLESCOPE_BAD_HANDLE = 3,  /* NULL, ended, of another kind, or used in a forked child */
     SPECKLESCOPE_BUSY = 4,        /* another thread is using this handle */
-    SPECKLESCOPE_TIMEOUT = 5,     /* nothing came in that time; ask again */
-    SPECKLESCOPE_END = 6,         /* the source has given all that it has, or the stream was stopped */
-    SPECKLESCOPE_CANCELLED = 7    /* goes_on said no */
+    SPECKLESCOPE_TIMEOUT = 5,     /* no frame in time; call again */
+    SPECKLESCOPE_END = 6,         /* the source has no more frames, or the stream was stopped */
+    SPECKLESCOPE_CANCELLED = 7    /* goes_on returned 0 */
 };
 
 /* "0.1.0". */
 SPECKLESCOPE_API const char* specklescope_version(void);
 
-/* Why the last call on this thread did not return SPECKLESCOPE_OK; "" if it did. Until the next call on this
- * thread. */
+/* Error of the last call on this thread; "" after SPECKLESCOPE_OK. Valid until the next call on this thread. */
 SPECKLESCOPE_API const char* specklescope_last_error(void);
 
-/* --- what there is ---------------------------------------------------------------------------------------- */
+/* --- stages and sources ---------------------------------------------------------------------------------------- */
 
 typedef struct specklescope_stage_info {
     size_t struct_size;
     const char* name;  /* "speckle" */
     const char* doc;   /* one line */
-    size_t parameters; /* how many it has */
+    size_t parameters; /* number of parameters */
     int32_t stateful;  /* 1: a result depends on earlier frames */
     int32_t on_device; /* 1: this build can run it on a GPU */
 } specklescope_stage_info;
@@ -89,11 +88,11 @@ typedef struct specklescope_parameter_info {
     const char* unit; /* "px"; "" if it has none */
     const char* default_value;
     const char* allowed;        /* "allowed: a whole number, 1…15 px" */
-    const char* const* choices; /* of a choice, NULL behind the last one; else NULL */
-    double minimum, maximum;    /* of numbers, both allowed; ±DBL_MAX where there is no end */
+    const char* const* choices; /* names of a choice, ended by NULL; otherwise NULL */
+    double minimum, maximum;    /* of numbers, inclusive; ±DBL_MAX without a limit */
     int32_t kind;               /* SPECKLESCOPE_BOOLEAN … */
     int32_t logarithmic;        /* 1: a slider is best logarithmic */
-    int32_t rebuilds; /* 1: an edit prepares the stage anew; 0: it takes effect with the next frame */
+    int32_t rebuilds; /* 1: an edit rebuilds the stage; 0: it takes effect with the next frame */
     int32_t reserved;
 } specklescope_parameter_info;
 
@@ -105,30 +104,30 @@ SPECKLESCOPE_API specklescope_status specklescope_parameter_describe(const char*
 
 typedef struct specklescope_source_kind {
     size_t struct_size;
-    const char* name;   /* "synthetic", what stands in front of the colon */
+    const char* name;   /* "synthetic": the part before the colon */
     const char* syntax; /* "synthetic[:vessels|uniform|static]" */
     const char* doc;
-    size_t options; /* how many it has, behind "?" in its text: "synthetic:vessels?width=640&height=480" */
+    size_t options; /* number of options, after "?" in its text: "synthetic:vessels?width=640&height=480" */
 } specklescope_source_kind;
 
-/* Any thread. As `specklescope list sources` has them. What a stream's own source is, specklescope_stream_source tells. */
+/* Any thread. As `specklescope list sources` shows them. For the source of a stream: specklescope_stream_source. */
 SPECKLESCOPE_API specklescope_status specklescope_source_count(size_t* count);
 SPECKLESCOPE_API specklescope_status specklescope_source_describe(size_t index, specklescope_source_kind* info);
 SPECKLESCOPE_API specklescope_status specklescope_source_option_describe(const char* source, size_t index,
                                                                          specklescope_parameter_info* info);
 
-/* --- images and what is known of them --------------------------------------------------------------------- */
+/* --- images and their facts --------------------------------------------------------------------- */
 
 enum { SPECKLESCOPE_U8 = 0, SPECKLESCOPE_U16 = 1, SPECKLESCOPE_F32 = 2 };
-enum { SPECKLESCOPE_HOST = 0, SPECKLESCOPE_DEVICE = 1 }; /* where pixels lie: the host, a GPU (CUDA) */
+enum { SPECKLESCOPE_HOST = 0, SPECKLESCOPE_DEVICE = 1 }; /* memory of pixels: the host, a GPU (CUDA) */
 
 /* Rows from the top; colour is RGB, interleaved.
  *
- * Memory of a GPU is taken by the calls of a chain that runs on that GPU; every other call refuses it. `stream` is the
- * caller's: what it holds when the call comes is waited for before the memory is touched, and what is put on it
- * afterwards waits for the chain, both on the GPU. Pixels are read and written where they lie if data and pitch are
- * multiples of 16 and a row is a multiple of 32 bytes, and copied once within the GPU if not. Results of streams with
- * memory=device lie there as well (specklescope_frame_image). */
+ * GPU memory is accepted by the calls of a chain that runs on that GPU; every other call refuses it. `stream` belongs
+ * to the caller: the chain waits on the GPU for work that is on the stream at the call, and later work on the stream
+ * waits for the chain. Pixels are read and written in place if data and pitch are multiples of 16 and a row is a
+ * multiple of 32 bytes; otherwise they are copied once within the GPU. Results of streams with memory=device are in GPU
+ * memory as well (specklescope_frame_image). */
 typedef struct specklescope_image {
     size_t struct_size;
     void* data;
@@ -139,32 +138,32 @@ typedef struct specklescope_image {
     int32_t type;     /* SPECKLESCOPE_U8 … */
     int32_t memory;   /* SPECKLESCOPE_HOST, SPECKLESCOPE_DEVICE */
     int32_t reserved;
-    /* Since this member a struct has 56 bytes; without it, 48. Of memory of a GPU: the cudaStream_t in whose order it
-     * is used; NULL: the default stream. */
+    /* Since this member a struct has 56 bytes; without it, 48. For GPU memory: the cudaStream_t that orders its
+     * use; NULL: the default stream. */
     void* stream;
 } specklescope_image;
 
-/* What is known of a frame beside its pixels. */
+/* Facts of a frame. */
 typedef struct specklescope_facts {
     size_t struct_size;
-    int64_t time_ns;       /* when it was taken, on the clock of whoever took it; 0 is a time as any other */
-    double exposure_ms;    /* 0: unknown; contrast and flow use their stage's own then */
-    double full_scale;     /* largest value that the camera can give; 0: that of the type */
-    int32_t discontinuity; /* 1: it does not follow the frame before; stages forget their history */
+    int64_t time_ns;       /* when it was taken, on the clock of the camera; 0 is a valid time */
+    double exposure_ms;    /* 0: unknown; stages then use their own parameter */
+    double full_scale;     /* largest value of the camera; 0: that of the type */
+    int32_t discontinuity; /* 1: it does not follow the last frame; stages clear their history */
     int32_t reserved;
     /* Since these members a struct has 48 bytes; without them, 40. */
-    int32_t warming_up; /* 1: it was made while a stage filled its history, as specklescope_result tells */
-    int32_t untimed;    /* 1: nobody knows when it was taken, and time_ns is not looked at; specklescope_recorder_push
-                         * says what a recorder takes */
+    int32_t warming_up; /* 1: made while a stage filled its history (see specklescope_result) */
+    int32_t untimed;    /* 1: the time is unknown and time_ns is ignored; see
+                         * specklescope_recorder_push */
 } specklescope_facts;
 
-/* What is known of a result. */
+/* Facts of a result. */
 typedef struct specklescope_result {
     size_t struct_size;
     uint64_t sequence;           /* of the frame; a gap is a loss */
-    uint64_t version;            /* of the parameters that made it: edits count it up */
-    int64_t time_ns;             /* of the frame; of a file without times and rate it counts frames, one a second */
-    double exposure_ms;          /* that the numbers rest on; 0: unknown, or they rest on none */
+    uint64_t version;            /* of the parameters; every edit increases it */
+    int64_t time_ns;             /* of the frame; for a file without times and rate, one second per frame */
+    double exposure_ms;          /* used for the numbers; 0: unknown, or not used */
     const char* exposure_origin; /* "camera", "file", "parameter", "default", "unknown" */
     const char* quantity;        /* "speckle flow index" */
     const char* symbol;          /* "SFI" */
@@ -172,47 +171,53 @@ typedef struct specklescope_result {
     uint64_t undefined;          /* pixels of the result that are NaN */
     uint64_t infinite;           /* … that are infinite */
     uint64_t saturated;          /* windows with a sample at full scale, of `windows` */
-    uint64_t windows;            /* 0: no stage looked */
+    uint64_t windows;            /* 0: no stage checks this */
     uint64_t raw_saturated;      /* samples of the frame at full scale, of `raw_samples` */
-    uint64_t raw_samples;        /* 0: they have no full scale */
-    size_t regions;              /* how many were measured */
-    int32_t warmup_frames;       /* frames that the first stage which still fills its history holds … */
-    int32_t warmup_wanted;       /* … of those it wants; both 0: none fills one now */
+    uint64_t raw_samples;        /* 0: samples have no full scale */
+    size_t regions;              /* number of measured regions */
+    int32_t warmup_frames;       /* frames held by the first stage that still fills its history … */
+    int32_t warmup_wanted;       /* … of the frames it needs; both 0: no stage fills one */
     /* Since this member a struct has 144 bytes; without it, 136. "intensity", "contrast", "contrast2", "time", "flow",
-     * "other": what stages may do with the numbers. */
+     * "other": kind of quantity. */
     const char* measure;
     /* Since these members a struct has 152 bytes; without them, 144. 1: made while a stage filled its history or took a
-     * capture, now or when what is played back was recorded; 0: the result is complete. */
+     * capture, now or when the recording was made; 0: the result is complete. */
     int32_t warming_up;
     int32_t reserved;
     /* Since these members a struct has 168 bytes; without them, 152. */
-    int64_t arrival_ns; /* when its pixels were complete here, on the clock of the machine that never runs backwards */
-    int64_t position;   /* of the frame in its film, from 0, also after a jump; -1: of no film */
+    int64_t arrival_ns; /* when its pixels were complete, on the monotonic clock */
+    int64_t position;   /* of the frame in its file, from 0, also after a seek; -1: no file */
 } specklescope_result;
 
-/* One region of interest, measured on a result. NaN where there is nothing to tell. */
+/* One region of interest, measured on a result. NaN if a value does not exist. */
 typedef struct specklescope_region {
     size_t struct_size;
     const char* name;
     const char* shape;  /* "rectangle" */
-    const char* fit;    /* on the picture: "whole", "clipped", "outside" */
-    double mean;        /* in the unit of the result, taken as its quantity asks: docs/science.md, Regions */
+    const char* fit;    /* on the image: "whole", "clipped", "outside" */
+    double mean;        /* in the unit of the result; docs/science.md, Regions, defines it for each quantity */
     double mean_of_map; /* the plain mean */
     double standard_deviation;
     double minimum, maximum;
     double median;   /* NaN unless the option medians=true was given */
     uint64_t pixels; /* valid + infinite + undefined */
     uint64_t valid, infinite, undefined;
-    int64_t saturated; /* samples at full scale; -1 where that cannot be told */
+    int64_t saturated; /* samples at full scale; -1: unknown */
 } specklescope_region;
 
 /* --- settings of a chain or a stream ---------------------------------------------------------------------- */
 
-/* Called now and then on the calling thread while a call prepares something long (a simulated scene, the mean
- * of dark frames): what it is, and how far it is, 0 to 1, negative if unknown. Returning 0 ends the call with
- * SPECKLESCOPE_CANCELLED. It must not call the library with the same handle. It is asked as long as the handle
- * is alive, also when a frame of a new size or an edit makes a chain prepare anew. */
+/* Called repeatedly on the calling thread during long preparations (a simulated scene, the mean of dark frames) with
+ * the name of the work and its progress, 0 to 1, negative if unknown. Returning 0 ends the call with
+ * SPECKLESCOPE_CANCELLED. It must not call the library with the same handle. It is used as long as the handle is
+ * alive, also if a frame of a new size or an edit makes a chain prepare again. */
 typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
+
+/* Called on the thread of a call that is about to let an edit take effect, unless the edit prepares nothing anew:
+ * `output` has the shape of the results, without pixels; `in_place` as of specklescope_chain_in_place. Returning 0
+ * refuses the edit: the call fails with SPECKLESCOPE_USAGE_ERROR, and the chain keeps its stages and their history. It
+ * must not call the library with the same handle. */
+typedef int (*specklescope_agrees)(void* user, const specklescope_image* output, int32_t in_place);
 
 typedef struct specklescope_settings {
     size_t struct_size;
@@ -222,13 +227,15 @@ typedef struct specklescope_settings {
      * defaults. */
     const char* options;
     const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
-    specklescope_goes_on goes_on; /* NULL: nobody asks */
-    void* user; /* handed to goes_on */
-    int32_t trusted; /* 1: as --trust, a gst: source may write files and listen; never for texts of others */
+    specklescope_goes_on goes_on; /* NULL: none */
+    void* user; /* passed to goes_on and agrees */
+    int32_t trusted; /* 1: like --trust, a gst: source may write files and listen; never for untrusted texts */
     int32_t reserved;
     /* Since these members a struct has 64 bytes; without them, 48. */
-    const char* regions_json; /* regions as specklescope_chain_set_regions takes them, in place of a file; NULL: none */
-    const char* view; /* of a stream: colours of what it records as .mkv, .mp4 and .png, as --view; NULL: its defaults */
+    const char* regions_json; /* regions as in specklescope_chain_set_regions, instead of a file; NULL: none */
+    const char* view; /* of a stream: colours of .mkv, .mp4 and .png recordings, like --view; NULL: the defaults */
+    /* Since this member a struct has 72 bytes; without it, 64. Of a chain; NULL: every edit that fits takes effect. */
+    specklescope_agrees agrees;
 } specklescope_settings;
 
 /* --- a chain, frame by frame ------------------------------------------------------------------------------ */
@@ -239,27 +246,29 @@ typedef struct specklescope_chain specklescope_chain;
 SPECKLESCOPE_API specklescope_status specklescope_chain_create(const char* text,
                                                                const specklescope_settings* settings,
                                                                specklescope_chain** chain);
-/* Ends it; waits for nothing but what it has begun on a GPU. NULL is well. */
+/* Ends it; waits only for its work on a GPU. NULL is allowed. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_free(specklescope_chain* chain);
 
-/* Edits: any thread, also while another is in specklescope_chain_process. They take effect between two
- * frames. One that is refused changes nothing; one that turns out wrong with the next frame (it does not fit
- * its shape) makes that call fail, and the chain is as it was before. */
+/* Edits: any thread, also while another one is in specklescope_chain_process. They take effect between two frames. A
+ * refused edit changes nothing. An edit that does not fit the shape of the next frame makes that call fail, and the
+ * chain is as it was before. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_add(specklescope_chain* chain, const char* stage);
 SPECKLESCOPE_API specklescope_status specklescope_chain_replace(specklescope_chain* chain, const char* text);
+/* The stages of `from` with all their values, also those that a text leaves out: how often a button was pressed. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_copy(specklescope_chain* chain, specklescope_chain* from);
 /* `stage` counts from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage,
                                                             const char* name, const char* value);
-/* Several values at once, or none of them where one is refused: "radius=3,output=sfi", as behind the colon of a stage's
- * text. `stage` is its name, where only one has that, or its place from 0: "speckle", "0". It is looked for in the chain
- * that is edited: edits of other threads come before or behind, and never in between. */
+/* All values, or none if one is refused: "radius=3,output=sfi", as after the colon of a stage's text. `stage` is its
+ * name, if only one stage has it, or its place from 0: "speckle", "0". Lookup and edit are one step: edits of other
+ * threads come before or after it. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set_values(specklescope_chain* chain, const char* stage,
                                                                    const char* values);
-/* Where the only stage of that name stands, for the calls that count from 0: until the next edit. */
+/* Place from 0 of the only stage of that name; valid until the next edit. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_place(specklescope_chain* chain, const char* stage,
                                                               size_t* place);
-/* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the bytes that it takes with the 0. Without
- * room for all of it nothing is written: text NULL and size 0 ask for `needed` alone. Any thread. */
+/* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the number of bytes with the 0. If the room is too
+ * small, nothing is written; text NULL and size 0 ask only for `needed`. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage,
                                                             const char* name, char* text, size_t size,
                                                             size_t* needed);
@@ -274,71 +283,69 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_text(specklescope_chain*
  * "box","shape":"rectangle","points":[[10,8],[29,27]]}]}; NULL or "": none. Any thread. What is wrong in itself is refused
  * and changes nothing; where a region lies on a picture, its `fit` tells. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set_regions(specklescope_chain* chain, const char* json);
-/* Those that the next frame is measured with, in the same form. Any thread; as specklescope_chain_text. */
+/* Regions for the next frame, in the same form. Any thread; texts as in specklescope_chain_text. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_regions(specklescope_chain* chain, char* text, size_t size,
                                                                 size_t* needed);
 
-/* 1 where a pixel of the result lies where its pixel of the frame does, so that width and height stay as they
- * are; 0 where a stage crops, flips, rotates or shrinks. Any thread. */
+/* 1: every pixel of the result has the place of its pixel in the frame, and width and height do not change; 0: a stage
+ * crops, flips, rotates or shrinks. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_in_place(specklescope_chain* chain,
                                                                  int32_t* in_place);
 
-/* Prepares for frames like `input` (its data and pitch do not matter) and tells width, height, channels, type
- * and the pitch without gaps of what the chain makes of them. Its data is set to NULL. */
+/* Prepares for frames like `input` (data and pitch are ignored) and returns width, height, channels, type and the pitch
+ * without gaps of the results. Sets data to NULL. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_output(specklescope_chain* chain,
                                                                const specklescope_image* input,
                                                                specklescope_image* output);
-/* One frame: `input` is read, and the result written into `output`, which has the shape that
- * specklescope_chain_output tells and shares no memory with `input`. Neither is copied on the way where
- * stages run on the host. `facts` and `result` may be NULL; texts of `result` live until the next call with
- * this chain.
+/* Processes one frame: reads `input` and writes the result into `output`, which has the shape from
+ * specklescope_chain_output and shares no memory with `input`. Nothing is copied if stages run on the host. `facts` and
+ * `result` may be NULL; texts of `result` live until the next call with this chain.
  *
- * Either may lie on the host or on the GPU that the chain runs on. Where both lie on the GPU and `result` is NULL the
- * call returns when the work is begun, and waits for none of it but that of the fourth call before; the memory is to
- * stay until then in the order of its stream, as with any work that was put there. A failure of the GPU is then told
- * by a later call. A stream that is being captured into a graph is refused. The thread's current device stays as it
- * is. */
+ * Each image may be on the host or on the chain's GPU. If both are on the GPU and `result` is NULL, the call starts the
+ * work and returns; it waits only for the work of the fourth call before. Keep the memory until the work on its stream
+ * is done, as for any asynchronous work. A later call reports a failure of the GPU. A stream that is being captured into
+ * a graph is refused. The thread's current device does not change. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_process(specklescope_chain* chain,
                                                                 const specklescope_image* input,
                                                                 const specklescope_facts* facts,
                                                                 const specklescope_image* output,
                                                                 specklescope_result* result);
-/* What is known of the last result; waits for it where it is still in work on a GPU. Texts as above. */
+/* Facts of the last result; waits for it if a GPU is still working on it. Texts as above. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_result(specklescope_chain* chain,
                                                                specklescope_result* result);
 /* Region `index` of the last result; waits as above; its texts live until the next call with this chain. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
                                                                specklescope_region* region);
-/* The next frame does not follow the last one: stages forget their history. */
+/* The next frame does not follow the last one: stages clear their history. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
 
-/* --- memory for callers: of the GPU that a chain runs on, and of the host ------------------------------------ */
+/* --- memory for callers: on the chain's GPU, and on the host -------------------------------------------------- */
 
 typedef struct specklescope_memory specklescope_memory;
 
-/* Room for an image on the GPU that the chain runs on, in the order of image->stream: `image` has its shape, as
- * specklescope_chain_output tells, and gets data, pitch (without gaps) and memory. */
+/* Allocates an image on the chain's GPU, ordered by image->stream. `image` has the shape, as from
+ * specklescope_chain_output; data, pitch (without gaps) and memory are set. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_create(specklescope_chain* chain,
                                                                 specklescope_image* image,
                                                                 specklescope_memory** memory);
-/* `bytes` of the host's memory from `data` on, for frames and results of the chain: page-locked where it runs on a GPU,
- * which then fetches the one and leaves the other there without a copy in between. `data` is a multiple of 64, and rows
- * that begin on one are read best. What it holds at first is undefined. Refused are 0 bytes, and more than
- * three quarters of the memory that is free. Any thread, also while another is in specklescope_chain_process. */
+/* Allocates `bytes` of host memory at `data` for frames and results of the chain: page-locked for a chain on a GPU, which
+ * then transfers without an intermediate copy. `data` is a multiple of 64, and rows that start at a multiple of 64 are
+ * read fastest. The content is undefined. 0 bytes, and more than three quarters of the free memory, are refused. Any
+ * thread, also while another one is in specklescope_chain_process. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_create_host(specklescope_chain* chain, size_t bytes,
                                                                      void** data, specklescope_memory** memory);
-/* Gives it back; the chain need not be alive. Of a GPU: in the order of its stream, which must be alive still. Of the
- * host: at once, when no call reads or writes it any more. Any thread. NULL is well. */
+/* Frees it; the chain may have ended. GPU memory is freed in the order of its stream, which must still exist. Free host
+ * memory only when no call uses it. Any thread. NULL is allowed. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_free(specklescope_memory* memory);
-/* Gives memory of a GPU back whatever has become of its stream: waits until the GPU has done all that it was given. Any
- * thread. NULL is well. Like the next two calls it refuses memory of the host. */
+/* Frees GPU memory even if its stream has ended: waits until the GPU is idle. Any thread. NULL is allowed. Like the next
+ * two calls it refuses host memory. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_free_idle(specklescope_memory* memory);
-/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. */
+/* Makes `stream` wait on the GPU for the work that is now on the memory's stream. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_order(specklescope_memory* memory, void* stream);
-/* The GPU that it lies on, in CUDA's order. Any thread. */
+/* Number of its GPU, in CUDA's order. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_memory* memory, int32_t* device);
 
-/* --- a view: results as a display or a coder of video takes them ------------------------------------------ */
+/* --- a view: results as a display or a video encoder takes them ------------------------------------------ */
 
 typedef struct specklescope_view specklescope_view;
 
@@ -349,7 +356,7 @@ SPECKLESCOPE_API specklescope_status specklescope_view_describe(size_t index,
 /* `text`: "colormap=turbo,low=0,high=1", with the names and the rules of --view; NULL or "": all at their
  * defaults, which take the range from percentiles of each image. Giving low or high fixes it. */
 SPECKLESCOPE_API specklescope_status specklescope_view_create(const char* text, specklescope_view** view);
-/* Ends it; waits for nothing. NULL is well. */
+/* Ends it. NULL is allowed. */
 SPECKLESCOPE_API specklescope_status specklescope_view_free(specklescope_view* view);
 /* Colours of `input`, as the window and recordings show them: `output` is of its size, u8 with 3 channels, and
  * shares no memory with it. Of an input with 3 channels each is scaled by itself. `low` and `high` (may be
@@ -366,7 +373,7 @@ SPECKLESCOPE_API specklescope_status specklescope_view_levels(specklescope_view*
                                                               const specklescope_image* output, double* scale,
                                                               double* offset);
 
-/* --- a stream: any SOURCE of the program, with a chain behind it ------------------------------------------ */
+/* --- a stream: any SOURCE of the program, followed by a chain ------------------------------------------ */
 
 typedef struct specklescope_stream specklescope_stream;
 typedef struct specklescope_frame specklescope_frame;
@@ -388,30 +395,29 @@ typedef struct specklescope_source_info {
 enum { SPECKLESCOPE_RESULTS = 0, SPECKLESCOPE_FRAMES = 1, SPECKLESCOPE_MASK = 2 }; /* what is recorded */
 
 /* `source` as on the command line; `chain` as of specklescope_chain_create. A file gives its first frame
- * after the first specklescope_stream_next; a camera runs from here on. When the process exits, streams that are
- * open are stopped, and their recordings are finished. */
+ * after the first specklescope_stream_next; a camera runs from this call on. When the process exits, open streams are
+ * stopped and their recordings are finished. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_open(const char* source, const char* chain,
                                                               const specklescope_settings* settings,
                                                               specklescope_stream** stream);
-/* Stops, finishes every recording, ends the handle. Frames that were given stay until they are freed. */
+/* Stops, finishes every recording, ends the handle. Fetched frames stay valid until they are freed. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_close(specklescope_stream* stream);
 SPECKLESCOPE_API specklescope_status specklescope_stream_source(specklescope_stream* stream,
                                                                 specklescope_source_info* info);
 
-/* The next result, in order: waits for it, SPECKLESCOPE_TIMEOUT after `seconds` (negative: for ever). A file
- * waits for the reader; of a live source the oldest of a few waiting results are thrown away when the reader
- * is late, which shows in `sequence` and among the statistics as drops of a recorder. SPECKLESCOPE_END: all
- * were given. SPECKLESCOPE_RUN_ERROR, once, where a frame that was sought does not come: the next call gives what
- * there is. */
+/* Waits for the next result, in order; SPECKLESCOPE_TIMEOUT after `seconds` (negative: forever). A file waits for the
+ * reader. A live source drops the oldest of a few pending results if the reader is late; `sequence` and the statistics
+ * (drops of a recorder) show it. SPECKLESCOPE_END: there are no more. SPECKLESCOPE_RUN_ERROR, once, if a frame that was
+ * sought does not come; the next call continues. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_next(specklescope_stream* stream, double seconds,
                                                               specklescope_frame** frame);
 /* Any thread: stops the source, finishes every recording; a waiting specklescope_stream_next returns
  * SPECKLESCOPE_END. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_stop(specklescope_stream* stream);
 
-/* Edits, from any thread, between two frames. What is wrong in itself is refused at once, and so is a new chain
- * that cannot run on frames of the present size; what turns out wrong with a frame changes nothing and is told
- * by specklescope_stream_messages. */
+/* Edits, from any thread, between two frames. A wrong edit is refused at once, and so is a new chain that cannot run on
+ * frames of the current size. An edit that fails later changes nothing and is reported by
+ * specklescope_stream_messages. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_set(specklescope_stream* stream, size_t stage,
                                                              const char* name, const char* value);
 /* As specklescope_chain_set_values. */
@@ -422,8 +428,8 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_replace(specklescope_st
 /* As specklescope_chain_place. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_place(specklescope_stream* stream, const char* stage,
                                                                size_t* place);
-/* As specklescope_chain_set_regions, but that regions of which the picture has no pixel are refused as a whole, which
- * specklescope_stream_messages says. */
+/* As specklescope_chain_set_regions, but if a region has no pixel in the image, all are refused, reported by
+ * specklescope_stream_messages. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_set_regions(specklescope_stream* stream,
                                                                      const char* json);
 SPECKLESCOPE_API specklescope_status specklescope_stream_regions(specklescope_stream* stream, char* text,
@@ -432,60 +438,56 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_regions(specklescope_st
 SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope_stream* stream,
                                                                     const char* name, const char* value);
 
-/* Records from the next frame on into a file whose ending names the format, as --record does: results, raw
- * frames or the mask of saturated samples, coloured as the settings' view says. A taken name gets a number. Before the
- * first specklescope_stream_next no frame of a file is missed. */
+/* Records from the next frame on into a file whose extension is the format, like --record: results, raw frames or the
+ * mask of saturated samples, with the colours of the settings' view. An existing name gets a number. If it is called
+ * before the first specklescope_stream_next, it records every frame of a file. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_record(specklescope_stream* stream, const char* path,
                                                                 int32_t what);
-/* Regions of every result from the next frame on into a table (.csv), as --traces writes it. */
+/* Writes the regions of every result from the next frame on into a table (.csv), like --traces. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_stream* stream, const char* path);
 
-/* Any thread. 1: a file stops before its next frame, a camera goes on and its results stand still; 0: on. Before the
- * first specklescope_stream_next a file stands in any case. */
+/* Any thread. 1: a file stops before its next frame, a camera continues without results; 0: resume. A file is always
+ * stopped before the first specklescope_stream_next. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
-/* A file goes on at this frame, counted from 0, also after its end: results that wait to be fetched are thrown away, and
- * stages forget their history, or with `warm` 1 get as many frames in front of it as they look back. Of several the last
- * counts. Refused where the source has no such frame or none can be chosen. What only the search tells (the number of
- * frames was an estimate) changes nothing, and the next specklescope_stream_next says it; so it does where the chain
- * cannot run on that frame. */
+/* Continues a file at this frame, counted from 0, also after its end. Pending results are discarded. Stages clear their
+ * history, or with `warm` 1 first get the preceding frames that they need. Of several seeks the last one counts. Refused
+ * if the source has no such frame or cannot seek. If the frame turns out to be missing (the number of frames was an
+ * estimate), nothing changes and the next specklescope_stream_next reports it; likewise if the chain cannot run on it. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64_t frame,
                                                               int32_t warm);
-/* Any thread. Finishes the recordings and tables that are open, and says what failed; the stream goes on without them. */
+/* Any thread. Finishes open recordings and tables, and reports failures; the stream continues without them. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_finish(specklescope_stream* stream);
-/* Any thread. An event at the frame that was fetched last, in recordings and tables that are open; its number, from 1,
- * goes into `number` (may be NULL). */
+/* Any thread. Marks an event at the frame that was fetched last, in open recordings and tables; its number, from 1, goes
+ * into `number` (may be NULL). */
 SPECKLESCOPE_API specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
                                                               uint64_t* number);
 
-/* Any thread; as specklescope_chain_text. The statistics are JSON, as --stats writes them; messages are what
- * the program's log would say, a line each, and each is told once; of those that wait to be read the last 1000 are
- * kept, behind a line that counts the others. */
+/* Any thread; as specklescope_chain_text. The statistics are JSON, like --stats. Messages are lines of the program's log;
+ * each is returned once. The last 1000 unread ones are kept, after a line that counts the others. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_statistics(specklescope_stream* stream, char* text,
                                                                     size_t size, size_t* needed);
 SPECKLESCOPE_API specklescope_status specklescope_stream_messages(specklescope_stream* stream, char* text,
                                                                   size_t size, size_t* needed);
 
-/* A result of a stream. Pixels and texts live until specklescope_frame_free, also when the stream has been
- * closed; they are for reading only. Any number may be held: the first few are the stream's own memory, those
- * beyond are copies.
+/* A result of a stream. Pixels and texts live until specklescope_frame_free, also after the stream was closed; they are
+ * read-only. Any number may be held: the first few use the stream's memory, further ones are copies.
  *
- * Of a stream with the option memory=device the image lies on the GPU that made it, and nothing of it crosses the bus
- * unless it is recorded; the raw frame lies on the host. Its pixels are complete when specklescope_stream_next returns:
- * any stream may read them at once, and write them, since they are this frame's alone. Behind specklescope_frame_free
- * their memory is written again only when what the caller's streams held then is done: of those that
- * specklescope_frame_used_on has named, or where it has named none, of the default stream. No call waits for that on the
- * host, but the free of the last frame of a stream that is closed, whose page-locked frames end with it. Any number may be
- * held, as long as the GPU has memory: where it has none for 10 s a frame is lost, which specklescope_stream_next says.
- * Without a GPU the stream is not opened; where the GPU fails and the run goes on on the CPU, its results are recorded, and
- * specklescope_stream_next says SPECKLESCOPE_RUN_ERROR for each. */
+ * With the option memory=device the image stays on the GPU that made it and is not transferred unless it is recorded; the
+ * raw frame is on the host. Its pixels are complete when specklescope_stream_next returns: any stream may read and write
+ * them at once, because they belong only to this frame. After specklescope_frame_free the memory is reused when the
+ * caller's work is done: the work that was then on the streams named by specklescope_frame_used_on, or on the default
+ * stream if there are none. No call waits for that on the host, except the free of the last frame of a closed stream, which
+ * also frees page-locked frames. Any number may be held while the GPU has memory: after 10 s without memory a frame is
+ * lost, and specklescope_stream_next reports it. Without a GPU the stream does not open. If the GPU fails and the run
+ * continues on the CPU, results are recorded, and specklescope_stream_next returns SPECKLESCOPE_RUN_ERROR for each. */
 SPECKLESCOPE_API specklescope_status specklescope_frame_image(specklescope_frame* frame,
                                                               specklescope_image* image);
-/* The GPU that the image lies on, in CUDA's order; of several (gpus=0,1) each result lies on its own. Any thread. This call
- * and the next refuse a result on the host. */
+/* Number of the image's GPU, in CUDA's order; with several (gpus=0,1) each result is on the one that made it. Any thread.
+ * This call and the next one refuse a result on the host. */
 SPECKLESCOPE_API specklescope_status specklescope_frame_device(specklescope_frame* frame, int32_t* device);
-/* What `stream`, a cudaStream_t of that GPU, holds now uses the image: behind specklescope_frame_free its memory waits for
- * that. NULL: the default stream. To be called for each stream, when the last use is on it, which may end then. Any
- * thread. */
+/* States that work now on `stream`, a cudaStream_t of that GPU, uses the image: after specklescope_frame_free its memory
+ * is not reused before that work is done. NULL: the default stream. Call it for each stream after its last use; the stream
+ * may end then. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_frame_used_on(specklescope_frame* frame, void* stream);
 SPECKLESCOPE_API specklescope_status specklescope_frame_raw(specklescope_frame* frame,
                                                             specklescope_image* image);
@@ -495,48 +497,48 @@ SPECKLESCOPE_API specklescope_status specklescope_frame_region(specklescope_fram
                                                                specklescope_region* region);
 SPECKLESCOPE_API specklescope_status specklescope_frame_free(specklescope_frame* frame);
 
-/* --- a recorder: frames of one's own into the files that the program writes --------------------------------- */
+/* --- a recorder: writes the caller's frames into files of the program --------------------------------- */
 
 typedef struct specklescope_recorder specklescope_recorder;
 
 /* What is recorded. Texts are read when the recorder is made. */
 typedef struct specklescope_recording {
     size_t struct_size;
-    /* What the numbers of results are, as specklescope_result tells it; NULL: intensities in DN. */
+    /* Quantity of the numbers, as in specklescope_result; NULL: intensities in DN. */
     const char* quantity;
     const char* symbol;
     const char* unit;
-    const char* measure; /* NULL: "other" where there is a quantity */
-    const char* source;  /* where the frames come from, for the file's description; NULL: "libspecklescope" */
-    const char* view;    /* colours of .mkv, .mp4 and .png, as --view; NULL: its defaults */
+    const char* measure; /* NULL: "other" if there is a quantity */
+    const char* source;  /* origin of the frames, for the file's description; NULL: "libspecklescope" */
+    const char* view;    /* colours of .mkv, .mp4 and .png, like --view; NULL: the defaults */
     double rate;         /* nominal frames/s, 1e-9 to 1e5; 0: unknown */
     double um_per_px;    /* µm a side of a pixel, 1e-9 to 1e6; 0: unknown */
     int32_t what;        /* SPECKLESCOPE_RESULTS … */
-    int32_t live;        /* 1: a frame that finds no room is dropped, and counted; 0: the call waits */
+    int32_t live;        /* 1: frames are dropped and counted if the queue is full; 0: the call waits */
 } specklescope_recording;
 
 typedef struct specklescope_recorder_info {
     size_t struct_size;
     /* Texts live until the next call with this recorder. */
-    const char* path;  /* of the file that is written, or was last; "" before the first frame */
-    const char* error; /* why it stopped by itself; "" while well */
+    const char* path;  /* of the current or last file; "" before the first frame */
+    const char* error; /* why recording stopped; "" without an error */
     uint64_t written;  /* frames, in all files */
     uint64_t dropped;  /* frames given and not written */
     uint64_t queued;
-    uint64_t bytes; /* of the present file */
-    uint64_t files; /* that were written: one for each size, type and quantity */
+    uint64_t bytes; /* of the current file */
+    uint64_t files; /* written files: one for each size, type and quantity */
     int32_t closed;
     int32_t reserved;
 } specklescope_recorder_info;
 
-/* Into a file whose ending names the format, as --record does. A taken name gets a number. Nothing is made before the
- * first frame. `recording` may be NULL. */
+/* The file's extension is the format, like --record. An existing name gets a number. No file is created before the first
+ * frame. `recording` may be NULL. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_create(const char* path,
                                                                   const specklescope_recording* recording,
                                                                   specklescope_recorder** recorder);
-/* One frame, of host memory, which is copied. `facts` NULL, or `untimed` 1: it was taken now; or, where the recording has
- * a rate and is not live, a period of it behind the one before. Refused where it is older than the last, and where its
- * time_ns is 2^62 (146 years) or more from 0: subtract when the clock began. */
+/* Copies one frame from host memory. With `facts` NULL or `untimed` 1 the frame was taken now; if the recording has a rate
+ * and is not live, one period after the last frame. A frame older than the last one is refused, and so is a time_ns of
+ * 2^62 (146 years) or more from 0: subtract the start of the clock. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
                                                                 const specklescope_image* image,
                                                                 const specklescope_facts* facts);
@@ -546,9 +548,10 @@ SPECKLESCOPE_API specklescope_status specklescope_recorder_mark(specklescope_rec
 /* Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_status(specklescope_recorder* recorder,
                                                                   specklescope_recorder_info* info);
-/* Writes what was given and finishes the file; says what failed. The handle stays for specklescope_recorder_status. */
+/* Writes pending frames and finishes the file; reports failures. The handle stays valid for
+ * specklescope_recorder_status. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_close(specklescope_recorder* recorder);
-/* Ends it, closed or not. NULL is well. */
+/* Ends it, closed or not. NULL is allowed. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_free(specklescope_recorder* recorder);
 
 #ifdef __cplusplus

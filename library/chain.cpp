@@ -1,18 +1,82 @@
 #include "library/chain.hpp"
 
 #include "analysis/regions_file.hpp"
+#include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "pipeline/counts.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace specklescope::library {
 
-void check_runs(const Chain& chain, const Shape& input) {
+namespace {
+
+std::size_t place_of_name(const Chain& chain, std::string_view name) {
+    std::string names;
+    std::size_t place = 0, found = 0;
+    for (std::size_t i = 0; i < chain.stages().size(); ++i) {
+        const std::string_view own = chain.stages()[i].type->name;
+        names += (names.empty() ? "" : ", ") + std::string(own);
+        if (own == name) {
+            place = i;
+            ++found;
+        }
+    }
+    if (found == 1)
+        return place;
+    throw UsageError(std::string("The chain has ") + (found > 1 ? "several stages '" : "no stage '") +
+                     std::string(name) + "'; it is made of " + (names.empty() ? "none" : names) +
+                     ": give one's place, counted from 0.");
+}
+
+} // namespace
+
+StagePlace stage_named(std::string_view text) {
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
+        return text;
+    std::size_t place = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), place).ec != std::errc())
+        return text; // too large for a place: the sentence has it as it was given
+    return place;
+}
+
+std::size_t place_of(const Chain& chain, const StagePlace& stage) {
+    if (const auto* name = std::get_if<std::string_view>(&stage))
+        return place_of_name(chain, *name);
+    const std::size_t place = std::get<std::size_t>(stage);
+    if (place >= chain.stages().size())
+        throw UsageError("There is no stage number " + std::to_string(place) + " in the chain; it has " +
+                         std::to_string(chain.stages().size()) + ", counted from 0.");
+    return place;
+}
+
+Values values_of(std::string_view text) {
+    Values values;
+    for_key_values(text, "The values", [&](std::string_view name, const std::string& value) {
+        values.emplace_back(name, value);
+    });
+    return values;
+}
+
+void set_values(ChainStage& stage, const Values& values) {
+    for (const auto& [name, value] : values)
+        stage.params.set_text(name, value);
+}
+
+Shape check_runs(const Chain& chain, const Shape& input) {
     const std::unique_ptr<Executor> trial = make_host_executor(0);
     trial->set_chain(std::make_shared<const Chain>(chain), 0);
     trial->prepare(input, true);
+    return trial->output().value();
+}
+
+bool in_place(const Chain& chain) {
+    const Chain computed = active(chain);
+    return std::none_of(computed.stages().begin(), computed.stages().end(),
+                        [](const ChainStage& stage) { return stage.type->moves_pixels; });
 }
 
 ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
@@ -20,7 +84,7 @@ ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& w
       medians_(settings.program.as<ProgramSettings>().medians),
       channel_(settings.program.as<ProgramSettings>().channel) {
     const auto& program = settings.program.as<ProgramSettings>();
-    // The executor's own limit would hold for all of the process: ThreadLimit is this thread's.
+    // The executor's own limit applies to the whole process, ThreadLimit to this thread.
     if (!program.gpus.empty() && program.gpus.find_first_not_of("0123456789") != std::string::npos)
         throw UsageError("gpus=" + program.gpus +
                          " is not possible for a chain; allowed: one GPU, counted from 0.");
@@ -52,17 +116,38 @@ std::vector<Region> ChainObject::regions() const {
 
 void ChainObject::take(Chain next) {
     next.set_channel(channel_);
-    (void)settled(next); // what cannot stand one behind the other is refused here
+    (void)settled(next); // throws if the stages do not fit each other
     wanted_ = std::move(next);
     ++version_;
 }
 
-/// Edits that wait are judged on the shape that is wanted now, whatever the last one was.
+void ChainObject::copy(Chain stages) {
+    const std::scoped_lock lock(edits_);
+    take(std::move(stages));
+    if (begun_)
+        return;
+    version_ = applied_version_;
+    executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);
+    applied_ = wanted_;
+}
+
+void ChainObject::agree(const Chain& next, const Shape& output) const {
+    if (!watcher_.agrees)
+        return;
+    specklescope_image image = to_c(output);
+    image.struct_size = sizeof image;
+    if (watcher_.agrees(watcher_.user, &image, in_place(next) ? 1 : 0) == 0)
+        throw UsageError("The edit is refused: results would be " + to_string(output) +
+                         ", which the caller does not take; keep their shape.");
+}
+
+/// Checks pending edits on this input shape, not on the last one.
 void ChainObject::fit(const Shape& input) {
     Chain next;
     std::uint64_t version = 0;
     {
         const std::scoped_lock lock(edits_);
+        begun_ = true;
         version = version_;
         if (version != applied_version_)
             next = wanted_;
@@ -74,15 +159,18 @@ void ChainObject::fit(const Shape& input) {
         return move_to(input);
     try {
         if (shape_ != input) {
-            check_runs(next, input); // what does not leaves the old plan and its histories alone
+            agree(next, check_runs(next, input)); // a refusal leaves the old plan and its histories alone
             set_anew(next, version, input);
         } else {
+            executor_->set_agreement([&](const Shape& output) { agree(next, output); });
             executor_->set_chain(std::make_shared<const Chain>(next), version);
+            executor_->set_agreement(nullptr);
             executor_->prepare(input, true);
         }
     } catch (...) {
+        executor_->set_agreement(nullptr);
         const std::scoped_lock lock(edits_);
-        if (version_ == version) { // nobody has edited it since
+        if (version_ == version) { // no newer edit
             wanted_ = applied_;
             version_ = applied_version_;
         }
@@ -94,7 +182,7 @@ void ChainObject::fit(const Shape& input) {
     applied_version_ = version;
 }
 
-/// Behind the chain, on whose results they are placed. Where they are too many the old ones stay.
+/// Call after fit(): regions are placed on the results. If there are too many, the old ones stay.
 void ChainObject::fit_regions() {
     std::shared_ptr<const RegionOutlines> next;
     {
@@ -107,14 +195,14 @@ void ChainObject::fit_regions() {
         executor_->set_regions(next, applied_version_);
     } catch (...) {
         const std::scoped_lock lock(edits_);
-        if (wanted_regions_ == next) // nobody has set others since
+        if (wanted_regions_ == next) // no newer ones
             wanted_regions_ = applied_regions_;
         throw;
     }
     applied_regions_ = std::move(next);
 }
 
-/// Where the chain cannot run on it, the executor goes on with frames of the last shape.
+/// If the chain cannot run on it, the executor stays prepared for the last shape.
 void ChainObject::move_to(const Shape& input) {
     try {
         executor_->prepare(input, true);
@@ -127,7 +215,7 @@ void ChainObject::move_to(const Shape& input) {
     shape_ = input;
 }
 
-/// Chain and shape at once: in between stands a chain that runs on all shapes.
+/// Changes chain and shape together, by way of an empty chain, which runs on all shapes.
 void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape& input) {
     const auto set = [&](const Chain& chain, std::uint64_t number, const Shape& shape) {
         executor_->set_chain(std::make_shared<const Chain>(), number);
@@ -137,7 +225,7 @@ void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape
     };
     try {
         set(next, version, input);
-    } catch (...) { // this backend alone cannot run it, or somebody said no
+    } catch (...) { // only this backend cannot run it, or the caller has cancelled
         const Unasked putting_back;
         if (shape_)
             set(applied_, applied_version_, *shape_);
@@ -182,7 +270,7 @@ void ChainObject::process(const Place& input, const FrameInfo& facts, const Plac
 void ChainObject::submit(const Place& input, const FrameInfo& info, const Place& output) {
     Frame frame = input.frame(); // executors only read it
     frame.info() = info;
-    /// No executor keeps the caller's memory, whatever happens.
+    /// The executor never keeps the caller's memory.
     struct Lending {
         Executor& executor;
         ~Lending() { executor.forget_caller(); }
@@ -198,7 +286,7 @@ void ChainObject::submit(const Place& input, const FrameInfo& info, const Place&
     executor_->submit(std::move(frame), !output.on_device);
 }
 
-/// The oldest result in work; its pixels on the host become made_.
+/// Collects the oldest result in flight; its pixels on the host become made_.
 void ChainObject::collect() {
     Result result = executor_->collect(true).value();
     result.counts = counts_of(result.info, result.counts);

@@ -8,8 +8,27 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace specklescope::library {
+
+/// A stage by its place from 0, or by its name if no other stage has that.
+using StagePlace = std::variant<std::size_t, std::string_view>;
+/// "0", "speckle".
+StagePlace stage_named(std::string_view text);
+/// The place from 0. Throws UsageError if the chain has no such stage, or several.
+std::size_t place_of(const Chain& chain, const StagePlace& stage);
+
+/// Names and values of parameters.
+using Values = std::vector<std::pair<std::string, std::string>>;
+/// Parses "radius=3,output=sfi". Throws UsageError.
+Values values_of(std::string_view text);
+/// Throws the UsageError of the stage's table.
+void set_values(ChainStage& stage, const Values& values);
 
 class ChainObject final : public Object {
 public:
@@ -18,13 +37,15 @@ public:
     ChainObject(Chain chain, const Settings& settings, const Watcher& watcher);
 
     // Any thread.
-    /// Tries the edit on a copy; the next frame is made with it.
+    /// Checks the edit on a copy; it takes effect with the next frame.
     template <class Edit> void edit(Edit&& change) {
         const std::scoped_lock lock(edits_);
         Chain next = wanted_;
         change(next);
         take(std::move(next));
     }
+    /// The stages of another chain. Before the first frame this is no edit, but another beginning.
+    void copy(Chain stages);
     Chain wanted() const {
         const std::scoped_lock lock(edits_);
         return wanted_;
@@ -35,15 +56,17 @@ public:
 
     // One thread at a time.
     Shape output(const Shape& input);
-    /// Waits for what it begins on a device only where `wait` says so, or one of the two lies on the host.
+    /// Waits for the GPU only if `wait` is set or one of the images is on the host.
     void process(const Place& input, const FrameInfo& facts, const Place& output, bool wait);
     void reset() { gap_ = true; }
-    /// Of the last frame, which is waited for.
+    /// Result of the last frame; waits for it.
     const Result& last();
     Executor& executor() { return *executor_; }
 
 private:
     void take(Chain next);
+    /// Throws UsageError if the caller does not agree to results of that shape.
+    void agree(const Chain& next, const Shape& output) const;
     void fit(const Shape& input);
     void fit_regions();
     void move_to(const Shape& input);
@@ -56,20 +79,23 @@ private:
     bool medians_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
-    std::shared_ptr<SlotMemory> callers_memory_; ///< the executor's, which is one thread's at a time
+    std::shared_ptr<SlotMemory> callers_memory_; ///< from the executor, which only one thread uses
     bool gap_ = true;                            ///< the next frame does not follow the last one
     std::uint64_t frames_ = 0;
-    std::optional<Shape> shape_; ///< that the executor is ready for
+    std::optional<Shape> shape_; ///< input that the executor is prepared for
     Result last_;                ///< without pixels
-    Frame made_;                 ///< its pixels, until they are where the caller wants them
+    Frame made_;                 ///< its pixels, until they are copied to the caller
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;
     std::shared_ptr<const RegionOutlines> wanted_regions_, applied_regions_; ///< null: none
     std::uint64_t version_ = 0, applied_version_ = 0;
+    bool begun_ = false; ///< the executor was prepared for a frame
 };
 
-/// Makes all that the chain needs, and lets go of it again. Throws UsageError where it cannot run on frames
-/// of that shape.
-void check_runs(const Chain& chain, const Shape& input);
+/// Output of the chain on frames of that shape, from a temporary executor. Throws UsageError where it cannot
+/// run on them.
+Shape check_runs(const Chain& chain, const Shape& input);
+/// True if no stage moves pixels.
+bool in_place(const Chain& chain);
 } // namespace specklescope::library

@@ -1,10 +1,7 @@
 // The calls of chains.
 #include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
-#include "library/stage_place.hpp"
 #include "pipeline/chain.hpp"
-
-#include <algorithm>
 
 using namespace specklescope;
 using namespace specklescope::library;
@@ -17,7 +14,7 @@ std::shared_ptr<ChainObject> find_chain(const specklescope_chain* chain) {
 
 std::string_view text_or_none(const char* text) { return text ? text : ""; }
 
-/// The stage is looked for in the chain that is edited.
+/// Looks up the stage in the newest chain, while no other thread edits it.
 void set(const specklescope_chain* chain, const StagePlace& stage, const Values& values) {
     find_chain(chain)->edit(
         [&](Chain& edited) { set_values(edited.stages()[place_of(edited, stage)], values); });
@@ -63,6 +60,10 @@ specklescope_status specklescope_chain_replace(specklescope_chain* chain, const 
     return guarded([&] {
         find_chain(chain)->edit([&](Chain& edited) { edited = chain_from_text(text_or_none(text)); });
     });
+}
+
+specklescope_status specklescope_chain_copy(specklescope_chain* chain, specklescope_chain* from) {
+    return guarded([&] { find_chain(chain)->copy(find_chain(from)->wanted()); });
 }
 
 specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage, const char* name,
@@ -125,9 +126,7 @@ specklescope_status specklescope_chain_regions(specklescope_chain* chain, char* 
 specklescope_status specklescope_chain_in_place(specklescope_chain* chain, int32_t* in_place) {
     return guarded([&] {
         need(in_place, "The place for the answer");
-        const Chain computed = active(find_chain(chain)->wanted());
-        *in_place = std::none_of(computed.stages().begin(), computed.stages().end(),
-                                 [](const ChainStage& stage) { return stage.type->moves_pixels; });
+        *in_place = specklescope::library::in_place(find_chain(chain)->wanted()) ? 1 : 0;
     });
 }
 

@@ -1,14 +1,15 @@
-// Between the structs of C and the types of the pipeline.
+// Conversions between the structs of C and the types of the pipeline.
 #pragma once
 
 #include "library/guard.hpp"
+#include "pipeline/param.hpp"
 #include "pipeline/result.hpp"
 
 namespace specklescope::library {
 
-/// The shape that an image claims; `which` begins the sentences: "The input". Throws UsageError.
+/// Shape of an image; `which` ("The input") starts the sentences. Throws UsageError.
 Shape shape_of(const specklescope_image& image, const std::string& which);
-/// Pixels on the host or on a device, with the stream in whose order they are used there.
+/// Pixels on the host or on a device, and the stream that orders their use there.
 struct Place {
     std::byte* data = nullptr;
     Shape shape;
@@ -18,12 +19,12 @@ struct Place {
 
     HostView host() const { return {data, shape, pitch}; }
     DeviceView device() const { return {data, shape, pitch}; }
-    /// Of borrowed memory.
+    /// A frame on borrowed memory.
     Frame frame() const;
 };
-/// Throws UsageError where a pitch, an address or a place of memory is not possible.
+/// Throws UsageError if a pitch, an address or a kind of memory is not possible.
 Place place_of(const specklescope_image& image, const std::string& which);
-/// Of a call that takes none on a device.
+/// For calls that take host memory only.
 HostView view_of(const specklescope_image& image, const std::string& which);
 bool overlap(ConstHostView one, ConstHostView other);
 
@@ -33,9 +34,12 @@ specklescope_image to_c(ConstHostView view);
 specklescope_image to_c(ConstDeviceView view);
 /// Points into `result`.
 specklescope_result to_c(const Result& result);
-/// Points into `result`. Throws UsageError where there is no such region.
+/// Points into `result`. Throws UsageError if there is no such region.
 specklescope_region region_of(const Result& result, std::size_t index);
 
 FrameInfo info_of(const specklescope_facts& facts);
+
+/// Points to texts that are never released (describe.cpp). Throws UsageError if there is no such parameter.
+specklescope_parameter_info info_of_parameter(const ParamTable& table, std::size_t index);
 
 } // namespace specklescope::library

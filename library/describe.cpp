@@ -1,5 +1,5 @@
 // Stages, sources and their parameters, from the declarations.
-#include "library/describe.hpp"
+#include "library/convert.hpp"
 
 #include "pipeline/mapping.hpp"
 #include "pipeline/stage.hpp"

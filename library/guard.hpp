@@ -1,5 +1,4 @@
-// What stands between C and the rest: exceptions become a status and a sentence, structs are looked at before
-// they are read.
+// Boundary to C: exceptions become a status and a sentence, structs are checked before they are read.
 #pragma once
 
 #include "base/error.hpp"
@@ -19,12 +18,12 @@ struct StatusError : Error {
     specklescope_status status;
 };
 
-/// This thread's sentence; cut where it would be longer than a screen.
+/// Stores this thread's last error; long texts are cut.
 void remember(const char* sentence) noexcept;
 const char* remembered() noexcept;
-/// The status of the exception in flight, whose sentence is remembered.
+/// Status of the exception in flight; stores its sentence.
 specklescope_status status_of_exception() noexcept;
-/// The log and GLib's belong to the program that the library is in; once, before anything else.
+/// Leaves the log and GLib's log to the host program. Call it before anything else.
 void keep_quiet();
 
 /// Whether this process was forked from one that has made a handle.
@@ -49,9 +48,9 @@ template <class F> specklescope_status guarded(F&& call) noexcept {
     }
 }
 
-/// Throws UsageError where `given` is null.
+/// Throws UsageError if `given` is null.
 void need(const void* given, const char* what);
-/// The sizes that the struct had in earlier headers; more has come since at its end.
+/// Sizes of the struct in earlier headers; members were added at its end.
 template <class T> inline constexpr std::array<std::size_t, 0> kEarlierSizes{};
 template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_image>{
     offsetof(specklescope_image, stream)};
@@ -60,18 +59,18 @@ template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklesco
 template <> inline constexpr std::array<std::size_t, 3> kEarlierSizes<specklescope_result>{
     offsetof(specklescope_result, measure), offsetof(specklescope_result, warming_up),
     offsetof(specklescope_result, arrival_ns)};
-template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_settings>{
-    offsetof(specklescope_settings, regions_json)};
+template <> inline constexpr std::array<std::size_t, 2> kEarlierSizes<specklescope_settings>{
+    offsetof(specklescope_settings, regions_json), offsetof(specklescope_settings, agrees)};
 
-/// Throws UsageError unless the size is one that this library knows: `known`, or an `earlier` header's.
+/// Throws UsageError unless the size is `known` or that of an `earlier` header.
 void check_struct(std::size_t given, std::size_t known, const char* what,
                   std::span<const std::size_t> earlier);
 template <class T> void check_struct(const T& given, const char* what) {
     check_struct(given.struct_size, sizeof(T), what, kEarlierSizes<T>);
 }
 
-/// A copy of what the caller gave, with 0 in what an earlier header did not have; all 0 for null, which
-/// `optional` allows.
+/// Copy of the caller's struct, with 0 in members that an earlier header did not have; all 0 for null if
+/// `optional`.
 template <class T> T read_struct(const T* given, const char* what, bool optional = false) {
     T known{};
     if (!given && optional)
@@ -82,7 +81,7 @@ template <class T> T read_struct(const T* given, const char* what, bool optional
     return known;
 }
 
-/// To the caller, who has set struct_size.
+/// Writes to the caller's struct, whose struct_size is set.
 template <class T> void write_struct(T* place, T value, const char* what) {
     need(place, what);
     check_struct(*place, what);
@@ -90,7 +89,7 @@ template <class T> void write_struct(T* place, T value, const char* what) {
     std::memcpy(place, &value, place->struct_size);
 }
 
-/// As the header says of texts. Throws UsageError where there is room, and too little.
+/// Writes a text as the header describes. Throws UsageError if the room is too small.
 void write_text(const std::string& from, char* text, std::size_t size, std::size_t* needed);
 
 } // namespace specklescope::library

@@ -4,10 +4,18 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+/// Static objects of this library are never destroyed: a thread may outlive end_all(). They register their
+/// destructors by this function, which hides libc's within the library.
+extern "C" __attribute__((visibility("hidden"))) int
+__cxa_atexit(void (*)(void*), void*, void*) noexcept { // NOLINT(bugprone-reserved-identifier): the ABI's name
+    return 0;
+}
 
 namespace specklescope::library {
 
@@ -110,6 +118,16 @@ void end_all() noexcept {
     }
     for (const auto& object : open)
         object->end();
+}
+
+void end_at_exit() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        // Not std::atexit(), which calls the function above. Destructors of libraries that were loaded
+        // earlier follow the handler.
+        if (::on_exit([](int, void*) { end_all(); }, nullptr) != 0)
+            throw std::bad_alloc();
+    });
 }
 
 } // namespace specklescope::library

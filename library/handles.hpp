@@ -1,4 +1,4 @@
-// Handles are keys of a table, not addresses: one that has ended is found out, whatever became of its memory.
+// Handles are keys of a table, not addresses: an ended handle is recognised whatever happened to its memory.
 #pragma once
 
 #include "library/guard.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::library {
 
-/// What a handle stands for.
+/// Base of the objects that handles refer to.
 class Object {
 public:
     Object() = default;
@@ -19,28 +19,28 @@ public:
     /// At the end of the process: stops its threads and finishes its files. Handles stay valid.
     virtual void end() noexcept {}
 
-    std::atomic<bool> in_use{false}; ///< a thread is in a call that only one may be in
+    std::atomic<bool> in_use{false}; ///< a thread is in a call that allows only one
 };
 
-/// In `kind`'s own words, for sentences.
+/// Kind of an object, for sentences.
 struct Kind {
     const char* name;  ///< "chain"
     const char* maker; ///< "specklescope_chain_create"
 };
 
-/// A key that no other object had or will have.
+/// Returns a unique key.
 void* keep(std::shared_ptr<Object> object, const Kind& kind);
 /// Throws StatusError (SPECKLESCOPE_BAD_HANDLE).
 std::shared_ptr<Object> find(const void* handle, const Kind& kind);
-/// The same, with `in_use` set, which is the caller's to take back. Throws StatusError (SPECKLESCOPE_BUSY)
-/// where it was set already.
+/// The same, and sets `in_use`, which the caller clears. Throws StatusError (SPECKLESCOPE_BUSY) if it is set
+/// already.
 std::shared_ptr<Object> find_to_use(const void* handle, const Kind& kind);
-/// Takes it out of the table: it ends when its last user has finished.
+/// Removes it from the table; it ends when its last user has finished.
 std::shared_ptr<Object> take_out(const void* handle, const Kind& kind);
 
 /// Calls end() of every object, but not in a forked process.
 void end_all() noexcept;
-/// From now on end_all() is called when the process exits. Call it when the libraries in use are loaded.
+/// Registers end_all() for the exit of the process. Call it when the libraries in use are loaded.
 void end_at_exit();
 
 /// T derives from Object and has `static constexpr Kind kKind`.
@@ -51,7 +51,7 @@ template <class T, class Handle> std::shared_ptr<T> take_out_as(const Handle* ha
     return std::static_pointer_cast<T>(take_out(handle, T::kKind));
 }
 
-/// The object, for this thread alone. Throws StatusError (SPECKLESCOPE_BUSY) where another thread is at it.
+/// Exclusive use of an object. Throws StatusError (SPECKLESCOPE_BUSY) if another thread uses it.
 template <class T> class Using {
 public:
     template <class Handle> explicit Using(const Handle* handle)

@@ -1,4 +1,4 @@
-// Memory that callers get from the library: of a GPU, and of the host for chains on one.
+// Memory for callers: on a GPU, or page-locked on the host.
 #include "library/chain.hpp"
 
 #include "base/memory_budget.hpp"
@@ -8,7 +8,7 @@ using namespace specklescope::library;
 
 namespace {
 
-/// Lives on its own: what it needs of the executor it holds.
+/// Independent of its chain: holds what it needs of the executor.
 class MemoryObject final : public Object {
 public:
     static constexpr Kind kKind{"memory", "specklescope_memory_create"};

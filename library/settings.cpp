@@ -102,7 +102,7 @@ Mapping mapping_from_text(const char* text) {
 
 Watcher watcher_of(const specklescope_settings* given) {
     const specklescope_settings known = read_struct(given, "The settings", true);
-    return {known.goes_on, known.user};
+    return {known.goes_on, known.agrees, known.user};
 }
 
 Asking::Asking(const Watcher& watcher) {

@@ -1,4 +1,4 @@
-// What callers set: the options of the command line, with its names, ranges and sentences.
+// Settings of callers: options with the names, ranges and sentences of the command line.
 #pragma once
 
 #include "base/long_work.hpp"
@@ -14,7 +14,7 @@ namespace specklescope::library {
 
 enum class For { chain, stream };
 
-/// What a stream of the library is told beside the options of the program.
+/// Options of streams that the program does not have.
 struct StreamOptions {
     enum class Memory : std::uint8_t { host, device };
     Memory memory = Memory::host;
@@ -22,24 +22,25 @@ struct StreamOptions {
 /// Owner "stream": a key for each member.
 const ParamTable& stream_table();
 
-/// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`. `own`: of
-/// stream_table(), never null where `what` is a stream.
+/// `given` may be null. Throws UsageError for an option that is unknown or does not apply to `what`. `own`:
+/// of stream_table(), never null for a stream.
 Settings settings_of(const specklescope_settings* given, For what, Params* own = nullptr);
 
-/// Checked; null or "": none. Throws UsageError.
+/// Parses and checks regions; null or "": none. Throws UsageError.
 std::vector<Region> regions_from_text(const char* json);
 
-/// Colours of results, as --view says them; null: its defaults. The rest of --view is the window's.
+/// Parses the colour options of --view; null: the defaults.
 Mapping mapping_from_text(const char* text);
 
-/// Whom to ask whether something long is to go on; nobody: null.
+/// Callbacks of the caller; null: none.
 struct Watcher {
     specklescope_goes_on goes_on = nullptr;
+    specklescope_agrees agrees = nullptr;
     void* user = nullptr;
 };
 Watcher watcher_of(const specklescope_settings* given);
 
-/// Asks it while long work is done on this thread.
+/// Calls goes_on during long work on this thread.
 class Asking {
 public:
     explicit Asking(const Watcher& watcher);
@@ -48,7 +49,7 @@ private:
     std::optional<WatchWork> watch_;
 };
 
-/// As long as it lives nobody is asked: what was is put back, whatever was said before.
+/// Suppresses the progress callback for its lifetime (used during rollback).
 class Unasked {
     WatchWork watch_{[](std::string_view, double) { return true; }};
 };

@@ -3,8 +3,6 @@
 
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
-#include "library/behind_edits.hpp"
-#include "library/chain.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 
@@ -19,7 +17,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// One is still held when the next is asked for.
+/// A caller may still hold one frame when it fetches the next.
 constexpr int kOwnSlots = 2;
 
 [[noreturn]] void refuse_stopped(const std::string& path) {
@@ -33,6 +31,34 @@ void tell_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
             throw RunError(status.error);
 }
 
+/// Starts a recording once all earlier edits are in effect. Results of the chain or the regions before them
+/// would begin a file of another quantity or size.
+class BehindEdits final : public Sink {
+public:
+    /// The pipeline outlives it.
+    BehindEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline)
+        : sink_(std::move(sink)), pipeline_(pipeline), edit_(pipeline.version()) {}
+
+    void open(const StreamInfo& stream) override { sink_->open(stream); }
+    void push(const Result& result, bool may_wait) override {
+        begun_ = begun_ || result.info.version >= pipeline_.effective(edit_);
+        if (begun_)
+            sink_->push(result, may_wait);
+    }
+    void mark(const EventMark& event) override { sink_->mark(event); }
+    void hurry() noexcept override { sink_->hurry(); }
+    void close() noexcept override { sink_->close(); }
+    bool wants_host_image() const override { return sink_->wants_host_image(); }
+    bool records() const override { return sink_->records(); }
+    SinkStatus status() const override { return sink_->status(); }
+
+private:
+    const std::shared_ptr<Sink> sink_;
+    const Pipeline& pipeline_;
+    const std::uint64_t edit_;
+    bool begun_ = false; ///< of the processing thread
+};
+
 Frame copied(const Frame& frame) {
     if (!frame)
         return {};
@@ -44,10 +70,89 @@ Frame copied(const Frame& frame) {
 
 } // namespace
 
+void Waiting::push(const Result& result, bool may_wait) {
+    std::unique_lock lock(mutex_);
+    if (may_wait)
+        changed_.wait(lock,
+                      [&] { return ended_ || open_ > 0 || result.seek < from_ || results_.size() < most_; });
+    if (ended_ || result.seek < from_)
+        return;
+    if (!may_wait && results_.size() >= most_) {
+        results_.pop_front();
+        ++late_;
+    }
+    results_.push_back(result);
+    lock.unlock();
+    changed_.notify_all();
+}
+
+SinkStatus Waiting::status() const {
+    const std::scoped_lock lock(mutex_);
+    SinkStatus status;
+    status.written = given_;
+    status.dropped = late_;
+    status.queued = results_.size();
+    status.closed = ended_;
+    return status;
+}
+
+void Waiting::hold(int slots) {
+    const std::scoped_lock lock(mutex_);
+    most_ = static_cast<std::size_t>(std::clamp(slots / 2, 2, 64));
+}
+
+bool Waiting::wait(milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, timeout, [&] { return ended_ || !results_.empty(); });
+    return !results_.empty();
+}
+
+std::optional<Result> Waiting::take(milliseconds timeout) {
+    std::optional<Result> result;
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, timeout, [&] { return ended_ || !results_.empty(); });
+        if (results_.empty())
+            return result;
+        result = std::move(results_.front());
+        results_.pop_front();
+        ++given_;
+    }
+    changed_.notify_all();
+    return result;
+}
+
+void Waiting::pass_over(std::uint64_t seek) {
+    {
+        const std::scoped_lock lock(mutex_);
+        from_ = seek;
+        while (!results_.empty() && results_.front().seek < seek) // they are in order
+            results_.pop_front();
+    }
+    changed_.notify_all();
+}
+
+void Waiting::stand_open(bool open) {
+    {
+        const std::scoped_lock lock(mutex_);
+        open_ += open ? 1 : -1;
+    }
+    changed_.notify_all();
+}
+
+void Waiting::end() noexcept {
+    {
+        const std::scoped_lock lock(mutex_);
+        ended_ = true;
+        results_.clear();
+    }
+    changed_.notify_all();
+}
+
 FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
     if (on_device()) {
         result_.memory->give();
-        result_.image.reset(); // a recorder wanted it
+        result_.image.reset(); // downloaded for a recorder
     } else {
         result_.device_image.reset();
     }
@@ -88,7 +193,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_ = make_pipeline(settings_, callers);
     pipeline_->viewer_wants_host(false);
     pipeline_->add_sink(waiting_);
-    pipeline_->pause(true); // the first frame of a file waits for recorders, too
+    pipeline_->pause(true); // recorders may be added before the first frame of a file
     pipeline_->start();
     waiting_->hold(pipeline_->stats().slots);
 }
@@ -113,7 +218,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
                                  std::chrono::duration<double>(std::clamp(seconds, -1.0, kLongest)));
     constexpr milliseconds kLook(20); // whether the run has ended
     while (!stopped_) {
-        // Before the look at the results. Behind the end a jump begins anew, a moment after it was asked for.
+        // Check before reading results: after end of stream a seek restarts the pipeline asynchronously.
         const bool finished = !pipeline_->sought() && pipeline_->finished();
         const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
         const milliseconds wait = finished || left.count() < 0
@@ -147,7 +252,7 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
     return std::make_shared<FrameObject>(std::move(result), out_);
 }
 
-/// A seek that is refused changes nothing: until that is known what waits is kept, and not given.
+/// A refused seek changes nothing: until it has taken effect, pending results are kept and not returned.
 std::optional<Result> StreamObject::take(milliseconds patience) {
     if (jump_ == 0)
         return waiting_->take(patience);
@@ -158,7 +263,7 @@ std::optional<Result> StreamObject::take(milliseconds patience) {
     }
     waiting_->pass_over(jump_);
     const bool any = waiting_->wait(patience);
-    tell_failed_jump(); // known before the frames behind it come
+    tell_failed_jump(); // reported before the frames that follow
     if (!any)
         return std::nullopt;
     jump_ = 0;
@@ -186,7 +291,7 @@ void StreamObject::ended() {
     throw StatusError(SPECKLESCOPE_END, "The source has given all its frames; open it again to begin anew.");
 }
 
-/// Only the caller can make some, and would wait for ever.
+/// Only the caller can free memory, and would wait forever.
 void StreamObject::tell_no_room() {
     const std::uint64_t failed = pipeline_->stats().drops.failed;
     if (std::exchange(failed_seen_, failed) == failed)
@@ -232,7 +337,7 @@ void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& pat
         const std::scoped_lock lock(recorders_mutex_);
         recorders_.push_back(sink);
     }
-    if (stopped_) { // meanwhile: who stops may not have seen it
+    if (stopped_) { // stopped in the meantime, perhaps without this sink
         pipeline_->remove_sink(sink);
         refuse_stopped(path);
     }
@@ -244,7 +349,7 @@ void StreamObject::finish() {
         const std::scoped_lock lock(recorders_mutex_);
         open.swap(recorders_);
     }
-    waiting_->stand_open(true); // results are given out in turn: a full Waiting would hold up who finishes
+    waiting_->stand_open(true); // closing a recorder would otherwise deadlock on a full queue
     for (const auto& recorder : open)
         pipeline_->remove_sink(recorder);
     waiting_->stand_open(false);
@@ -301,6 +406,42 @@ void StreamObject::set_source(const char* name, const char* value) {
         throw UsageError("The source " + settings_.source.shown() + " has no options; set none.");
     options.set_text(name, value);
     pipeline_->edit_source(name, options.get(name));
+}
+
+/// The stage is looked up in the newest chain, while no other thread edits it.
+void StreamObject::set(const StagePlace& stage, const Values& values) {
+    if (values.empty()) {
+        (void)place_of(*pipeline_->chain(), stage);
+        return;
+    }
+    pipeline_->edit([&](Chain& next) { set_values(next.stages()[place_of(next, stage)], values); });
+}
+
+void StreamObject::set_regions(std::vector<Region> regions) {
+    const bool medians = settings_.program.as<ProgramSettings>().medians;
+    pipeline_->set_regions(regions.empty() ? nullptr : make_outlines(std::move(regions), medians));
+}
+
+std::vector<Region> StreamObject::regions() const {
+    const auto outlines = pipeline_->regions();
+    return outlines ? regions_of(*outlines) : std::vector<Region>();
+}
+
+void StreamObject::replace(Chain chain) {
+    chain.set_input(pipeline_->status().source.quantity);
+    check_fit(chain); // without a lock: it calls the caller's goes_on
+    pipeline_->set_chain(std::move(chain));
+}
+
+/// A chain that cannot run would leave the old one in effect without an error.
+void StreamObject::check_fit(Chain chain) const {
+    chain.set_channel(settings_.program.as<ProgramSettings>().channel);
+    (void)settled(chain);
+    const Shape frames = pipeline_->status().source.shape;
+    if (frames.width < 1 || frames.height < 1)
+        return; // not known yet
+    const Asking asking(watcher_);
+    check_runs(chain, frames);
 }
 
 void StreamObject::take_messages() {

@@ -1,37 +1,71 @@
-// A source with a chain behind it, whose results callers fetch.
+// A source followed by a chain; callers fetch the results.
 #pragma once
 
 #include "analysis/events.hpp"
-#include "library/convert.hpp"
-#include "library/handles.hpp"
-#include "library/settings.hpp"
-#include "library/stage_place.hpp"
-#include "library/waiting.hpp"
+#include "library/chain.hpp"
+#include "pipeline/pipeline.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <optional>
 
 namespace specklescope::library {
 
-/// Handles on the stream's own slots that are out; those that come back later than the stream's end, too.
+/// Number of frames in callers' hands that hold slots of the stream, also after its end.
 using SlotsOut = std::shared_ptr<std::atomic<int>>;
 
 class FrameObject final : public Object {
 public:
     static constexpr Kind kKind{"frame", "specklescope_stream_next"};
-    /// Keeps the slots where few are out, and copies otherwise: the stream never runs dry of them. A result
-    /// that lies on a device has memory of its own there.
+    /// Keeps the slots if few are held, and copies otherwise, so that the stream always has free slots. A
+    /// result on a device has its own memory there.
     FrameObject(Result result, SlotsOut out);
     ~FrameObject() override;
     const Result& result() const { return result_; }
     bool on_device() const { return result_.memory != nullptr; }
-    /// Throws UsageError where the result lies on the host.
+    /// Throws UsageError if the result is on the host.
     ResultMemory& memory() const;
 
 private:
     Result result_;
     SlotsOut out_; ///< null: a copy
+};
+
+/// Results that were computed and not fetched yet.
+class Waiting final : public Sink {
+public:
+    explicit Waiting(bool wants_host) : wants_host_(wants_host) {}
+    void open(const StreamInfo&) override {}
+    void push(const Result& result, bool may_wait) override;
+    void close() noexcept override { end(); }
+    bool wants_host_image() const override { return wants_host_; }
+    SinkStatus status() const override;
+
+    /// Sets the capacity: half of a ring of `slots`.
+    void hold(int slots);
+    /// True if there is a result, now or within that time.
+    bool wait(std::chrono::milliseconds timeout);
+    std::optional<Result> take(std::chrono::milliseconds timeout);
+    /// Discards results from before this seek, pending and later ones.
+    void pass_over(std::uint64_t seek);
+    /// While at least one call has opened it, results of a file have no limit: other sinks must not be
+    /// blocked.
+    void stand_open(bool open);
+    /// Discards everything from now on.
+    void end() noexcept;
+
+private:
+    const bool wants_host_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Result> results_;
+    std::size_t most_ = 2;
+    std::uint64_t given_ = 0, late_ = 0;
+    bool ended_ = false;
+    int open_ = 0;           ///< number of calls that opened it
+    std::uint64_t from_ = 0; ///< results from before this seek are discarded
 };
 
 class StreamObject final : public Object {
@@ -43,7 +77,7 @@ public:
     void end() noexcept override;
 
     // One thread at a time.
-    /// Throws StatusError: SPECKLESCOPE_TIMEOUT, SPECKLESCOPE_END; RunError where the run failed.
+    /// Throws StatusError (SPECKLESCOPE_TIMEOUT, SPECKLESCOPE_END), or RunError if the run failed.
     std::shared_ptr<FrameObject> next(double seconds);
     const SourceInfo& source();
     void record(const std::string& path, int what);
@@ -51,39 +85,39 @@ public:
     void seek(std::uint64_t frame, bool warm);
 
     // Any thread.
-    /// Throws RunError where a recording has failed.
+    /// Throws RunError if a recording has failed.
     void stop();
-    /// The recordings alone, as stop().
+    /// Like stop(), only for the recordings.
     void finish();
     void set(const StagePlace& stage, const Values& values);
     void replace(Chain chain);
-    /// What the next frames are made with.
+    /// The newest chain, with every edit.
     Chain wanted() const { return *pipeline_->chain(); }
     void set_source(const char* name, const char* value);
     void pause(bool on);
-    /// Of the frame that was given last. Throws UsageError where none was.
+    /// Marks the frame that was fetched last. Throws UsageError if there is none.
     std::uint64_t mark(const char* label);
     void set_regions(std::vector<Region> regions);
     std::vector<Region> regions() const;
     std::string statistics() const { return to_json(pipeline_->stats()); }
-    /// What has been said and was not written by write_messages().
+    /// Messages since the last call.
     void write_messages(char* text, std::size_t size, std::size_t* needed);
 
 private:
-    /// Throws UsageError where it cannot run on the source's frames.
+    /// Throws UsageError if it cannot run on the source's frames.
     void check_fit(Chain chain) const;
-    /// Of those behind the last jump. Throws RunError, once, where its frame does not come.
+    /// Next result from after the last seek. Throws RunError, once, if the frame sought does not come.
     std::optional<Result> take(std::chrono::milliseconds patience);
     void tell_failed_jump();
     [[noreturn]] void ended();
-    /// Throws RunError, once, where a frame was lost since no result had room on its device.
+    /// Throws RunError, once, if a frame was lost for lack of device memory.
     void tell_no_room();
     std::shared_ptr<FrameObject> given(Result result);
     void add(const std::shared_ptr<Sink>& sink, const std::string& path);
     void take_messages();
 
     Settings settings_;
-    bool on_device_; ///< results are to lie there
+    bool on_device_; ///< results stay on the device
     Watcher watcher_;
     std::unique_ptr<Pipeline> pipeline_;
     std::shared_ptr<Waiting> waiting_;

@@ -1,6 +1,5 @@
 // The calls of streams and their frames.
 #include "analysis/regions_file.hpp"
-#include "library/chain.hpp"
 #include "library/stream.hpp"
 #include "pipeline/chain.hpp"
 

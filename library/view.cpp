@@ -3,7 +3,6 @@
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "library/convert.hpp"
-#include "library/describe.hpp"
 #include "library/handles.hpp"
 #include "library/settings.hpp"
 #include "pipeline/mapping.hpp"

@@ -58,6 +58,9 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; the
     /// old chain then stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
+    /// `agree` gets the output before a new chain replaces the one in effect on the same input; what it
+    /// throws keeps the old chain and its histories. Null: nothing is asked.
+    void set_agreement(std::function<void(const Shape& output)> agree) { agree_ = std::move(agree); }
     /// Takes effect for the next submit; null: no regions. Throws UsageError if there are too many
     /// (place_regions()); the old regions then stay. Regions outside the image are marked.
     virtual void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) = 0;
@@ -101,6 +104,9 @@ public:
     virtual int capacity() const = 0;
     /// Waits until a slot for the next result is free; false at the timeout.
     virtual bool wait_slot(std::chrono::milliseconds timeout) = 0;
+
+protected:
+    std::function<void(const Shape& output)> agree_; ///< set_agreement()
 };
 
 /// `threads` 0: all cores.

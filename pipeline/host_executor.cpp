@@ -132,6 +132,8 @@ private:
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<HostPlan>(
             chain, input, PlanMemory{.stages = host_memory(), .downloads = nullptr}, plan_.get());
+        if (agree_ && plan_ && plan_->input == input)
+            agree_(next->output);
         const auto placed = in_effect_.on(next->output, regions_.placed());
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);

@@ -2,7 +2,6 @@
 #include "_core.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <deque>
 #include <vector>
 
@@ -93,15 +92,6 @@ public:
                 throw failure;
             made = now; // another thread's edit came in between, and the result has another shape
         }
-    }
-
-    /// Seconds a call takes without Python in between: what bench.py takes the overhead from.
-    double seconds_of(nb::handle frame, nb::handle out, int times) {
-        const Given given = frame_of(frame), place = output_of(out);
-        const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < times; ++i)
-            check(run(given.image, sized<specklescope_facts>(), place.image));
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
     }
 
     /// (shape, type) of what becomes of a frame.
@@ -304,7 +294,6 @@ void add_chain(nb::module_& module) {
         .def("regions", &Chain::regions)
         .def("process", &Chain::process, nb::arg("frame").none(), nb::arg("out").none(),
              nb::arg("exposure_ms"), nb::arg("full_scale"), nb::arg("time_ns"))
-        .def("seconds_of", &Chain::seconds_of, nb::arg("frame"), nb::arg("out"), nb::arg("times"))
         .def("output", &Chain::output, nb::arg("frame"))
         .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"),
              nb::arg("keeps").none())

@@ -1,6 +1,4 @@
-"""Every stage in Python gives the bytes that the program gives."""
-import subprocess
-
+"""Every stage has a function that is its chain. The chain's bytes are the program's: tests/library/agreement.py."""
 import numpy as np
 import pytest
 
@@ -8,32 +6,6 @@ import specklescope as ss
 from specklescope import _core
 
 STAGES = [stage["name"] for stage in _core.stages()]
-FORMATS = {"gray8": (np.uint8, ()), "gray16le": (np.uint16, ()), "rgb8": (np.uint8, (3,))}
-
-
-def by_program(program, folder, frames, kind, chain):
-    frames.tofile(folder / "frames.bin")
-    height, width = frames.shape[1:3]
-    stages = [word for stage in chain.split(" | ") for word in ("--stage", stage)]
-    subprocess.run([program, "run", f"raw:{folder}/frames.bin?width={width}&height={height}&format={kind}", "--backend", "cpu",
-                    "--log", "quiet", "--record", str(folder / "made.tiff"), *stages], check=True)
-    with ss.open(folder / "made.tiff", backend="cpu") as recorded:
-        return [frame.data.copy() for frame in recorded]
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_chain_gives_the_programs_bytes(program, tmp_path, rng, stage, kind):
-    dtype, colour = FORMATS[kind]
-    frames = rng.integers(0, np.iinfo(dtype).max, (4, 39, 53, *colour), dtype, endpoint=True)
-    text = "speckle:output=contrast2 | flow" if stage == "flow" else stage
-    chain = ss.Chain(text, backend="cpu")
-    expected = by_program(program, tmp_path, frames, kind, text)
-    assert len(expected) == len(frames)
-    for frame, wanted in zip(frames, expected):
-        made = chain(frame)
-        assert made.dtype == wanted.dtype and made.shape == wanted.shape
-        assert made.tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("stage", [name for name in STAGES if name != "flow"])

@@ -142,16 +142,6 @@ def test_what_cannot_be_written_into_is_refused(chain):
         chain(shared, out=shared)
 
 
-def test_values_are_refused_with_the_programs_sentence(chain):
-    for wrong in (lambda: chain.set("speckle", radius=99), lambda: ss.speckle(np.zeros((9, 9), np.uint8), radius=99)):
-        with pytest.raises(ss.UsageError, match="stage speckle: radius = 99 is not possible; allowed: a whole number, "):
-            wrong()
-    with pytest.raises(ss.UsageError, match="There is no stage 'speckel'; allowed: speckle, "):
-        ss.Chain("speckel")
-    with pytest.raises(ss.UsageError, match="The chain has no stage 'gamma'; it is made of speckle: give one's place"):
-        chain.set("gamma", gamma=1)
-
-
 def test_a_closed_chain_is_refused():
     chain = ss.Chain("speckle")
     chain.close()

@@ -37,6 +37,7 @@ def test_a_set_parameter_makes_the_numbers_of_the_function(running):
             chain = ss.Chain(f"speckle:radius={radius},output=contrast", backend="cpu")
             np.testing.assert_array_equal(frame.image, chain(frame.raw, full_scale=frame.header["full_scale"]))
         assert control.get(stage="speckle", key="radius") == {"value": 4}
+        assert control.set("speckle") is None
         control.set_chain("flip", "gamma:gamma=1")
         assert [stage["stage"] for stage in control.get()["stages"]] == ["flip", "gamma"]
         first = control.frame().header["sequence"]
@@ -61,18 +62,6 @@ def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
         control.close()
         with pytest.raises(ss.UsageError, match="closed"):
             control.get()
-
-
-def test_several_values_are_set_at_once_or_none(running):
-    address, _ = running
-    with ss.Control(address) as control:
-        frame = control.frame(version=control.set("speckle", radius=2, output="sfi"))
-        assert "radius=2" in frame.header["chain"] and "output=sfi" in frame.header["chain"]
-        for wrong in ({"radius": 5, "output": "colour"}, {"radius": 5, "radios": 1}, {"radius": 5, "output": None}):
-            with pytest.raises(ss.UsageError):
-                control.set("speckle", **wrong)
-            assert control.get(stage="speckle", key="radius") == {"value": 2}, wrong
-        assert control.set("speckle") is None
 
 
 def test_what_is_too_long_is_refused_before_it_is_sent(running):

@@ -129,20 +129,6 @@ def test_device_results_are_lent_where_they_lie():
 
 
 @needs_gpu
-def test_device_results_are_held_in_any_number_and_outlive_the_stream():
-    told = {"frames": 60, "backend": "cuda"}
-    expected = [frame.data.copy() for frame in ss.open(scene(256, 256), **told).chain("speckle:output=contrast")]
-    stream = ss.open(scene(256, 256), memory="device", **told).chain("speckle:output=contrast")
-    held = [frame.data for frame in stream]
-    stream.close()
-    del stream
-    gc.collect()
-    assert len(held) == 60
-    for made, wanted in zip(held, expected):
-        np.testing.assert_array_equal(read(made), wanted)
-
-
-@needs_gpu
 @pytest.mark.parametrize("named", ["used_on", "dlpack", "default"])
 def test_device_results_stay_until_a_slow_stream_is_done(named):
     """A stream that is held by a gate copies a result that has been let go: meanwhile others come, and none lands in it."""
@@ -186,37 +172,6 @@ def test_device_results_keep_the_streams_that_use_them():
         del array
         gc.collect()
         assert kept() is None
-
-
-@needs_gpu
-def test_device_results_go_into_a_chain_where_they_lie():
-    told = {"frames": 10, "backend": "cuda"}
-    with ss.Chain("gamma:gamma=0.5", "average:frames=3", backend="cuda") as there, \
-            ss.Chain("gamma:gamma=0.5", "average:frames=3", backend="cuda") as here:
-        host = ss.open(scene(61), **told).chain("speckle:output=contrast")
-        device = ss.open(scene(61), memory="device", **told).chain("speckle:output=contrast")
-        for one, other in zip(host, device):
-            made = there(other.data)
-            assert isinstance(made, ss.DeviceArray)
-            np.testing.assert_array_equal(read(made), here(one.data))
-
-
-@needs_gpu
-def test_device_results_come_back():
-    def free():
-        cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
-        left, total = ctypes.c_size_t(), ctypes.c_size_t()
-        cuda_arrays.check(cuda_arrays.RUNTIME.cudaMemGetInfo(ctypes.byref(left), ctypes.byref(total)))
-        return left.value
-
-    with ss.open(scene(512, 512), frames=1000, backend="cuda", memory="device") as stream:
-        before = None
-        for number, frame in enumerate(stream.chain("speckle:output=contrast")):
-            frame.data.__dlpack__(stream=1)
-            if number == 100:
-                before = free()
-        assert number == 999
-        assert before - free() < 1 << 26, "1000 MiB went through"
 
 
 @needs_gpu

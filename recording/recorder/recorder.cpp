@@ -484,7 +484,7 @@ void Recorder::after_close() {
     if (options_.pipe)
         options_.pipe->close();
     for (const EventMark& event : std::exchange(events_, {}))
-        run_log().warn("'{}' was marked after the last frame of {}, and is not in it.", one_line(event.label),
+        run_log().warn("Event '{}' came after the last frame of {} and is not in it.", one_line(event.label),
                        options_.path);
     if (began_)
         options_.before->resume();

@@ -11,10 +11,6 @@ namespace pool_test {
 using namespace element;
 
 const char* const kFormats[] = {"GRAY8", "GRAY16_LE", "GRAY16_BE", "RGB"};
-constexpr guint kKept = 16;
-
-void count_end(gpointer count, GstMiniObject*) { ++*static_cast<int*>(count); }
-
 class Pools : public testing::Test {
 protected:
     std::mt19937 random{random_seed() + 11};
@@ -37,9 +33,7 @@ protected:
             const void* const place = address_of(buffer);
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place) % 64, 0U);
             places.insert(place);
-            const int pitch = fill(buffer, pictures[i], format);
-            const auto packed = static_cast<int>((pictures[i].row_bytes() + 3) / 4 * 4);
-            EXPECT_EQ(pitch, with_meta ? (packed + 63) / 64 * 64 : packed);
+            fill(buffer, pictures[i], format);
             GST_BUFFER_PTS(buffer) = 40 * GST_MSECOND * i;
             EXPECT_EQ(gst_harness_push(harness.get(), buffer), GST_FLOW_OK)
                 << harness.message(GST_MESSAGE_ERROR);
@@ -74,122 +68,12 @@ TEST_F(Pools, AreOfferedForFramesOfTheHostOnceThereIsAChain) {
     EXPECT_EQ(offer.most, 0U) << "nobody waits for a buffer";
     EXPECT_TRUE(offer.meta && unwanted.meta && other.meta);
     EXPECT_EQ(unwanted.pools + other.pools, 0U);
-    EXPECT_FALSE(offer.configure(false, 1199)) << "a frame does not fit";
-    EXPECT_TRUE(offer.configure(false, 5000));
-}
-
-TEST_F(Pools, KeepABoundedNumberAndNobodyWaits) {
-    Harness harness("chain=flip");
-    struct Case {
-        int width, height;
-        guint kept;
-    };
-    for (const Case& one : {Case{67, 45, kKept}, Case{8192, 4096, 8}, Case{16384, 8192, 4}}) {
-        harness.caps("GRAY8", one.width, one.height);
-        const Offer offer(harness, caps_of("GRAY8", one.width, one.height));
-        offer.start(true);
-        int ended = 0;
-        std::vector<GstBuffer*> held;
-        for (guint i = 0; i < one.kept + 3; ++i) {
-            held.push_back(offer.acquire());
-            ASSERT_NE(held.back(), nullptr);
-            gst_mini_object_weak_ref(GST_MINI_OBJECT(held.back()), count_end, &ended);
-            const GstVideoMeta* const meta = gst_buffer_get_video_meta(held.back());
-            ASSERT_NE(meta, nullptr);
-            EXPECT_EQ(meta->stride[0] % 64, 0);
-        }
-        for (GstBuffer* buffer : held)
-            gst_buffer_unref(buffer);
-        EXPECT_EQ(ended, 3) << "what is beyond the bound is not kept";
-        for (guint i = 0; i < one.kept; ++i)
-            held[i] = offer.acquire(); // the same ones
-        EXPECT_EQ(ended, 3);
-        for (guint i = 0; i < one.kept; ++i)
-            gst_buffer_unref(held[i]);
-        ASSERT_TRUE(gst_buffer_pool_set_active(offer.pool, FALSE));
-        EXPECT_EQ(static_cast<guint>(ended), one.kept + 3);
-    }
-}
-
-TEST_F(Pools, GiveRoomBeforeAndBehindAFrameToWhoAsks) {
-    Harness harness("chain=flip");
-    harness.caps("GRAY8", 40, 30);
-    const Offer offer(harness, caps_of("GRAY8", 40, 30));
-    GstAllocationParams params{};
-    params.prefix = 128;
-    params.padding = 77;
-    offer.start(false, &params);
-    GstBuffer* const buffer = offer.acquire();
-    gsize offset = 0, all = 0;
-    EXPECT_EQ(gst_buffer_get_sizes(buffer, &offset, &all), 1200U);
-    EXPECT_EQ(offset, 128U);
-    EXPECT_GE(all, 128U + 1200U + 77U);
-    gst_buffer_unref(buffer);
-}
-
-/// A decoder writes beyond the picture, and asks for room where it does.
-TEST_F(Pools, LayABorderAroundThePictureForWhoAsks) {
-    struct Border {
-        guint top, bottom, left, right, align;
-    };
-    const char* const text = "temporal:frames=3 | speckle:radius=2";
-    for (const char* format : kFormats)
-        for (const Border& one : {Border{0, 0, 0, 0, 0}, Border{3, 5, 7, 11, 0}, Border{16, 16, 32, 32, 31},
-                                  Border{1, 0, 1, 0, 8191}}) {
-            SCOPED_TRACE(std::string(format) + " " + std::to_string(one.top) + " " +
-                         std::to_string(one.align));
-            Harness harness(std::string("chain=\"") + text + "\"");
-            const client::Chain library(text, "backend=cpu");
-            harness.caps(format, 67, 45);
-            const Offer offer(harness, caps_of(format, 67, 45));
-            ASSERT_TRUE(gst_buffer_pool_has_option(offer.pool, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT));
-            GstVideoAlignment wanted;
-            gst_video_alignment_reset(&wanted);
-            wanted.padding_top = one.top;
-            wanted.padding_bottom = one.bottom;
-            wanted.padding_left = one.left;
-            wanted.padding_right = one.right;
-            wanted.stride_align[0] = one.align;
-            offer.start(true, nullptr, &wanted);
-            std::vector<Picture> pictures;
-            for (int i = 0; i < 20; ++i) // all that lie in the chain's memory, and others
-                pictures.push_back(random_picture(format, 67, 45, random));
-            const std::vector<Bytes> expected = by_library(library, pictures);
-            GstVideoInfo packed;
-            gst_video_info_set_format(&packed, gst_video_format_from_string(format), 67, 45);
-            const auto pixel = static_cast<std::size_t>(GST_VIDEO_INFO_COMP_PSTRIDE(&packed, 0));
-            std::vector<GstBuffer*> held;
-            for (std::size_t i = 0; i < pictures.size(); ++i) {
-                GstBuffer* const buffer = offer.acquire();
-                ASSERT_NE(buffer, nullptr);
-                const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
-                ASSERT_NE(meta, nullptr);
-                EXPECT_EQ(meta->alignment.padding_top, one.top);
-                EXPECT_EQ(meta->alignment.padding_bottom, one.bottom);
-                EXPECT_GE(meta->alignment.padding_left, one.left);
-                EXPECT_GE(meta->alignment.padding_right, one.right);
-                const auto pitch = static_cast<std::size_t>(meta->stride[0]);
-                EXPECT_EQ(pitch % 64, 0U);
-                EXPECT_EQ(pitch & one.align, 0U);
-                EXPECT_GE(pitch, (one.left + 67 + one.right) * pixel);
-                EXPECT_GE(meta->offset[0], one.top * pitch + one.left * pixel);
-                EXPECT_GE(gst_buffer_get_size(buffer),
-                          meta->offset[0] + 44 * pitch + (67 + one.right) * pixel + one.bottom * pitch);
-                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address_of(buffer)) & (one.align | 63U), 0U);
-                gst_buffer_memset(buffer, 0, 0x5A, gst_buffer_get_size(buffer)); // not to be read
-                fill(buffer, pictures[i], format);
-                GST_BUFFER_PTS(buffer) = 40 * GST_MSECOND * i;
-                held.push_back(gst_buffer_ref(buffer));
-                EXPECT_EQ(gst_harness_push(harness.get(), buffer), GST_FLOW_OK)
-                    << harness.message(GST_MESSAGE_ERROR);
-                GstBuffer* const made = gst_harness_try_pull(harness.get());
-                ASSERT_NE(made, nullptr);
-                EXPECT_EQ(bytes_of(made), expected[i]) << "frame " << i;
-                gst_buffer_unref(made);
-            }
-            for (GstBuffer* buffer : held)
-                gst_buffer_unref(buffer);
-        }
+    offer.start(true);
+    std::vector<GstBuffer*> held;
+    for (int i = 0; i < 40; ++i) // more than lie in the chain's memory
+        held.push_back(offer.acquire());
+    for (GstBuffer* buffer : held)
+        gst_buffer_unref(buffer);
 }
 
 TEST_F(Pools, OutliveTheElementAndItsFlushes) {

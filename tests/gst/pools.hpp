@@ -5,8 +5,16 @@
 
 namespace element {
 
-inline bool ours(const GstBufferPool* pool) {
-    return pool && g_strcmp0(G_OBJECT_TYPE_NAME(pool), "SpecklescopePool") == 0;
+/// Whether its buffers are in memory of the element's chain.
+inline bool ours(GstBufferPool* pool) {
+    if (!pool)
+        return false;
+    GstStructure* const config = gst_buffer_pool_get_config(pool);
+    GstAllocator* allocator = nullptr;
+    gst_buffer_pool_config_get_allocator(config, &allocator, nullptr);
+    const bool found = allocator && g_strcmp0(G_OBJECT_TYPE_NAME(allocator), "SpecklescopeAllocator") == 0;
+    gst_structure_free(config);
+    return found;
 }
 
 /// What the element answers about memory for such frames.
@@ -33,24 +41,16 @@ public:
     Offer& operator=(const Offer&) = delete;
 
     /// As what comes before does it.
-    bool configure(bool with_meta, guint bytes, const GstAllocationParams* params = nullptr,
-                   GstVideoAlignment* border = nullptr) const {
+    bool configure(bool with_meta, guint bytes) const {
         GstStructure* const config = gst_buffer_pool_get_config(pool);
         gst_buffer_pool_config_set_params(config, caps_, bytes, least, most);
-        if (params)
-            gst_buffer_pool_config_set_allocator(config, nullptr, params);
         if (with_meta)
             gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-        if (border) {
-            gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
-            gst_buffer_pool_config_set_video_alignment(config, border);
-        }
         return gst_buffer_pool_set_config(pool, config) != FALSE;
     }
-    void start(bool with_meta, const GstAllocationParams* params = nullptr,
-               GstVideoAlignment* border = nullptr) const {
+    void start(bool with_meta) const {
         ASSERT_NE(pool, nullptr);
-        ASSERT_TRUE(configure(with_meta, size, params, border));
+        ASSERT_TRUE(configure(with_meta, size));
         ASSERT_TRUE(gst_buffer_pool_set_active(pool, TRUE));
     }
     GstBuffer* acquire() const {

@@ -28,7 +28,8 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     EXPECT_EQ(offsetof(specklescope_result, measure), 136U);
     EXPECT_EQ(offsetof(specklescope_result, regions), 120U);
     EXPECT_EQ(sizeof(specklescope_region), 120U);
-    EXPECT_EQ(sizeof(specklescope_settings), 64U);
+    EXPECT_EQ(sizeof(specklescope_settings), 72U);
+    EXPECT_EQ(offsetof(specklescope_settings, agrees), 64U);
     EXPECT_EQ(offsetof(specklescope_settings, regions_json), 48U);
     EXPECT_EQ(sizeof(specklescope_source_kind), 40U);
     EXPECT_EQ(sizeof(specklescope_source_info), 80U);
@@ -269,19 +270,54 @@ TEST(ChainCalls, AnEditThatTheNextSizeRefusesIsTakenBack) {
     EXPECT_EQ(width_made(chain, 60, 60), 60);
 }
 
-TEST(ChainCalls, AStageIsFoundByItsName) {
-    const Chain chain(
-        "background:dark_file=\"a | flow\"|speckle|gamma | gamma"); // bars with blanks or without
-    std::size_t place = 9;
-    ASSERT_EQ(specklescope_chain_place(chain, "speckle", &place), SPECKLESCOPE_OK)
-        << specklescope_last_error();
-    EXPECT_EQ(place, 1U);
-    expect_refused(
-        specklescope_chain_place(chain, "gamma", &place), SPECKLESCOPE_USAGE_ERROR,
-        "The chain has several stages 'gamma'; it is made of background, speckle, gamma, gamma: give "
-        "one's place");
-    expect_refused(specklescope_chain_place(chain, "flow", &place), SPECKLESCOPE_USAGE_ERROR,
-                   "The chain has no stage 'flow'");
+/// Agrees to results that are `width` wide.
+struct Wide {
+    int width, asked = 0;
+    bool in_place = true;
+    static int agrees(void* self, const specklescope_image* output, std::int32_t in_place) {
+        auto& wide = *static_cast<Wide*>(self);
+        ++wide.asked;
+        wide.in_place = in_place != 0;
+        return output->width == wide.width ? 1 : 0;
+    }
+};
+
+TEST(ChainCalls, AnEditToWhichTheCallerDoesNotAgreeLeavesTheHistories) {
+    Wide wide{20};
+    auto settings = sized<specklescope_settings>();
+    settings.options = "backend=cpu";
+    settings.user = &wide;
+    settings.agrees = Wide::agrees;
+    specklescope_chain* chain = nullptr;
+    ASSERT_EQ(specklescope_chain_create("temporal:frames=4 | crop", &settings, &chain), SPECKLESCOPE_OK);
+    auto result = sized<specklescope_result>();
+    Pixels pixels = random_pixels(20, 10, 14);
+    run(chain, pixels, &result);
+    EXPECT_EQ(wide.asked, 0) << "there was no edit";
+    ASSERT_EQ(specklescope_chain_replace(chain, "temporal:frames=6 | crop:width=12"), SPECKLESCOPE_OK);
+    EXPECT_EQ(width_made(chain, 20, 10), 0);
+    EXPECT_NE(std::string(specklescope_last_error()).find("12×10"), std::string::npos);
+    run(chain, pixels, &result);
+    EXPECT_EQ(result.warmup_frames, 2);
+    EXPECT_EQ(result.warmup_wanted, 4);
+    ASSERT_EQ(specklescope_chain_set(chain, 0, "frames", "6"), SPECKLESCOPE_OK);
+    run(chain, pixels, &result);
+    EXPECT_EQ(result.warmup_wanted, 6);
+    EXPECT_FALSE(wide.in_place);
+    EXPECT_EQ(wide.asked, 2);
+    EXPECT_EQ(specklescope_chain_free(chain), SPECKLESCOPE_OK);
+}
+
+TEST(ChainCalls, ACopyHasWhatATextLeavesOut) {
+    const Chain from("background:dark=capture,frames=2 | gamma", "backend=cpu"), to("speckle", "backend=cpu");
+    ASSERT_EQ(specklescope_chain_set(from, 0, "capture_dark", "3"), SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_chain_copy(to, from), SPECKLESCOPE_OK) << specklescope_last_error();
+    EXPECT_EQ(text_of(to, 0, "capture_dark"), "3");
+    EXPECT_EQ(text_of(to, 1, "gamma"), text_of(from, 1, "gamma"));
+    Pixels pixels = random_pixels(20, 10, 15);
+    auto result = sized<specklescope_result>();
+    run(to, pixels, &result);
+    EXPECT_EQ(result.version, 1U) << "another beginning, and no edit";
 }
 
 TEST(ChainCalls, EditsOfAnotherThreadFallBetweenFrames) {

@@ -9,21 +9,6 @@ namespace edits_by_name_test {
 
 using namespace client;
 
-constexpr auto kUsage = SPECKLESCOPE_USAGE_ERROR;
-
-std::string text_of(specklescope_chain* chain) {
-    char text[4096];
-    EXPECT_EQ(specklescope_chain_text(chain, text, sizeof text, nullptr), SPECKLESCOPE_OK);
-    return text;
-}
-
-std::string value_of(specklescope_chain* chain, const char* stage, const char* name) {
-    char text[4096] = "";
-    EXPECT_EQ(specklescope_chain_get_value(chain, stage, name, text, sizeof text, nullptr), SPECKLESCOPE_OK)
-        << specklescope_last_error();
-    return text;
-}
-
 std::string messages_of(specklescope_stream* stream) {
     std::string text(1 << 20, '\0');
     EXPECT_EQ(specklescope_stream_messages(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
@@ -60,48 +45,6 @@ void wait_until_it_stands(specklescope_stream* stream) {
         ASSERT_LT(std::chrono::steady_clock::now(), end) << counted(stream, "processed") << ", not " << then;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-}
-
-TEST(EditsByName, AreOfTheStageOfThatNameOrPlace) {
-    const Chain chain("background:black=1 | speckle:radius=2 | gamma", "backend=cpu");
-    ASSERT_EQ(specklescope_chain_set_values(chain, "speckle", "radius=3,output=contrast"), SPECKLESCOPE_OK)
-        << specklescope_last_error();
-    ASSERT_EQ(specklescope_chain_set_values(chain, "2", "gamma=2.5"), SPECKLESCOPE_OK);
-    ASSERT_EQ(specklescope_chain_set_values(chain, "background", "dark_file=\"a,b.tiff\""), SPECKLESCOPE_OK);
-    ASSERT_EQ(specklescope_chain_set_values(chain, "gamma", ""), SPECKLESCOPE_OK);
-    EXPECT_EQ(value_of(chain, "speckle", "radius"), "3");
-    EXPECT_EQ(value_of(chain, "1", "output"), "contrast");
-    EXPECT_EQ(value_of(chain, "gamma", "gamma"), "2.5");
-    EXPECT_EQ(value_of(chain, "background", "dark_file"), "a,b.tiff");
-}
-
-TEST(EditsByName, ThatAreRefusedChangeNothing) {
-    const Chain chain("speckle:radius=2 | gamma | gamma", "backend=cpu");
-    const std::string before = text_of(chain);
-    const auto refused = [&](const char* stage, const char* values, const char* sentence) {
-        expect_refused(specklescope_chain_set_values(chain, stage, values), kUsage, sentence);
-        EXPECT_EQ(text_of(chain), before);
-    };
-    refused("flow", "exposure=3", "The chain has no stage 'flow'; it is made of speckle, gamma, gamma: ");
-    refused("gamma", "gamma=2", "The chain has several stages 'gamma'; ");
-    refused("3", "radius=2", "There is no stage number 3 in the chain; it has 3, counted from 0.");
-    refused("99999999999999999999999", "radius=2", "The chain has no stage '99999999999999999999999'");
-    refused("-1", "radius=2", "The chain has no stage '-1'");
-    refused("", "radius=2", "The chain has no stage ''");
-    refused("speckle", "radius=3,output=colour", "output = colour is not possible; allowed: ");
-    refused("speckle", "radius=3,radios=4", "stage speckle has no key 'radios'; allowed: ");
-    refused("speckle", "radius=3,radius=4", "The values: radius is given twice");
-    refused("speckle", "radius", "The values: 'radius' is not of the form key=value.");
-    expect_refused(specklescope_chain_set_values(chain, nullptr, ""), kUsage, "The stage's name is NULL");
-    expect_refused(specklescope_chain_set_values(chain, "0", nullptr), kUsage,
-                   "The text of the values is NULL");
-    char text[8];
-    expect_refused(specklescope_chain_get_value(chain, "0", nullptr, text, sizeof text, nullptr), kUsage,
-                   "The parameter's name is NULL");
-    expect_refused(specklescope_chain_get_value(chain, nullptr, "radius", text, sizeof text, nullptr), kUsage,
-                   "The stage's name is NULL");
-    expect_refused(specklescope_chain_get_value(chain, "0", "radius", nullptr, 0, nullptr), kUsage,
-                   "The place for the text is NULL");
 }
 
 /// The stage stands at another place with every edit of the other thread.

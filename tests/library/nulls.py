@@ -1,5 +1,5 @@
-"""Every function with NULL, with nothing in structs and texts, and with handles that are none or of another kind, in every
-combination: it returns, with a sentence where it refuses: nulls.py LIBRARY HEADER"""
+"""Every function with NULL, with nothing in structs and texts, and with handles that have ended, never existed or are of another
+kind, in every combination: it returns, with a sentence if it refuses. A wrong handle is refused as such: nulls.py LIBRARY HEADER"""
 import ctypes
 import itertools
 import re
@@ -11,7 +11,7 @@ from client import Library
 
 KINDS = ("chain", "stream", "frame", "view", "recorder", "memory")
 NUMBERS = {"size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32, "uint64_t": ctypes.c_uint64, "double": ctypes.c_double}
-STATUSES = range(8)
+STATUSES, BAD_HANDLE = range(8), 3
 
 
 def functions(header):
@@ -36,12 +36,20 @@ def handles(door, folder):
     return made
 
 
+def end(door, handles):
+    for kind in ("frame", "stream", "chain", "view", "recorder", "memory"):
+        door.call(f"{kind}_{'close' if kind == 'stream' else 'free'}", handles[kind])
+
+
+def handle_kind(parameter):
+    return next((kind for kind in KINDS if parameter.startswith(f"specklescope_{kind}* ")), None)
+
+
 def choices(parameter, alive):
     """What is given for it."""
-    for kind in KINDS:
-        if parameter.startswith(f"specklescope_{kind}* "):
-            others = [handle for other, handle in alive.items() if other != kind]
-            return [None, ctypes.c_void_p(7), ctypes.c_void_p(2**64 - 1), others[0]]
+    if kind := handle_kind(parameter):
+        others = [handle for other, handle in alive.items() if other != kind]
+        return [None, ctypes.c_void_p(7), ctypes.c_void_p(2**64 - 1), others[0]]
     for kind, number in NUMBERS.items():
         if parameter.startswith(kind + " "):
             return [number(0), number(-1)] if kind != "double" else [number(0), number(float("nan"))]
@@ -53,14 +61,21 @@ def main(folder):
     door = Library(library, header)
     text = Path(header).read_text()
     wrong, calls, refused = [], 0, 0
-    alive = handles(door, folder)
+    alive, ended = handles(door, folder), handles(door, folder)
+    end(door, ended)
     for name, parameters in functions(text):
+        if kind := handle_kind(parameters[0]):
+            for bad in (ended[kind], *choices(parameters[0], alive)):
+                given = [bad if handle_kind(one) else choices(one, alive)[-1 if "*" in one else 0] for one in parameters]
+                status = getattr(door.calls, "specklescope_" + name)(*given)
+                expected = 0 if bad is None and name.endswith(("_free", "_free_idle", "_close")) and name != "recorder_close" else BAD_HANDLE
+                if status != expected:
+                    wrong.append(f"{name} with the handle {bad}: {status}, not {expected}")
         ends = name.endswith(("_free", "_free_idle", "_close"))
         given = [choices(one, alive) for one in parameters]
         # Beside a handle that is alive, too; what would end it is not called.
-        own = [kind for kind in KINDS if parameters[0].startswith(f"specklescope_{kind}* ")]
-        if own and not ends:
-            given[0] = [*given[0], alive[own[0]]]
+        if kind and not ends:
+            given[0] = [*given[0], alive[kind]]
         for arguments in itertools.product(*given):
             fresh = [ctypes.create_string_buffer(4096) if isinstance(one, ctypes.Array) else one for one in arguments]
             status = getattr(door.calls, "specklescope_" + name)(*fresh)
@@ -69,8 +84,7 @@ def main(folder):
             refused += status != 0
             if status not in STATUSES or (status == 0) != (sentence == "") or "\n" in sentence or (sentence and sentence[-1] != "."):
                 wrong.append(f"{name}({', '.join(map(str, fresh))}): {status}, '{sentence}'")
-    for kind in ("frame", "stream", "chain", "view", "recorder", "memory"):
-        door.call(f"{kind}_{'close' if kind == 'stream' else 'free'}", alive[kind])
+    end(door, alive)
     print("\n".join(wrong) or f"{calls} calls, {refused} of them refused.")
     assert refused > 100
     return 1 if wrong else 0

@@ -115,26 +115,11 @@ TEST(Streams, ARecordingBegunBeforeTheFirstFrameHoldsThemAll) {
     }
 }
 
-TEST(Streams, AStageIsFoundByItsNameInWhatTheNextFramesGoThrough) {
-    const Stream stream(kFile, "gamma|speckle:output=contrast", "backend=cpu");
-    std::size_t place = 9;
-    ASSERT_EQ(specklescope_stream_place(stream, "speckle", &place), SPECKLESCOPE_OK)
-        << specklescope_last_error();
-    EXPECT_EQ(place, 1U);
-    ASSERT_EQ(specklescope_stream_replace(stream, "speckle | gaussian"), SPECKLESCOPE_OK);
-    ASSERT_EQ(specklescope_stream_place(stream, "speckle", &place), SPECKLESCOPE_OK);
-    EXPECT_EQ(place, 0U);
-    expect_refused(specklescope_stream_place(stream, "gamma", &place), SPECKLESCOPE_USAGE_ERROR,
-                   "The chain has no stage 'gamma'; it is made of speckle, gaussian");
-}
-
 TEST(Streams, EditsTakeEffectAndWrongOnesAreRefusedAtOnce) {
     const Stream stream(kFile, "speckle:output=contrast", "backend=cpu");
     specklescope_frame* frame = nullptr;
     ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK);
     specklescope_frame_free(frame);
-    expect_refused(specklescope_stream_set(stream, 0, "radius", "99"), SPECKLESCOPE_USAGE_ERROR,
-                   "stage speckle: radius = 99 is not possible");
     expect_refused(specklescope_stream_set_source(stream, "rate", "fast"), SPECKLESCOPE_USAGE_ERROR,
                    "rate = fast");
     expect_refused(specklescope_stream_replace(stream, "crop:x=64"), SPECKLESCOPE_USAGE_ERROR, "stage crop");

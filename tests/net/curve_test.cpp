@@ -107,7 +107,7 @@ TEST_F(Curve, FilesOfKeysAreReadOrRefusedInASentence) {
     expect_refused(key, clients, "40 characters");
     write_text(key, server_.certificate(true));
     std::filesystem::create_directory(folder_ / "empty");
-    expect_refused(key, folder_ / "empty", "nobody would be let in");
+    expect_refused(key, folder_ / "empty", "no *.key file");
 }
 
 } // namespace specklescope::curve_test

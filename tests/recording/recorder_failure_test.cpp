@@ -271,7 +271,7 @@ TEST(FullDisk, IsNeverMadeByARecordingThatKeepsRoomFree) {
                     (folder / "") + "'\" 2>&1");
     const Json said = result_of(text);
     ASSERT_TRUE(said.is_object()) << text;
-    EXPECT_NE(said.at("error").get<std::string>().find("25 % of it, 1.0 MiB, stay so"), std::string::npos)
+    EXPECT_NE(said.at("error").get<std::string>().find("keep_free = 25 % needs 1.0 MiB"), std::string::npos)
         << text;
     check_full(said, folder / "a.tiff", "raw");
     std::istringstream blocks(text.substr(text.find("FREE ") + 5));
