@@ -31,7 +31,8 @@ bool Ending::finish() noexcept {
     keep(false); // at once, for those who do not wait for the recordings
     const bool shown = window_files_.finish();
     session_.close();
-    well_ = keep(true) && shown && !session_.notices().recording_failed(); // with what they dropped at the end
+    well_ =
+        keep(true) && shown && !session_.notices().recording_failed(); // with what they dropped at the end
     return well_;
 }
 

@@ -1,8 +1,8 @@
 // The end of a window's run.
 #pragma once
 
-#include "ui/canvas/window_files.hpp"
 #include "session/session.hpp"
+#include "ui/canvas/window_files.hpp"
 
 namespace specklescope {
 

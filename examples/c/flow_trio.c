@@ -4,7 +4,8 @@
  *     flow_process(frame, flow)                    for every frame: width * height numbers in, as many out
  *     flow_term()                                  once
  *
- * Each returns 0, or a status of specklescope.h; flow_error writes the sentence for it. Build it as a library:
+ * Each returns 0, or a status of specklescope.h; flow_error writes the sentence for it. Build it as a
+ * library:
  *
  *     cc -shared -fPIC flow_trio.c -o libflow.so $(pkg-config --cflags --libs specklescope)
  */

@@ -8,9 +8,10 @@ int main(int argc, char** argv) {
     specklescope_settings settings = {0};
     settings.struct_size = sizeof settings;
     settings.options = "backend=auto";
-    specklescope_status status = specklescope_stream_open(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "speckle",
-                                                          &settings, &stream);
-    while (status == SPECKLESCOPE_OK && (status = specklescope_stream_next(stream, -1, &frame)) == SPECKLESCOPE_OK) {
+    specklescope_status status =
+        specklescope_stream_open(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "speckle", &settings, &stream);
+    while (status == SPECKLESCOPE_OK &&
+           (status = specklescope_stream_next(stream, -1, &frame)) == SPECKLESCOPE_OK) {
         specklescope_image image = {0};
         specklescope_result result = {0};
         image.struct_size = sizeof image;

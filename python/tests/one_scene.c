@@ -1,5 +1,5 @@
-/* Every frame of SOURCE through CHAIN, as a stream into one file, and fed to a chain of its own into the other:
- * one_scene SOURCE CHAIN FILE FILE */
+/* Every frame of SOURCE through CHAIN, as a stream into one file, and fed to a chain of its own into the
+ * other: one_scene SOURCE CHAIN FILE FILE */
 #include <specklescope.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // The program as a user meets it: what it prints, what it writes, how it ends.
+#include "cli/progress.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "tests/recording/bigtiff.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
 #include "tests/support/places.hpp"
-#include "cli/progress.hpp"
 
 #include <cmath>
 #include <sys/stat.h>

@@ -1,11 +1,11 @@
 // What the summary says at the end of a run: pixels without a value, each file of a recorder with its own
 // frames, how long a camera was away; and only where there is anything to say.
+#include "cli/summary.hpp"
 #include "config/text.hpp"
 #include "pipeline/chain.hpp"
 #include "tests/recording/bigtiff.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
-#include "cli/summary.hpp"
 
 namespace specklescope::summary_test {
 

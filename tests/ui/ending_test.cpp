@@ -1,6 +1,6 @@
 // However a window's run ends, its files are finished and its statistics are there.
-#include "tests/ui/viewer_fixture.hpp"
 #include "cli/interrupt.hpp"
+#include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::ending_test {
 

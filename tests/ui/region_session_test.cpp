@@ -1,9 +1,9 @@
 // What becomes of regions that are edited, without the window: which of the edits reach the pipeline, other
 // sources, files.
+#include "session/session.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "ui/regions/region_tools.hpp"
-#include "session/session.hpp"
 
 #include <gtest/gtest.h>
 

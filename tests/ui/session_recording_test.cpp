@@ -1,8 +1,8 @@
 // Opening a recording in a window that runs: it brings its settings, unless it is opened as the window is
 // set.
+#include "session/session.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
-#include "session/session.hpp"
 
 #include <gtest/gtest.h>
 

@@ -168,7 +168,8 @@ TEST_F(SessionTest, ARecordingOfALengthEndsByItselfUnderTheNameThatWasAskedFor) 
     session.start(ignore);
     for (const char* name : {"mouse-7_raw_001.tiff", "mouse-7_raw_002.tiff"}) {
         session.recordings.toggle(output_kind(RecordWhat::raw));
-        ASSERT_NE(session.recordings.running(RecordWhat::raw), nullptr) << session.notices().list().back().text;
+        ASSERT_NE(session.recordings.running(RecordWhat::raw), nullptr)
+            << session.notices().list().back().text;
         ASSERT_TRUE(until(session, [&] { return session.recordings.running(RecordWhat::raw) == nullptr; }));
         ASSERT_TRUE(until(session, [&] {
             return told(session, std::string(name) + ", complete with 7 frames") == 1;

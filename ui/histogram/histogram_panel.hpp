@@ -1,10 +1,10 @@
 // The histogram of the result or of the raw picture, with the range of colours as two handles.
 #pragma once
 
+#include "session/session.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/histogram/sampler.hpp"
-#include "session/session.hpp"
 
 #include <optional>
 #include <utility>

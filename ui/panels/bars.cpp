@@ -1,7 +1,7 @@
 // The tool bar above the picture and the status line below it.
 #include "config/keys/bindings.hpp"
-#include "ui/canvas/color_bar.hpp"
 #include "config/numbers.hpp"
+#include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -215,8 +215,9 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
 void record_button(Session& session, ViewState& state) {
     using Records = ViewState::ToolbarRecords;
     constexpr std::array kEach = {RecordWhat::processed, RecordWhat::raw, RecordWhat::screen};
-    const bool recording = std::any_of(kEach.begin(), kEach.end(),
-                                       [&](RecordWhat each) { return session.recordings.running(each) != nullptr; });
+    const bool recording = std::any_of(kEach.begin(), kEach.end(), [&](RecordWhat each) {
+        return session.recordings.running(each) != nullptr;
+    });
     const KeyBindings& keys = session.settings().keys;
     const std::array<std::string, 4> what = {with_key("the processed picture", keys, Action::record),
                                              with_key("raw frames", keys, Action::record_raw), "both",

@@ -2,8 +2,8 @@
 
 #include "config/settings.hpp"
 
-#include "ui/actions/control_walk.hpp"
 #include "config/numbers.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 

@@ -1,10 +1,10 @@
 // What lies on the picture: rates and losses, state banners, passing messages, keys.
 #pragma once
 
+#include "session/session.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/panel.hpp"
-#include "session/session.hpp"
 
 namespace specklescope {
 

@@ -1,8 +1,8 @@
 #include "ui/regions/line_panel.hpp"
 
 #include "analysis/profile.hpp"
-#include "ui/actions/control_walk.hpp"
 #include "config/numbers.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"

@@ -1,10 +1,10 @@
 // The names of the regions beside their curves, with the values under the cursor; and what the probe tells.
-#include "ui/actions/control_walk.hpp"
 #include "config/numbers.hpp"
+#include "session/session.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
-#include "session/session.hpp"
 #include "ui/traces/strip.hpp"
 
 #include <cmath>

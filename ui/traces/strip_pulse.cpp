@@ -1,9 +1,9 @@
 // The pulse in the trace of one region, told on the plot.
 #include "config/numbers.hpp"
+#include "session/session.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
-#include "session/session.hpp"
 #include "ui/traces/strip.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #include "ui/traces/trials_view.hpp"
 
 #include "config/numbers.hpp"
+#include "session/session.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
-#include "session/session.hpp"
 
 #include <algorithm>
 #include <cmath>
