@@ -218,8 +218,14 @@ void Recordings::finish(std::size_t place, End end) {
 }
 
 void Recordings::poll() {
+    // Without a user, the outputs of the settings stay to the end and count the frames that they lose.
+    const auto stays = [&](const Recording& recording) {
+        return !state_.interactive && std::any_of(given_.begin(), given_.end(), [&](const Recording& one) {
+            return one.sink == recording.sink;
+        });
+    };
     for (std::size_t i = 0; i < all_.size(); ++i)
-        if (ends_[i] == End::none && is_over(all_[i]))
+        if (ends_[i] == End::none && is_over(all_[i]) && !stays(all_[i]))
             finish(i, End::by_itself);
     keep_before();
 }

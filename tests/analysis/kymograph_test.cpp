@@ -341,7 +341,7 @@ TEST_F(Kymographs, AndWidthsRefuseInvalidRequests) {
     test::write_file(folder / "w.toml", "widths = \"w.csv\"\nregions = \"r.json\"\n");
     test::write_file(folder / "own.csv", "a,b\n");
     const std::vector<Refused> cases = {
-        {{"--kymograph", "out/k.tiff"}, 2, "--kymograph = out/k.tiff has nothing to write without regions"},
+        {{"--kymograph", "out/k.tiff"}, 2, "--kymograph = out/k.tiff needs regions"},
         {{"--widths", "w.csv"}, 2, "--widths = w.csv needs regions"},
         {{"--regions", "box.json", "--kymograph", "out/k.tiff"},
          2,

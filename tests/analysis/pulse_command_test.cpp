@@ -143,7 +143,7 @@ TEST_F(PulseCommand, RefusesInvalidTables) {
         {head + "0,0.0,\"x,1\n", {"pulse", "t.csv"}, 2, "t.csv, line 2: a quotation mark is not closed"},
         {head + std::string(2 << 20, 'a') + "\n", {"pulse", "t.csv"}, 2, "it is longer than 1 MiB"},
         {head, {"pulse"}, 2, "pulse needs a table of traces"},
-        {head, {"pulse", "t.csv", "u.csv"}, 2, "'u.csv' is one word too many"},
+        {head, {"pulse", "t.csv", "u.csv"}, 2, "'u.csv'"},
         {head, {"pulse", "none.csv"}, 1, "There is no file 'none.csv'"},
         {head, {"pulse", "."}, 1, "'.'"},
         {head, {"pulse", "t.csv", "--frames", "3"}, 2, "--frames says nothing to pulse"},

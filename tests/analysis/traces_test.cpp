@@ -274,7 +274,7 @@ TEST_F(Traces, ReplaceOnlyFilesOfThisProgram) {
     test::write_file(folder / "t.csv", "my,own\n1,2\n");
     const ChildResult refused = run(arguments);
     EXPECT_EQ(refused.status, 1);
-    EXPECT_NE(refused.err.find("holds no traces of this program, so it is not replaced"), std::string::npos);
+    EXPECT_NE(refused.err.find("'t.csv' exists"), std::string::npos);
     EXPECT_EQ(test::read_file(folder / "t.csv"), "my,own\n1,2\n");
     std::filesystem::remove(folder / "t.csv");
     EXPECT_EQ(run(arguments).status, 0);
@@ -289,7 +289,7 @@ TEST_F(Traces, AndRegionsRefuseInvalidRequests) {
     test::write_file(folder / "bad.json", "{\"regions\":[\n{\"name\":\"a\"");
     test::write_file(folder / "s.toml", "traces = \"x.csv\"\nregions = \"r.json\"\n");
     const std::vector<Refused> cases = {
-        {{"--traces", "t.csv"}, 2, "--traces = t.csv has nothing to write without regions"},
+        {{"--traces", "t.csv"}, 2, "--traces = t.csv needs regions"},
         {{"--regions", "far.json", "--traces", "t.csv"},
          2,
          "Region 'far' has no pixel on the picture of 128×96"},

@@ -64,7 +64,7 @@ with tempfile.TemporaryDirectory() as home:
 
     told = run(["gst-inspect-1.0", "specklescope"])
     for words in (r"Speckle contrast and flow", r"GRAY16_BE", r"application/x-specklescope", r"gray32f", r"GRAY16_LE",
-                  r"speckle-radius +: window radius", r"allowed: a whole number, 1…15 px", r"Range: 1 - 15 Default: 3",
+                  r"(?i)speckle-radius +: window radius", r"allowed: a whole number, 1…15 px", r"Range: 1 - 15 Default: 3",
                   r"colormap +:", r"\(1\): inferno", r"chain +: stages joined", r"gamma-gamma .*\n.*controllable",
                   r"qos +:", r"Frames in CUDAMemory are (read|not taken)"):
         assert re.search(words, told), f"gst-inspect does not tell {words}:\n{told}"

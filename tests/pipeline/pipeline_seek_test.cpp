@@ -124,7 +124,7 @@ TEST(PipelineSeek, WindowsRestartLikeInARunThatStartsThere) {
         EXPECT_EQ(warm[i], i - 26 >= 4) << "the warm-up counts again";
     }
     film.expect_accounts();
-    EXPECT_EQ(test::Listener(*film.pipeline).heard("begin anew at frame 20"), 1);
+    EXPECT_EQ(test::Listener(*film.pipeline).heard("at frame 20"), 1);
 }
 
 TEST(PipelineSeek, AWarmSeekShowsTheImageOfARun) {

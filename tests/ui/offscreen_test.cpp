@@ -187,7 +187,7 @@ TEST_F(Offscreen, WhatCannotBeIsRefusedInOneSentence) {
     expect_one_sentence(view({kFilm, "--screenshot", "s.png", "--record-raw", "r.tiff"},
                              {"__EGL_VENDOR_LIBRARY_FILENAMES=/dev/null"}),
                         1, "No window can be drawn offscreen");
-    expect_one_sentence(view({kFilm}), 2, "--offscreen leaves nothing behind");
+    expect_one_sentence(view({kFilm}), 2, "--screenshot FILE");
     expect_one_sentence(view({kFilm, "--screenshot", "s.jpg"}), 2, "must end in .png");
     expect_one_sentence(view({kFilm, "--window-movie", "s.tiff"}), 2, "must end in .mkv or .mp4");
     expect_one_sentence(view({kFilm, "--screenshot", "missing/s.png"}), 1, "missing/s.png");
