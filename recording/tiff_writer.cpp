@@ -243,11 +243,6 @@ private:
     std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
 };
 
-/// Writes one image, completely or not at all, to options.path or a numbered name if that is taken. Returns
-/// the name. Throws RunError.
-std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& totals,
-                               const RecordOptions& options, const StreamInfo& stream);
-
 namespace {
 constexpr std::uint64_t kAlign = 16; ///< of pages and pixels
 constexpr std::size_t kEntries = 15;

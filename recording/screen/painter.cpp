@@ -242,13 +242,14 @@ void ScreenPainter::Burner::burn(const ScreenPicture& picture, const BurnedText&
                 d.regions(text.regions, pane, zoom, letters, marks_.time ? letters * 2.3 : 0);
     if (marks_.scale)
         for (const ScreenPane& pane : picture.panes)
-            if (const double um = pane.raw ? text.um_per_raw_px : text.um_per_px; um > 0)
-                if (!draw_scale_bar(*d.canvas,
-                                    {static_cast<double>(pane.x * zoom), static_cast<double>(pane.y * zoom),
-                                     static_cast<double>(pane.width * zoom),
-                                     static_cast<double>(pane.height * zoom)},
-                                    um / zoom, letters))
-                    d.leave_out("the scale bar");
+            if (const double um = pane.raw ? text.um_per_raw_px : text.um_per_px;
+                um > 0 &&
+                !draw_scale_bar(*d.canvas,
+                                {static_cast<double>(pane.x * zoom), static_cast<double>(pane.y * zoom),
+                                 static_cast<double>(pane.width * zoom),
+                                 static_cast<double>(pane.height * zoom)},
+                                um / zoom, letters))
+                d.leave_out("the scale bar");
     const double gap = std::floor(letters * 0.5);
     double y = gap;
     if (marks_.time && !text.time.empty() &&
