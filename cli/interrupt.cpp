@@ -23,7 +23,7 @@ std::int64_t now_ns() {
     return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
-/// One wish arrives twice where a process and then its group are told, as timeout does: nobody presses a key
+/// timeout(1) sends the signal to the process and to its group, so it arrives twice; no user presses a key
 /// again this soon.
 constexpr std::int64_t kOneWish = 300'000'000;
 

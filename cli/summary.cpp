@@ -18,7 +18,7 @@ std::string size_text(std::uint64_t bytes) {
                          : printed("%.2f GB", value / 1e9);
 }
 
-/// Of frames that were lost at the source: "12 came without some of their packets, 3 …".
+/// Reasons of frames lost at the source: "12 came without some of their packets, 3 …".
 std::string reasons_text(const std::vector<CopyCount>& reasons) {
     std::string text;
     for (const CopyCount& reason : reasons)
@@ -46,7 +46,7 @@ std::string percent(std::uint64_t part, std::uint64_t of) {
     return printed("%.2g %%", of == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(of));
 }
 
-/// What was counted: in the last frame, in the worst, on the average.
+/// Counts of the last frame, the worst frame, and all frames.
 std::string counts_rows(const CountHistory& counts) {
     std::string out;
     const auto three = [](auto&& one, const CountHistory& c) {

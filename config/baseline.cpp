@@ -70,7 +70,7 @@ std::uint64_t run_into(const std::shared_ptr<Sink>& sink, const Settings& settin
                    std::to_string(failed) + " frames could not be computed.");
 }
 
-/// What the chain makes of the source, averaged over its first seconds.
+/// Results of the chain, averaged over the first seconds of the source.
 std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double seconds,
                                               const std::string& from) {
     const auto collector =
@@ -88,7 +88,7 @@ std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double s
                                                  taken->frames(), taken->seconds(), from, taken->with());
 }
 
-/// What a baseline has to fit.
+/// Properties that a baseline must match.
 struct Comparable {
     Shape shape;
     Quantity quantity;
@@ -133,7 +133,7 @@ bool is_read_once(const SourceArgument& source) {
     }
 }
 
-/// What may be read before the run.
+/// Files that may be read before the run.
 bool is_file(const SourceArgument& source) {
     try {
         return is_file_kind(parse_source_text(source.revealed()).kind) && !is_read_once(source);
@@ -171,7 +171,7 @@ as_results(const Shape& shape, F&& values, const Settings& settings, const std::
     return std::make_shared<const BaselineImage>(shape, results.quantity, values(), 1, 0, from, results.with);
 }
 
-/// Of a simulated scene its options tell it before it is made.
+/// A simulated scene has its size in its options.
 std::optional<Shape> size_of_scene(const SourceArgument& source) {
     try {
         const SourceText text = parse_source_text(source.revealed());

@@ -223,7 +223,7 @@ bool gives_range(const Words& words) {
 constexpr std::string_view kFrom = "from:"; // a recording, whatever its ending
 
 /// The settings file on the line, or what a pipe brings that stands in its place: read once. The run has not
-/// begun, so that nobody else tells of a wait.
+/// begun, so that no other part reports the wait.
 std::optional<std::string> config_on(const Words& words) {
     if (!words.has("config") || words.last("config").starts_with(kFrom)) // a recording is no text
         return std::nullopt;

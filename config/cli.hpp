@@ -18,7 +18,7 @@ struct ParseOutcome {
 ParseOutcome parse_command_line(int argc, const char* const* argv);
 
 /// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).
-/// Throws UsageError for any other format. Of the presets it tells those that are compiled in.
+/// Throws UsageError for any other format. Lists only the compiled-in presets.
 std::string manual(const std::string& format = "");
 
 } // namespace specklescope

@@ -7,7 +7,7 @@
 
 namespace specklescope {
 
-/// What CLI11 took apart: words without dashes, and each option's values in the order given.
+/// Result of CLI11: words without dashes, and each option's values in the order given.
 struct Words {
     std::vector<std::string> plain;
     std::map<std::string, std::vector<std::string>> values;
@@ -17,7 +17,7 @@ struct Words {
 
 /// Throws UsageError for an option that is not there, or has a value too many or too few.
 void check_words(const std::vector<std::string>& words);
-/// What check_words() let pass.
+/// Words accepted by check_words().
 Words take_apart(std::vector<std::string> words);
 
 } // namespace specklescope

@@ -62,7 +62,7 @@ void add_values(TypedWords& words, const std::string& before, const ParamDecl& d
     }
 }
 
-/// "key=value,key=value" behind `before`; a key is offered once.
+/// "key=value,key=value" after `before`; a key is offered once.
 void add_pairs(TypedWords& words, std::string before, const ParamTable& table, char separator) {
     std::string rest = words.typed().substr(before.size());
     std::vector<std::string> named;

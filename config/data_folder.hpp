@@ -9,7 +9,7 @@ namespace specklescope {
 std::string data_folder();
 
 /// libspecklescope and its element of GStreamer: the whole path of what was installed with this program; in a
-/// build what lies beside it, as "library/libspecklescope.so.0.1"; "" where there is none.
+/// build what is next to it, as "library/libspecklescope.so.0.1"; "" where there is none.
 std::string library_file();
 std::string element_file();
 

@@ -11,14 +11,14 @@
 namespace specklescope {
 
 /// The sources that the words name, in order. A file's name that holds * or [ and is not there itself stands
-/// for all that fit, sorted; options behind its last '?' are those of each: 'session/*.tif?rate=60'. Throws
+/// for all that fit, sorted; options after its last '?' are those of each: 'session/*.tif?rate=60'. Throws
 /// UsageError for a name that nothing fits.
 std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& words);
 
-/// Throws UsageError where one of the sources has no end that a loop could begin again behind.
+/// Throws UsageError if a source has no end after which a loop could begin again.
 void check_loop(const Settings& settings);
 
-/// What stands for {stem}, {count}, {date}, {time}, {subject} and {what} in the names of files that are
+/// Values of {stem}, {count}, {date}, {time}, {subject} and {what} in the names of files that are
 /// written.
 struct NamePlaces {
     std::string stem; ///< of the source's file, without folder and ending; of others the kind, "synthetic"

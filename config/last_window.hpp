@@ -8,8 +8,8 @@
 
 namespace specklescope {
 
-/// What the window remembers between runs: source, chain and [view], in
-/// $XDG_CONFIG_HOME/specklescope/last.toml, and in regions.json beside it the regions on that source.
+/// Path of the file with the source, chain and [view] that the window keeps between runs:
+/// $XDG_CONFIG_HOME/specklescope/last.toml. The regions on that source are in regions.json next to it.
 std::string remembered_path();
 /// A missing or damaged file changes nothing (a damaged one is said in the log).
 void load_remembered(Settings& settings, bool source_only);

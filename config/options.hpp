@@ -38,7 +38,7 @@ const std::vector<std::string>& list_words(); ///< sources, stages, presets, dev
 struct CliExample {
     std::string line, doc;
 };
-/// What is worth trying first, as it is typed.
+/// First commands to try, as they are typed.
 const std::vector<CliExample>& cli_examples();
 
 std::string help();

@@ -92,7 +92,7 @@ const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench, pulse, trials, control_schema };
 
-/// What `bench` measures and writes.
+/// Settings of `bench`.
 struct BenchSettings {
     std::string filter;             ///< only rows with this text in their name
     std::string json;               ///< file to write
@@ -100,13 +100,13 @@ struct BenchSettings {
     std::vector<std::string> files; ///< reports of earlier runs to print
 };
 
-/// What `pulse` reads and writes.
+/// Settings of `pulse`.
 struct PulseSettings {
     std::string file; ///< a table of traces
     std::string json; ///< a file to write
 };
 
-/// What `trials` reads and writes; how much around the events, the settings of the view say.
+/// Settings of `trials`. The view settings give the time around the events.
 struct TrialSettings {
     std::string file;   ///< a table of traces
     std::string around; ///< the label of the events
@@ -147,7 +147,7 @@ struct Settings {
     bool source_remembered = false;
 };
 
-/// µm a side of a raw pixel, whoever said it; 0: as the source says.
+/// Side of a raw pixel in µm, from any setting; 0: as the source says.
 double um_per_source_px(const Settings& settings);
 
 /// A chain given later takes the place of the whole chain before it; the remarks say so.

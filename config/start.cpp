@@ -70,7 +70,7 @@ private:
     bool stays_; ///< a single image is shown until somebody has seen enough
 };
 
-/// What is logged, as one line that moves no cursor: names of files and cameras are among it.
+/// Makes a log line without control characters: names of files and cameras may contain them.
 class CleanText final : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {

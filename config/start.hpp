@@ -21,7 +21,7 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 /// fast as they are processed in `run`; --rate sets the pace of both. Of `callers` counts what no setting
 /// says.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {});
-/// What the view of these settings shows, without a window.
+/// View of these settings, without a window.
 ScreenLook look_of(const ViewSettings& view);
 ScreenLook look_of(const Settings& settings); ///< with their baseline
 

@@ -20,9 +20,9 @@ void read_toml(std::string_view text, const std::string& name, Settings& setting
 /// the remarks. All or nothing: throws UsageError, also where the file cannot be read. A stage that reads a
 /// file is refused unless the settings are `trusted`.
 void load_recorded(const std::string& path, Settings& settings);
-/// For nobody else to read (mode 0600), and with a reference in place of a secret of the source.
+/// Writes with mode 0600, and with a reference in place of a secret of the source.
 void save_config(const std::string& path, const Settings& settings);
-/// What whoever saved them should know of that file.
+/// Message to show after saving.
 std::string saved_text(const std::string& path, const Settings& settings);
 /// Chain, range and colours as a preset, `doc` as its comment.
 std::string preset_toml(const Settings& settings, const std::string& doc);

@@ -27,7 +27,7 @@
 namespace specklescope {
 
 namespace {
-/// What the encoder reads: plain values only, because libpng leaves by longjmp.
+/// Input of the encoder: plain values only, because libpng leaves by longjmp.
 struct Picture {
     const std::byte* data;
     std::size_t pitch;

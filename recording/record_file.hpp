@@ -45,12 +45,12 @@ struct RecordedFrame {
     /// For a report: what the result was made of, where the recorder need not copy. Of the screen: the raw
     /// picture, where it is seen.
     Frame raw{};
-    std::shared_ptr<const ScreenLook> look{}; ///< of the screen alone
+    std::shared_ptr<const ScreenLook> look{}; ///< only for the screen
     /// For a frame from before the recording began: the number of the first frame after it.
     std::optional<std::uint64_t> trigger{};
 };
 MadeWith made_with(const RecordedFrame& result);
-/// What of a result goes into a file.
+/// Part of a result that is written to a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
 
 /// The balance of one file; brought up to date in the file about once a second and when it is finished.
@@ -61,7 +61,7 @@ struct FileTotals {
     std::uint64_t in_warmup =
         0;                 ///< of those written, made while a stage filled its history or took a capture
     bool finished = false; ///< false in a file whose recording was cut off
-    std::optional<ClockReport> clock{}; ///< of the source's clock beside ours, over the frames of the file
+    std::optional<ClockReport> clock{}; ///< of the source's clock against ours, over the frames of the file
 };
 
 /// One file of one shape, written by one thread. The constructor of each creates the file under a name that

@@ -15,7 +15,7 @@
 
 namespace specklescope {
 
-/// What to report after a recording was closed.
+/// Message for a closed recording.
 Message end_of_recording(const SinkStatus& status);
 
 class Recordings {

@@ -31,7 +31,7 @@ struct RequestArgument {
     std::vector<std::string> choices{};
 };
 
-/// What requests need beside a session: the window, or the run without one.
+/// Window or headless run, as requests need it besides the session.
 class RequestFront {
 public:
     virtual ~RequestFront() = default;

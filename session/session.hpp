@@ -41,7 +41,7 @@ public:
     const Settings& settings() const { return state_.settings; }
     ViewSettings& view() { return state_.view(); }
     Pipeline* pipeline() const { return state_.pipeline.get(); } ///< null: before start(), after close()
-    /// Of the pipeline, or of the closed one; nothing before start().
+    /// Counters of the present or closed pipeline; nothing before start().
     std::optional<StatsSnapshot> stats() const;
     /// Settings with the chain as it is edited now, as files of settings hold it.
     Settings settings_now();
@@ -90,12 +90,13 @@ public:
     /// An error becomes a message.
     void edit_source(const std::string& name, const ParamValue& value);
     void set_view(const Params& view);
-    /// What is drawn now, for recordings of the screen.
+    /// Sets the view that recordings of the screen show.
     void set_look(ScreenLook look) { look_->set(std::move(look)); }
 
     /// Side of a pixel of the results of this chain, µm; 0: unknown.
     double um_per_px(const Chain& of) const;
-    /// Of the results of the present chain; 0: as the source says. Running recordings keep their scale.
+    /// Sets the side of a pixel of the present results, µm; 0: as the source says. Running recordings keep
+    /// their scale.
     void set_um_per_px(double um);
 
     RegionEditor& regions = state_.regions;
@@ -152,7 +153,7 @@ private:
     };
     /// Sinks of every pipeline of the session, from its first frame on.
     struct Listeners {
-        std::shared_ptr<TraceHistory> traces; ///< null: nobody reads traces
+        std::shared_ptr<TraceHistory> traces; ///< null: traces are not read
         Doors doors;
         void join(Pipeline& pipeline) const;
     };

@@ -14,7 +14,7 @@ namespace specklescope {
 
 /// A file that a source could be, by its ending.
 bool looks_like_source(const std::string& name);
-/// One without a header, which is to be told its size.
+/// A file without a header: the user must give its size.
 bool looks_raw(const std::string& name);
 
 struct FirstLook {

@@ -14,7 +14,7 @@ struct RawSize {
     std::string format; ///< of the source `raw`: "gray16le"
     std::uint64_t frames = 0;
 };
-/// Sizes of sensors and screens that fill a file of so many bytes behind `header` with whole frames, in every
+/// Sizes of sensors and screens that fill a file of so many bytes after `header` with whole frames, in every
 /// format that a raw source reads: larger pictures first. Two
 /// numbers in the name with an x between ("cells_640x480.raw") come before all others, where they fit.
 std::vector<RawSize> raw_sizes(std::uint64_t bytes, std::uint64_t header, const std::string& name);

@@ -143,7 +143,7 @@ void add_changes(const std::string& owner, const Params& now, const Params& then
                             text(then, decl.name));
 }
 
-/// What it says of the range, no matter what is set now.
+/// Range of the preset, independent of the present settings.
 bool says_range(const Preset& preset, const Settings& now) {
     const auto loaded_over = [&](double most) {
         Settings other = now;

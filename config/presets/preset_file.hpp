@@ -21,7 +21,7 @@ struct Preset {
     bool yours() const { return origin == PresetOrigin::yours; }
 };
 /// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) wins over one that was
-/// installed beside the program (share/specklescope/presets), and that over the one compiled in.
+/// installed next to the program (share/specklescope/presets), and that over the one compiled in.
 const std::vector<Preset>& presets();
 void refresh_presets();                        ///< reads the folders again: references to presets() end
 const std::vector<Preset>& compiled_presets(); ///< config/presets/*.toml as they were built
@@ -36,16 +36,16 @@ Preset read_preset(const std::string& path, PresetOrigin origin);
 bool is_preset_name(const std::string& name);
 /// Throws UsageError.
 void check_preset_name(const std::string& name);
-/// Of presets(), until they are read again; null: there is none of this name.
+/// Finds a preset of presets(), valid until they are read again; null: no preset has this name.
 const Preset* find_preset(const std::string& name);
 /// Where a preset of this name would be. Throws UsageError for a name that cannot be one.
 std::string preset_path(const std::string& name);
 /// Chain, range and colours, with `doc` as the line that lists show, into the user's folder; presets() has it
 /// from now on. `replace`: also over a file that is there. Throws UsageError or RunError.
 void save_preset(const std::string& name, const std::string& doc, const Settings& settings, bool replace);
-/// Of the user's folder only. Throws UsageError or RunError.
+/// Deletes from the user's folder only. Throws UsageError or RunError.
 void delete_preset(const std::string& name);
-/// What is set, with a preset over it: its chain, range and colours. The channel of colour stays.
+/// The present settings with a preset over them: its chain, range and colours. The channel of colour stays.
 struct PresetTaken {
     Settings settings;
     bool ranged = false; ///< it says the range itself, no matter what is set

@@ -495,7 +495,7 @@ bool RecordedReader::changed_later(const std::string& last_frame) const {
 
 namespace fs = std::filesystem;
 
-/// Of the source, where it is one file on a disk; else empty.
+/// Path of the source if it is one file on a disk; else empty.
 std::string file_of(const SourceArgument& source) {
     if (source.empty() || source.holds_secret() || !source.references().empty())
         return "";

@@ -310,7 +310,7 @@ void Metrics::tell(const StatsSnapshot& stats, std::vector<DoorTotal> doors) {
 }
 void Metrics::add_latency(double seconds) { impl_->add_latency(seconds); }
 
-/// What one pipeline brings.
+/// Sink of one pipeline.
 class MetricsFeed final : public Sink {
 public:
     explicit MetricsFeed(std::shared_ptr<Metrics> to) : to_(std::move(to)) {}

@@ -43,7 +43,7 @@ public:
 
     /// "127.0.0.1:9464", with the port that it got.
     std::string address() const;
-    /// What has been counted so far; as often as it is to be new. From any thread.
+    /// Takes the present counters; call as often as they shall be updated. From any thread.
     void tell(const StatsSnapshot& stats, std::vector<DoorTotal> doors = {});
     /// For one run of one pipeline. It lives as long as its feeds.
     static std::shared_ptr<Sink> feed(std::shared_ptr<Metrics> metrics);

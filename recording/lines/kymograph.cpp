@@ -329,7 +329,7 @@ std::string in_name(std::string name) {
     return utf8_prefix(std::move(name), kMost);
 }
 
-constexpr std::string_view kTable = ".csv"; ///< of the table beside it
+constexpr std::string_view kTable = ".csv"; ///< of the table next to it
 
 class Kymograph final : public LineSink {
 public:

@@ -39,7 +39,7 @@ std::string head_of(const StreamInfo& stream, int band) {
            said("r2", "part of the variance along the line that the curve explains");
 }
 
-/// What the numbers rest on from this frame on.
+/// Basis of the numbers from this frame on.
 std::string settings_of(const LineFrame& frame, const std::string& scale) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
