@@ -43,6 +43,6 @@ found = {}
 for path in sys.argv[3:]:
     try:
         found[os.path.basename(path)] = [number(p, full) for p, full in pictures(path)]
-    except Exception as error:  # whatever a reader says of a file that is none
+    except Exception as error:  # any error of a reader for an invalid file
         found[os.path.basename(path)] = str(error)
 print(json.dumps(found))

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Ten common clients watch one address at the same time: FFmpeg, OpenCV and GStreamer, over TCP and UDP. Prints the
 signal-to-noise ratio of each received image against the snapshot; fails below 38 dB.
-usage: clients.py rtsp://…
-SNAPSHOT.png"""
+
+usage: clients.py rtsp://… SNAPSHOT.png
+"""
 import os
 import subprocess
 import sys
