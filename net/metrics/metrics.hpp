@@ -55,7 +55,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Whether this build can; "0.9.75", or empty.
+/// Version of libmicrohttpd, "0.9.75"; empty: this build has none.
 std::string microhttpd_version();
 
 } // namespace specklescope

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""Opens a recorded stack with tifffile and prints as JSON what it sees: the independent reader of the recorder's tests.
-usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages, one after another)"""
+"""Opens a recorded stack with tifffile and prints its contents as JSON: the independent reader of the recorder's tests.
+
+usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages in sequence)
+"""
 import json
 import sys
 
