@@ -17,6 +17,7 @@ constexpr double kStopStep = 0.5;
 constexpr double kLayerStep = 0.05; ///< of a divider, an opacity, a threshold
 constexpr int kJump = 10;           ///< frames
 constexpr double kScaleStep = 1.1;
+constexpr const char* kHistory = "History"; ///< PaletteEntry::kind
 
 } // namespace
 
@@ -61,6 +62,23 @@ struct App::Actions {
         return a.traces_.has_regions() || a.session_.traces_wanted()
                    ? ""
                    : "There are no regions whose traces it could be.";
+    }
+    static bool draws(const App& a) {
+        return a.state_.regions.why_not(Action::drop_corner, a.session_).empty();
+    }
+    /// Of a polygon that is being drawn: its last corner.
+    static void undo(App& a) {
+        if (draws(a))
+            a.state_.regions.run(Action::drop_corner, a.session_);
+        else
+            a.session_.undo();
+    }
+    static std::string undoable(const App& a) {
+        return !a.session_.history().can_undo() && !draws(a) ? "There is nothing to undo."
+                                                             : a.state_.regions.why_held();
+    }
+    static std::string redoable(const App& a) {
+        return a.session_.history().can_redo() ? a.state_.regions.why_held() : "There is nothing to redo.";
     }
     static std::string recordable(const App& a) {
         const bool wanted =
@@ -134,6 +152,9 @@ struct App::Actions {
             {Action::pixel_size, [](App& a) { a.state_.scale.ask = true; }, a_source},
             {Action::change, show_change, a_source},
             {Action::baseline_picture, take_baseline_picture, a_source},
+            {Action::undo, undo, undoable},
+            {Action::redo, [](App& a) { a.session_.redo(); }, redoable},
+            {Action::history, [](App& a) { a.palette_.open(kHistory); }, a_source},
             {Action::open, [](App& a) { a.state_.open_dialog = true; }},
             {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
             {Action::record, [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::processed)); },
@@ -178,8 +199,6 @@ struct App::Actions {
             region<Action::freehand_tool>(),
             region<Action::next_region>(),
             region<Action::previous_region>(),
-            region<Action::undo>(),
-            region<Action::redo>(),
             region<Action::paste_region>(),
             region<Action::save_regions>(),
             region<Action::load_regions>(),
@@ -298,6 +317,19 @@ void App::scale_interface(double factor) {
     wanted = std::clamp(std::round(now * factor * 100) / 100, Window::kLeastScale, decl.max);
 }
 
+/// The edits, newest first, each of which can be returned to.
+void App::add_history_entries(std::vector<PaletteEntry>& entries) {
+    const UndoHistory& history = session_.history();
+    for (std::size_t i = history.entries().size(); i-- > 0;) {
+        const std::string& edit = history.entries()[i].edit;
+        entries.push_back({kHistory, edit.empty() ? "The state at the start" : edit, "history",
+                           i == history.at()  ? "now"
+                           : i > history.at() ? "undone"
+                                              : "",
+                           "", [this, i] { (void)session_.go_to(i); }});
+    }
+}
+
 /// What a click on the label of an event does, for the newest of them.
 void App::add_event_entries(std::vector<PaletteEntry>& entries) {
     constexpr std::size_t kMost = 20;
@@ -329,6 +361,7 @@ std::vector<PaletteEntry> App::palette_entries() {
     entries.push_back({"Program", "About Specklescope: its version and what it is made of", "about", "", "",
                        [this] { state_.keys_open = state_.about_asked = true; }});
     add_event_entries(entries);
+    add_history_entries(entries);
     add_chain_entries(session_, entries);
     add_preset_entries(session_, entries);
     add_source_entries(session_, entries);

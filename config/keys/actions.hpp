@@ -55,6 +55,9 @@ enum class Action : std::uint8_t {
     change,
     baseline_picture,
     // program
+    undo,
+    redo,
+    history,
     open,
     snapshot,
     record,
@@ -97,8 +100,6 @@ enum class Action : std::uint8_t {
     freehand_tool,
     next_region,
     previous_region,
-    undo,
-    redo,
     paste_region,
     save_regions,
     load_regions,

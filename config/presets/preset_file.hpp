@@ -49,6 +49,7 @@ void delete_preset(const std::string& name);
 struct PresetTaken {
     Settings settings;
     bool ranged = false; ///< it says the range itself, no matter what is set
+    std::string name;
 };
 /// Throws UsageError.
 PresetTaken with_preset(const Preset& preset, const Settings& now);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -23,7 +24,11 @@ std::vector<const PaletteEntry*> fitting(const std::vector<PaletteEntry>& entrie
 
 class Palette {
 public:
-    void open() { asked_ = true; }
+    /// `kind`: only such entries, in their order.
+    void open(std::string kind = {}) {
+        asked_ = true;
+        kind_ = std::move(kind);
+    }
     /// In this frame: what is typed next is for its field.
     bool asked() const { return asked_; }
     /// While it is open, `entries()` is asked in every frame. `confirm`, `dismiss`: Enter and Escape.
@@ -33,6 +38,7 @@ private:
     void list(const std::vector<const PaletteEntry*>& found, const PaletteEntry*& chosen);
 
     bool asked_ = false;
+    std::string kind_; ///< empty: all
     std::string typed_, said_;
     int selected_ = 0;
     bool moved_ = false; ///< the selection, by a key: it is to be seen

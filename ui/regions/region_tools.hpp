@@ -49,6 +49,11 @@ public:
     /// it.
     std::string why_not(Action action, const Session& session) const;
     void run(Action action, Session& session);
+    /// Empty unless a region is being drawn or dragged with the mouse.
+    std::string why_held() const {
+        return gesture_ == Gesture::drag || gesture_ == Gesture::draw ? "Release the mouse button first."
+                                                                      : "";
+    }
     /// Behind the item on which the pictures lie, which is `hovered` or not; `trail`: where the mouse has
     /// been with its button down since the last frame. True if the mouse means regions: then it moves no
     /// picture.
