@@ -1,11 +1,10 @@
 #include "session/undo.hpp"
 
-#include "config/numbers.hpp"
 #include "config/settings.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -27,9 +26,17 @@ std::string spoken(std::string name) {
     return name;
 }
 
+std::string short_text(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.5g", value);
+    return text.data();
+}
+
 std::string value_text(const ParamDecl& decl, const ParamValue& value) {
     if (const bool* on = std::get_if<bool>(&value))
         return *on ? "on" : "off";
+    if (const double* real = std::get_if<double>(&value))
+        return short_text(*real);
     const std::string text = to_string(value);
     return decl.kind == ParamKind::choice ? spoken(text) : text.empty() ? "none" : text;
 }
@@ -87,7 +94,7 @@ void add_chain_edits(const Chain& a, const Chain& b, std::vector<std::string>& e
 }
 
 std::string range_text(const Mapping& mapping) {
-    return mapping.automatic ? "automatic" : number_text(mapping.low) + "–" + number_text(mapping.high);
+    return mapping.automatic ? "automatic" : short_text(mapping.low) + "–" + short_text(mapping.high);
 }
 
 void add_view_edits(const Params& a, const Params& b, std::vector<std::string>& edits) {
@@ -173,7 +180,7 @@ std::string edit_between(const UndoState& a, const UndoState& b) {
     add_view_edits(a.view, b.view, edits);
     if (a.um_per_source_px != b.um_per_source_px)
         edits.push_back("pixel size " + (b.um_per_source_px > 0
-                                             ? number_text(b.um_per_source_px) + " µm per raw pixel"
+                                             ? short_text(b.um_per_source_px) + " µm per raw pixel"
                                              : std::string("as the source states it")));
     if (!same_means(a.baseline, b.baseline))
         edits.emplace_back(b.baseline ? "baseline of the regions" : "no baseline of the regions");
