@@ -10,12 +10,13 @@
 namespace specklescope {
 
 struct PaletteEntry {
-    std::string kind;    ///< "Action", "Add a stage", "Preset", "Open"
+    std::string kind;    ///< "File", "Add a stage", "Preset", "Open recent"
     std::string text;    ///< what it does, in plain words
     std::string name;    ///< found by this as well: "step_back"
     std::string keys;    ///< shown beside it
     std::string why_not; ///< the reason why it is not possible now; empty: it is
     std::function<void()> run;
+    std::string menu{}; ///< its place in the menus: "File/Settings"; empty: none
 };
 
 /// Those that fit what is typed, the best one first; of equals in their order, possible ones first.
