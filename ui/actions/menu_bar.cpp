@@ -58,8 +58,10 @@ void MenuBar::entry(const PaletteEntry& entry) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText(at, possible ? theme::kText : dim, text.c_str());
     draw.AddText({right - keys, at.y}, dim, entry.keys.c_str());
-    if (!possible)
+    if (!possible && ImGui::IsItemHovered()) {
+        ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x + dp(12), at.y});
         tooltip(entry.why_not);
+    }
     if (pressed && possible)
         chosen_ = entry.run;
     ImGui::PopID();
