@@ -143,8 +143,16 @@ void App::free_range(const Quantity& quantity) {
     }
     std::string text = release_range(session_.view().mapping, range_subject_,
                                      {session_.settings().source.shown(), quantity.name});
-    if (!text.empty())
+    if (!text.empty()) {
+        session_.range_released();
         session_.say(Message::Level::info, std::move(text));
+    }
+}
+
+bool App::edits_pending() const {
+    const auto& down = ImGui::GetIO().KeysDown;
+    return ImGui::IsAnyItemActive() || session_.regions.dragging() ||
+           std::any_of(std::begin(down), std::end(down), [](bool held) { return held; });
 }
 
 App::Layout App::arrange() const {
@@ -227,7 +235,8 @@ void App::frame() {
     tell_look();
     canvas_window(layout_);
     draw_transport(layout_.film, session_, state_.film);
-    draw_tool_bar(layout_.tools, session_, state_, display_);
+    draw_tool_bar(layout_.tools, session_, state_, display_,
+                  [this](bool one) { menu_.draw(one, [this] { return palette_entries(); }); });
     draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
     if (layout_.shows_traces)
         traces_.draw(layout_.traces, session_);
@@ -251,6 +260,8 @@ void App::frame() {
     draw_keys(&state_.keys_open, std::exchange(state_.about_asked, false), session_.settings().keys);
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
     keep_pictures();
+    if (!edits_pending())
+        session_.record_edits();
     if (const std::optional<std::string> dropped = take_drop();
         dropped && !take_region_file(*dropped, session_))
         open_dropped(*dropped);
@@ -290,6 +301,9 @@ void App::report() const {
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
     probe::value("layout", view_table().at("layout").choices[static_cast<std::size_t>(
                                session_.settings().view.as<ViewSettings>().layout)]);
+    const UndoHistory& history = session_.history();
+    probe::value("history.at", static_cast<double>(history.at()));
+    probe::value("history.edit", history.entries().empty() ? "" : history.entries()[history.at()].edit);
     probe::value("path", display_.path());
     probe::value("icons", window_.icons());
     probe::value("folder", session_.recordings.folder);

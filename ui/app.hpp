@@ -5,6 +5,7 @@
 #include "pipeline/mapping.hpp"
 #include "session/requests.hpp"
 #include "ui/actions/control_walk.hpp"
+#include "ui/actions/menu_bar.hpp"
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
@@ -46,6 +47,7 @@ private:
     void handle_input();
     void press(const KeyChord& chord);
     void open_dropped(const std::string& path);
+    bool has_key(Action action, const KeyChord& chord) const;
     bool asks_for_field() const;              ///< true if a dialog with a text field opens in this frame
     struct Actions;                           ///< function and condition of each action: ui/app_actions.cpp
     std::string why_not(Action action) const; ///< empty: the action is possible
@@ -55,6 +57,8 @@ private:
     void keep_pictures(); ///< writes the requested pictures
     std::vector<PaletteEntry> palette_entries();
     void add_event_entries(std::vector<PaletteEntry>& entries);
+    void add_history_entries(std::vector<PaletteEntry>& entries);
+    bool edits_pending() const; ///< a widget or a key is held
     void zoom_by(double factor);
     void expose_by(double stops);
     void widen_first_window(int step);
@@ -101,11 +105,13 @@ private:
     Hover hover_;
     TraceStrip traces_;
     Palette palette_;
+    MenuBar menu_;
     OpenDialog open_;
     ControlWalk walk_;
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;
+    KeyChord pressed_;           ///< last
     RangeSubject range_subject_; ///< subject of a range that the user has fixed
     bool fading_ = false;
     std::string grey_;                      ///< why_grey() of this frame
