@@ -51,6 +51,7 @@ std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& contex
     options.mapping = options.change ? change_mapping(view) : view.mapping;
     options.limits = program.recording;
     options.marks = program.marks;
+    options.form = view.report_form;
     options.look = context.look;
     check_limits(options.limits, "Recording");
     if (options.what == RecordWhat::screen)

@@ -59,6 +59,8 @@ ParamTable make_view_table() {
                    .min = 0,
                    .max = 100,
                    .doc = "Warn when more than this percentage of the raw frame is saturated"})
+            .text("report_form", &ViewSettings::report_form,
+                  {.doc = "Further fields of a report as NAME=VALUE; NAME=VALUE. The window asks for them"})
             .real("change_range", &ViewSettings::change_range,
                   {.unit = "%",
                    .min = 0.1,

@@ -40,7 +40,9 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     enum class Traces : std::uint8_t { automatic, shown, hidden };
     Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
     double traces_size = 210;          ///< its height, at interface scale 1
-    double baseline_s = 5;             ///< over which F₀ is taken
+    /// Fields of a report besides subject and note: "Operator=A. B.; Procedure=".
+    std::string report_form = "Operator=; Institution=; Procedure=";
+    double baseline_s = 5;                           ///< over which F₀ is taken
     double trials_before_s = 2, trials_after_s = 10; ///< around events
     int width = 1440;                                ///< window size, screen coordinates
     int height = 900;

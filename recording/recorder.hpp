@@ -34,6 +34,7 @@ struct RecordOptions {
     /// For the screen: display of each frame when it arrives; null: only the result, with `mapping`.
     std::shared_ptr<const LiveLook> look{};
     ScreenMarks marks{};
+    std::string form{}; ///< of a report: parse_form()
     /// F₀; null: none. A report contains the change of the regions. With `change` results are recorded as
     /// the change against it, in %.
     std::shared_ptr<const BaselineImage> baseline{};

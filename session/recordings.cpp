@@ -329,6 +329,7 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
     report.mapping.automatic = false; // exactly the range on the screen
     report.subject = limits.subject;
     report.note = limits.note;
+    report.form = parse_form(state_.view().report_form);
     report.result = std::move(result);
     report.traces = traces_for_report(traces, baseline, made_with(report.result));
     report.events = events.events();

@@ -67,8 +67,10 @@ void App::run(bool ends_by_itself) {
     auto over_since = drawn;
     while (!window_.closed() && !InterruptGuard::interrupted() &&
            (!over || redraw > 0 || SteadyClock::now() - over_since < kLast)) {
+        const auto waits = SteadyClock::now();
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
+        const bool quiet = redraw == 0 && SteadyClock::now() - waits > kIdle * 0.9s;
         // Sleep to keep the pace if presenting does not wait for the monitor (no vsync, a virtual display).
         if (session_.view().vsync) {
             const std::chrono::duration<double> period(1 / window_.refresh_rate()); // of the current monitor
@@ -85,9 +87,19 @@ void App::run(bool ends_by_itself) {
             over_since = SteadyClock::now();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
+        else if (quiet && resting())
+            continue;
         frame();
         redraw = std::max(0, redraw - 1);
     }
+}
+
+/// True if the next drawing would be the same as the last one, unless something happens.
+bool App::resting() const {
+    const Pipeline* pipeline = session_.pipeline();
+    return pipeline && (pipeline->paused() || has_ended(session_)) && !session_.opening() &&
+           session_.recordings.running().empty() && !ImGui::GetIO().WantTextInput &&
+           output_of(session_.settings(), "window_movie").empty();
 }
 
 bool App::write_last() const {
@@ -254,6 +266,8 @@ void App::frame() {
     open_.draw(session_, state_);
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
     state_.scale.draw(session_, state_.confirm, state_.dismiss);
+    if (state_.report.draw(session_, state_.confirm, state_.dismiss) && display_.has_result())
+        session_.report(display_.host_result());
     if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
         session_.recordings.folder = std::move(*folder);
     draw_open_error(session_, state_);
@@ -273,8 +287,6 @@ void App::frame() {
 void App::keep_pictures() {
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.recordings.snapshot(display_.host_result());
-    if (std::exchange(state_.report, false) && display_.has_result())
-        session_.report(display_.host_result());
 }
 
 void App::open_dropped(const std::string& path) {

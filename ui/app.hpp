@@ -42,6 +42,7 @@ private:
              panel_below = false, ///< controls below the picture, in a tall window
             shows_traces = false;
     };
+    bool resting() const;
     bool take_result();
     void free_range(const Quantity& quantity);
     void handle_input();

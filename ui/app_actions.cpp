@@ -164,7 +164,7 @@ struct App::Actions {
              recordable},
             {Action::record_screen,
              [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::screen)); }, a_source},
-            {Action::report, [](App& a) { a.state_.report = true; }, a_result},
+            {Action::report, [](App& a) { a.state_.report.ask = true; }, a_result},
             {Action::palette, [](App& a) { a.palette_.open(); }},
             {Action::menu, [](App& a) { a.menu_.open(); }},
             {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},
@@ -246,6 +246,8 @@ void App::run_in(const std::string& folder, Action action) {
         ~Lent() { folder = own; }
     } lent{session_.recordings.folder, std::exchange(session_.recordings.folder, folder)};
     run(action);
+    if (std::exchange(state_.report.ask, false)) // no user is asked to fill in the form
+        session_.report(display_.host_result());
     keep_pictures(); // now, while this folder is current
     if (!asked && state_.regions.ask != RegionTools::Ask::nothing)
         state_.regions.folder = folder;

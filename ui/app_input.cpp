@@ -55,7 +55,7 @@ bool App::has_key(Action action, const KeyChord& chord) const {
 }
 
 bool App::asks_for_field() const {
-    return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.folder.asked() ||
+    return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.report.ask || state_.folder.asked() ||
            state_.regions.asks_for_field();
 }
 

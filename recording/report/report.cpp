@@ -37,13 +37,21 @@ Mapping with_fixed_range(Mapping mapping, ConstHostView pixels) {
 }
 
 /// Empty for NaN.
-std::string digits(double value, const char* format = "%.7g") {
+std::string digits(double value, int significant = 7) {
     char text[40] = "";
     if (!std::isnan(value))
-        std::snprintf(text, sizeof text, format, value);
+        std::snprintf(text, sizeof text, "%.*g", significant, value);
     return text;
 }
-std::string seconds(std::int64_t ns) { return digits(static_cast<double>(ns) * 1e-9, "%.3f s"); }
+std::string seconds(std::int64_t ns) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.3f s", static_cast<double>(ns) * 1e-9);
+    return text;
+}
+std::string trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
+    return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
+}
 
 std::string colours_text(const Report& report) {
     const Mapping& given = report.mapping;
@@ -63,6 +71,24 @@ std::string frame_text(const FrameInfo& info) {
            (info.position ? ", position " + std::to_string(*info.position) + " in its file" : "");
 }
 
+/// The form as it is filled in: subject, date, fields and remarks.
+std::vector<std::pair<std::string, std::string>> form_rows(const Report& report) {
+    std::vector<std::pair<std::string, std::string>> rows = {{"Subject", report.subject},
+                                                             {"Date", report.written}};
+    rows.insert(rows.end(), report.form.begin(), report.form.end());
+    rows.emplace_back("Remarks", report.note);
+    return rows;
+}
+
+/// Subject and procedure; without either the source.
+std::string title_of(const Report& report) {
+    std::string title = report.subject;
+    for (const auto& [name, value] : report.form)
+        if (name == "Procedure" && !value.empty())
+            title += (title.empty() ? "" : " – ") + value;
+    return title.empty() ? report.stream.source_text : title;
+}
+
 /// Number, time, frame and label of each event that was not removed.
 std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
     std::vector<std::array<std::string, 4>> rows;
@@ -75,7 +101,31 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
 
 } // namespace
 
-RegionTable region_table(const Report& report) {
+ReportForm parse_form(std::string_view text) {
+    ReportForm form;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(';'), text.size());
+        const std::string_view field = text.substr(0, end);
+        const std::size_t equals = std::min(field.find('='), field.size());
+        std::string name = trimmed(field.substr(0, equals));
+        if (!name.empty())
+            form.emplace_back(std::move(name), trimmed(field.substr(std::min(equals + 1, field.size()))));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return form;
+}
+
+std::string form_text(const ReportForm& form) {
+    std::string text;
+    for (auto [name, value] : form) {
+        std::replace(value.begin(), value.end(), ';', ',');
+        text += (text.empty() ? "" : "; ") + name + "=" + value;
+    }
+    return text;
+}
+
+RegionTable region_table(const Report& report, int significant_digits) {
+    const auto number = [&](double value) { return digits(value, significant_digits); };
     RegionTable table;
     const RegionValues* values = report.result.regions.get();
     const double um = um_per_px(report.stream, report.result.chain.get());
@@ -89,12 +139,12 @@ RegionTable region_table(const Report& report) {
                 f0 = report.traces->baseline[k];
         table.baseline = table.baseline || f0;
         table.rows.push_back({one_line(region.name), region.shape, std::to_string(s.pixels),
-                              um > 0 ? digits(static_cast<double>(s.pixels) * um * um) : "",
+                              um > 0 ? number(static_cast<double>(s.pixels) * um * um) : "",
                               std::to_string(s.valid), std::to_string(s.infinite),
                               std::to_string(s.undefined), s.saturated < 0 ? "" : std::to_string(s.saturated),
-                              digits(s.mean), digits(s.std), digits(s.mean_of_map), digits(s.min),
-                              digits(s.max), f0 ? digits(*f0) : "",
-                              f0 ? digits(relative_change(s.mean, *f0)) : ""});
+                              number(s.mean), number(s.std), number(s.mean_of_map), number(s.min),
+                              number(s.max), f0 ? number(*f0) : "",
+                              f0 ? number(relative_change(s.mean, *f0)) : ""});
     }
     return table;
 }
@@ -105,32 +155,30 @@ std::vector<std::pair<std::string, std::string>> settings_rows(const Report& rep
     const std::optional<std::string>& started = stream.source.started;
     const Quantity& map = result.quantity;
     const ReportTraces* traces = report.traces ? &*report.traces : nullptr;
-    std::vector<std::pair<std::string, std::string>> rows = {
-        {"Subject", report.subject},
-        {"Note", report.note},
-        {"Source", stream.source_text},
-        {"Name", stream.source.name == stream.source_text ? "" : stream.source.name},
-        {"Recorded", !started           ? ""
-                     : started->empty() ? "unknown"
-                                        : *started},
-        {"Written", report.written},
-        {"Program", "Specklescope " SPECKLESCOPE_VERSION},
-        {"Ran on", stream.backend},
-        {"Frames", report.frames},
-        {"Picture", frame_text(result.info)},
-        {"Warm-up", !result.warming_up()   ? ""
-                    : result.warmup.done() ? "not complete: the frame was recorded during it"
-                                           : to_string(result.warmup) + ": not complete"},
-        {"Map", map.name + " " + map.symbol + (map.unit == "1" ? "" : " in " + map.unit) + ", " +
-                    to_string(result.shape())},
-        {"Chain", result.chain ? text_in_effect(*result.chain) : ""},
-        {"Exposure", to_string(result.exposure)},
-        {"Assumed", to_string(result.info.assumed)},
-        {"Channel", grey_channel_of(result)},
-        {"Scale", scale_text(stream, result.chain.get())},
-        {"Baseline", traces && traces->taken ? traces->taken->from_picture : ""},
-        {"No baseline", traces ? traces->no_baseline : ""},
-        {"Colours", result.shape().channels == 1 ? colours_text(report) : ""}};
+    std::vector<std::pair<std::string, std::string>> rows = form_rows(report);
+    rows.insert(rows.end(),
+                {{"Source", stream.source_text},
+                 {"Name", stream.source.name == stream.source_text ? "" : stream.source.name},
+                 {"Recorded", !started           ? ""
+                              : started->empty() ? "unknown"
+                                                 : *started},
+                 {"Program", "Specklescope " SPECKLESCOPE_VERSION},
+                 {"Ran on", stream.backend},
+                 {"Frames", report.frames},
+                 {"Picture", frame_text(result.info)},
+                 {"Warm-up", !result.warming_up()   ? ""
+                             : result.warmup.done() ? "not complete: the frame was recorded during it"
+                                                    : to_string(result.warmup) + ": not complete"},
+                 {"Map", map.name + " " + map.symbol + (map.unit == "1" ? "" : " in " + map.unit) + ", " +
+                             to_string(result.shape())},
+                 {"Chain", result.chain ? text_in_effect(*result.chain) : ""},
+                 {"Exposure", to_string(result.exposure)},
+                 {"Assumed", to_string(result.info.assumed)},
+                 {"Channel", grey_channel_of(result)},
+                 {"Scale", scale_text(stream, result.chain.get())},
+                 {"Baseline", traces && traces->taken ? traces->taken->from_picture : ""},
+                 {"No baseline", traces ? traces->no_baseline : ""},
+                 {"Colours", result.shape().channels == 1 ? colours_text(report) : ""}});
     std::erase_if(rows, [](const auto& row) { return row.second.empty(); });
     for (auto& [name, value] : rows)
         value = one_line(value);
@@ -268,7 +316,8 @@ public:
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
-    double y = kLeft; ///< top of the next item
+    double y = kLeft;                       ///< top of the next item
+    int count() const { return page_ + 1; } ///< pages so far
 
     /// Begins another page if there is less space than this; true if it did.
     bool need(double height) {
@@ -283,10 +332,13 @@ public:
         line(kLeft, y + 8, kWide, text, {.size = 10, .bold = true});
         y += 24;
     }
+    double height_of(const std::string& text, const TextStyle& style, double indent) {
+        return text.empty()
+                   ? 0
+                   : pango_layout_get_line_count(wrapped(text, style, indent).get()) * style.size * 1.35;
+    }
     void paragraph(const std::string& text, const TextStyle& style, double indent = 0) {
-        const Layout made = layout(text, style);
-        pango_layout_set_width(made.get(), static_cast<int>((kWide - indent) * PANGO_SCALE));
-        pango_layout_set_wrap(made.get(), PANGO_WRAP_WORD_CHAR);
+        const Layout made = wrapped(text, style, indent);
         for (int i = 0; i < pango_layout_get_line_count(made.get()) && !text.empty(); ++i) {
             need(style.size * 1.35);
             set(style.ink);
@@ -302,6 +354,12 @@ public:
     }
 
 private:
+    Layout wrapped(const std::string& text, const TextStyle& style, double indent) {
+        Layout made = layout(text, style);
+        pango_layout_set_width(made.get(), static_cast<int>((kWide - indent) * PANGO_SCALE));
+        pango_layout_set_wrap(made.get(), PANGO_WRAP_WORD_CHAR);
+        return made;
+    }
     void end_page() {
         line(kLeft, kBottom + 8, kWide - 80, title_, kFoot);
         line(kLeft + kWide - 80, kBottom + 8, 80, "page " + std::to_string(++page_),
@@ -335,11 +393,11 @@ struct Picture {
 
 /// Draws the image with outlines, scale bar and colour bar, at most this wide; returns the height. A very
 /// large image is drawn with every n-th row and column.
-double draw_picture(Pages& page, double x, double wide, const Picture& picture) {
+double draw_picture(Pages& page, double x, double wide, double high, const Picture& picture) {
     const Shape& shape = picture.frame.pixels.shape();
     const bool bar = shape.channels == 1;
     const double head = bar ? 24 : 14,
-                 scale = std::min((wide - (bar ? 62 : 0)) / shape.width, 270.0 / shape.height);
+                 scale = std::min((wide - (bar ? 62 : 0)) / shape.width, high / shape.height);
     const PaperRect area{x, page.y + head, shape.width * scale, shape.height * scale};
     Shape rgb{shape.width, shape.height, 3, PixelType::u8};
     std::vector<std::byte> colours(rgb.bytes());
@@ -381,11 +439,11 @@ double draw_picture(Pages& page, double x, double wide, const Picture& picture) 
 }
 
 /// Draws the map, and the raw frame to its right.
-void draw_pictures(Pages& page, const Report& report) {
+void draw_pictures(Pages& page, const Report& report, double high) {
     const Result& result = report.result;
     const std::vector<Region> regions = regions_of_report(report);
     constexpr double kMap = Pages::kWide * 0.56, kGap = 16;
-    double height = draw_picture(page, Pages::kLeft, kMap,
+    double height = draw_picture(page, Pages::kLeft, kMap, high,
                                  {recorded_frame(result, RecordWhat::processed),
                                   with_fixed_range(report.mapping, result.image.host()), result.quantity.name,
                                   unit_of(report), um_per_px(report.stream, result.chain.get()), regions});
@@ -397,16 +455,17 @@ void draw_pictures(Pages& page, const Report& report) {
         const bool same = !moves_pixels(*result.chain) && result.raw.shape().width == result.shape().width &&
                           result.raw.shape().height == result.shape().height;
         const std::string unit = raw.quantity.unit;
-        height = std::max(height, draw_picture(page, Pages::kLeft + kMap + kGap, Pages::kWide - kMap - kGap,
-                                               {std::move(raw), with_fixed_range(grey, result.raw.host()),
-                                                "raw frame", unit, um_per_px(report.stream, nullptr),
-                                                same ? regions : std::vector<Region>()}));
+        height =
+            std::max(height, draw_picture(page, Pages::kLeft + kMap + kGap, Pages::kWide - kMap - kGap, high,
+                                          {std::move(raw), with_fixed_range(grey, result.raw.host()),
+                                           "raw frame", unit, um_per_px(report.stream, nullptr),
+                                           same ? regions : std::vector<Region>()}));
     }
     page.y += height + 10;
 }
 
 void draw_table(Pages& page, const Report& report) {
-    const RegionTable table = region_table(report);
+    const RegionTable table = region_table(report, 4);
     if (table.rows.empty())
         return;
     constexpr double kStep = 10.5;
@@ -594,20 +653,48 @@ void draw_traces(Pages& page, const Report& report) {
 
 } // namespace
 
-std::string draw_pdf(const Report& report) {
+namespace {
+
+/// Label and value of each row, all on one page if one has room for them.
+void draw_rows(Pages& page, const std::string& title,
+               const std::vector<std::pair<std::string, std::string>>& rows) {
+    constexpr double kIndent = 84;
+    double height = 0;
+    for (const auto& row : rows)
+        height += page.height_of(row.second, kText, kIndent);
+    page.heading(title, height);
+    for (const auto& [name, value] : rows) {
+        page.need(10.5);
+        page.line(Pages::kLeft, page.y, 80, name, {.size = 7.5, .ink = kGrey});
+        page.paragraph(value, kText, kIndent);
+    }
+}
+
+void draw_head(Pages& page, const Report& report) {
+    constexpr TextStyle kForm{.size = 8.5};
     const Result& result = report.result;
-    const std::string title =
-        (report.subject.empty() ? "" : report.subject + " – ") + report.stream.source_text;
-    std::string bytes;
-    Pages page(bytes, title);
-    page.line(Pages::kLeft, page.y, Pages::kWide, title, {.size = 14, .bold = true});
-    page.y += 26;
+    page.line(Pages::kLeft, page.y, Pages::kWide, title_of(report), {.size = 14, .bold = true});
+    page.y += 22;
+    std::string form;
+    for (const auto& [name, value] : form_rows(report))
+        if (!value.empty() && name != "Remarks")
+            form += (form.empty() ? "" : "     ") + name + ": " + one_line(value);
+    page.paragraph(form, kForm);
+    if (!report.note.empty())
+        page.paragraph("Remarks: " + one_line(report.note), kForm);
+    page.y += 5;
     if (rests_on_assumption(result.quantity, result.exposure))
         page.paragraph(assumed_text(result.exposure), kWarning);
     if (result.info.assumed.any())
         page.paragraph("Assumed, since the source does not state it: " + to_string(result.info.assumed) + ".",
                        kWarning);
-    draw_pictures(page, report);
+}
+
+/// Returns the number of pages. `high`: the largest height of an image, in points.
+int draw_pages(std::string& bytes, const Report& report, double high) {
+    Pages page(bytes, title_of(report));
+    draw_head(page, report);
+    draw_pictures(page, report, high);
     draw_table(page, report);
     draw_traces(page, report);
     if (const auto rows = event_rows(report); !rows.empty()) {
@@ -615,18 +702,27 @@ std::string draw_pdf(const Report& report) {
         for (const auto& row : rows)
             page.paragraph(row[0] + "   " + row[1] + "   frame " + row[2] + "   " + row[3], kText);
     }
-    page.heading("Settings");
-    for (const auto& [name, value] : settings_rows(report)) {
-        page.need(10.5);
-        page.line(Pages::kLeft, page.y, 80, name, {.size = 7.5, .ink = kGrey});
-        page.paragraph(value, kText, 84);
-    }
+    auto settings = settings_rows(report);
+    for (const auto& told : form_rows(report)) // at the head of the page
+        std::erase_if(settings, [&](const auto& row) { return row.first == told.first; });
+    draw_rows(page, "Settings", settings);
     page.heading("Methods");
     for (const std::string& text : methods(report)) {
         page.paragraph(text, kText);
         page.y += 3;
     }
+    const int count = page.count();
     page.finish();
+    return count;
+}
+
+} // namespace
+
+std::string draw_pdf(const Report& report) {
+    constexpr double kHigh = 270, kLow = 130;
+    std::string bytes, smaller;
+    if (draw_pages(bytes, report, kHigh) == 2 && draw_pages(smaller, report, kLow) == 1)
+        return smaller;
     return bytes;
 }
 
@@ -744,7 +840,8 @@ Report report_of(const RecordedFrame& frame, const RecordOptions& options, const
                   .mapping = options.mapping,
                   .stream = stream,
                   .subject = options.limits.subject,
-                  .note = options.limits.note};
+                  .note = options.limits.note,
+                  .form = parse_form(options.form)};
     report.result.image = frame.pixels;
     report.result.raw = frame.raw;
     return report;

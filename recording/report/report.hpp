@@ -16,6 +16,13 @@
 
 namespace specklescope {
 
+/// Fields that the operator fills in: name and value.
+using ReportForm = std::vector<std::pair<std::string, std::string>>;
+/// Reads "Operator=A. B.; Procedure=". Removes spaces around names and values, and fields without a name.
+ReportForm parse_form(std::string_view text);
+/// The text that parse_form() reads; a ";" in a value becomes ",".
+std::string form_text(const ReportForm& form);
+
 /// Copy of the parts of a history that a report draws, so that it can be drawn on another thread.
 struct ReportTraces {
     TraceOverview overview;
@@ -40,19 +47,20 @@ struct Report {
     Mapping mapping{};
     StreamInfo stream;
     std::string subject, note;
+    ReportForm form{};
     std::string written = utc_now(); ///< identical in all its files
     std::optional<ReportTraces> traces{};
     std::vector<TimedEvent> events{};
     std::string frames{}; ///< "200 frames, none dropped"
 };
 
-/// A row for each region of the result. Numbers have seven significant digits; unknown ones are empty.
+/// A row for each region of the result. Unknown numbers are empty.
 struct RegionTable {
     std::vector<std::array<std::string, 15>> rows;
     bool baseline = false; ///< the last two columns are known
     bool area = false;     ///< area_um2 is known
 };
-RegionTable region_table(const Report& report);
+RegionTable region_table(const Report& report, int significant_digits = 7);
 /// "Source", "vessels.tiff", …
 std::vector<std::pair<std::string, std::string>> settings_rows(const Report& report);
 /// For each stage its declaration, definition and source; for regions and baseline the method of averaging.

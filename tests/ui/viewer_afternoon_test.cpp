@@ -82,6 +82,8 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         ASSERT_TRUE(viewer.until([&] { return viewer.text("film.state") == "paused"; })) << viewer.probe();
 #ifdef SPECKLESCOPE_HAVE_CAIRO
         viewer.key("ctrl+r");
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+        viewer.key("Return");
         ASSERT_TRUE(viewer.until([&] { return times(viewer.log(), "Report saved as") == 1; }))
             << viewer.log();
 #endif

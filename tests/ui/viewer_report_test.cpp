@@ -25,6 +25,11 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
                         "--view", "baseline_s=0.2"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     desktop_->events({"key", "e", "sleep", "1", "key", "z", "sleep", "1", "key", "ctrl+r"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+    desktop_->events({"type", "mouse 7"});
+    desktop_->events({"key", "Tab", "key", "Tab", "key", "Tab"});
+    desktop_->events({"type", "stroke"});
+    desktop_->events({"key", "Return"});
     ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))
         << viewer.log();
     for (const char* ending : {".pdf", ".png", ".csv"})
@@ -35,6 +40,8 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
         pdf = name.ends_with(".pdf") ? folder_ / name : pdf;
     }
     EXPECT_NE(table.find("# Event 1: "), std::string::npos) << table;
+    EXPECT_NE(table.find("# Subject: mouse 7\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("# Procedure: stroke\n"), std::string::npos) << table;
     const std::size_t row = table.find("\nbox,rectangle,400,");
     ASSERT_NE(row, std::string::npos) << table;
     EXPECT_FALSE(table.ends_with(",,\n")) << "baseline and change are there: " << table;

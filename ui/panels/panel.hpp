@@ -5,6 +5,7 @@
 #include "ui/canvas/display.hpp"
 #include "ui/film.hpp"
 #include "ui/histogram/histogram_panel.hpp"
+#include "ui/panels/report_dialog.hpp"
 #include "ui/panels/scale_dialog.hpp"
 #include "ui/presets/preset_edits.hpp"
 #include "ui/regions/region_tools.hpp"
@@ -28,13 +29,13 @@ struct ViewState {
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< format that the record button begins
     bool open_recorded = true;                                  ///< opens a recording with its settings
     bool snapshot = false;                                      ///< requested in this frame
-    bool report = false;                                        ///< requested in this frame
     bool toggle_traces = false;                                 ///< requested in this frame
     bool presets_asked = false;                                 ///< requested in this frame
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
     RegionTools regions;
     ScaleDialog scale;
+    ReportDialog report;
     FolderDialog folder;
     HistogramPanel histogram;
     Film film;

@@ -159,7 +159,7 @@ void draw_record(Session& session, ViewState& state) {
     probe::item("snapshot");
     ImGui::SameLine();
     if (ImGui::Button("Report", {half, 0}))
-        state.report = true;
+        state.report.ask = true;
     probe::item("report");
     tooltip(
         with_key("PDF with picture, regions, traces, events, settings and methods; the picture as PNG and "

@@ -238,6 +238,21 @@ for name, colour in ("rowone", (255, 128, 0)), ("rowtwo", (0, 128, 255)), ("rowt
 )py")) << test::read_file(folder_ / "python.log");
 }
 
+int page_count(const std::string& pdf) {
+    int count = 0;
+    for (std::size_t at = 0; (at = pdf.find("/Type /Page\n", at)) != std::string::npos; ++at)
+        ++count;
+    return count;
+}
+
+TEST_F(ReportDrawing, FitsOnOnePageWithSmallerImages) {
+    Report without_traces = report_;
+    without_traces.traces.reset();
+    without_traces.events.clear();
+    EXPECT_EQ(page_count(draw_pdf(without_traces)), 1);
+    EXPECT_EQ(page_count(draw_pdf(report_)), 2);
+}
+
 /// Cairo calls back for each part of the file, and exceptions must not pass through it.
 TEST_F(ReportDrawing, WithoutMemoryForTheFileIsAnError) {
     report_.mapping.automatic = false; // percentiles need memory too
@@ -248,6 +263,26 @@ TEST_F(ReportDrawing, WithoutMemoryForTheFileIsAnError) {
 }
 
 #endif
+
+TEST(ReportForm, IsReadAsItIsWritten) {
+    const ReportForm read = parse_form(" Operator =A. B. ;Ward=;; =lost; Room");
+    EXPECT_EQ(read, (ReportForm{{"Operator", "A. B."}, {"Ward", ""}, {"Room", ""}}));
+    EXPECT_EQ(parse_form(form_text(read)), read);
+    EXPECT_EQ(parse_form(form_text({{"Note", "a; b=c"}})), (ReportForm{{"Note", "a, b=c"}}));
+}
+
+TEST_F(ReportDrawing, TheFormIsAtTheHeadOfTheSettings) {
+    report_.subject = "mouse 7";
+    report_.note = "left";
+    report_.form = {{"Operator", "A. B."}, {"Procedure", ""}};
+    const auto rows = settings_rows(report_);
+    ASSERT_GE(rows.size(), 4U);
+    EXPECT_EQ(rows[0], (std::pair<std::string, std::string>("Subject", "mouse 7")));
+    EXPECT_EQ(rows[1].first, "Date");
+    EXPECT_EQ(rows[2], (std::pair<std::string, std::string>("Operator", "A. B.")));
+    EXPECT_EQ(rows[3], (std::pair<std::string, std::string>("Remarks", "left")))
+        << "an empty field is left out";
+}
 
 TEST_F(ReportDrawing, OfABaselineThatWasLetGoNothingIsSaid) {
     NEEDS_AT_NIGHT("pdftotext");
