@@ -8,6 +8,7 @@
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
+#include "ui/panels/monitor.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/sources/open_dialog.hpp"
 #include "ui/traces/strip.hpp"
@@ -27,7 +28,11 @@ public:
 private:
     std::optional<Result> newest(bool pixels) override;
     void act(Action action, const std::string& folder) override;
-    void quit() override { window_.request_close(); }
+    void quit() override {
+        leaves_ = true; // another program does not answer questions
+        window_.request_close();
+    }
+    bool leaves();
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
@@ -46,6 +51,7 @@ private:
     void handle_input();
     void press(const KeyChord& chord);
     void open_dropped(const std::string& path);
+    bool page_open() const;      ///< the list of keys, or of messages
     bool asks_for_field() const; ///< a dialog with one opens in this frame
     struct Actions;              ///< what each action runs, and when it is possible: ui/app_actions.cpp
     std::string why_not(Action action) const; ///< empty: it is possible
@@ -62,7 +68,10 @@ private:
     std::optional<std::size_t> first_window() const; ///< of the chain: the stage with a radius
     std::string why_not_layers(bool across) const;
     void move_layers(double across, double up);
-    Layout arrange() const;
+    Layout arrange();
+    Layout arrange_monitor();
+    void draw_around();
+    void draw_monitor();
     void place_pictures(Layout& layout) const;
     void divider(const Layout& layout);
     Camera::Placement placement(const Layout& layout, bool raw) const;
@@ -102,12 +111,16 @@ private:
     TraceStrip traces_;
     Palette palette_;
     OpenDialog open_;
+    Monitor monitor_;
+    MonitorLayout monitor_layout_;
     ControlWalk walk_;
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;
     RangeSubject range_subject_; ///< of a range that the user has fixed
     bool fading_ = false;
+    bool leaves_ = false;                   ///< without a question
+    float alarms_ = 0;                      ///< height of their bar, as drawn last
     std::string grey_;                      ///< why_grey(), of this drawing
     std::optional<RequestServer> requests_; ///< of --control
 };

@@ -11,8 +11,8 @@ namespace specklescope {
 void App::handle_input() {
     // A dialog takes all keys; only leaving works everywhere. Controls that are walked through take those
     // that Dear ImGui knows, and leave the letters.
-    const bool busy = ImGui::GetIO().WantTextInput ||
-                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
+    const bool busy =
+        ImGui::GetIO().WantTextInput || (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !page_open());
     state_.confirm = state_.dismiss = false;
     const std::vector<KeyPress> keys = window_.take_keys();
     for (auto at = keys.begin(); at != keys.end(); ++at) {
@@ -27,8 +27,10 @@ void App::handle_input() {
         if (std::find(leave.begin(), leave.end(), *chord) != leave.end() &&
             (!busy || chord->ctrl || chord->alt))
             run(Action::quit);
-        else if (!busy && state_.keys_open && (enter || escape))
-            state_.keys_open = false;
+        else if (!busy && page_open() && (enter || escape))
+            state_.keys_open = state_.messages_open = false;
+        else if (!busy && escape && session_.waiting() && !walk_.on())
+            run(Action::open);
         else if (!busy && !walk_.takes(*chord))
             press(*chord);
         if (asks_for_field()) {
@@ -37,16 +39,20 @@ void App::handle_input() {
         }
     }
     if (asks_for_field() || state_.presets_asked || session_.open_error())
-        state_.keys_open = false; // two dialogs would take turns
+        state_.keys_open = state_.messages_open = false; // two dialogs would take turns
     const std::vector<std::string> drops = window_.take_drops();
     if (drops.size() > 1)
         session_.say(Message::Level::warning,
                      "Of the " + std::to_string(drops.size()) +
                          " files that were dropped only the first is taken; drop one at a time, or the "
                          "folder that holds them.");
-    if (!drops.empty())
+    if (!drops.empty() && monitor_.locked())
+        monitor_.refuse();
+    else if (!drops.empty())
         offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
 }
+
+bool App::page_open() const { return state_.keys_open || state_.messages_open; }
 
 bool App::asks_for_field() const {
     return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.folder.asked() ||
@@ -57,7 +63,11 @@ bool App::asks_for_field() const {
 void App::press(const KeyChord& chord) {
     std::string reason;
     for (const Action action : session_.settings().keys.find(chord)) {
-        if (state_.keys_open && info(action).place != KeyPlace::anywhere)
+        if (monitor_.locked() && !Monitor::allows(action)) {
+            monitor_.refuse();
+            continue;
+        }
+        if (page_open() && info(action).place != KeyPlace::anywhere)
             continue;
         std::string why = why_not(action);
         if (why.empty())

@@ -55,6 +55,8 @@ std::string wrapped(const ImFont& font, const std::string& text, float width);
 std::string label_text(std::string name);
 /// For a list or menu that is being drawn: Escape closes it. True if it did.
 bool close_on_escape();
+/// The window that is being drawn, by the arrows up and down and the page keys.
+void scroll_by_keys();
 /// A line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".

@@ -19,6 +19,8 @@ struct ViewState {
     bool stretch_raw = true;
     bool change = false; ///< the picture as change against the baseline, once there is one
     bool keys_open = false;
+    bool messages_open = false;
+    bool leave_asked = false; ///< while something is recorded
     bool about_asked = false; ///< in this frame, over the list of keys
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
@@ -49,12 +51,11 @@ struct Hover {
     std::optional<double> raw, value; ///< grey, of colours their luma
     std::optional<Color> raw_color, color;
     std::optional<double> change; ///< against the baseline, %
-    bool lost = false;            ///< Session::source_lost(): there are no values
+    bool stale = false;           ///< Freshness::stale: there are no values
 };
-/// `zoom`: pixels of the screen for one of the picture. `said`: what stands there instead of the values under
-/// the mouse, if anything.
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
-                     double zoom, const std::string& said);
+/// `zoom`: pixels of the screen for one of the picture.
+void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,
+                     const Display& display, double zoom);
 
 // The lines of the panel for the change against the baseline, and for how the two pictures are laid together.
 

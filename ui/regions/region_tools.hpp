@@ -33,8 +33,8 @@ struct RegionNumbers {
     double um_per_px = 0;       ///< 0: unknown
     std::uint64_t sequence = 0; ///< of the frame that they are of
     SteadyClock::time_point when{};
-    bool lost = false; ///< Session::source_lost(): there are no values
-    void take(const Result& result, double um, bool source_lost);
+    bool stale = false; ///< Freshness::stale: there are no values
+    void take(const Result& result, double um, bool old);
 };
 
 class RegionTools {
