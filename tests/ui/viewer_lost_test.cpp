@@ -1,4 +1,4 @@
-// What is lost is seen to be lost: a camera that is gone, and a recording that failed.
+// Losses are visible: a lost camera, and a failed recording.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_lost_test {
