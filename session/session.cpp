@@ -220,6 +220,10 @@ bool Session::poll() {
 }
 
 void Session::update_alarms() {
+    const auto now = SteadyClock::now();
+    if (now - alarms_updated_ < 100ms)
+        return;
+    alarms_updated_ = now;
     const std::vector<Alarm> fresh =
         alarms_.update(state_.pipeline.get(), recordings, state_.notices.failed_recordings, freshness(),
                        state_.view().saturation_warning / 100);

@@ -196,6 +196,7 @@ private:
     SteadyClock::time_point metrics_updated_{};
     FreshnessWatch freshness_;
     AlarmWatch alarms_;
+    SteadyClock::time_point alarms_updated_{};
     EventLog events_;
     Chain chain_;
     std::shared_ptr<const Chain> read_; ///< of the pipeline; chain_ is a copy

@@ -75,7 +75,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::smaller_text, "smaller_text", "Smaller text and controls", kProgram, "Ctrl+-"},
         {Action::quit, "quit", "Quit", kProgram, "Ctrl+Q"},
         {Action::presets, "presets", "Presets: load, save, compare, delete", kProgram, "Ctrl+M"},
-        {Action::acknowledge, "acknowledge", "Acknowledge the alarms", kProgram, "Q"},
+        {Action::acknowledge, "acknowledge", "Acknowledge the alarms", kProgram, "F8"},
         {Action::messages, "messages", "Show all messages", kProgram, "Shift+M"},
         {Action::monitor, "monitor", "Monitor mode on or off", kProgram, "F9"},
         {Action::traces, "traces", "Show or hide the traces", kTraces, "T"},

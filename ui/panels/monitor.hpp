@@ -14,7 +14,7 @@ namespace specklescope {
 
 struct MonitorLayout {
     Rect bar, canvas, color_bar, readouts; ///< color_bar and readouts are empty where there is no room
-    bool portrait = false;                 ///< readouts below the picture, not beside it
+    bool portrait = false;                 ///< readouts below the picture instead of next to it
 };
 /// Of a window of this size. `bar`, `color_bar`: height and width that they want. The canvas never takes less
 /// than half of the window.
