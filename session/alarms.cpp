@@ -105,6 +105,9 @@ double disk_left_of(const Recordings& recordings) {
     return disk_left_s(left);
 }
 
+/// The mark "* " belongs to numbers.
+std::string without_mark(const std::string& text) { return text.starts_with("* ") ? text.substr(2) : text; }
+
 std::string lost_reason(const PipelineStatus& status, const Freshness& freshness) {
     return !freshness.stale          ? ""
            : !status.message.empty() ? status.message
@@ -127,7 +130,7 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
         if (!freshness.stale)
             facts.saturated = saturated_share(stats.counts.last);
         if (status.source.live && rests_on_assumption(stats.quantity, stats.exposure))
-            facts.assumed = assumed_text(stats.exposure);
+            facts.assumed = without_mark(assumed_text(stats.exposure));
     }
     const std::vector<Alarm> before = std::exchange(now_, alarms(facts, now_));
     std::vector<Alarm> fresh;

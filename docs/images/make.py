@@ -244,7 +244,7 @@ class Camera:
             {"name": "branches", "shape": "rectangle", "points": [[88, 26], [125, 60]]},
             {"name": "edge", "shape": "rectangle", "points": [[150, 100], [190, 140]]}]}))
         return [f"gst:udpsrc address=127.0.0.1 port={self.address[1]} ! rawvideoparse width={self.WIDTH} "
-                f"height={self.HEIGHT} format=gray8 framerate={self.RATE}/1", "--stage",
+                f"height={self.HEIGHT} format=gray8 framerate={self.RATE}/1", "--trust", "--stage",
                 "speckle:radius=2,output=contrast2", "--stage", "average:frames=20", "--stage", "flow:exposure=5",
                 "--regions", "bedside.json"]
 

@@ -22,7 +22,7 @@ TEST_F(ViewerAlarms, SaturationIsAcknowledgedByAKeyAndCuredByItself) {
     DatagramCamera camera;
     camera.saturated = 10;
     Viewer viewer(*desktop_, folder_,
-                  with({camera.source(), "--no-remember", "--stage", "speckle:output=contrast"}));
+                  with({camera.source(), "--trust", "--no-remember", "--stage", "speckle:output=contrast"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(raised(viewer, "saturated")) << viewer.text("alarms");
     const Rect bar = viewer.rest("alarms");
@@ -48,7 +48,7 @@ TEST_F(ViewerAlarms, SaturationIsAcknowledgedByAKeyAndCuredByItself) {
 TEST_F(ViewerAlarms, ASilentSourceIsAnAlarmUntilFramesCome) {
     DatagramCamera camera;
     Viewer viewer(*desktop_, folder_,
-                  with({camera.source(), "--no-remember", "--stage", "speckle:output=contrast"}));
+                  with({camera.source(), "--trust", "--no-remember", "--stage", "speckle:output=contrast"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     EXPECT_EQ(viewer.text("alarms"), "");
     camera.silent = true;
@@ -61,7 +61,8 @@ TEST_F(ViewerAlarms, ASilentSourceIsAnAlarmUntilFramesCome) {
 
 TEST_F(ViewerAlarms, AnAssumedExposureOfACameraIsAnAlarm) {
     DatagramCamera camera;
-    Viewer viewer(*desktop_, folder_, with({camera.source(), "--no-remember", "--stage", "speckle"}));
+    Viewer viewer(*desktop_, folder_,
+                  with({camera.source(), "--trust", "--no-remember", "--stage", "speckle"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     EXPECT_TRUE(raised(viewer, "exposure_assumed"));
     viewer.click("alarms.acknowledge");
@@ -121,9 +122,9 @@ TEST_F(ViewerAlarms, LeavingWhileSomethingIsRecordedAsks) {
 TEST_F(ViewerAlarms, AWindowWaitsForItsCamera) {
     DatagramCamera camera;
     camera.silent = true;
-    Viewer viewer(
-        *desktop_, folder_,
-        with({camera.source(), "--no-remember", "--record", "a.tiff", "--stage", "speckle:output=contrast"}));
+    Viewer viewer(*desktop_, folder_,
+                  with({camera.source(), "--trust", "--no-remember", "--record", "a.tiff", "--stage",
+                        "speckle:output=contrast"}));
     ASSERT_TRUE(viewer.until([&] { return viewer.text("banner").find("Waiting for") == 0; })) << viewer.log();
     viewer.key("Escape"); // another one may be chosen
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text"); })) << viewer.log();

@@ -46,8 +46,8 @@ protected:
         write_text(folder_ / "r.json", kRegions);
     }
     std::vector<std::string> words(const std::vector<std::string>& more = {}) {
-        std::vector<std::string> all = {camera_.source(), "--no-remember",           "--regions", "r.json",
-                                        "--stage",        "speckle:output=contrast", "--monitor"};
+        std::vector<std::string> all = {camera_.source(), "--trust", "--no-remember",           "--regions",
+                                        "r.json",         "--stage", "speckle:output=contrast", "--monitor"};
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }

@@ -11,7 +11,7 @@ TEST_F(ViewerStale, ASilentCameraIsGreyWithItsAgeUntilFramesComeAgain) {
                R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,4],[29,19]]}]})");
     DatagramCamera camera;
     Viewer viewer(*desktop_, folder_,
-                  with({camera.source(), "--no-remember", "--regions", "r.json", "--stage",
+                  with({camera.source(), "--trust", "--no-remember", "--regions", "r.json", "--stage",
                         "speckle:output=contrast", "--silence", "60"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.until([&] { return viewer.number("region.mean.0") > 0; })) << viewer.log();

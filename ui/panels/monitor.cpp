@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <utility>
 
 namespace specklescope {
 
@@ -23,13 +25,14 @@ constexpr double kLeastCanvas = 0.505;
 constexpr std::size_t kReadouts = 4;
 constexpr double kSparkline_s = 60;
 constexpr auto kHold = 1s, kSettle = 2s, kRelock = 60s, kShown = 2s;
+constexpr auto kRead = 250ms; ///< between two values
 constexpr ImU32 kOnWarning = IM_COL32(20, 16, 4, 255);
 
-struct Readout {
-    std::string name{}, value{}, unit{}, change{};
-    ImU32 color = 0;
-    std::vector<TraceColumn> curve{};
-};
+std::string change_text(double percent) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%+.1f %%", percent);
+    return text;
+}
 
 std::vector<Readout> readouts_of(Session& session, std::int64_t& from_ns, std::int64_t& to_ns) {
     const TraceOverview about = session.traces().overview();
@@ -52,7 +55,7 @@ std::vector<Readout> readouts_of(Session& session, std::int64_t& from_ns, std::i
                 one.value = number_text(at->newest);
                 if (const std::optional<double> f0 = session.baseline.of(*at, about)) {
                     const double change = relative_change(at->newest, *f0);
-                    one.change = (change > 0 ? "+" : "") + number_text(change, 3) + " %";
+                    one.change = change_text(change);
                 }
             }
             if (one.change.empty() && session.baseline.taken())
@@ -105,6 +108,7 @@ void draw_readout(const Rect& area, const Readout& readout, std::int64_t from_ns
     draw.AddRectFilled(low, high, theme::kBar, dp(5));
     draw.AddRectFilled(low, {low.x + dp(5), high.y}, readout.color, dp(5), ImDrawFlags_RoundCornersLeft);
     const ImFont& name = *theme::fonts().bold;
+    const ImFont& large = *theme::fonts().large;
     const ImFont& huge = *theme::fonts().huge;
     const float left = low.x + dp(14), room = static_cast<float>(area.width) - dp(24);
     const auto tall = static_cast<float>(area.height);
@@ -113,20 +117,20 @@ void draw_readout(const Rect& area, const Readout& readout, std::int64_t from_ns
     draw.AddText(&name, name.FontSize, {left, top}, theme::kText,
                  fitted(name, readout.name, room * 0.5F).c_str());
     if (!readout.change.empty()) {
-        const ImFont& large = *theme::fonts().large;
         const float width = large.CalcTextSizeA(large.FontSize, FLT_MAX, 0, readout.change.c_str()).x;
         draw.AddText(&large, large.FontSize, {high.x - dp(10) - width, top}, theme::kText,
                      readout.change.c_str());
     }
     const float head = theme::fonts().large->FontSize + dp(8);
     const float unit_room =
-        readout.unit.empty() ? 0
-                             : name.CalcTextSizeA(name.FontSize, FLT_MAX, 0, readout.unit.c_str()).x + dp(8);
+        readout.unit.empty()
+            ? 0
+            : large.CalcTextSizeA(large.FontSize, FLT_MAX, 0, readout.unit.c_str()).x + dp(8);
     const float value_tall = std::min((tall - head) * 0.62F, dp(76));
     const float size = fitting(huge, readout.value, std::max(dp(20), room - unit_room), value_tall);
     const float wide = huge.CalcTextSizeA(size, FLT_MAX, 0, readout.value.c_str()).x;
     draw.AddText(&huge, size, {left, top + head}, theme::kText, readout.value.c_str());
-    draw.AddText(&name, name.FontSize, {left + wide + dp(8), top + head + size * 0.9F - name.FontSize},
+    draw.AddText(&large, large.FontSize, {left + wide + dp(8), top + head + size * 0.92F - large.FontSize},
                  theme::kText, readout.unit.c_str());
     const double line = static_cast<double>(top + head + size + dp(3));
     sparkline({area.x + dp(14), line, static_cast<double>(room), area.y + area.height - line - dp(5)},
@@ -330,8 +334,13 @@ void Monitor::draw_readouts(const MonitorLayout& layout, Session& session) {
                      ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
-    std::int64_t from_ns = 0, to_ns = 1;
-    const std::vector<Readout> all = readouts_of(session, from_ns, to_ns);
+    const auto now = SteadyClock::now();
+    const bool stale = session.freshness().stale;
+    if (now - read_ > kRead || std::exchange(stale_, stale) != stale) { // to be read, not to flicker
+        shown_ = readouts_of(session, from_ns_, to_ns_);
+        read_ = now;
+    }
+    const std::vector<Readout>& all = shown_;
     probe::value("readouts", static_cast<double>(all.size()));
     const double gap = dp(6);
     if (all.empty())
@@ -349,7 +358,7 @@ void Monitor::draw_readouts(const MonitorLayout& layout, Session& session) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         const double x = area.x + gap + static_cast<double>(i % columns) * (wide + gap);
         const double y = area.y + gap + static_cast<double>(i / columns) * (tall + gap);
-        draw_readout({x, y, wide, tall}, all[i], from_ns, to_ns, std::to_string(i));
+        draw_readout({x, y, wide, tall}, all[i], from_ns_, to_ns_, std::to_string(i));
     }
     ImGui::End();
 }

@@ -20,6 +20,13 @@ struct MonitorLayout {
 /// than half of the window.
 MonitorLayout monitor_layout(double width, double height, double bar, double color_bar);
 
+/// Of a region.
+struct Readout {
+    std::string name{}, value{}, unit{}, change{};
+    ImU32 color = 0;
+    std::vector<TraceColumn> curve{};
+};
+
 /// What the buttons ask for in a frame.
 enum class MonitorAsk : std::uint8_t { nothing, leave, range, record, snapshot, event, messages };
 
@@ -46,6 +53,10 @@ private:
     SteadyClock::time_point hold_began_{}, touched_{}, refused_{};
     std::uint64_t generation_ = 0;
     std::optional<SteadyClock::time_point> first_frame_;
+    std::vector<Readout> shown_;
+    std::int64_t from_ns_ = 0, to_ns_ = 1; ///< of the curves
+    SteadyClock::time_point read_{};
+    bool stale_ = false;
     bool settled_ = false; ///< the range was fixed, or the user has chosen since
 };
 
