@@ -11,8 +11,8 @@ namespace specklescope {
 void App::handle_input() {
     // A dialog takes all keys except the one that quits. Keyboard access to controls takes the keys that
     // Dear ImGui handles, but not the letters.
-    const bool busy =
-        ImGui::GetIO().WantTextInput || (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !page_open());
+    const bool busy = ImGui::GetIO().WantTextInput || menu_.is_open() ||
+                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !page_open());
     state_.confirm = state_.dismiss = false;
     const std::vector<KeyPress> keys = window_.take_keys();
     for (auto at = keys.begin(); at != keys.end(); ++at) {
@@ -23,10 +23,10 @@ void App::handle_input() {
         const bool enter = plain && chord->key == "Enter", escape = plain && chord->key == "Escape";
         state_.confirm = state_.confirm || enter;
         state_.dismiss = state_.dismiss || escape;
-        const std::vector<KeyChord>& leave = session_.settings().keys.keys(Action::quit);
-        if (std::find(leave.begin(), leave.end(), *chord) != leave.end() &&
-            (!busy || chord->ctrl || chord->alt))
+        if (has_key(Action::quit, *chord) && (!busy || chord->ctrl || chord->alt))
             run(Action::quit);
+        else if (menu_.is_open() && has_key(Action::menu, *chord))
+            menu_.close();
         else if (!busy && page_open() && (enter || escape))
             state_.keys_open = state_.messages_open = false;
         else if (!busy && escape && session_.waiting() && !walk_.on())
@@ -50,6 +50,11 @@ void App::handle_input() {
         monitor_.refuse();
     else if (!drops.empty())
         offer_drop(drops.front()); // to the field under the mouse; a file that no field takes is a source
+}
+
+bool App::has_key(Action action, const KeyChord& chord) const {
+    const std::vector<KeyChord>& keys = session_.settings().keys.keys(action);
+    return std::find(keys.begin(), keys.end(), chord) != keys.end();
 }
 
 bool App::page_open() const { return state_.keys_open || state_.messages_open; }

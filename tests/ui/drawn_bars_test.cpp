@@ -96,7 +96,7 @@ TEST_F(DrawnBars, TheSourceIsNamedOnceThereIsOne) {
     Session session(settings_of("synthetic:uniform?width=64&height=48"));
     ViewState state;
     const Display display;
-    const auto bar = [&] { draw_tool_bar({0, 0, 1280, 46}, session, state, display); };
+    const auto bar = [&] { draw_tool_bar({0, 0, 1280, 46}, session, state, display, [](bool) {}); };
     frames(bar);
     EXPECT_NE(said().find("No source"), std::string::npos) << said();
     session.start([] {});
