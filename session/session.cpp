@@ -305,8 +305,12 @@ void Session::restore(const Settings& recorded) {
 }
 
 void Session::wait_for_source(const std::string& reason) {
-    if (!waiting_ || waiting_->reason != reason)
+    if (!waiting_ || waiting_->reason != reason) {
         run_log().warn("{} Waiting for it.", reason);
+        Note message = note(Message::Level::warning, reason + " Waiting for it.");
+        message.alarm = true;
+        state_.notices.add(std::move(message));
+    }
     waiting_ = {reason, SteadyClock::now() + 2s};
 }
 
