@@ -143,6 +143,7 @@ void Session::start(void (*wake)(), bool host_results) {
         if (stream.source.um_per_px > 0)
             say(Message::Level::info, "The scale is " + scale_text(stream, &chain_) + ".");
     }
+    history_.amend(state_now());
     settings.program.set("from", std::int64_t{0}); // of the first source only
     settings.program.set("from_s", 0.0);
     settings.regions_path.clear();
@@ -284,6 +285,8 @@ void Session::show(Opened opened) {
     restored_ = opened.restored;
     if (restored_)
         restore(opened.settings);
+    history_.forget_source(state_now());
+    history_.record(state_now(), "opened " + settings.source.shown());
     source_params_ = state_.pipeline->source_params();
     ++generation_;
     const SourceArgument text = settings.source.empty() ? SourceArgument("synthetic") : settings.source;
@@ -299,7 +302,7 @@ void Session::restore(const Settings& recorded) {
     view().mapping = recorded.view.as<ViewSettings>().mapping;
     state_.settings.program.set("channel", recorded.program.get("channel"));
     if (recorded.regions && !recorded.regions_from.empty()) {
-        regions.replace(*recorded.regions); // can be undone
+        regions.replace(*recorded.regions);
         regions_sent_ = regions.revision(); // the pipeline has them
     }
 }
@@ -546,6 +549,7 @@ std::uint64_t Session::edit(std::size_t stage, const std::string& name, const Pa
 std::uint64_t Session::take_preset(const PresetTaken& taken, bool by_user) {
     const std::uint64_t version = by_user ? set_chain(taken.settings.chain) : apply(taken.settings.chain);
     set_view(taken.settings.view);
+    edit_name_ = "preset " + taken.name;
     range_for = taken.ranged ? chain().quantity().name : "";
     return version;
 }
@@ -597,6 +601,104 @@ void Session::set_um_per_px(double um) {
         say(Message::Level::warning, "Running recordings keep the scale with which they began.");
 }
 
+// --- undo -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Presses of buttons are not undone: each has had its effect.
+void keep_presses(Chain& chain, const Chain& now) {
+    for (ChainStage& stage : chain.stages())
+        for (const ChainStage& present : now.stages())
+            if (present.type == stage.type)
+                for (const ParamDecl& decl : stage.params.table().decls())
+                    if (decl.kind == ParamKind::action)
+                        stage.params.set(
+                            decl.name, std::max(stage.params.get(decl.name), present.params.get(decl.name)));
+}
+
+} // namespace
+
+UndoState Session::state_now() {
+    if (!shared_regions_ || shared_revision_ != regions.revision()) {
+        shared_regions_ = std::make_shared<const std::vector<Region>>(regions.regions());
+        shared_revision_ = regions.revision();
+    }
+    const bool own_baseline = baseline.taken() && baseline.taken()->from_picture.empty();
+    return {chain(),
+            shared_regions_,
+            state_.settings.view,
+            state_.settings.um_per_source_px,
+            own_baseline ? baseline.taken() : std::nullopt,
+            picture_baseline.image()};
+}
+
+void Session::record_edits() {
+    if (state_.pipeline)
+        history_.record(state_now(), std::exchange(edit_name_, ""));
+}
+
+void Session::range_released() {
+    if (history_.entries().empty())
+        return;
+    UndoState now = state_now();
+    UndoState last = history_.entries()[history_.at()].state;
+    last.view = now.view;
+    if (edit_between(last, now).empty())
+        history_.amend(std::move(now));
+}
+
+bool Session::restore(const UndoState& state) {
+    Chain wanted = state.chain;
+    keep_presses(wanted, chain());
+    wanted.set_channel(chain_.channel());
+    try {
+        if (to_string(wanted) != to_string(chain_))
+            (void)set_chain(std::move(wanted));
+    } catch (const std::exception& error) {
+        say(Message::Level::error, sentence_of(error));
+        return false;
+    }
+    if (chain_.channel() != state.chain.channel())
+        set_channel(to_string(state.chain.channel()));
+    regions.restore(*state.regions);
+    Params view = state.view;
+    keep_window_settings(view, state_.settings.view);
+    set_view(view);
+    range_for = this->view().mapping.automatic ? "" : chain().quantity().name;
+    if (state_.settings.um_per_source_px != state.um_per_source_px) {
+        state_.settings.um_per_source_px = state.um_per_source_px;
+        state_.pipeline->set_um_per_source_px(state.um_per_source_px);
+    }
+    baseline.restore(state.baseline);
+    picture_baseline.restore(state.baseline_image);
+    return true;
+}
+
+void Session::undo() {
+    record_edits();
+    if (!history_.can_undo())
+        return say(Message::Level::info, "There is nothing to undo.");
+    const std::string edit = history_.entries()[history_.at()].edit;
+    if (go_to(history_.at() - 1))
+        say(Message::Level::info, "Undid: " + edit + ".");
+}
+
+void Session::redo() {
+    record_edits();
+    if (!history_.can_redo())
+        return say(Message::Level::info, "There is nothing to redo.");
+    if (go_to(history_.at() + 1))
+        say(Message::Level::info, "Redid: " + history_.entries()[history_.at()].edit + ".");
+}
+
+bool Session::go_to(std::size_t entry) {
+    if (!state_.pipeline || entry >= history_.entries().size() || !restore(history_.entries()[entry].state))
+        return false;
+    history_.move_to(entry);
+    history_.amend(state_now());
+    return true;
+}
+
 /// After another source was opened; `kept`: the user gave the scale for the source before.
 void Session::report_scale(bool kept) {
     const std::string size = number_text(um_per_px(chain_)) + " µm a side";
@@ -624,6 +726,7 @@ void Session::load_regions_file(const std::string& path) {
     const bool before = !regions.regions().empty();
     regions.replace(load_regions(path));
     regions_path = path;
+    edit_name_ = "regions of " + path;
     say(Message::Level::info, "Read " + count_of(regions) + " from " + path +
                                   (before ? "; undo" + with_key("", state_.settings.keys, Action::undo) +
                                                 " brings back those before."

@@ -10,6 +10,7 @@
 #include "session/freshness.hpp"
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
+#include "session/undo.hpp"
 
 #include <exception>
 #include <future>
@@ -112,10 +113,21 @@ public:
 
     RegionEditor& regions = state_.regions;
     std::string regions_path; ///< file that the regions were last read from or written to
-    void load_regions_file(const std::string& path); ///< can be undone; throws UsageError or RunError
+    void load_regions_file(const std::string& path); ///< throws UsageError or RunError
     void save_regions_file(const std::string& path); ///< throws RunError
     void apply_regions();                            ///< now, not at the next poll()
     bool traces_wanted() const { return !regions.regions().empty(); }
+
+    /// Adds an entry to history() if anything that undo restores differs from its last entry. Call regularly
+    /// while no edit is in progress (a slider is held, a shape is dragged).
+    void record_edits();
+    /// Restores the state before or after the present one; a message names the edit.
+    void undo();
+    void redo();
+    bool go_to(std::size_t entry); ///< of history(); false, with a message, if it cannot be restored
+    const UndoHistory& history() const { return history_; }
+    /// A fixed range was released because the quantity changed: belongs to the last edit.
+    void range_released();
 
     /// Marks the newest frame in traces, recordings and published results. Throws UsageError.
     EventMark add_event(const std::string& label);
@@ -177,6 +189,9 @@ private:
     void wait_for_source(const std::string& reason);
     void try_source_again();
     void show_awaited(Opened opened);
+    UndoState state_now();
+    /// False, with a message, if the chain is refused.
+    bool restore(const UndoState& state);
     void update_metrics();
     void update_alarms();
     void report_scale(bool kept);
@@ -202,6 +217,10 @@ private:
     std::shared_ptr<const Chain> read_; ///< of the pipeline; chain_ is a copy
     bool held_ = false;                 ///< chain_ waits for a file and was not applied
     Params source_params_;
+    UndoHistory history_;
+    std::string edit_name_; ///< of the edit that record_edits() will find; empty: named by its difference
+    std::shared_ptr<const std::vector<Region>> shared_regions_; ///< as of shared_revision_
+    std::uint64_t shared_revision_ = 0;
 };
 
 } // namespace specklescope

@@ -156,10 +156,17 @@ void App::free_range(const Quantity& quantity) {
     }
     std::string text = release_range(session_.view().mapping, range_subject_,
                                      {session_.settings().source.shown(), quantity.name});
-    if (text.empty())
-        return;
-    monitor_.range_released();
-    session_.say(Message::Level::info, std::move(text));
+    if (!text.empty()) {
+        session_.range_released();
+        monitor_.range_released();
+        session_.say(Message::Level::info, std::move(text));
+    }
+}
+
+bool App::edits_pending() const {
+    const auto& down = ImGui::GetIO().KeysDown;
+    return ImGui::IsAnyItemActive() || session_.regions.dragging() ||
+           std::any_of(std::begin(down), std::end(down), [](bool held) { return held; });
 }
 
 /// Only picture, colour bar and values.
@@ -282,6 +289,8 @@ void App::frame() {
         quit();
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
     keep_pictures();
+    if (!edits_pending())
+        session_.record_edits();
     if (const std::optional<std::string> dropped = take_drop();
         dropped && !take_region_file(*dropped, session_))
         open_dropped(*dropped);
@@ -359,6 +368,9 @@ void App::report() const {
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
     probe::value("layout", view_table().at("layout").choices[static_cast<std::size_t>(
                                session_.settings().view.as<ViewSettings>().layout)]);
+    const UndoHistory& history = session_.history();
+    probe::value("history.at", static_cast<double>(history.at()));
+    probe::value("history.edit", history.entries().empty() ? "" : history.entries()[history.at()].edit);
     probe::value("path", display_.path());
     probe::value("icons", window_.icons());
     probe::value("folder", session_.recordings.folder);

@@ -63,6 +63,8 @@ private:
     void keep_pictures(); ///< writes the requested pictures
     std::vector<PaletteEntry> palette_entries();
     void add_event_entries(std::vector<PaletteEntry>& entries);
+    void add_history_entries(std::vector<PaletteEntry>& entries);
+    bool edits_pending() const; ///< a widget or a key is held
     void zoom_by(double factor);
     void expose_by(double stops);
     void widen_first_window(int step);
@@ -120,6 +122,7 @@ private:
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;
+    KeyChord pressed_;           ///< last
     RangeSubject range_subject_; ///< subject of a range that the user has fixed
     bool fading_ = false;
     bool leaves_ = false;                   ///< without a question

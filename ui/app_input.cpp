@@ -5,6 +5,7 @@
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope {
 
@@ -66,6 +67,8 @@ bool App::asks_for_field() const {
 
 /// Runs the most specific action of this key that is possible now.
 void App::press(const KeyChord& chord) {
+    if (std::exchange(pressed_, chord) != chord) // a key that repeats is one edit
+        session_.record_edits();
     std::string reason;
     for (const Action action : session_.settings().keys.find(chord)) {
         if (monitor_.locked() && !Monitor::allows(action)) {

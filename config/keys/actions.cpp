@@ -24,8 +24,9 @@ const std::vector<ActionInfo>& actions() {
     using enum ActionFiles;
     // clang-format off
     static const std::vector<ActionInfo> rows = {
-        {Action::undo, "undo", "Undo", kEditing, kEdit, "Ctrl+Z"},
-        {Action::redo, "redo", "Redo", kEditing, kEdit, "Ctrl+Y Ctrl+Shift+Z"},
+        {Action::undo, "undo", "Undo the last edit", kEditing, kEdit, "Ctrl+Z"},
+        {Action::redo, "redo", "Redo the edit that was undone", kEditing, kEdit, "Ctrl+Y Ctrl+Shift+Z"},
+        {Action::history, "history", "List the edits, to return to one", kEditing, kEdit, "Ctrl+H"},
         {Action::pause, "pause", "Pause or resume; restart at the end", kFrames, kFilm, "Space"},
         {Action::step_back, "step_back", "One frame back", kFrames, kFilm, "Left ,"},
         {Action::step, "step", "One frame forward", kFrames, kFilm, "Right ."},

@@ -12,6 +12,7 @@ namespace specklescope {
 enum class Action : std::uint8_t {
     undo,
     redo,
+    history,
     // frames
     pause,
     step_back,

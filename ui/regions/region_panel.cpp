@@ -89,11 +89,11 @@ void buttons(Session& session, RegionTools& tools) {
             editor.remove(*at);
     }
     ButtonRow row;
-    if (row("Undo", "regions.undo", editor.can_undo(),
-            keyed("Take back the last change of a region", Action::undo)))
-        editor.undo();
-    if (row("Redo", "regions.redo", editor.can_redo(), keyed("Make it again", Action::redo)))
-        editor.redo();
+    const UndoHistory& history = session.history();
+    if (row("Undo", "regions.undo", history.can_undo(), keyed("Undo the last edit", Action::undo)))
+        session.undo();
+    if (row("Redo", "regions.redo", history.can_redo(), keyed("Redo the edit that was undone", Action::redo)))
+        session.redo();
     if (row("Save …", "regions.save", !editor.regions().empty(),
             keyed("Write them as JSON", Action::save_regions)))
         tools.ask = RegionTools::Ask::save;
