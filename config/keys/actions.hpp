@@ -75,6 +75,9 @@ enum class Action : std::uint8_t {
     smaller_text,
     quit,
     presets,
+    acknowledge,
+    messages,
+    monitor,
     // traces
     traces,
     baseline,

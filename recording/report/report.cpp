@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <functional>
 #include <regex>
+#include <sstream>
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
 #include "analysis/region_editor.hpp"
@@ -101,16 +102,16 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
 
 } // namespace
 
-ReportForm parse_form(std::string_view text) {
+ReportForm parse_form(const std::string& text) {
     ReportForm form;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(';'), text.size());
-        const std::string_view field = text.substr(0, end);
-        const std::size_t equals = std::min(field.find('='), field.size());
-        std::string name = trimmed(field.substr(0, equals));
-        if (!name.empty())
-            form.emplace_back(std::move(name), trimmed(field.substr(std::min(equals + 1, field.size()))));
-        text.remove_prefix(std::min(end + 1, text.size()));
+    std::istringstream fields(text);
+    for (std::string field; std::getline(fields, field, ';');) {
+        std::istringstream parts(field);
+        std::string name, value;
+        std::getline(parts, name, '=');
+        std::getline(parts, value);
+        if (name = trimmed(name); !name.empty())
+            form.emplace_back(std::move(name), trimmed(value));
     }
     return form;
 }

@@ -19,7 +19,7 @@ namespace specklescope {
 /// Fields that the operator fills in: name and value.
 using ReportForm = std::vector<std::pair<std::string, std::string>>;
 /// Reads "Operator=A. B.; Procedure=". Removes spaces around names and values, and fields without a name.
-ReportForm parse_form(std::string_view text);
+ReportForm parse_form(const std::string& text);
 /// The text that parse_form() reads; a ";" in a value becomes ",".
 std::string form_text(const ReportForm& form);
 
