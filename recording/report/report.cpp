@@ -40,9 +40,10 @@ Mapping with_fixed_range(Mapping mapping, ConstHostView pixels) {
 /// Empty for NaN.
 std::string digits(double value, int significant = 7) {
     char text[40] = "";
+    std::snprintf(text, sizeof text, "%.*e", significant - 1, value); // rounds, so that 12345 becomes 12350
     if (!std::isnan(value))
-        std::snprintf(text, sizeof text, "%.*g", significant, value);
-    return text;
+        std::snprintf(text, sizeof text, "%.7g", std::strtod(text, nullptr));
+    return std::isnan(value) ? "" : text;
 }
 std::string seconds(std::int64_t ns) {
     char text[40];
@@ -58,7 +59,7 @@ std::string colours_text(const Report& report) {
     const Mapping& given = report.mapping;
     const Mapping seen = with_fixed_range(given, report.result.image.host());
     std::string text = to_string(mapping_table().at("colormap").get(std::any(given))) + ", " +
-                       digits(seen.low) + " to " + digits(seen.high);
+                       digits(seen.low, 4) + " to " + digits(seen.high, 4);
     if (given.automatic)
         text += " (percentiles " + digits(given.low_percentile) + " to " + digits(given.high_percentile) +
                 " of the picture)";
@@ -720,10 +721,11 @@ int draw_pages(std::string& bytes, const Report& report, double high) {
 } // namespace
 
 std::string draw_pdf(const Report& report) {
-    constexpr double kHigh = 270, kLow = 130;
-    std::string bytes, smaller;
-    if (draw_pages(bytes, report, kHigh) == 2 && draw_pages(smaller, report, kLow) == 1)
-        return smaller;
+    std::string bytes;
+    const int pages = draw_pages(bytes, report, 270);
+    for (const double high : {240, 210, 180, 150, 130})
+        if (std::string smaller; pages == 2 && draw_pages(smaller, report, high) == 1)
+            return smaller;
     return bytes;
 }
 
