@@ -134,6 +134,7 @@ void Session::adopt(std::shared_ptr<Pipeline> pipeline) {
 }
 
 void Session::stop() noexcept {
+    whole_film.stop();
     try {
         if (opening_.result.valid()) {
             try {
@@ -189,6 +190,7 @@ bool Session::poll() {
         for (Message& message : state_.pipeline->take_messages())
             state_.notices.add(note(message.level, std::move(message.text))); // the pipeline has logged it
     recordings.poll();
+    whole_film.poll();
     picture_baseline.poll();
     update_metrics();
     apply_regions();
