@@ -46,7 +46,7 @@ void item(const std::string& name) {
     const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
     widget(name, low.x, low.y, size.x, size.y);
     if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
-        value("walk.on", name); // the keyboard has reached it
+        value("walk.on", name); // has the keyboard focus
 }
 
 void value(const std::string& name, double number) {
@@ -71,9 +71,9 @@ void end_frame() {
         std::ofstream(partial)
             << nlohmann::json{{"frame", s.frame}, {"widgets", s.widgets}, {"values", s.values}}.dump(
                    1, ' ', false,
-                   nlohmann::json::error_handler_t::replace); // names of files may be any bytes
+                   nlohmann::json::error_handler_t::replace); // file names may contain any bytes
         std::error_code ignored;
-        std::filesystem::rename(partial, s.path, ignored); // a reader never sees half a file
+        std::filesystem::rename(partial, s.path, ignored); // readers never get a partial file
     }
     s.widgets.clear();
     s.values.clear();

@@ -1,4 +1,4 @@
-// Colours and measures of the window, in one place.
+// Colours and dimensions of the window.
 #pragma once
 
 #include <imgui.h>
@@ -7,7 +7,7 @@
 
 namespace specklescope::theme {
 
-inline constexpr ImU32 kCanvas = IM_COL32(11, 13, 16, 255); ///< behind the picture
+inline constexpr ImU32 kCanvas = IM_COL32(11, 13, 16, 255); ///< around the picture
 inline constexpr ImU32 kPanel = IM_COL32(22, 26, 31, 255);
 inline constexpr ImU32 kBar = IM_COL32(28, 33, 39, 255); ///< tool bar, status bar
 inline constexpr ImU32 kLine = IM_COL32(46, 53, 61, 255);
@@ -36,14 +36,14 @@ struct Fonts {
     ImFont* large = nullptr;
 };
 
-/// Fills the atlas of the current ImGui context for this scale. DejaVu Sans where it is installed, otherwise
-/// ImGui's own font; then `note` says so.
+/// Fills the atlas of the current ImGui context for this scale. Uses DejaVu Sans if it is installed,
+/// otherwise ImGui's own font and sets `note`.
 void load_fonts(float scale, std::string* note);
 const Fonts& fonts();
 
 /// Style for this scale (1: 96 dpi).
 void apply(float scale);
-/// Length in window coordinates for one of `px` at scale 1.
+/// Converts `px` at scale 1 to window coordinates.
 float dp(float px);
 /// Screen position from double coordinates.
 inline ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }

@@ -28,7 +28,7 @@ ImTextureID texture_id(GLuint id) {
     return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Colour map: its name over a strip of its colours.
+/// Draws the colour map: its name over a strip of its colours.
 void colormap_control(Mapping& mapping, Display& display) {
     const ParamDecl& decl = view_table().at("colormap");
     control_label("Colours");
@@ -87,7 +87,7 @@ void range_controls(Session& session, const Quantity& quantity) {
         const double high_before = mapping.high_percentile;
         declared("low_percentile");
         declared("high_percentile");
-        // One slider stops at the other.
+        // Each slider stops at the other.
         constexpr double kLeast = 0.01, kAll = 100; // %
         double &low = mapping.low_percentile, &high = mapping.high_percentile;
         if (high != high_before)
@@ -145,8 +145,7 @@ void display_section(Session& session, ViewState& state, Display& display) {
 void source_section(Session& session, const Display& display) {
     if (!section("Source"))
         return;
-    if (display.has_result() &&
-        display.raw_shape().channels == 3) { // only colour has channels to choose from
+    if (display.has_result() && display.raw_shape().channels == 3) { // only colour images have channels
         const Params& program = session.settings().program;
         const ParamDecl& decl = program.table().at("channel");
         if (const auto value =
