@@ -136,6 +136,7 @@ void WholeFilm::start(Job job) {
         run->pipeline->set_regions(run->regions);
     take_options(*run->pipeline, run->options);
     run->pipeline->viewer_wants_host(false);
+    run->pipeline->add_sink(make_background_feed(traces_));
     for (const std::shared_ptr<Sink>& sink : job.sinks)
         run->pipeline->add_sink(sink);
     job_ = std::move(job);
