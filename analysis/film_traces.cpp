@@ -182,6 +182,7 @@ void FilmTraces::put(const FilmFrame& frame, bool shown) {
         else
             series_[i].values[index].add(value);
     }
+    ++changes_;
     update(index);
 }
 
@@ -344,6 +345,7 @@ TraceMoment FilmTraces::moment_of(std::size_t index) const {
 
 void FilmTraces::describe(TraceOverview& about) const {
     about.frames = frames_;
+    about.changes = changes_;
     for (const Series& series : series_)
         about.regions.push_back(series.region);
     if (const Part all = parts(0, cells_.size()); all.any)

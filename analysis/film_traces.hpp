@@ -218,7 +218,8 @@ private:
     std::shared_ptr<const PlacedRegions> matched_; ///< series_ have these regions
     std::vector<Made> made_;
     std::uint64_t frames_ = 0; ///< cells with a frame
-    int shift_ = 0;            ///< a cell holds 2^shift_ positions
+    std::uint64_t changes_ = 0;
+    int shift_ = 0; ///< a cell holds 2^shift_ positions
     bool by_rate_ = true, timed_ = true;
     double step_ns_ = 0;     ///< between two frames of a film without own times
     std::size_t newest_ = 0; ///< cell of the frame shown last

@@ -65,6 +65,7 @@ struct TraceOverview {
     /// In order, the newest last; the oldest may be dropped.
     std::vector<TraceSettings> settings;
     const TraceSettings* find(std::uint64_t id) const; ///< null: none, or dropped
+    std::uint64_t changes = 0;                         ///< of a film: grows with each value
     bool film = false;      ///< values by the frames of a film, from its first at 0
     std::uint64_t axis = 0; ///< times of different axes are not comparable: another film was opened
     /// The newest value was recomputed after an edit without a new column: the video is paused.

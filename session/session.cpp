@@ -539,7 +539,7 @@ void Session::mark_event(const std::string& label) {
     try {
         const EventMark mark = add_event(label);
         say(Message::Level::info,
-            "Marked " + mark.label + " at frame " + std::to_string(mark.sequence) + ".");
+            "Marked " + mark.label + " at frame " + std::to_string(events_.events().back().frame) + ".");
     } catch (const UsageError& error) {
         say(Message::Level::warning, error.what());
     }

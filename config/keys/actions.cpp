@@ -90,6 +90,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::event_9, "event_9", "Mark an event with the ninth label", kTraces, "Ctrl+9"},
         {Action::follow, "follow", "Follow the newest frames", kTraces, "End"},
         {Action::whole_run, "whole_run", "Show the whole run", kTraces, "Home"},
+        {Action::whole_film, "whole_film", "Process the whole film, or cancel it", kTraces, "K"},
         {Action::select_tool, "select_tool", "Select regions", kRegions, "V"},
         {Action::rectangle_tool, "rectangle_tool", "Draw a rectangle", kRegions, "B"},
         {Action::ellipse_tool, "ellipse_tool", "Draw an ellipse", kRegions, "C"},
