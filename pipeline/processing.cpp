@@ -143,7 +143,7 @@ private:
     void repeat_last() {
         if (executor_->in_flight() > 0 || !(flow_.paused || flow_.finished) || refreshing())
             return;
-        if (last_raw_ && lacks_history() && begin_refresh()) {
+        if (last_raw_ && (edited_ || flow_.paused) && lacks_history() && begin_refresh()) {
             edited_ = false;
             return;
         }
