@@ -72,27 +72,29 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         const std::scoped_lock lock(waiting_mutex_);
         if (feed != feed_ && !result.repeated)
             return;
-        queue(result, false);
+        queue(result, false, result.repeated ? nullptr : std::exchange(opened_, nullptr));
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         apply_pending();
 }
 
-void TraceHistory::push_background(const Result& result) {
+void TraceHistory::push_background(const Result& result, const std::shared_ptr<const std::string>& film) {
     if (!result.info.position || !result.info.film_ns || !result.regions)
         return;
     {
         const std::scoped_lock lock(waiting_mutex_);
-        queue(result, true);
+        queue(result, true, film);
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         apply_pending();
 }
 
 /// Requires waiting_mutex_.
-void TraceHistory::queue(const Result& result, bool background) {
+void TraceHistory::queue(const Result& result, bool background, std::shared_ptr<const std::string> source) {
     if (waiting_.size() >= kMostWaiting) { // the reader has locked the history for more than a minute
         ++lost_;
+        if (source && !background) // with the next one
+            opened_ = std::move(source);
         return;
     }
     if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
@@ -109,8 +111,7 @@ void TraceHistory::queue(const Result& result, bool background) {
             result.regions};
     waiting_.push_back({std::move(film), background, result.info.capture_ns, result.info.sequence,
                         result.info.discontinuity, result.warming_up(), result.info.has_time(),
-                        result.repeated, pushed_quantity_, known, result.regions,
-                        result.repeated || background ? nullptr : std::exchange(opened_, nullptr)});
+                        result.repeated, pushed_quantity_, known, result.regions, std::move(source)});
 }
 
 void TraceHistory::apply_pending() {
@@ -194,9 +195,10 @@ void TraceHistory::begin_axis() {
 }
 
 void TraceHistory::add_to_film(const PendingFrame& frame) {
-    if (frame.background && (!film_ || !quantity_ || !same(*quantity_, *frame.quantity)))
+    const bool known = film_ && (!frame.opened || *frame.opened == film_name_);
+    if (frame.background && (!known || !quantity_ || !same(*quantity_, *frame.quantity)))
         return;
-    if (!film_ || (frame.opened && *frame.opened != film_name_)) {
+    if (!known) {
         if (newest_ || film_newest_)
             begin_axis();
         film_name_ = frame.opened ? *frame.opened : "";
@@ -420,12 +422,14 @@ public:
     TraceFeed(std::shared_ptr<TraceHistory> history, bool background)
         : history_(std::move(history)), background_(background) {}
     void open(const StreamInfo& stream) override {
-        if (!background_)
+        if (background_)
+            film_ = std::make_shared<const std::string>(stream.source_text);
+        else
             history_->open(stream, this);
     }
     void push(const Result& result, bool) override {
         if (background_)
-            history_->push_background(result);
+            history_->push_background(result, film_);
         else
             history_->push(result, this);
     }
@@ -436,6 +440,7 @@ public:
 private:
     const std::shared_ptr<TraceHistory> history_;
     const bool background_;
+    std::shared_ptr<const std::string> film_; ///< in the background
 };
 
 } // namespace

@@ -195,9 +195,9 @@ public:
     void open(const StreamInfo& stream, const Sink* feed = nullptr);
     /// A frame of `feed`; repeated results are accepted from any feed, on any thread.
     void push(const Result& result, const Sink* feed = nullptr);
-    /// A frame of the present film that is processed in the background: only its values at its position. Any
-    /// thread.
-    void push_background(const Result& result);
+    /// A frame that is processed in the background: only its values at its position, if `film` is the present
+    /// one (StreamInfo::source_text; null: it is). Any thread.
+    void push_background(const Result& result, const std::shared_ptr<const std::string>& film = nullptr);
 
     // On the drawing thread. Times are those of TraceMoment.
     TraceOverview overview();
@@ -249,14 +249,15 @@ private:
         std::shared_ptr<const Quantity> quantity;
         std::shared_ptr<const MadeWith> with; ///< the same pointer until the settings change
         std::shared_ptr<const RegionValues> regions;
-        std::shared_ptr<const std::string> opened; ///< the source, set for its first frame
+        /// The source, set for its first frame, and for frames in the background.
+        std::shared_ptr<const std::string> opened;
     };
 
     struct Frames { ///< [from, to)
         std::uint64_t from = 0, to = 0;
     };
 
-    void queue(const Result& result, bool background);
+    void queue(const Result& result, bool background, std::shared_ptr<const std::string> source);
     void apply_pending();
     void add(const PendingFrame& frame);
     void add_to_film(const PendingFrame& frame);

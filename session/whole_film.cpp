@@ -60,6 +60,7 @@ struct WholeFilm::Run {
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions;
     Params options;
+    std::vector<std::shared_ptr<Sink>> sinks;
 
     std::atomic<std::uint64_t> frames{0}, total{0};
     std::atomic<bool> cancelled{false};
@@ -94,9 +95,9 @@ private:
         const PipelineStatus status = pipeline->status();
         if (status.state == RunState::failed)
             return status.message;
-        for (const SinkStatus& sink : pipeline->sinks())
-            if (!sink.error.empty())
-                return sink.error;
+        for (const std::shared_ptr<Sink>& sink : sinks)
+            if (std::string failure = sink->status().error; !failure.empty())
+                return failure;
         const std::uint64_t failed = pipeline->stats().drops.failed;
         return failed == 0 ? "" : count_text(failed) + " frames could not be processed.";
     }
@@ -137,7 +138,8 @@ void WholeFilm::start(Job job) {
     take_options(*run->pipeline, run->options);
     run->pipeline->viewer_wants_host(false);
     run->pipeline->add_sink(make_background_feed(traces_));
-    for (const std::shared_ptr<Sink>& sink : job.sinks)
+    run->sinks = job.sinks;
+    for (const std::shared_ptr<Sink>& sink : run->sinks)
         run->pipeline->add_sink(sink);
     job_ = std::move(job);
     cancelled_.clear();
@@ -185,8 +187,9 @@ void WholeFilm::poll() {
         report(Outcome::failed, "The whole film was not processed: " + error);
     else
         report(Outcome::done, "Processed the whole film: " + count_text(made.frames) + " frames.");
-    run_->pipeline.reset();
+    run_->pipeline.reset(); // its frames
     run_->of.reset();
+    run_->sinks.clear();
 }
 
 void WholeFilm::report(Outcome outcome, const std::string& text) {
