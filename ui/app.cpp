@@ -227,7 +227,8 @@ void App::frame() {
     tell_look();
     canvas_window(layout_);
     draw_transport(layout_.film, session_, state_.film);
-    draw_tool_bar(layout_.tools, session_, state_, display_);
+    draw_tool_bar(layout_.tools, session_, state_, display_,
+                  [this](bool one) { menu_.draw(one, [this] { return palette_entries(); }); });
     draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
     if (layout_.shows_traces)
         traces_.draw(layout_.traces, session_);

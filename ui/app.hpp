@@ -5,6 +5,7 @@
 #include "pipeline/mapping.hpp"
 #include "session/requests.hpp"
 #include "ui/actions/control_walk.hpp"
+#include "ui/actions/menu_bar.hpp"
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
@@ -46,6 +47,7 @@ private:
     void handle_input();
     void press(const KeyChord& chord);
     void open_dropped(const std::string& path);
+    bool has_key(Action action, const KeyChord& chord) const;
     bool asks_for_field() const;              ///< true if a dialog with a text field opens in this frame
     struct Actions;                           ///< function and condition of each action: ui/app_actions.cpp
     std::string why_not(Action action) const; ///< empty: the action is possible
@@ -101,6 +103,7 @@ private:
     Hover hover_;
     TraceStrip traces_;
     Palette palette_;
+    MenuBar menu_;
     OpenDialog open_;
     ControlWalk walk_;
     StatsSnapshot stats_;

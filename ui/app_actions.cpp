@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 namespace specklescope {
@@ -80,6 +79,8 @@ struct App::Actions {
 
     static const Row& row(Action action) {
         static constexpr std::array<Row, kActions> kRows = {{
+            region<Action::undo>(),
+            region<Action::redo>(),
             {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
             {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
             {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
@@ -146,6 +147,7 @@ struct App::Actions {
              [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::screen)); }, a_source},
             {Action::report, [](App& a) { a.state_.report = true; }, a_result},
             {Action::palette, [](App& a) { a.palette_.open(); }},
+            {Action::menu, [](App& a) { a.menu_.open(); }},
             {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},
             {Action::controls, [](App& a) { a.walk_.next(); }},
             {Action::statistics, [](App& a) { a.session_.view().overlay = !a.session_.view().overlay; }},
@@ -184,8 +186,6 @@ struct App::Actions {
             region<Action::freehand_tool>(),
             region<Action::next_region>(),
             region<Action::previous_region>(),
-            region<Action::undo>(),
-            region<Action::redo>(),
             region<Action::paste_region>(),
             region<Action::save_regions>(),
             region<Action::load_regions>(),
@@ -322,22 +322,20 @@ void App::add_event_entries(std::vector<PaletteEntry>& entries) {
 
 std::vector<PaletteEntry> App::palette_entries() {
     std::vector<PaletteEntry> entries;
-    const auto sentence = [](std::string text) {
-        if (!text.empty())
-            text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-        return text;
-    };
-    for (const ActionInfo& action : actions())
-        if (action.action != Action::palette)
-            entries.push_back({"Action", sentence(std::string(action.words)), std::string(action.name),
-                               keys_text(session_.settings().keys, action.action), why_not(action.action),
-                               [this, what = action.action] { run(what); }});
-    entries.push_back({"Program", "About Specklescope: its version and what it is made of", "about", "", "",
-                       [this] { state_.keys_open = state_.about_asked = true; }});
+    for (const ActionInfo& action : actions()) {
+        const std::string menu(action.menu);
+        entries.push_back({menu.empty() ? "Action" : menu.substr(menu.rfind('/') + 1),
+                           std::string(action.words), std::string(action.name),
+                           keys_text(session_.settings().keys, action.action), why_not(action.action),
+                           [this, what = action.action] { run(what); }, menu});
+        if (action.action == Action::open)
+            add_source_entries(session_, entries);
+    }
+    entries.push_back({"Help", "About Specklescope: its version and what it is made of", "about", "", "",
+                       [this] { state_.keys_open = state_.about_asked = true; }, "Help"});
     add_event_entries(entries);
     add_chain_entries(session_, entries);
     add_preset_entries(session_, entries);
-    add_source_entries(session_, entries);
     return entries;
 }
 

@@ -11,7 +11,7 @@ namespace specklescope {
 void App::handle_input() {
     // A dialog takes all keys except the one that quits. Keyboard access to controls takes the keys that
     // Dear ImGui handles, but not the letters.
-    const bool busy = ImGui::GetIO().WantTextInput ||
+    const bool busy = ImGui::GetIO().WantTextInput || menu_.is_open() ||
                       (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
     state_.confirm = state_.dismiss = false;
     const std::vector<KeyPress> keys = window_.take_keys();
@@ -23,10 +23,10 @@ void App::handle_input() {
         const bool enter = plain && chord->key == "Enter", escape = plain && chord->key == "Escape";
         state_.confirm = state_.confirm || enter;
         state_.dismiss = state_.dismiss || escape;
-        const std::vector<KeyChord>& leave = session_.settings().keys.keys(Action::quit);
-        if (std::find(leave.begin(), leave.end(), *chord) != leave.end() &&
-            (!busy || chord->ctrl || chord->alt))
+        if (has_key(Action::quit, *chord) && (!busy || chord->ctrl || chord->alt))
             run(Action::quit);
+        else if (menu_.is_open() && has_key(Action::menu, *chord))
+            menu_.close();
         else if (!busy && state_.keys_open && (enter || escape))
             state_.keys_open = false;
         else if (!busy && !walk_.takes(*chord))
@@ -46,6 +46,11 @@ void App::handle_input() {
                          "folder that holds them.");
     if (!drops.empty())
         offer_drop(drops.front()); // to the field under the mouse; a file that no field takes is a source
+}
+
+bool App::has_key(Action action, const KeyChord& chord) const {
+    const std::vector<KeyChord>& keys = session_.settings().keys.keys(action);
+    return std::find(keys.begin(), keys.end(), chord) != keys.end();
 }
 
 bool App::asks_for_field() const {

@@ -1,6 +1,5 @@
-// Everything that a key or the command palette of the window does, declared once: its name in [keys], what it
-// does in plain words, and the keys that it has by default. What it runs, and when it is possible, is beside
-// the window (ui/app_actions.cpp), a row for each.
+// Actions of keys and the command palette, declared once: name in [keys], description, and default keys.
+// ui/app_actions.cpp has a row for each with its function and condition.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +10,8 @@
 namespace specklescope {
 
 enum class Action : std::uint8_t {
+    undo,
+    redo,
     // frames
     pause,
     step_back,
@@ -63,6 +64,7 @@ enum class Action : std::uint8_t {
     record_screen,
     report,
     palette,
+    menu,
     keys,
     controls,
     statistics,
@@ -98,8 +100,6 @@ enum class Action : std::uint8_t {
     freehand_tool,
     next_region,
     previous_region,
-    undo,
-    redo,
     paste_region,
     save_regions,
     load_regions,
@@ -129,11 +129,11 @@ enum class Action : std::uint8_t {
 };
 inline constexpr std::size_t kActions = static_cast<std::size_t>(Action::cancel) + 1;
 
-/// When an action has its keys: the same key may mean one thing in each of these, and what is further down
-/// goes before.
+/// Context of an action's keys: the same key may have a different meaning in each; later contexts take
+/// precedence.
 enum class KeyPlace : std::uint8_t { anywhere, selected_region, drawing };
 
-/// What an action does with files that the user has not named before.
+/// Access of an action to files that the user has not named before.
 enum class ActionFiles : std::uint8_t { none, reads, writes };
 
 struct ActionInfo {
@@ -141,14 +141,18 @@ struct ActionInfo {
     std::string_view name;  ///< in [keys]: "step_back"
     std::string_view words; ///< "one frame back"
     std::string_view group; ///< heading of the list of keys
+    std::string_view menu;  ///< its place in the menu: "File", "View/Zoom"; empty: none
     std::string_view keys;  ///< by default, with spaces between: "Left ,"
     KeyPlace place = KeyPlace::anywhere;
     ActionFiles files = ActionFiles::none;
 };
 /// In the order of the enumeration, group by group.
 const std::vector<ActionInfo>& actions();
+/// Menus of the menu bar, from left to right. Their entries are in the order of the table; a submenu is
+/// placed where its first entry is.
+const std::vector<std::string_view>& menus();
 const ActionInfo& info(Action action);
-/// By its name; null: there is none.
+/// Action by its name; null: none.
 const ActionInfo* find_action(std::string_view name);
 std::vector<std::string> action_names();
 

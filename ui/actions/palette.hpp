@@ -10,12 +10,13 @@
 namespace specklescope {
 
 struct PaletteEntry {
-    std::string kind;    ///< "Action", "Add a stage", "Preset", "Open"
+    std::string kind;    ///< "File", "Add a stage", "Preset", "Open recent"
     std::string text;    ///< description in plain words
     std::string name;    ///< second name to search for: "step_back"
     std::string keys;    ///< shown next to the text
     std::string why_not; ///< reason why the command is not possible now; empty: possible
     std::function<void()> run;
+    std::string menu{}; ///< its place in the menus: "File/Settings"; empty: none
 };
 
 /// Entries that match the typed text, best first. Equal scores keep their order, possible entries first.

@@ -78,6 +78,7 @@ void install_callbacks(GLFWwindow* handle) {
     });
     glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int focused) {
         input_of(w).any = true;
+        input_of(w).queue.focus_changed();
         ImGui_ImplGlfw_WindowFocusCallback(w, focused);
     });
     glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* w, int, int) { input_of(w).any = true; });

@@ -20,7 +20,8 @@ namespace {
 
 using theme::dp;
 
-constexpr float kAllLayoutsFrom = 760; ///< dp: space for one button per layout
+constexpr float kMenusFrom = 1100;     ///< dp: space for one button per menu
+constexpr float kAllLayoutsFrom = 800; ///< dp: space for one button per layout
 constexpr float kOpenFrom = 400,
                 kRightFrom = 470; ///< dp: minimum for all buttons; the keys remain
 
@@ -249,9 +250,12 @@ void record_button(Session& session, ViewState& state) {
 
 } // namespace
 
-void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
+void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display,
+                   const std::function<void(bool one)>& menus) {
     if (begin_bar(parts::kTools, area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
+        menus(area.width < dp(kMenusFrom));
+        ImGui::SameLine(0, dp(12));
         const bool ended = session.pipeline() && has_ended(session);
         const bool paused = session.pipeline() && (session.pipeline()->paused() || ended);
         const bool file = session.pipeline() && !session.pipeline()->status().source.live;
@@ -286,8 +290,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
             ImGui::SameLine(0, dp(12));
         }
         const bool all = area.width >= dp(kRightFrom);
-        const float right =
-            ImGui::GetFrameHeight() + (all ? dp(78) + 1.15F * ImGui::GetFrameHeight() : dp(6));
+        const float right = all ? dp(66) + icon_button_width() : 0;
         const float room = static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24);
         ImGui::AlignTextToFramePadding();
         source_line(session, display, room);
@@ -301,13 +304,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
                 session.view().panel = !session.view().panel;
             probe::item("tool.panel");
             tooltip(keyed("Show or hide the controls", Action::panel));
-            ImGui::SameLine(0, dp(6));
         }
-        if (ImGui::Button("?", {ImGui::GetFrameHeight(), 0}))
-            state.keys_open = true;
-        probe::item("tool.keys");
-        tooltip(keyed("Keys", Action::keys) +
-                with_key("\nFind anything by its name", session.settings().keys, Action::palette));
     }
     ImGui::End();
 }

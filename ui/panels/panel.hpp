@@ -10,6 +10,8 @@
 #include "ui/regions/region_tools.hpp"
 #include "ui/sources/folder_dialog.hpp"
 
+#include <functional>
+
 namespace specklescope {
 
 /// Choices of the window that are not stored.
@@ -40,7 +42,9 @@ struct ViewState {
 };
 
 void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
-void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display);
+/// `menus(one)` draws the menus, or one button for all of them.
+void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display,
+                   const std::function<void(bool one)>& menus);
 
 /// Values under the mouse.
 struct Hover {
