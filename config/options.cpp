@@ -12,7 +12,7 @@ namespace {
 const char* const kInput = "Input";
 const char* const kProcess = "Processing";
 const char* const kOutput = "Output";
-const char* const kView = "Display";
+const char* const kDisplay = "Display";
 const char* const kBench = "Benchmark and tables";
 const char* const kRest = "Settings and help";
 
@@ -94,9 +94,10 @@ std::vector<CliOption> make_options() {
         {"view", "key=value",
          "Set a key of the view (listed under View settings); may be repeated. low or high also fixes the "
          "range",
-         kView},
-        from_program("offscreen", kView),
-        {"colormap", "NAME", "Set the colour map; wins over --view colormap=NAME", kView},
+         kDisplay},
+        from_program("offscreen", kDisplay),
+        {"monitor", "", "Open in monitor mode; same as --view monitor=true", kDisplay},
+        {"colormap", "NAME", "Set the colour map; wins over --view colormap=NAME", kDisplay},
         {"preset", "NAME", "Start from a preset (see specklescope list presets)", kRest},
         {"config", "FILE",
          "Read settings from a TOML file, or with from:FILE from a recording. The command line wins", kRest},
@@ -136,11 +137,11 @@ const CliOption* find_option(std::string_view name) {
 
 const std::vector<std::string_view>& only_for(std::string_view option) {
     static const std::map<std::string_view, std::vector<std::string_view>> commands = {
-        {"record-name", {"view"}},  {"burn-events", {"view"}}, {"screenshot", {"view"}},
-        {"window-movie", {"view"}}, {"offscreen", {"view"}},   {"no-remember", {"view"}},
-        {"filter", {"bench"}},      {"peers", {"bench"}},      {"json", {"bench", "pulse"}},
-        {"around", {"trials"}},     {"before", {"trials"}},    {"after", {"trials"}},
-        {"csv", {"trials"}}};
+        {"record-name", {"view"}},    {"burn-events", {"view"}}, {"screenshot", {"view"}},
+        {"window-movie", {"view"}},   {"offscreen", {"view"}},   {"monitor", {"view"}},
+        {"no-remember", {"view"}},    {"filter", {"bench"}},     {"peers", {"bench"}},
+        {"json", {"bench", "pulse"}}, {"around", {"trials"}},    {"before", {"trials"}},
+        {"after", {"trials"}},        {"csv", {"trials"}}};
     static const std::vector<std::string_view> any;
     const auto found = commands.find(option);
     return found == commands.end() ? any : found->second;
@@ -230,6 +231,7 @@ const char* option_example(std::string_view option) {
         {"peers", "--peers"},
         {"view", "--view colormap=inferno --view high=300"},
         {"offscreen", "--offscreen"},
+        {"monitor", "--monitor"},
         {"colormap", "--colormap viridis"},
         {"preset", "--preset flow"},
         {"config", "--config from:flow.tiff"},

@@ -12,6 +12,7 @@ namespace specklescope {
 enum class Action : std::uint8_t {
     undo,
     redo,
+    history,
     // frames
     pause,
     step_back,
@@ -74,6 +75,9 @@ enum class Action : std::uint8_t {
     smaller_text,
     quit,
     presets,
+    acknowledge,
+    messages,
+    monitor,
     // traces
     traces,
     baseline,
