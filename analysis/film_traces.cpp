@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::size_t kMostSettings = 256, kMostMarks = 256;
+constexpr std::size_t kMostMade = 256, kMostMarks = 256;
 
 } // namespace
 
@@ -227,7 +227,7 @@ std::uint32_t FilmTraces::made_of(const FilmFrame& frame, bool shown) {
         for (const PlacedRegion& region : frame.regions->placed->regions)
             if (region.name == series.region.name)
                 outlines.emplace_back(series.region.id, outline_of(*frame.regions->placed, region));
-    if (made_.size() >= kMostSettings)
+    if (made_.size() >= kMostMade)
         forget_unused();
     std::uint32_t found = 0;
     std::uint64_t id = 0; ///< of the same settings with other outlines
