@@ -134,6 +134,7 @@ void Session::adopt(std::shared_ptr<Pipeline> pipeline) {
 }
 
 void Session::stop() noexcept {
+    whole_film.stop();
     try {
         if (opening_.result.valid()) {
             try {
@@ -189,6 +190,7 @@ bool Session::poll() {
         for (Message& message : state_.pipeline->take_messages())
             state_.notices.add(note(message.level, std::move(message.text))); // the pipeline has logged it
     recordings.poll();
+    whole_film.poll();
     picture_baseline.poll();
     update_metrics();
     apply_regions();
@@ -537,7 +539,7 @@ void Session::mark_event(const std::string& label) {
     try {
         const EventMark mark = add_event(label);
         say(Message::Level::info,
-            "Marked " + mark.label + " at frame " + std::to_string(mark.sequence) + ".");
+            "Marked " + mark.label + " at frame " + std::to_string(events_.events().back().frame) + ".");
     } catch (const UsageError& error) {
         say(Message::Level::warning, error.what());
     }

@@ -8,6 +8,7 @@
 #include "session/doors.hpp"
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
+#include "session/whole_film.hpp"
 
 #include <exception>
 #include <future>
@@ -128,6 +129,7 @@ private:
 public:
     Recordings recordings{state_, look_};
     PictureBaseline picture_baseline{state_};
+    WholeFilm whole_film{state_, traces_};
     Baseline baseline; ///< of the regions
     Doors doors;
     /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.
