@@ -6,6 +6,7 @@
 
 #include "config/presets/preset_file.hpp"
 #include "session/doors.hpp"
+#include "session/exports.hpp"
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
 #include "session/whole_film.hpp"
@@ -130,6 +131,7 @@ public:
     Recordings recordings{state_, look_};
     PictureBaseline picture_baseline{state_};
     WholeFilm whole_film{state_, traces_};
+    Exports exports{{state_, recordings, whole_film, picture_baseline, traces_, look_}};
     Baseline baseline; ///< of the regions
     Doors doors;
     /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.

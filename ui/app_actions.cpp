@@ -75,6 +75,10 @@ struct App::Actions {
         return {A, [](App& a) { a.state_.regions.run(A, a.session_); },
                 [](const App& a) { return a.state_.regions.why_not(A, a.session_); }};
     }
+    template <Exports::Film F> static constexpr Row film(Action action) {
+        return {action, [](App& a) { a.session_.exports.save_film(F); },
+                [](const App& a) { return a.session_.exports.why_no_film(F); }};
+    }
     static void show(App& a, Layout layout) { a.session_.view().layout = layout; }
 
     static const Row& row(Action action) {
@@ -136,6 +140,13 @@ struct App::Actions {
             {Action::change, show_change, a_source},
             {Action::baseline_picture, take_baseline_picture, a_source},
             {Action::open, [](App& a) { a.state_.open_dialog = true; }},
+            {Action::save_traces, [](App& a) { a.session_.exports.save_traces(a.session_.events()); },
+             [](const App& a) { return a.session_.exports.why_no_traces(); }},
+            {Action::copy_traces, [](App& a) { a.traces_.copy(a.session_); }, traced},
+            {Action::save_plot, [](App& a) { a.traces_.save_plot(a.session_); }, traced},
+            film<Exports::Film::results>(Action::export_results),
+            film<Exports::Film::change>(Action::export_change),
+            film<Exports::Film::screen>(Action::export_screen),
             {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
             {Action::record, [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::processed)); },
              a_source},

@@ -11,7 +11,7 @@ constexpr std::string_view kEditing = "Edit", kFrames = "Frames", kPicture = "Im
                            kSelected = "The selected region", kDrawing = "While a region is drawn";
 
 // Paths in the menu.
-constexpr std::string_view kFile = "File", kSettings = "File/Settings", kEdit = "Edit", kView = "View",
+constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings", kEdit = "Edit", kView = "View",
                            kLayers = "View/Divider and blend", kZoom = "View/Zoom",
                            kColours = "View/Colours and range", kFilm = "Film", kRecord = "Record",
                            kLabelled = "Record/Event with a label", kOfRegions = "Regions",
@@ -68,6 +68,12 @@ const std::vector<ActionInfo>& actions() {
         {Action::change, "change", "Show ΔF/F₀, or absolute units", kPicture, kView, "Y"},
         {Action::baseline_picture, "baseline_picture", "Take the baseline F₀ of the image, or end it", kPicture, kEdit, "Shift+Y"},
         {Action::open, "open", "Open a source", kProgram, kFile, "O Ctrl+O"},
+        {Action::save_traces, "save_traces", "Save trace of the whole film (CSV)", kProgram, kFile, "Ctrl+Shift+T", anywhere, writes},
+        {Action::copy_traces, "copy_traces", "Copy trace to the clipboard", kProgram, kFile, "Ctrl+Shift+C"},
+        {Action::save_plot, "save_plot", "Save plot of the traces (PNG, SVG, PDF)", kProgram, kFile, "Ctrl+Shift+P", anywhere, writes},
+        {Action::export_results, "export_results", "Results of the whole film (TIFF)", kProgram, kExport, "Ctrl+Shift+E", anywhere, writes},
+        {Action::export_change, "export_change", "Movie of the change from the baseline (MKV)", kProgram, kExport, "Ctrl+Shift+Y", anywhere, writes},
+        {Action::export_screen, "export_screen", "Movie of the view (MKV)", kProgram, kExport, "Ctrl+Shift+R", anywhere, writes},
         {Action::snapshot, "snapshot", "Save a snapshot", kProgram, kFile, "S", anywhere, writes},
         {Action::record, "record", "Record results", kProgram, kRecord, "R", anywhere, writes},
         {Action::record_raw, "record_raw", "Record raw frames", kProgram, kRecord, "W", anywhere, writes},

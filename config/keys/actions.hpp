@@ -57,6 +57,12 @@ enum class Action : std::uint8_t {
     baseline_picture,
     // program
     open,
+    save_traces,
+    copy_traces,
+    save_plot,
+    export_results,
+    export_change,
+    export_screen,
     snapshot,
     record,
     record_raw,

@@ -22,11 +22,12 @@ std::vector<Row> rows_of(const KeyBindings& bindings) {
     for (const ActionInfo& action : actions())
         rows.push_back({std::string(action.group), keys_text(bindings, action.action),
                         std::string(action.words), std::string(action.name)});
-    static constexpr std::array<std::array<const char*, 2>, 6> kMouse = {
+    static constexpr std::array<std::array<const char*, 2>, 7> kMouse = {
         {{"Wheel", "zoom"},
          {"Drag", "move the picture, or a region"},
          {"Double click", "fit"},
          {"Shift", "square, circle, steps of 45°"},
+         {"Ctrl drag", "draw a rectangle as a region"},
          {"Ctrl click", "take a corner out of a polygon"},
          {"Right click", "on a control: its default"}}};
     for (const auto& [keys, words] : kMouse)

@@ -171,15 +171,20 @@ void draw_values(std::vector<HoverValue> values, float room) {
     }
 }
 
-/// Draws the main numbers of the run from the right, as many as fit; F1 shows all. `runs`: frames are
-/// arriving, so the rate is valid.
-void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom,
-                  bool runs, bool lost) {
+/// Draws the main numbers of the run from the right, as many as fit; F1 shows all.
+void draw_summary(const Rect& area, const Session& session, const Display& display, double zoom) {
+    const StatsSnapshot stats = session.pipeline()->stats();
+    const bool lost = session.source_lost(); // otherwise frames are arriving while it runs, and have a rate
+    const bool runs = session.pipeline()->status().state == RunState::running;
     struct Part {
         std::string text;
         ImU32 color;
     };
     std::vector<Part> parts;
+    if (session.whole_film.running())
+        parts.push_back(
+            {"whole film " + number_text(std::floor(100 * session.whole_film.progress().part())) + " %",
+             theme::kAccent});
     if (lost)
         parts.push_back({"source lost", theme::kError});
     const std::uint64_t missed = stats.missed_away; // an estimate
@@ -331,8 +336,7 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             ImGui::SameLine();
         }
         if (session.pipeline())
-            draw_summary(area, session.pipeline()->stats(), display, zoom,
-                         session.pipeline()->status().state == RunState::running, session.source_lost());
+            draw_summary(area, session, display, zoom);
     }
     ImGui::End();
 }

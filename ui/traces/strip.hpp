@@ -4,6 +4,7 @@
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "analysis/pulse.hpp"
+#include "recording/draw/plot.hpp"
 #include "ui/canvas/view.hpp"
 #include "ui/traces/plot.hpp"
 #include "ui/traces/trials_view.hpp"
@@ -40,6 +41,10 @@ public:
     void toggle_whole_film(Session& session);
     /// Why that is not possible; empty: it is.
     static std::string why_no_whole_film(const Session& session);
+    /// Writes the curves as they are shown as .pdf, .png and .svg.
+    void save_plot(Session& session);
+    /// Copies the shown values to the clipboard, a row for each frame.
+    void copy(Session& session) const;
     /// Opens the field for the event's label in the next frame.
     void ask_label(const EventMark& event);
     /// Marks an event at the newest frame, with the n-th remembered label (from 0); does nothing if there is
@@ -61,6 +66,7 @@ private:
     /// Removes values that were made with other settings.
     void keep_comparable(std::vector<TraceColumn>& curve, const std::optional<MadeWith>& with) const;
     void measure(Session& session, const Rect& plot);
+    TracePlot shown_plot(Session& session);
     /// Measures the pulse in the visible stretch once a second, for the selected region or the first visible
     /// one.
     void measure_pulse(Session& session);
