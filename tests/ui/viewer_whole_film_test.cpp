@@ -71,7 +71,7 @@ TEST_F(ViewerWholeFilmTest, OneKeyGivesTheCurveOfTheFilmAndAPausedFrameHasItsVal
     viewer.key("space");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("film.state") == "paused"; }));
     const double shown = viewer.number("film.position");
-    viewer.key("k");
+    viewer.key("shift+k");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") == kFrames; })) << viewer.log();
     EXPECT_EQ(viewer.text("traces.mode"), "whole");
     EXPECT_EQ(viewer.number("traces.from_s"), 0);
@@ -97,7 +97,7 @@ TEST_F(ViewerWholeFilmTest, OneKeyGivesTheCurveOfTheFilmAndAPausedFrameHasItsVal
     EXPECT_EQ(viewer.number("film.position"), 50);
     EXPECT_EQ(value_on_curve(viewer, 50), four.at(50));
     EXPECT_EQ(value_on_curve(viewer, 60), three.at(60)) << "until it is made again";
-    viewer.key("k");
+    viewer.key("shift+k");
     EXPECT_TRUE(viewer.until([&] { return value_on_curve(viewer, 60) == four.at(60); }));
     EXPECT_EQ(viewer.number("traces.frames"), kFrames);
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();

@@ -116,7 +116,7 @@ std::int64_t TraceStrip::end_ns(const Session& session) const {
     if (source.length < 2 || !(rate > 0))
         return about_.last_ns;
     const double end = static_cast<double>(source.length - 1) / rate;
-    return std::max(about_.last_ns, std::llround(std::min(end, TraceView::kLongest) * 1e9));
+    return std::max(about_.last_ns, static_cast<std::int64_t>(std::min(end, TraceView::kLongest) * 1e9));
 }
 
 void TraceStrip::follow() {
