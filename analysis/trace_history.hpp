@@ -251,6 +251,7 @@ private:
         std::shared_ptr<const RegionValues> regions;
         /// The source, set for its first frame, and for frames in the background.
         std::shared_ptr<const std::string> opened;
+        bool live = false;
     };
 
     struct Frames { ///< [from, to)
@@ -295,6 +296,7 @@ private:
     std::shared_ptr<const Quantity> pushed_quantity_;
     std::array<std::shared_ptr<const MadeWith>, 2> pushed_with_; ///< shown, or in the background
     std::shared_ptr<const std::string> opened_;
+    bool live_ = false; ///< the source of feed_
     std::uint64_t lost_ = 0;
 
     std::mutex mutex_; ///< guards everything below; push() only tries to lock it

@@ -24,8 +24,9 @@ const std::vector<ActionInfo>& actions() {
     using enum ActionFiles;
     // clang-format off
     static const std::vector<ActionInfo> rows = {
-        {Action::undo, "undo", "Undo", kEditing, kEdit, "Ctrl+Z"},
-        {Action::redo, "redo", "Redo", kEditing, kEdit, "Ctrl+Y Ctrl+Shift+Z"},
+        {Action::undo, "undo", "Undo the last edit", kEditing, kEdit, "Ctrl+Z"},
+        {Action::redo, "redo", "Redo the edit that was undone", kEditing, kEdit, "Ctrl+Y Ctrl+Shift+Z"},
+        {Action::history, "history", "List the edits, to return to one", kEditing, kEdit, "Ctrl+H"},
         {Action::pause, "pause", "Pause or resume; restart at the end", kFrames, kFilm, "Space"},
         {Action::step_back, "step_back", "One frame back", kFrames, kFilm, "Left ,"},
         {Action::step, "step", "One frame forward", kFrames, kFilm, "Right ."},
@@ -91,6 +92,9 @@ const std::vector<ActionInfo>& actions() {
         {Action::smaller_text, "smaller_text", "Smaller text and controls", kProgram, kSettings, "Ctrl+-"},
         {Action::quit, "quit", "Quit", kProgram, kFile, "Ctrl+Q"},
         {Action::presets, "presets", "Presets: load, save, compare, delete", kProgram, kSettings, "Ctrl+M"},
+        {Action::acknowledge, "acknowledge", "Acknowledge the alarms", kProgram, kView, "F8"},
+        {Action::messages, "messages", "Show all messages", kProgram, kView, "Shift+M"},
+        {Action::monitor, "monitor", "Monitor mode on or off", kProgram, kView, "F9"},
         {Action::traces, "traces", "Show or hide the traces", kTraces, kView, "T"},
         {Action::baseline, "baseline", "Take the baseline F₀ of the regions", kTraces, kEdit, "Z"},
         {Action::relative, "relative", "Plot ΔF/F₀, or absolute units", kTraces, kView, "%"},

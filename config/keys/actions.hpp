@@ -12,6 +12,7 @@ namespace specklescope {
 enum class Action : std::uint8_t {
     undo,
     redo,
+    history,
     // frames
     pause,
     step_back,
@@ -80,6 +81,9 @@ enum class Action : std::uint8_t {
     smaller_text,
     quit,
     presets,
+    acknowledge,
+    messages,
+    monitor,
     // traces
     traces,
     baseline,

@@ -215,7 +215,7 @@ void delete_preset(const std::string& name) {
 }
 
 PresetTaken with_preset(const Preset& preset, const Settings& now) {
-    PresetTaken taken{now, says_range(preset, now)};
+    PresetTaken taken{now, says_range(preset, now), preset.name};
     load_preset(preset, taken.settings);
     taken.settings.chain.set_channel(now.chain.channel());
     taken.settings.chain.set_input(now.chain.input());

@@ -119,7 +119,9 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
     }
     probe::item("palette.text");
     moved_ = selected_ != before;
-    const std::vector<PaletteEntry> all = entries();
+    std::vector<PaletteEntry> all = entries();
+    if (!kind_.empty())
+        std::erase_if(all, [&](const PaletteEntry& entry) { return entry.kind != kind_; });
     const std::vector<const PaletteEntry*> found = fitting(all, typed_);
     selected_ = std::clamp(selected_, 0, std::max(0, static_cast<int>(found.size()) - 1));
     const PaletteEntry* chosen = nullptr;
