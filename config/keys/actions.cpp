@@ -11,11 +11,12 @@ constexpr std::string_view kEditing = "Edit", kFrames = "Frames", kPicture = "Im
                            kSelected = "The selected region", kDrawing = "While a region is drawn";
 
 // Paths in the menu.
-constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings", kEdit = "Edit", kView = "View",
-                           kLayers = "View/Divider and blend", kZoom = "View/Zoom",
-                           kColours = "View/Colours and range", kFilm = "Film", kRecord = "Record",
-                           kLabelled = "Record/Event with a label", kOfRegions = "Regions",
-                           kMove = "Regions/Move and resize", kHelp = "Help", kNoMenu = "";
+constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings",
+                           kEdit = "Edit", kView = "View", kLayers = "View/Divider and blend",
+                           kZoom = "View/Zoom", kColours = "View/Colours and range", kFilm = "Film",
+                           kRecord = "Record", kLabelled = "Record/Event with a label",
+                           kOfRegions = "Regions", kMove = "Regions/Move and resize", kHelp = "Help",
+                           kNoMenu = "";
 
 } // namespace
 
