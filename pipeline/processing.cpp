@@ -141,7 +141,7 @@ private:
     /// After an edit, computes the displayed image again if no new frame will. Until that is known, the edit
     /// is remembered.
     void repeat_last() {
-        if (executor_->in_flight() > 0 || !(flow_.paused || flow_.finished) || refreshing())
+        if (executor_->in_flight() > 0 || !(flow_.paused || flow_.finished) || refreshing() || seeking())
             return;
         if (last_raw_ && (edited_ || flow_.paused) && lacks_history() && begin_refresh()) {
             edited_ = false;
@@ -156,6 +156,12 @@ private:
             Frame again = last_raw_;
             submit(again, {.repeated = true});
         }
+    }
+
+    /// Another frame is on its way, with the edit.
+    bool seeking() const {
+        const std::scoped_lock lock(flow_.mutex);
+        return flow_.sought.has_value();
     }
 
     /// The displayed image of a file was made from fewer frames before it than a run would have, and not
@@ -174,7 +180,7 @@ private:
         {
             const std::scoped_lock lock(flow_.mutex);
             const SourceInfo& source = flow_.status.source;
-            if (!source.seekable || source.live || flow_.seek_waits ||
+            if (!source.seekable || source.live || flow_.sought ||
                 !(flow_.paused || position + 1 == source.length))
                 return false;
             refresh_ = ++flow_.seeks;

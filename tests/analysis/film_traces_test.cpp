@@ -13,6 +13,10 @@ namespace specklescope::film_traces_test {
 
 constexpr std::int64_t kStep = 50 * kMs; // 20 frames/s
 
+std::vector<TraceColumn> first_of(const std::vector<std::vector<TraceColumn>>& curves) {
+    return curves.at(0);
+}
+
 /// A film that is played, sought and edited: its frames carry their position and time.
 class FilmHistory : public testing::Test {
 protected:
@@ -102,7 +106,7 @@ TEST_F(FilmHistory, AReplayOverwrites) {
     };
     for (const int columns : {1000, 23}) {
         int mixed = 0;
-        for (const TraceColumn& column : history.curves(0, 100 * kStep, columns).at(0)) {
+        for (const TraceColumn& column : first_of(history.curves(0, 100 * kStep, columns))) {
             const bool six = column.low > 5000, three = column.high < 5000;
             EXPECT_EQ(about.comparable(column, made(6)), six);
             EXPECT_EQ(about.comparable(column, made(3)), three);
@@ -117,7 +121,7 @@ TEST_F(FilmHistory, AReplayOverwrites) {
     play(0, 100, 6);
     about = history.overview();
     EXPECT_TRUE(about.restarts.empty());
-    for (const TraceColumn& column : history.curves(0, 100 * kStep, 23).at(0))
+    for (const TraceColumn& column : first_of(history.curves(0, 100 * kStep, 23)))
         EXPECT_TRUE(about.comparable(column, made(6)));
 }
 
@@ -309,7 +313,7 @@ TEST(FilmTraces, MemoryStaysWithinItsBudgetAndKeepsExtremes) {
     EXPECT_NEAR(static_cast<double>(about.last_ns), 3e11, 1e8);
     EXPECT_EQ(history.extremes(0, about.last_ns)[0]->low, low);
     EXPECT_EQ(history.extremes(0, about.last_ns)[0]->high, high);
-    for (const TraceColumn& column : history.curves(0, about.last_ns, 100).at(0))
+    for (const TraceColumn& column : first_of(history.curves(0, about.last_ns, 100)))
         EXPECT_GT(column.high, column.low);
     Result far = result(0, 0, regions, {5}); // as in a simulated scene without an end
     far.info.position = 1'000'000'000'000;
