@@ -50,7 +50,7 @@ protected:
     /// Moves the pointer to a frame on the plot of the whole film. Returns the value there.
     double value_on_curve(const Viewer& viewer, int frame) {
         const Rect plot = viewer.widget("traces.plot");
-        const double x = plot.x + plot.width * frame / (kFrames - 1);
+        const double x = std::min(plot.x + plot.width * frame / (kFrames - 1), plot.x + plot.width - 2);
         desktop_->events({"mousemove", std::to_string(std::lround(x)),
                           std::to_string(std::lround(plot.y + plot.height / 2))});
         EXPECT_TRUE(viewer.until([&] { return viewer.number("traces.cursor.frame") == frame; }))
