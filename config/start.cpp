@@ -132,7 +132,8 @@ void ask_for_secrets(const SourceArgument& source) {
         }
 }
 
-std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers) {
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers,
+                                        std::shared_ptr<const RegionOutlines> regions) {
     const auto& program = settings.program.as<ProgramSettings>();
     const bool part = program.from > 0 || program.from_s > 0; // then only this part is looped
     const SourceDefaults defaults{.rate = program.rate,
@@ -140,7 +141,9 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
                                   .transfer = program.transfer,
                                   .trusted = settings.trusted};
     PipelineOptions options;
-    if (settings.regions && !settings.regions->empty()) {
+    if (regions) {
+        options.regions = std::move(regions);
+    } else if (settings.regions && !settings.regions->empty()) {
         const bool run = settings.command == Command::run;
         options.regions = make_outlines(*settings.regions, program.medians,
                                         run ? OutsideRegions::refuse : OutsideRegions::mark);
