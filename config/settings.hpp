@@ -37,6 +37,7 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     double change_range = 50;      ///< %, ±, of the colours of a change against the baseline
     bool overlay = false;          ///< F1
     bool panel = true;             ///< side panel
+    std::string panel_sections;    ///< titles of its sections that are not open or closed as at first
     double panel_size = 336;       ///< its width, or height below the picture, at interface scale 1
     enum class Traces : std::uint8_t { automatic, shown, hidden };
     Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
@@ -45,9 +46,22 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     double trials_before_s = 2, trials_after_s = 10; ///< around events
     int width = 1440;                                ///< window size, screen coordinates
     int height = 900;
+    enum class Theme : std::uint8_t { dark, light };
+    Theme theme = Theme::dark;
     double ui_scale = 0; ///< 0: the monitor's
     bool vsync = true;
     Mapping mapping;
+    ColorMap image_colormap = ColorMap::grey; ///< in the window: of results that are still intensities
+    /// Colour map for results of this quantity.
+    ColorMap& colormap_of(const Quantity& quantity) {
+        return quantity.measure == Measure::intensity ? image_colormap : mapping.colormap;
+    }
+    /// The mapping with that colour map.
+    Mapping mapping_of(const Quantity& quantity) const {
+        Mapping shown = mapping;
+        shown.colormap = quantity.measure == Measure::intensity ? image_colormap : mapping.colormap;
+        return shown;
+    }
 };
 /// Owner "view": mapping's keys (colormap, automatic, low, high, low_percentile, high_percentile) and the
 /// ones above.
@@ -121,8 +135,10 @@ struct Settings {
     std::vector<SourceArgument> sources;
     Params program{program_table()};
     Params view{view_table()};
-    KeyBindings keys;            ///< of the window
-    Chain chain;                 ///< never empty after parsing: speckle is the default
+    KeyBindings keys; ///< of the window
+    Chain chain;
+    /// Nobody chose the chain: it is default_chain(), and the window empties it for a colour source.
+    bool chain_default = false;
     std::vector<Output> outputs; ///< in the order of output_kinds()
     std::string regions_path;
     /// Of the window, or of a recording: instead of those of regions_path; in the window marked where they
@@ -150,8 +166,13 @@ struct Settings {
 /// Side of a raw pixel in µm, from any setting; 0: as the source says.
 double um_per_source_px(const Settings& settings);
 
+/// Speckle contrast with its defaults.
+Chain default_chain();
 /// A chain given later takes the place of the whole chain before it; the remarks say so.
 void replace_chain(Settings& settings, Chain chain, const std::string& by);
+/// The colour map that was given with a chain of images (no contrast, no flow) is theirs: it becomes
+/// image_colormap. `before`: the view's colour map without it.
+void colour_images(Settings& settings, ColorMap before);
 
 /// What one value cannot tell, when all are given: slots between 0 and the fewest possible, a range whose
 /// ends are in the wrong order. Throws UsageError.

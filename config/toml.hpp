@@ -26,8 +26,9 @@ void save_config(const std::string& path, const Settings& settings);
 std::string saved_text(const std::string& path, const Settings& settings);
 /// Chain, range and colours as a preset, `doc` as its comment.
 std::string preset_toml(const Settings& settings, const std::string& doc);
-/// As save_config's file; also what the viewer remembers between runs.
-std::string to_toml(const Settings& settings);
+/// As save_config's file; also what the viewer remembers between runs. Without `default_chain_too` a chain
+/// that nobody chose is left out.
+std::string to_toml(const Settings& settings, bool default_chain_too = true);
 
 inline constexpr std::size_t kMaxSettingsFile = std::size_t{1} << 20; ///< bytes; one has a few kB
 

@@ -100,10 +100,10 @@ Answer snapshot(const Call& call) {
         RecordOptions options;
         options.path = path_in_folder(call.session.settings(), call.arguments["file"].get<std::string>());
         check_snapshot(options.path);
-        options.mapping = call.session.settings().view.as<ViewSettings>().mapping;
         const std::optional<Result> newest = call.front.newest(true);
         if (!newest)
             throw RunError("There is no result yet that could be kept; ask again when there is.");
+        options.mapping = call.session.view().mapping_of(newest->quantity);
         call.progress.file =
             std::async(std::launch::async, [options, result = *newest, stream = call.pipeline().stream()] {
                 return write_snapshot(result, options, stream);

@@ -216,6 +216,7 @@ void Session::show(Opened opened) {
     }
     settings.source = opened.settings.source;
     settings.source_remembered = false;
+    settings.chain_default = opened.settings.chain_default;
     settings.um_per_source_px = opened.settings.um_per_source_px;
     picture_baseline.drop();
     state_.pipeline = std::move(opened.pipeline);
@@ -258,6 +259,7 @@ void Session::open(const SourceArgument& text, bool as_set) {
     regions_opening_ = regions.revision();
     opening_.text = text.shown();
     const bool again = state_.pipeline && text == state_.settings.source;
+    decide_chain_again(wanted, again);
     const auto join = [listeners = listeners()](Pipeline& pipeline) { listeners.join(pipeline); };
     open_in_background([wanted, again, as_set, join, &notices = state_.notices,
                         old = again ? state_.pipeline : nullptr]() mutable -> Opened {
@@ -402,7 +404,7 @@ std::uint64_t Session::apply(Chain chain) {
     if (!state_.pipeline)
         throw RunError("No source is open; open one in the window.");
     const std::uint64_t version = state_.pipeline->set_chain(std::move(chain));
-    held_ = false;
+    state_.settings.chain_default = held_ = false;
     return version;
 }
 
@@ -414,6 +416,7 @@ std::uint64_t Session::set_chain(Chain chain) {
     if (!held_)
         return apply(std::move(chain));
     chain_ = std::move(chain);
+    state_.settings.chain_default = false;
     return 0;
 }
 

@@ -199,6 +199,7 @@ void App::toggle_traces() {
 
 void App::frame() {
     window_.set_scale(session_.view().ui_scale);
+    window_.set_theme(session_.view().theme);
     walk_.begin_frame(!state_.keys_open && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
     window_.begin_frame();
     follow(state_.film, session_, display_.has_result() ? &display_.result() : nullptr);
@@ -224,6 +225,7 @@ void App::frame() {
     if (layout_.shows_raw || state_.histogram.open())
         display_.update_raw_range();
     tell_look();
+    state_.marks_saturated = marks_saturated();
     canvas_window(layout_);
     draw_transport(layout_.film, session_, state_.film);
     draw_tool_bar(layout_.tools, session_, state_, display_);
@@ -286,7 +288,8 @@ void App::report() const {
     probe::value("low", mapping.low);
     probe::value("high", mapping.high);
     probe::value("automatic", mapping.automatic ? 1.0 : 0.0);
-    probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
+    probe::value("colormap",
+                 view_table().at("colormap").choices[static_cast<std::size_t>(shown_mapping().colormap)]);
     probe::value("layout", view_table().at("layout").choices[static_cast<std::size_t>(
                                session_.settings().view.as<ViewSettings>().layout)]);
     probe::value("path", display_.path());

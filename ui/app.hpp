@@ -67,7 +67,9 @@ private:
     void divider(const Layout& layout);
     Camera::Placement placement(const Layout& layout, bool raw) const;
     bool on_raw(const Layout& layout, double x, double y) const;
-    void tell_look();          ///< to movies of the screen
+    void tell_look();              ///< to movies of the screen
+    Mapping shown_mapping() const; ///< with the colour map for the quantity that is shown
+    bool marks_saturated() const;
     bool shows_change() const; ///< it is wanted, and there is a baseline of such a picture
     /// Why the result is drawn grey: it is not what it is taken for. Empty: it is in colour.
     std::string why_grey() const;

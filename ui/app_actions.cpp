@@ -112,7 +112,8 @@ struct App::Actions {
             {Action::one_to_one, [](App& a) { a.zoom_by(0); }, a_result},
             {Action::next_colormap,
              [](App& a) {
-                 ColorMap& map = a.session_.view().mapping.colormap;
+                 ColorMap& map = a.session_.view().colormap_of(
+                     a.display_.has_result() ? a.display_.result().quantity : a.session_.chain().quantity());
                  const auto count = static_cast<int>(view_table().at("colormap").choices.size());
                  map = static_cast<ColorMap>((static_cast<int>(map) + 1) % count);
              }},
@@ -130,7 +131,7 @@ struct App::Actions {
             {Action::brighter, [](App& a) { a.expose_by(kStopStep); }},
             {Action::smaller_window, [](App& a) { a.widen_first_window(-1); }, a_window},
             {Action::larger_window, [](App& a) { a.widen_first_window(1); }, a_window},
-            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.state_.mark_saturated; }},
+            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.marks_saturated(); }},
             {Action::pixel_size, [](App& a) { a.state_.scale.ask = true; }, a_source},
             {Action::change, show_change, a_source},
             {Action::baseline_picture, take_baseline_picture, a_source},

@@ -6,6 +6,7 @@
 #include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,11 +34,25 @@ std::string App::why_grey() const {
     return "";
 }
 
+Mapping App::shown_mapping() const {
+    const ViewSettings& view = session_.settings().view.as<ViewSettings>();
+    return display_.has_result() ? view.mapping_of(display_.result().quantity) : view.mapping;
+}
+
+/// Unless the user chose, where saturation makes a result wrong: in a contrast and what follows from it.
+bool App::marks_saturated() const {
+    if (state_.mark_saturated || !display_.has_result())
+        return state_.mark_saturated.value_or(true);
+    const Measure measure = display_.result().quantity.measure;
+    return measure != Measure::intensity && measure != Measure::other;
+}
+
 /// As snapshots have it: exactly the range on the screen.
 void App::tell_look() {
     ScreenLook look = look_of(session_.view());
+    look.mapping = shown_mapping();
     look.mapping.automatic = look.mapping.automatic && !display_.has_result();
-    look.mark_saturated = state_.mark_saturated;
+    look.mark_saturated = marks_saturated();
     if (display_.has_result() && layout_.shows_raw)
         look.raw_range =
             display_.raw_range(state_.stretch_raw && display_.result().info.light == Light::counts);
@@ -88,6 +103,7 @@ void App::divider(const Layout& layout) {
     ImGui::SetCursorScreenPos({static_cast<float>(x - wide / 2), static_cast<float>(layout.canvas.y)});
     ImGui::InvisibleButton("divider", {static_cast<float>(wide), static_cast<float>(layout.canvas.height)});
     probe::item("divider");
+    tooltip("Drag to move the border between the raw image and the result.");
     const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
     if (active || hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -114,7 +130,7 @@ void App::draw_raw(double ratio) {
                                  ? exposed({grey.low, grey.high}, grey.exposure_stops)
                                  : display_.raw_range(state_.stretch_raw && !picture);
     PictureStyle style{ColorMap::grey, range, curve_in_effect(grey, raw.channels, picture), 0};
-    if (state_.mark_saturated)
+    if (marks_saturated())
         style.saturated = result.info.full_scale > 0 ? result.info.full_scale : type_full_scale(raw.type);
     display_.shader().draw(display_.raw(), style, layout_.raw, placement(layout_, true), ratio);
     probe::value("raw.low", range.low);
@@ -123,7 +139,7 @@ void App::draw_raw(double ratio) {
 
 void App::draw_result(double ratio) {
     const ViewSettings& view = session_.view();
-    const Mapping& mapping = view.mapping;
+    const Mapping mapping = shown_mapping();
     const auto draw = [&](const ImageTexture& texture, PictureStyle style, const Rect& area) {
         if (layout_.blended)
             style.blend = Blend{view.blend_opacity, view.blend_threshold};

@@ -113,7 +113,7 @@ bool looks_raw(const std::string& name) {
 bool looks_like_source(const std::string& name) {
     static constexpr std::array<std::string_view, 8> kVideo = {".mkv",  ".mp4", ".avi", ".mov",
                                                                ".webm", ".mpg", ".ts",  ".m4v"};
-    return looks_raw(name) || has_image_ending(name) ||
+    return looks_raw(name) || has_image_ending(name) || name.ends_with(".npy") ||
            std::find(kVideo.begin(), kVideo.end(), lower_ending(name)) != kVideo.end();
 }
 

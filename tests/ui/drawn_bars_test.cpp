@@ -54,7 +54,7 @@ TEST_F(DrawnBars, WhatMattersOfTheRunStandsSideBySide) {
     session.start([] {});
     const Display display;
     frames([&] { draw_status_bar({0, 770, 1280, 30}, session, {}, display, 1, "!"); });
-    for (const char* part : {"no drops", " frames/s", "latency "})
+    for (const char* part : {"no drops", " frames/s", "Latency "})
         EXPECT_NE(said().find(part), std::string::npos) << said();
     std::vector<ImVec2> letters; // from x to y
     const std::vector<ImDrawVert> all = drawn_vertices();

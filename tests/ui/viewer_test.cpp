@@ -125,7 +125,7 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
         const std::string line = viewer.text("summary");
         const bool drops =
             line.ends_with(" · no drops") || line.ends_with(" dropped"); // as fast as this machine
-        return line.find("latency ") == 0 && line.find(" frames/s · ") != std::string::npos && drops;
+        return line.find("Latency ") == 0 && line.find(" frames/s · ") != std::string::npos && drops;
     })) << viewer.text("summary");
     EXPECT_FALSE(viewer.has_widget("overlay"));
     viewer.key("F1");

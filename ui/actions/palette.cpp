@@ -117,6 +117,7 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
         said_.clear();
     }
     probe::item("palette.text");
+    tooltip("Type a few letters of an action, stage, preset or source. Arrow keys choose, Enter runs it.");
     moved_ = selected_ != before;
     const std::vector<PaletteEntry> all = entries();
     const std::vector<const PaletteEntry*> found = fitting(all, typed_);

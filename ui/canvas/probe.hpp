@@ -12,8 +12,10 @@ namespace specklescope::probe {
 bool enabled();
 /// A control's rectangle in window coordinates.
 void widget(const std::string& name, double x, double y, double width, double height);
-/// The last ImGui item.
+/// The last ImGui item, a control.
 void item(const std::string& name);
+/// The last ImGui item has a tooltip. Controls without one are listed in the file.
+void explained();
 void value(const std::string& name, double number);
 void value(const std::string& name, const std::string& text);
 /// At the end of a drawn frame: writes the file if it is time, and forgets what was collected.

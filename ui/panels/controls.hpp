@@ -57,14 +57,12 @@ std::string label_text(std::string name);
 bool close_on_escape();
 /// A line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
-/// "exposure" → "Exposure", "tau_c" → "Tau c".
-std::string title_case(std::string name);
-/// The value of a choice in words: "Side by side" for side_by_side.
-std::string choice_label(const std::string& value);
-
 /// Push button; `pressed` draws it as switched on.
 bool tool_button(const char* label, bool pressed = false, float width = 0);
-/// A heading with a triangle; true while open. `with_buttons`: others lie on it.
+/// The sections that are drawn next are open as this list has it, and change it: the titles, with commas, of
+/// those that are not as `open_at_first`. Null: none is remembered.
+void sections_of(std::string* changed);
+/// A heading with a triangle; true while open. `with_buttons`: others lie on it, and it is not remembered.
 bool section(const char* title, bool open_at_first = true, bool with_buttons = false);
 
 } // namespace specklescope

@@ -117,7 +117,7 @@ std::string record_text(const Recording& recording, const SinkStatus& status, do
                                  ? "REC  "
                                  : "REC " + recording.kind->what() + "  ";
     const std::string gap = "  ·  ", bytes = size_text(status.bytes),
-                      frames = count_text(status.written) + (status.written == 1 ? " frame" : " frames");
+                      frames = brief_count_text(status.written, "frame");
     const std::string disk = std::isnan(status.disk_left_s) ? "" : gap + room_text(status.disk_left_s);
     std::string time = head + clock_text(seconds);
     for (std::string text :
@@ -126,6 +126,18 @@ std::string record_text(const Recording& recording, const SinkStatus& status, do
             return text;
     return time;
 }
+
+} // namespace
+
+std::string progress_text(const Recording& recording, bool whole) {
+    const SinkStatus status = recording.sink->status();
+    const std::string time =
+        clock_text(std::chrono::duration<double>(SteadyClock::now() - recording.since).count());
+    return whole ? time + " · " + size_text(status.bytes) + " · " + brief_count_text(status.written, "frame")
+                 : time;
+}
+
+namespace {
 
 /// The middle of the upper edge of `area`, clear of what is `taken` there: right of that, or below it where
 /// there is no room.
@@ -180,13 +192,13 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
             rows.clear(); // the lower ones would not be seen
     }
     const ImVec2 low = theme::point(canvas.x + dp(12), canvas.y + dp(12));
-    draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
+    draw.AddRectFilled(low, {low.x + full, low.y + height}, theme::kOverlay, dp(6));
     probe::widget("overlay", low.x, low.y, full, height);
     float y = low.y + dp(8);
     for (const Row& row : rows) {
         if (row.label.empty() && row.value.empty()) {
             draw.AddLine({low.x + dp(12), y + gap / 2}, {low.x + full - dp(12), y + gap / 2},
-                         IM_COL32(255, 255, 255, 28));
+                         theme::fade(theme::kText, 0.11F));
             y += gap;
             continue;
         }
@@ -216,14 +228,14 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     const float height = extent.y + dp(16);
     const ImVec2 low = mark_place(area, {width, height}, taken);
     const ImVec2 high(low.x + width, low.y + height);
-    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
+    draw.AddRectFilled(low, high, theme::kOverlay, height / 2);
     draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
     const float x0 = low.x + dp(16), x1 = high.x - dp(16), y0 = high.y - dp(6), y1 = y0 + dp(2.5F);
     probe::widget("warmup", low.x, low.y, width, height);
     if (recorded)
         return;
     const float part = static_cast<float>(warmup.frames) / static_cast<float>(warmup.wanted);
-    draw.AddRectFilled({x0, y0}, {x1, y1}, IM_COL32(255, 255, 255, 40), dp(1.25F));
+    draw.AddRectFilled({x0, y0}, {x1, y1}, theme::fade(theme::kText, 0.16F), dp(1.25F));
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
 }
 
@@ -238,7 +250,7 @@ void draw_grey_notice(const Rect& area, const std::string& why) {
     const float width = extent.x + dp(28), height = extent.y + dp(16);
     const ImVec2 low(static_cast<float>(area.x + area.width / 2) - width / 2,
                      static_cast<float>(area.y + area.height * 0.3) - height / 2);
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::kOverlay, dp(6));
     draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(14), low.y + dp(8)}, theme::kWarning,
                  text.c_str(), nullptr, most);
     probe::widget("grey", low.x, low.y, width, height);
@@ -257,7 +269,7 @@ void draw_saturation(const Rect& area, const PixelCounts& counts, double most, c
     ImVec2 low = mark_place(area, {width, height}, taken);
     low.y += below ? height + dp(8) : 0;
     const ImVec2 high(low.x + width, low.y + height);
-    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
+    draw.AddRectFilled(low, high, theme::kOverlay, height / 2);
     draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(4), theme::kError);
     draw.AddText({low.x + dp(28), low.y + dp(8)}, theme::kText, text.c_str());
     probe::widget("saturation", low.x, low.y, width, height);
@@ -283,7 +295,7 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width - dp(32));
         const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width,
                          bottom - size.y - dp(18));
-        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(IM_COL32(20, 24, 29, 240), alpha),
+        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(theme::kOverlay, alpha),
                            dp(6));
         draw.AddRectFilled(low, {low.x + dp(4), bottom}, theme::fade(level_color(note->level), alpha), dp(6),
                            ImDrawFlags_RoundCornersLeft);
@@ -307,7 +319,7 @@ Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vec
     const float wide = std::min(dp(420), static_cast<float>(canvas.width) - dp(24));
     ImGui::SetNextWindowPos({left, bottom}, ImGuiCond_Always, {0, 1});
     ImGui::SetNextWindowSize({wide, 0});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(58, 18, 18, 245));
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::kAlarm);
     Rect place;
     if (ImGui::Begin("##failed recordings", nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -321,6 +333,7 @@ Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vec
         if (ImGui::Button("OK"))
             session.notices().failed_recordings.clear();
         probe::item("recordings.acknowledge");
+        tooltip("Close this message.");
         const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
         place = {at.x, at.y, size.x, size.y};
     }
@@ -343,10 +356,10 @@ std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Record
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
         const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));
         const ImVec2 high(low.x + size.x + dp(46), y);
-        draw.AddRectFilled(low, high, IM_COL32(12, 14, 17, 225), dp(6));
+        draw.AddRectFilled(low, high, theme::kOverlay, dp(6));
         const bool lit = std::fmod(seconds, 1.2) < 0.8;
         draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(6),
-                             lit ? theme::kRecord : IM_COL32(110, 36, 34, 255));
+                             lit ? theme::kRecord : theme::fade(theme::kRecord, 0.45F));
         draw.AddText({low.x + dp(32), low.y + dp(7)}, theme::kText, text.c_str());
         draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
                      lost.c_str());
@@ -444,7 +457,7 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
             low.y = static_cast<float>(other.y) - dp(8) - height;
     low.y = std::max(low.y, static_cast<float>(canvas.y) + dp(4)); // of a low picture its first line is seen
     probe::widget("banner", low.x, low.y, width, height);
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(16, 20, 24, 232), dp(7));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::kOverlay, dp(7));
     draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),
                        ImDrawFlags_RoundCornersLeft);
     draw.AddText(&bold, bold.FontSize, {low.x + dp(18), low.y + dp(10)}, theme::kText, banner.title.c_str(),

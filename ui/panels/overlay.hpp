@@ -31,6 +31,8 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
 /// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
 /// `above`: room left below them.
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
+/// "0:12 · 34.1 MB · 301 frames", or only the time.
+std::string progress_text(const Recording& recording, bool whole);
 /// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording; returns where they are.
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
 /// Why recordings failed, until each is acknowledged, bottom left above what is `taken`; returns where it

@@ -15,7 +15,8 @@ namespace specklescope {
 /// Choices of the window that are not worth remembering.
 struct ViewState {
     Camera camera;
-    bool mark_saturated = true;
+    std::optional<bool> mark_saturated; ///< of raw pixels; unset: next to contrast and flow
+    bool marks_saturated = true;        ///< they are marked now
     bool stretch_raw = true;
     bool change = false; ///< the picture as change against the baseline, once there is one
     bool keys_open = false;

@@ -187,6 +187,7 @@ void OpenDialog::field(ViewState& state) {
     if (ImGui::Button("Open", {dp(78), 0}))
         opens_ = true;
     probe::item("open.ok");
+    tooltip("Open this source. Enter does the same.");
     if (program_.empty())
         return;
     ImGui::SameLine();
@@ -262,6 +263,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         show_folder(folder, part_wanted_);
     }
     probe::item("open.all");
+    tooltip("List every file, not only images, videos and raw frames.");
     ImGui::SameLine(0, dp(16));
     ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
     probe::item("open.recorded");

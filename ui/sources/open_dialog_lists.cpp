@@ -176,6 +176,7 @@ void OpenDialog::files(ViewState& state) {
     if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
         next = (std::filesystem::path(folder->path).parent_path() / "").string();
     probe::item("open.up");
+    tooltip("Show the folder that contains this one.");
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows_.size()), row_height() + ImGui::GetStyle().ItemSpacing.y);
     while (clipper.Step())

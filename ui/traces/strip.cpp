@@ -81,6 +81,7 @@ void edge(const Rect& area, double& size) {
     ImGui::PopStyleVar(2);
     ImGui::InvisibleButton("edge", {static_cast<float>(area.width), high});
     probe::item("traces.edge");
+    tooltip("Drag to change the height of the traces.");
     if (ImGui::IsItemHovered() || ImGui::IsItemActive())
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
     if (ImGui::IsItemActive()) {
@@ -147,6 +148,8 @@ void TraceStrip::range_choice(Session& session) {
     ImGui::SetNextItemWidth(width);
     const bool open = ImGui::BeginCombo("##stretch", name.c_str());
     probe::item("traces.stretch");
+    if (!open)
+        tooltip("Length of time that the plot shows.");
     if (open) {
         close_on_escape();
         for (const auto& [text, seconds] : kStretches)
@@ -438,6 +441,7 @@ void TraceStrip::event_popup(Session& session) {
     const bool entered = ImGui::InputText(
         "##label", &edited_label_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     probe::item("traces.event.label");
+    tooltip("Label of this event. Enter keeps it.");
     ImGui::SameLine();
     if (entered || ImGui::Button("Name")) {
         session.rename_event(edited_event_, edited_label_);
@@ -451,6 +455,7 @@ void TraceStrip::event_popup(Session& session) {
         ImGui::CloseCurrentPopup();
     }
     probe::item("traces.event.remove");
+    tooltip("Remove this event from the plot and from recordings that run.");
     ImGui::EndPopup();
 }
 
