@@ -23,7 +23,7 @@ bool library_has_cuda() {
     return false;
 }
 
-/// It stays for good: GStreamer's types do, and so does what CUDA begins.
+/// Never unloaded: GStreamer's types and CUDA's state cannot be removed either.
 void* open(const char* name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE); }
 
 template <class Function> bool find(void* in, const char* name, Function& function) {

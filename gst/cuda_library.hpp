@@ -1,5 +1,5 @@
-// GStreamer's library for CUDA and the driver of CUDA, by name: most machines have neither, and Debian 12 has
-// the first without its headers.
+// GStreamer's CUDA library and the CUDA driver, loaded by name: most machines have neither, and Debian 12
+// has the first without headers.
 #pragma once
 
 #include <gst/gst.h>
@@ -12,19 +12,18 @@ namespace specklescope::element {
 using CudaContext = void*;              ///< CUcontext of cuda.h
 using CudaAddress = unsigned long long; ///< CUdeviceptr
 
-/// Functions of cuda.h give 0 (CUDA_SUCCESS) or a number that says what is wrong.
+/// Functions of cuda.h return 0 (CUDA_SUCCESS) or an error code.
 struct CudaLibrary {
-    std::string missing; ///< why there is none, in words for gst-inspect; empty: all of these are there
+    std::string missing; ///< reason for gst-inspect why CUDA is not available; empty: all functions are set
     explicit operator bool() const { return missing.empty(); }
 
-    // gst/cuda/gstcudacontext.h, gstcudautils.h and gstcudamemory.h as of GStreamer 1.22.
+    // Declarations of gst/cuda/gstcudacontext.h, gstcudautils.h and gstcudamemory.h in GStreamer 1.22.
     gpointer (*context_new_wrapped)(CudaContext context, int device) = nullptr;
     gboolean (*handle_context_query)(GstElement* element, GstQuery* query, gpointer context) = nullptr;
     gboolean (*is_cuda_memory)(GstMemory* memory) = nullptr;
-    void (*memory_sync)(GstMemory* memory) =
-        nullptr; ///< since 1.24, null before; there copies are waited for
+    void (*memory_sync)(GstMemory* memory) = nullptr; ///< since 1.24, null before (copies then block)
 
-    // cuda.h.
+    // Declarations of cuda.h.
     int (*retain_primary)(CudaContext* context, int device) = nullptr;
     int (*push)(CudaContext context) = nullptr;
     int (*pop)(CudaContext* context) = nullptr;
@@ -33,7 +32,7 @@ struct CudaLibrary {
                      std::size_t bytes) = nullptr;
 };
 
-/// Looked for once in a process.
+/// Loads the libraries once per process.
 const CudaLibrary& cuda_library();
 
 } // namespace specklescope::element

@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kContextOf = 1; // CU_POINTER_ATTRIBUTE_CONTEXT of cuda.h
 
-/// CUDA's runtime, with which the library computes, uses a GPU's primary context.
+/// Primary context of a GPU. CUDA's runtime, and so the library, uses this context.
 struct Primary {
-    CudaContext context = nullptr; ///< null: it could not be had
-    gpointer wrapped = nullptr;    ///< GstCudaContext; null likewise
+    CudaContext context = nullptr; ///< null: not available
+    gpointer wrapped = nullptr;    ///< GstCudaContext; null: not available
 };
 
-/// For good, as the runtime keeps it: elements of others may hold memory in it longer than ours lives.
+/// Kept forever, as the runtime does: other elements may hold memory of this context longer than ours live.
 const Primary& primary_of(int gpu) {
     static std::mutex lock;
     static std::map<int, Primary> known;
@@ -34,14 +34,14 @@ CudaAddress address_of(const void* data) {
     return static_cast<CudaAddress>(reinterpret_cast<std::uintptr_t>(data));
 }
 
-/// Null where it belongs to none, or to nobody whom CUDA knows: the library judges such an address.
+/// Null if the memory has no context known to CUDA; the library then checks the address.
 CudaContext owner_of(const void* data) {
     CudaContext owner = nullptr;
     return cuda_library().attribute(static_cast<void*>(&owner), kContextOf, address_of(data)) == 0 ? owner
                                                                                                    : nullptr;
 }
 
-/// In the order of all that both contexts do.
+/// Ordered after all work of both contexts.
 void copy_between(void* to, CudaContext its, const void* from, CudaContext whose, std::size_t bytes) {
     const CudaLibrary& cuda = cuda_library();
     int status = cuda.push(its);
@@ -88,7 +88,7 @@ void CudaFrames::check(GstBuffer* buffer) {
         if (cuda_library().memory_sync)
             cuda_library().memory_sync(memory);
     }
-    if (!gst_buffer_get_video_meta(buffer)) // the pitch is the allocator's own
+    if (!gst_buffer_get_video_meta(buffer)) // the allocator chooses the pitch
         throw Refusal(SPECKLESCOPE_RUN_ERROR,
                       "A buffer in CUDAMemory has no GstVideoMeta, which says how its rows "
                       "lie; look at the element that made it.");
@@ -100,7 +100,7 @@ specklescope_image CudaFrames::image(EditedChain& chain, const MappedVideo& vide
     image.data = video.row(0);
     image.pitch = static_cast<std::size_t>(video.pitch());
     image.memory = SPECKLESCOPE_DEVICE;
-    image.stream = nullptr; // the default stream, which waits for those of GStreamer
+    image.stream = nullptr; // the default stream, which waits for GStreamer's streams
     const CudaContext ours = primary_of(gpu_).context, theirs = owner_of(image.data);
     if (!theirs || !ours || theirs == ours)
         return image;
@@ -111,7 +111,7 @@ specklescope_image CudaFrames::image(EditedChain& chain, const MappedVideo& vide
         copy_ = sized<specklescope_image>();
         copy_.width = words;
         copy_.height = of.height;
-        copy_.type = SPECKLESCOPE_F32; // of bytes, four at a time
+        copy_.type = SPECKLESCOPE_F32; // copies bytes in groups of four
         copied_ = chain.memory(copy_);
     }
     copy_between(copy_.data, ours, image.data, theirs,

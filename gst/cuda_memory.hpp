@@ -1,5 +1,4 @@
-// Frames in memory of a GPU: which GPU a chain runs on, its context for the pipeline, memory of other
-// contexts.
+// Frames in GPU memory: GPU of a chain, its context for the pipeline, memory of other contexts.
 #pragma once
 
 #include "gst/edited.hpp"
@@ -9,28 +8,28 @@
 
 namespace specklescope::element {
 
-/// In the features of caps.
+/// Caps feature.
 inline constexpr const char* kCudaMemory = "memory:CUDAMemory";
-/// GST_MAP_READ_CUDA of gst/cuda/gstcudamemory.h: an address of the GPU is asked for. Beyond the numbers that
-/// GstMapFlags has in C++.
+/// GST_MAP_READ_CUDA of gst/cuda/gstcudamemory.h requests a GPU address. The value is outside GstMapFlags in
+/// C++.
 inline constexpr guint kMapReadCuda = guint{GST_MAP_FLAG_LAST} << 1 | GST_MAP_READ;
 
-/// In CUDA's order, of a chain with those options; −1: it would run on the host, or not at all.
+/// GPU in CUDA's order of a chain with these options; −1: it runs on the host, or not at all.
 int gpu_of(const std::string& options);
 
-/// Whoever asks for a context of CUDA is told that in which a chain with those options computes, so that
-/// frames are made where it reads them. False: the query asks for something else, or there is none.
+/// Answers a query for a CUDA context with the context of a chain with these options, so that frames are
+/// allocated there. False: another query, or there is no context.
 bool answer_context(GstElement* element, GstQuery* query, const std::string& options);
 
-/// Pictures of one set of caps, for a chain on a GPU.
+/// Images of one set of caps, for a chain on a GPU.
 class CudaFrames {
 public:
     explicit CudaFrames(int gpu) : gpu_(gpu) {}
 
-    /// Throws Refusal for a buffer that is none of CUDA's. What is being written to it is waited for.
+    /// Waits until the buffer is written. Throws Refusal if it is not in CUDA memory.
     static void check(GstBuffer* buffer);
-    /// The rows of `video`, which was mapped as kMapReadCuda says, in a shape as `of`: where they lie, or
-    /// copied once within the GPU where they belong to another context than the chain's.
+    /// Image of `video` (mapped with kMapReadCuda) with the shape of `of`. It refers to the buffer's rows,
+    /// or to a copy on the GPU if they belong to another context than the chain's.
     specklescope_image image(EditedChain& chain, const MappedVideo& video, const specklescope_image& of);
 
 private:

@@ -41,7 +41,7 @@ std::vector<Declared> all_declarations() {
     return all;
 }
 
-/// "SpecklescopeSpeckleOutput" of speckle-output.
+/// "SpecklescopeSpeckleOutput" for speckle-output.
 std::string type_name(const std::string& property) {
     std::string name = "Specklescope";
     bool begins = true;
@@ -53,7 +53,7 @@ std::string type_name(const std::string& property) {
     return name;
 }
 
-/// GLib reads the names and the numbers for good.
+/// GLib keeps the names and numbers forever.
 GType enum_of(const Declared& declared) {
     static auto* const kept = std::make_unique<std::deque<std::vector<GEnumValue>>>().release();
     std::vector<GEnumValue>& values = kept->emplace_back();
@@ -91,7 +91,7 @@ std::string blurb_of(const Declared& declared) {
     return text;
 }
 
-/// What prepares a stage anew is not for a controller, which sets it with every frame.
+/// Parameters that rebuild a stage are not controllable, because a controller sets them with every frame.
 GParamFlags flags_of(const Declared& declared) {
     const bool follows = !declared.info.rebuilds && declared.info.kind != SPECKLESCOPE_TEXT &&
                          declared.info.kind != SPECKLESCOPE_PATH && declared.info.kind != SPECKLESCOPE_ACTION;
@@ -107,7 +107,7 @@ void judge_nothing(gpointer of_class, gpointer) {
 #endif
 }
 
-/// A range that is told, and whose values are judged by the library, which says more than GObject does.
+/// GType of a range. The library checks the values, since its messages contain more than GObject's.
 GType told_range(GType numbers, const char* name) {
     GTypeQuery parent{};
     g_type_query(numbers, &parent);

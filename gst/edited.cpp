@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kAutomatic = "automatic";
 constexpr const char* kColormap = "colormap";
 
-/// Result of a call that writes a text: `call` gets the place, its size and where the size needed goes.
+/// Result of a call that writes a text: `call` gets the buffer, its size and the address of the required
+/// size.
 template <class Call> std::string text_from(const Call& call) {
     std::size_t needed = 0;
     check(call(nullptr, std::size_t{0}, &needed));
@@ -56,7 +57,7 @@ int gpu_of(specklescope_chain* chain) {
         check(specklescope_memory_device(new_memory(chain, one).get(), &gpu));
         return gpu;
     } catch (const Refusal& refusal) {
-        if (refusal.status() == SPECKLESCOPE_USAGE_ERROR) // a chain on the host has no memory of a GPU
+        if (refusal.status() == SPECKLESCOPE_USAGE_ERROR) // a chain on the host has no GPU memory
             return -1;
         throw;
     }

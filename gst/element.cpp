@@ -15,7 +15,7 @@ GstBaseTransformClass* parent_class = nullptr;
 
 Element& element_of(gpointer instance) { return *static_cast<Element*>(instance); }
 
-/// A pipeline's elements ask each other for a context of CUDA before they make memory in it.
+/// Answers queries of other elements for a CUDA context.
 gboolean query(GstBaseTransform* base, GstPadDirection direction, GstQuery* asked) {
     if (GST_QUERY_TYPE(asked) == GST_QUERY_CONTEXT) {
         State& state = state_of(base);
@@ -27,7 +27,7 @@ gboolean query(GstBaseTransform* base, GstPadDirection direction, GstQuery* aske
         try {
             if (answer_context(GST_ELEMENT(base), asked, options))
                 return TRUE;
-        } catch (const std::exception& refusal) { // the chain says it when it starts
+        } catch (const std::exception& refusal) { // the chain reports this error when it starts
             GST_DEBUG_OBJECT(base, "%s", refusal.what());
         }
     }
@@ -39,7 +39,7 @@ gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
     return *size > 0;
 }
 
-/// Rows of what comes in may lie apart; what goes out is of its caps' size.
+/// Input rows may have padding; the output has the size of its caps.
 gboolean transform_size(GstBaseTransform* base, GstPadDirection, GstCaps*, gsize, GstCaps* other,
                         gsize* size) {
     return get_unit_size(base, other, size);
@@ -57,7 +57,7 @@ gboolean decide_allocation(GstBaseTransform* base, GstQuery* query) {
     return parent_class->decide_allocation(base, query);
 }
 
-/// Edits that wait take effect with the new caps. What is wrong with those is told when they are agreed on.
+/// Applies pending edits with the new caps. Errors in these caps are reported during negotiation.
 void take_edits_for(Element& element, GstEvent* event) {
     GstCaps* caps = nullptr;
     gst_event_parse_caps(event, &caps);
@@ -101,7 +101,7 @@ gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
 void end(State& state) {
     {
         const std::scoped_lock lock(state.lock);
-        if (state.started.exchange(false)) // what was refused while it ran has been told
+        if (state.started.exchange(false)) // edits refused while running were reported already
             state.wrong.clear();
     }
     state.chain.stop();
@@ -141,7 +141,7 @@ gboolean stop(GstBaseTransform* base) {
     return TRUE;
 }
 
-/// Between two frames; where edits change what comes out, caps are agreed on anew.
+/// Applies edits between two frames, and renegotiates caps if they change the output.
 GstFlowReturn take_edits_between(Element& element) {
     State& state = *element.state;
     GstBaseTransform* const base = &element.base;
@@ -157,7 +157,7 @@ GstFlowReturn take_edits_between(Element& element) {
     try {
         if (!same_shape(take_edits(element, *state.input, caps.get()), state.made))
             gst_base_transform_reconfigure_src(base);
-        // A chain may take long: meanwhile nobody may be there any more to hear of new caps.
+        // A chain may take long; the pad may be flushing in the meantime.
         return GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(base)) ? GST_FLOW_FLUSHING : GST_FLOW_OK;
     } catch (const Refusal& refusal) {
         if (refusal.status() == SPECKLESCOPE_CANCELLED)
@@ -196,7 +196,7 @@ GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) 
     facts.discontinuity = state.restart.exchange(false) ? 1 : 0;
     facts.warming_up = made_in_warmup(from) ? 1 : 0;
     try {
-        if (!same_shape(state.frames->made(), state.made)) // other numbers, in the same picture
+        if (!same_shape(state.frames->made(), state.made)) // the pixel type changed, with the same image size
             make_frames(state);
         state.frames->carry_values(state.values);
         state.frames->process(state.chain, state.view, from, facts, to);
@@ -212,7 +212,7 @@ GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) 
 }
 
 GstStateChangeReturn change_state(GstElement* instance, GstStateChange change) {
-    if (change == GST_STATE_CHANGE_PAUSED_TO_READY) // a long preparation is not waited for
+    if (change == GST_STATE_CHANGE_PAUSED_TO_READY) // cancels a long preparation
         state_of(instance).chain.cancel();
     return GST_ELEMENT_CLASS(parent_class)->change_state(instance, change);
 }

@@ -20,7 +20,7 @@ struct State {
     std::atomic<double> exposure_ms{0}, full_scale{0};
     std::atomic<bool> started{false}; ///< changes under the lock
     std::atomic<bool> values{false};  ///< images carry their exact numbers
-    std::atomic<bool> restart{true};  ///< the next frame does not follow the last one
+    std::atomic<bool> restart{true};  ///< the next frame does not follow the previous one
     std::mutex lock;
     // Under the lock.
     std::string options, regions;
@@ -31,7 +31,7 @@ struct State {
     // The streaming thread.
     std::optional<InputFormat> input;
     std::optional<OutputFormat> output;
-    specklescope_image made{}; ///< what the chain makes of `input`
+    specklescope_image made{}; ///< output shape of the chain for `input`
     std::unique_ptr<Frames> frames;
     GstSegment segment{};
     bool told_automatic = false, told_luma = false;
@@ -45,7 +45,7 @@ struct Element {
 GType element_type();
 State& state_of(gpointer element);
 
-/// chain, edit, options, … and those of the declarations.
+/// Installs chain, edit, options, … and the declared properties.
 void install_properties(GObjectClass* object_class);
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec);
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec);

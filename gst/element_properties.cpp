@@ -22,7 +22,7 @@ std::string string_of(const GValue* value) {
 
 constexpr const char* kEditName = "edit";
 
-thread_local bool following = false; ///< a controller sets what is set
+thread_local bool following = false; ///< true while a controller sets properties
 
 /// "1.sigma=2", "speckle.radius=5".
 void edit(State& state, const std::string& text) {
@@ -42,7 +42,7 @@ void edit(State& state, const std::string& text) {
         state.chain.set(place, name, value);
 }
 
-/// Of a property that was set: why it is refused; empty: it is not. Before the start that waits for it.
+/// Stores why a property was refused until the start; an empty sentence removes the reason.
 void note(Element& element, const std::string& property, const std::string& sentence) {
     State& state = *element.state;
     bool said = false, started = false;
@@ -53,14 +53,14 @@ void note(Element& element, const std::string& property, const std::string& sent
         said = before != state.wrong.end() && before->second == sentence;
         if (!sentence.empty())
             state.wrong[property] = sentence;
-        else if (property != kEditName) // a right edit does not undo a wrong one
+        else if (property != kEditName) // a valid edit does not cancel an invalid one
             state.wrong.erase(property);
     }
     if (started && !sentence.empty() && !(following && said))
         post_warning(element, sentence);
 }
 
-/// Those that were set before their stage was there.
+/// Sets the values that were set before their stage existed.
 void set_waiting(Element& element) {
     State& state = *element.state;
     std::map<std::size_t, std::string> waiting;
@@ -90,7 +90,7 @@ void set_declared(State& state, std::size_t index, const GValue& value) {
     if (declared.stage.empty())
         return state.view.set(declared.info.name, text);
     {
-        const std::scoped_lock lock(state.lock); // under which the start looks at what waits
+        const std::scoped_lock lock(state.lock); // the start checks waiting values under this lock
         if (!state.started && !state.chain.get(declared.stage, declared.info.name)) {
             state.waiting[index] = text;
             return;
@@ -248,11 +248,11 @@ bool check_properties(Element& element) {
         const std::scoped_lock lock(state.lock);
         if (const auto first = state.wrong.begin(); first != state.wrong.end()) {
             wrong = first->second;
-            if (first->first == kEditName) // which cannot be taken back otherwise
+            if (first->first == kEditName) // an invalid edit cannot be withdrawn otherwise
                 state.wrong.erase(first);
         }
         waiting = state.waiting;
-        state.started = wrong.empty(); // from here on what is wrong is told at once
+        state.started = wrong.empty(); // later errors are reported at once
     }
     if (!wrong.empty()) {
         post_error(element, wrong);

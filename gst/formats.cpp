@@ -20,7 +20,7 @@ std::string sizes() {
     return std::string("width = (int) [ 1, 65536 ], height = (int) [ 1, 65536 ], ") + kRates;
 }
 
-/// Names of numbers as the source raw: has them, by type and channels.
+/// Names of pixel types as in the source raw:, by type and channels.
 constexpr std::array<std::array<const char*, 2>, 3> kNumbers{
     {{"gray8", "rgb8"}, {"gray16le", "rgb16le"}, {"gray32f", "rgb32f"}}};
 constexpr std::array<std::size_t, 3> kSampleBytes{1, 2, 4};
@@ -62,7 +62,7 @@ GstStructure* structure_of(Sent sent, const specklescope_image& made) {
 
 Owned<GstCaps> exactly(Sent sent, const specklescope_image& made, const GstStructure* input) {
     GstStructure* structure = structure_of(sent, made);
-    if (sent == Sent::tensors) // which are nothing without a rate
+    if (sent == Sent::tensors) // tensors require a rate
         gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, 0, 1, nullptr);
     copy_field(input, structure, "framerate");
     if (is_picture(sent))
@@ -99,7 +99,7 @@ void copy_sizes(const GstStructure* from, GstStructure* to) {
 Owned<GstCaps> sink_template() {
     std::string text =
         std::string("video/x-raw, format = (string) { GRAY8, GRAY16_LE, GRAY16_BE, RGB }, ") + sizes();
-    if (cuda_library()) // which has no format of one plane of grey
+    if (cuda_library()) // CUDAMemory has no single-plane grey format
         text += std::string("; video/x-raw(") + kCudaMemory +
                 "), format = (string) { RGB, NV12, I420, P016_LE }, " + sizes();
     return Owned<GstCaps>(gst_caps_from_string(text.c_str()));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Throws Refusal unless it has room for that many.
+/// Throws Refusal if the buffer has fewer bytes than needed.
 void check_room(const MappedBytes& bytes, std::size_t needed, const char* which) {
     if (!bytes || bytes.size() < needed)
         throw Refusal(SPECKLESCOPE_RUN_ERROR,
@@ -115,14 +115,14 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
 
 specklescope_result Frames::write_numbers(EditedChain& chain, const specklescope_image& image,
                                           const specklescope_facts& facts, GstBuffer* to) {
-    if (gst_buffer_get_size(to) > output_.bytes) // of a pool with more room than a frame
+    if (gst_buffer_get_size(to) > output_.bytes) // from a pool with larger buffers than a frame
         gst_buffer_set_size(to, static_cast<gssize>(output_.bytes));
     const MappedBytes bytes(to, GST_MAP_WRITE);
     check_room(bytes, output_.bytes, "for the result");
     specklescope_image made = made_;
     made.pitch = 0;
     made.data = bytes.data();
-    const bool aligned = aligned_for(made, made.data); // what follows may ask for a prefix of any length
+    const bool aligned = aligned_for(made, made.data); // the next element may request a prefix of any length
     if (!aligned) {
         grow(result_, chain, output_.bytes);
         made.data = result_.data;
@@ -169,7 +169,7 @@ void Frames::show(const EditedView& view, const specklescope_image& result, GstB
         from_rgb(video);
 }
 
-/// The buffer's own rows where 16 bits may lie there.
+/// The buffer's own rows if they are aligned for 16 bits.
 specklescope_image Frames::levels_image(const MappedVideo& video) {
     auto levels = sized<specklescope_image>();
     levels.width = made_.width;
@@ -186,7 +186,7 @@ specklescope_image Frames::levels_image(const MappedVideo& video) {
     return levels;
 }
 
-/// The buffer's own rows where they hold RGB.
+/// The buffer's own rows if they are RGB.
 specklescope_image Frames::rgb_image(const MappedVideo& video) {
     auto rgb = sized<specklescope_image>();
     rgb.width = made_.width;
@@ -210,7 +210,7 @@ void Frames::from_rgb(const MappedVideo& video) const {
         auto* to = reinterpret_cast<std::uint8_t*>(video.row(y));
         for (int x = 0; x < made_.width; ++x, from += 3) {
             *to++ = from[0];
-            if (grey) // of the three, which are the same
+            if (grey) // from one of the three equal channels
                 continue;
             *to++ = from[1];
             *to++ = from[2];

@@ -20,7 +20,7 @@ public:
     Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu);
     const specklescope_image& made() const { return made_; }
 
-    /// From the next frame on images carry their exact numbers.
+    /// Attaches the exact values to images from the next frame on.
     void carry_values(bool on) { carries_values_ = on; }
 
     /// Throws Refusal; `to` is then undefined.
@@ -32,7 +32,7 @@ private:
     specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
     specklescope_result write_numbers(EditedChain& chain, const specklescope_image& image,
                                       const specklescope_facts& facts, GstBuffer* to);
-    /// Room for the exact numbers of a picture.
+    /// Buffer for the exact values of an image.
     Owned<GstBuffer> values_buffer(EditedChain& chain);
     void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
     specklescope_image levels_image(const MappedVideo& video);
@@ -43,12 +43,12 @@ private:
     OutputFormat output_;
     specklescope_image made_;           ///< result of the chain
     std::optional<CudaFrames> cuda_;    ///< reads frames in CUDAMemory in place
-    Room copied_, result_;              ///< the chain's own memory
-    std::vector<std::uint8_t> between_; ///< an image that cannot be written in place
+    Room copied_, result_;              ///< memory of the chain
+    std::vector<std::uint8_t> between_; ///< for images that cannot be written in place
     bool carries_values_ = false;
     struct Stop {
         void operator()(GstBufferPool* pool) const {
-            gst_buffer_pool_set_active(pool, FALSE); // its buffers may live longer
+            gst_buffer_pool_set_active(pool, FALSE); // the pool's buffers may live longer
             gst_object_unref(pool);
         }
     };

@@ -1,4 +1,4 @@
-// libspecklescope's handles with an owner, its refusals as exceptions. None of these leaves the element.
+// Owners of libspecklescope's handles; library errors become exceptions, which never leave the element.
 #pragma once
 
 #include "specklescope.h"
@@ -10,7 +10,7 @@
 
 namespace specklescope::element {
 
-/// A call that the library refused, in its sentence.
+/// Call that the library refused, with its message.
 class Refusal : public std::runtime_error {
 public:
     Refusal(specklescope_status status, const std::string& sentence)
@@ -21,7 +21,7 @@ private:
     specklescope_status status_;
 };
 
-/// Throws Refusal with the library's sentence.
+/// Throws Refusal with the library's message.
 inline void check(specklescope_status status) {
     if (status != SPECKLESCOPE_OK)
         throw Refusal(status, specklescope_last_error());
@@ -47,14 +47,14 @@ inline ChainHandle new_chain(const std::string& text, const specklescope_setting
     return ChainHandle(made);
 }
 
-/// Memory of the host that a chain reads and writes at full speed.
+/// Host memory that a chain reads and writes at full speed.
 struct Room {
     void* data = nullptr;
     std::size_t bytes = 0;
     MemoryHandle owner;
 };
 
-/// Any thread; a chain that has ended is refused. Throws Refusal.
+/// Any thread. Throws Refusal, also if the chain has ended.
 inline Room make_room(specklescope_chain* chain, std::size_t bytes) {
     Room made;
     specklescope_memory* memory = nullptr;
@@ -64,7 +64,7 @@ inline Room make_room(specklescope_chain* chain, std::size_t bytes) {
     return made;
 }
 
-/// `= {sizeof x}`, as the header asks.
+/// `= {sizeof x}`, as the header requires.
 template <class T> T sized() {
     T made{};
     made.struct_size = sizeof made;

@@ -11,7 +11,7 @@ struct Scale {
     double scale = 0, offset = 0;
 };
 
-/// That holds for the whole stream: of whole numbers, and of a range that stays.
+/// Scale for the whole stream: of integers, or of a fixed range.
 std::optional<Scale> scale_of(const State& state, const specklescope_image& made) {
     const bool floats = made.type == SPECKLESCOPE_F32;
     if (floats && state.view.automatic())
@@ -34,7 +34,7 @@ bool are_levels(const GstCaps* caps) {
     return output && output->sent == Sent::levels;
 }
 
-/// What goes out where what follows takes `taken`; empty: it does not take such results.
+/// Output caps if the next element accepts `taken`; empty: it does not accept such results.
 Owned<GstCaps> agreed(const State& state, const specklescope_image& made, const GstCaps* in,
                       const GstCaps* taken) {
     Owned<GstCaps> result = caps_of_result(made, in, taken);
@@ -55,7 +55,7 @@ std::string unknown_layout(const GstCaps* caps) {
     return "GStreamer does not know how frames of " + text_of(caps) + " lie in memory; send smaller ones.";
 }
 
-/// As GstBaseTransform asks what follows, before anything is changed. Empty: it takes the result.
+/// Queries the next element like GstBaseTransform, before any change. Empty: it accepts the result.
 std::string objection(Element& element, const specklescope_image& made, const GstCaps* in, bool in_place) {
     GstPad* const pad = GST_BASE_TRANSFORM_SRC_PAD(&element.base);
     const Owned<GstCaps> possible = other_side(GST_PAD_SINK, in, in_place);
@@ -76,7 +76,7 @@ void tell_automatic(Element& element) {
                          (nullptr));
 }
 
-/// Video's usual luma has black at 16 of 255: a ratio of numbers is then another one.
+/// Warns that usual video luma has black at 16 of 255, which changes ratios of values.
 void tell_range_of_luma(Element& element) {
     State& state = *element.state;
     const GstVideoInfo& info = state.input->info;
@@ -114,7 +114,7 @@ GstCaps* transform_caps(GstBaseTransform* base, GstPadDirection direction, GstCa
     bool in_place = false;
     try {
         in_place = state_of(base).chain.in_place();
-    } catch (const std::exception& refusal) { // the chain says it with the first frame
+    } catch (const std::exception& refusal) { // the chain reports this error with the first frame
         GST_DEBUG_OBJECT(base, "%s", refusal.what());
     }
     Owned<GstCaps> other = other_side(direction, caps, in_place);

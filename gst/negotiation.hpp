@@ -11,10 +11,10 @@ namespace specklescope::element {
 /// frames or the next element are undone with a warning. Throws Refusal if the chain before them does not
 /// fit.
 specklescope_image take_edits(Element& element, const InputFormat& input, const GstCaps* caps);
-/// Makes state.frames for the input, the output and the chain's result. Throws Refusal.
+/// Creates state.frames for the input, the output and the chain's result. Throws Refusal.
 void make_frames(State& state);
 
-// As GstBaseTransform calls them.
+// Virtual functions of GstBaseTransform.
 GstCaps* transform_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps, GstCaps* filter);
 GstCaps* fixate_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps, GstCaps* other);
 gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out);

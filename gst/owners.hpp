@@ -1,4 +1,4 @@
-// Owners for what the element gets from GStreamer.
+// Owners for GStreamer objects of the element.
 #pragma once
 
 #include "gst/library.hpp"
@@ -26,12 +26,12 @@ template <class T> using Owned = std::unique_ptr<T, Unref>;
 
 inline std::string text_of(const GstCaps* caps) { return Owned<gchar>(gst_caps_to_string(caps)).get(); }
 
-/// The first plane of an image of video/x-raw (no other is used), mapped while this exists. Rows lie as the
-/// buffer's GstVideoMeta tells, or as its caps do.
+/// First plane of a video/x-raw image (others are not used), mapped during the lifetime of this object. The
+/// layout comes from the buffer's GstVideoMeta, otherwise from its caps.
 class MappedVideo {
 public:
-    /// `how`: GstMapFlags and similar flags. `which`: the buffer, for sentences. Throws Refusal unless all
-    /// rows lie in the buffer, one after another: GStreamer does not check that.
+    /// `how`: GstMapFlags and similar flags. `which`: the buffer, for messages. Throws Refusal unless the
+    /// buffer contains all rows in order: GStreamer does not check that.
     MappedVideo(GstBuffer* buffer, const GstVideoInfo& info, guint how, const char* which) {
         const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
         const bool alike = !meta || (meta->width == static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
@@ -65,7 +65,7 @@ private:
         const std::int64_t bytes = static_cast<std::int64_t>(GST_VIDEO_FRAME_WIDTH(&frame_)) *
                                    GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, 0),
                            step = pitch();
-        const GstMapInfo& map = frame_.map[0]; // addresses on the GPU for its memory
+        const GstMapInfo& map = frame_.map[0]; // GPU addresses for GPU memory
         const std::uint64_t before =
             reinterpret_cast<std::uintptr_t>(row(0)) - reinterpret_cast<std::uintptr_t>(map.data);
         return step >= bytes && before <= map.size &&
@@ -76,7 +76,7 @@ private:
     GstVideoFrame frame_{};
 };
 
-/// The bytes of a buffer, unmapped at the end of the scope.
+/// Bytes of a buffer, unmapped at the end of the scope.
 class MappedBytes {
 public:
     MappedBytes(GstBuffer* buffer, GstMapFlags how)

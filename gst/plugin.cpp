@@ -1,8 +1,8 @@
-// What GStreamer asks the plugin for.
+// Entry point of the plugin.
 #include "gst/element.hpp"
 #include "gst/result_meta.hpp"
 
-#define PACKAGE "specklescope" // GST_PLUGIN_DEFINE wants it by this name
+#define PACKAGE "specklescope" // required by GST_PLUGIN_DEFINE
 
 namespace {
 
@@ -13,7 +13,7 @@ gboolean begin(GstPlugin* plugin) {
 
 } // namespace
 
-// The sources are under the Apache licence; FFTW, which the library is linked with, is under the GPL.
+// The sources have the Apache licence; FFTW, to which the library is linked, has the GPL.
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, specklescope,
                   "Speckle contrast and flow: Specklescope's chains as an element", begin,
                   SPECKLESCOPE_VERSION, "GPL", "Specklescope", "https://specklescope.invalid/")

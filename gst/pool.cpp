@@ -10,7 +10,7 @@ namespace specklescope::element {
 namespace {
 
 constexpr guint kMostBytes = guint{256} << 20, kFewest = 4, kMost = 16;
-constexpr gsize kAlign = 63; // a mask, as GStreamer has it
+constexpr gsize kAlign = 63; // GStreamer uses a mask
 constexpr guint kReady = 2;  // one is written while the other is read
 
 /// Buffers alive, also those that their pool has released.
@@ -58,7 +58,7 @@ GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* pa
     if (!state.refused && ++*state.locked <= std::clamp(kMostBytes / bytes, kFewest, kMost)) {
         try {
             return allocate_locked(state, size, *params);
-        } catch (const std::exception& refusal) { // slower, and as good
+        } catch (const std::exception& refusal) { // slower, but equivalent
             state.refused = true;
             GST_WARNING_OBJECT(allocator, "buffers in ordinary memory: %s", refusal.what());
         }
@@ -138,7 +138,8 @@ void offer_pool(specklescope_chain* chain, GstQuery* query) {
     if (!pool)
         return;
     const GstAllocationParams params = aligned();
-    gst_query_add_allocation_param(query, allocator.get(), &params); // else the pool is set to another
+    gst_query_add_allocation_param(query, allocator.get(),
+                                   &params); // otherwise another is set
     gst_query_add_allocation_pool(query, pool.get(), size, kReady, 0);
 }
 

@@ -1,4 +1,4 @@
-// What is known of a result, on its buffer: a custom meta, so that nobody needs a header of ours to read it.
+// Facts of a result on its buffer, as a custom meta that needs no header of ours.
 #pragma once
 
 #include "gst/library.hpp"
@@ -13,16 +13,16 @@ namespace specklescope::element {
 inline constexpr const char* kResultMeta = "SpecklescopeResult";
 void register_result_meta();
 
-/// How the pixels of video/x-raw stand for values; NaN: they do not.
+/// Relation of video/x-raw pixels to values; NaN: none.
 struct Meaning {
-    double scale, offset; ///< of GRAY16_LE: value = offset + scale·level
-    double low, high;     ///< of colours: what the first and the last one stand for
+    double scale, offset; ///< for GRAY16_LE: value = offset + scale·level
+    double low, high;     ///< for colours: values of the first and the last colour
 };
 
-/// In place of one that came along from a frame. `values`: the exact numbers of a picture; null: none.
+/// Replaces a meta that came with the frame. `values`: exact values of an image; null: none.
 void add_result_meta(GstBuffer* buffer, const specklescope_result& result, const Meaning& meaning,
                      const std::vector<specklescope_region>& regions, GstSample* values);
-/// A frame that is itself a result, made while a stage filled its history.
+/// True if the frame itself is a result made while a stage filled its history.
 bool made_in_warmup(GstBuffer* frame);
 
 } // namespace specklescope::element

@@ -10,7 +10,7 @@ namespace specklescope::element {
 
 namespace {
 
-/// NNStreamer's names, by type.
+/// NNStreamer's type names.
 constexpr std::array<const char*, 3> kTypes{"uint8", "uint16", "float32"};
 
 void append(GValue& list, const std::string& text) {
@@ -20,7 +20,7 @@ void append(GValue& list, const std::string& text) {
     gst_value_list_append_and_take_value(&list, &one);
 }
 
-/// "1:67:45:1"; empty where it is something else.
+/// "1:67:45:1"; empty for other texts.
 std::vector<int> numbers_of(std::string_view text) {
     std::vector<int> numbers;
     while (true) {
@@ -63,7 +63,7 @@ GstStructure* tensors_of(const specklescope_image& image) {
                                    std::to_string(image.width) + ":" + std::to_string(image.height);
     GValue spellings = G_VALUE_INIT;
     g_value_init(&spellings, GST_TYPE_LIST);
-    append(spellings, dimensions + ":1"); // which NNStreamer's own elements write
+    append(spellings, dimensions + ":1"); // as NNStreamer's own elements write it
     append(spellings, dimensions);
     gst_structure_take_value(structure, "dimensions", &spellings);
     return structure;

@@ -1,4 +1,4 @@
-// Results as other/tensors, as NNStreamer has them: one tensor a buffer, its innermost dimension first.
+// Results as other/tensors of NNStreamer: one tensor per buffer, innermost dimension first.
 #pragma once
 
 #include "gst/library.hpp"
@@ -13,14 +13,14 @@ namespace specklescope::element {
 
 inline constexpr const char* kTensors = "other/tensors";
 
-/// All that a result may be, without dimensions and framerate: of a pad's template.
+/// Template caps for all results, without dimensions and framerate.
 std::string tensors_template();
-/// `image` as a tensor; its dimensions are two spellings of the same, channels:width:height:1 and without
-/// the 1. The caller ends it.
+/// `image` as a tensor. Its dimensions have two equivalent spellings: channels:width:height:1, and without
+/// the 1. The caller owns the structure.
 GstStructure* tensors_of(const specklescope_image& image);
-/// Empty where the structure is not one of a tensor like these, whole and fixed.
+/// Nullopt unless the structure is one complete and fixed tensor of this form.
 std::optional<specklescope_image> shape_of_tensors(const GstStructure* structure);
-/// Width and height where the dimensions say them; the rest may be open.
+/// Width and height if the dimensions contain them; the rest may be open.
 std::optional<std::pair<int, int>> size_of_tensors(const GstStructure* structure);
 
 } // namespace specklescope::element

@@ -1,30 +1,31 @@
 /* Specklescope as a library: stages, chains of them, and any SOURCE as a stream of results. The program
  * computes with the same functions: a chain gives the same bytes here and there.
  *
- * Calls. Every call that can fail returns a status; specklescope_last_error() then has one sentence: the
- * thing, what is allowed, what to do. No exception leaves the library, and it writes nothing to the terminal.
+ * Calls. Every call that can fail returns a status; specklescope_last_error() then returns one message: the
+ * problem, the allowed values, what to do. No exception leaves the library, and it writes nothing to the
+ * terminal.
  *
  * Handles. A handle is a key of a table, not an address: a handle that has ended or never existed is refused
  * and does no harm. Every handle must be ended by its own call.
  *
- * Structs. The first member is the size that the caller knows: set it to sizeof. Members that are 0 mean the
+ * Structs. The first member is the size that the caller knows: set it to sizeof. A member of 0 means the
  * default, so that `= {sizeof x}` is enough. An unknown size is refused: a longer struct comes from a later
  * header. Sizes of earlier headers are accepted; members that they did not have are 0. Later libraries will
  * accept the sizes of this header.
  *
  * Threads. Different handles may be used at the same time. Only one thread at a time may use one handle: a
- * second thread gets SPECKLESCOPE_BUSY, and nothing is done. "Any thread" means that the call may come at any
- * time.
+ * second thread gets SPECKLESCOPE_BUSY, and nothing is done. "Any thread" means that the call is allowed at
+ * any time, from any thread.
  *
- * State. Only the handles and each thread's last error: two chains share no setting. Three things belong to
- * the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open; a GStreamer
- * source, a video file, a V4L2 camera or the recording of a video starts GStreamer.
+ * State. Only the handles and each thread's last error have state: two chains share no setting. Three things
+ * belong to the process. oneTBB's threads compute. `threads` of a stream limits all of them while it is open.
+ * A GStreamer source, a video file, a V4L2 camera or the recording of a video starts GStreamer.
  *
  * Forks. The library is not fork-safe: use spawn. After the first handle was made, every call in a forked
  * child returns SPECKLESCOPE_BAD_HANDLE. A process may fork before that.
  *
- * Texts are UTF-8. Returned texts belong to the library: texts of stages and parameters live forever, others
- * as long as the call says. */
+ * Texts are UTF-8. Returned texts belong to the library: texts of stages and parameters are valid forever,
+ * others as long as the description of the call states. */
 #ifndef SPECKLESCOPE_H
 #define SPECKLESCOPE_H
 
@@ -153,9 +154,9 @@ typedef struct specklescope_image {
 typedef struct specklescope_facts {
     size_t struct_size;
     int64_t time_ns;       /* when it was taken, on the clock of the camera; 0 is a valid time */
-    double exposure_ms;    /* 0: unknown; stages then use their own parameter */
+    double exposure_ms;    /* 0: unknown; stages then use their parameter */
     double full_scale;     /* largest value of the camera; 0: that of the type */
-    int32_t discontinuity; /* 1: it does not follow the last frame; stages clear their history */
+    int32_t discontinuity; /* 1: does not follow the previous frame; stages clear their history */
     int32_t reserved;
     /* Since these members a struct has 48 bytes; without them, 40. */
     int32_t warming_up; /* 1: made while a stage filled its history (see specklescope_result) */
@@ -220,18 +221,18 @@ typedef struct specklescope_region {
  * handle is alive, also if a frame of a new size or an edit makes a chain prepare again. */
 typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
 
-/* Called on the thread of a call that is about to let an edit take effect, unless the edit prepares nothing
- * anew: `output` has the shape of the results, without pixels; `in_place` as of specklescope_chain_in_place.
+/* Called on the thread of a call before an edit takes effect, if the edit requires a new preparation.
+ * `output` has the shape of the results, without pixels; `in_place` as in specklescope_chain_in_place.
  * Returning 0 refuses the edit: the call fails with SPECKLESCOPE_USAGE_ERROR, and the chain keeps its stages
  * and their history. It must not call the library with the same handle. */
 typedef int (*specklescope_agrees)(void* user, const specklescope_image* output, int32_t in_place);
 
 typedef struct specklescope_settings {
     size_t struct_size;
-    /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
-     * chain: backend (auto, cpu, cuda), threads, channel, medians, gpus (one). Of a stream also: slots, from,
-     * frames, rate, loop, transfer, silence, gpus, memory (host, device: where results lie). NULL: all at
-     * their defaults. */
+    /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. For a
+     * chain: backend (auto, cpu, cuda), threads, channel, medians, gpus (one). For a stream also: slots,
+     * from, frames, rate, loop, transfer, silence, gpus, memory (host, device: location of results). NULL:
+     * all at their defaults. */
     const char* options;
     const char* regions;          /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: none */
@@ -243,8 +244,8 @@ typedef struct specklescope_settings {
     const char*
         regions_json; /* regions as in specklescope_chain_set_regions, instead of a file; NULL: none */
     const char*
-        view; /* of a stream: colours of .mkv, .mp4 and .png recordings, like --view; NULL: the defaults */
-    /* Since this member a struct has 72 bytes; without it, 64. Of a chain; NULL: every edit that fits takes
+        view; /* for a stream: colours of .mkv, .mp4 and .png recordings, like --view; NULL: the defaults */
+    /* Since this member a struct has 72 bytes; without it, 64. For a chain; NULL: every edit that fits takes
      * effect. */
     specklescope_agrees agrees;
 } specklescope_settings;
@@ -266,36 +267,36 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_free(specklescope_chain*
  * call fail, and the chain is as it was before. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_add(specklescope_chain* chain, const char* stage);
 SPECKLESCOPE_API specklescope_status specklescope_chain_replace(specklescope_chain* chain, const char* text);
-/* The stages of `from` with all their values, also those that a text leaves out: how often a button was
- * pressed. */
+/* Copies the stages of `from` with all values, also those that a text does not contain: the counts of
+ * actions. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_copy(specklescope_chain* chain,
                                                              specklescope_chain* from);
-/* `stage` counts from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
+/* `stage` is its index from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage,
                                                             const char* name, const char* value);
 /* All values, or none if one is refused: "radius=3,output=sfi", as after the colon of a stage's text. `stage`
- * is its name, if only one stage has it, or its place from 0: "speckle", "0". Lookup and edit are one step:
+ * is its name, if only one stage has it, or its index from 0: "speckle", "0". Lookup and edit are one step:
  * edits of other threads come before or after it. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set_values(specklescope_chain* chain,
                                                                    const char* stage, const char* values);
-/* Place from 0 of the only stage of that name; valid until the next edit. */
+/* Index from 0 of the only stage with that name; valid until the next edit. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_place(specklescope_chain* chain, const char* stage,
                                                               size_t* place);
-/* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the number of bytes with the 0. If the room
+/* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the number of bytes with the 0. If `size`
  * is too small, nothing is written; text NULL and size 0 ask only for `needed`. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage,
                                                             const char* name, char* text, size_t size,
                                                             size_t* needed);
-/* The same, `stage` as of specklescope_chain_set_values. */
+/* The same, `stage` as in specklescope_chain_set_values. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_get_value(specklescope_chain* chain,
                                                                   const char* stage, const char* name,
                                                                   char* text, size_t size, size_t* needed);
 SPECKLESCOPE_API specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text,
                                                              size_t size, size_t* needed);
 
-/* Other regions, measured on every result from the next frame on: text as a file of regions has it,
+/* Sets the regions that are measured on every result from the next frame on, in the format of a region file:
  * {"regions":[{"name": "box","shape":"rectangle","points":[[10,8],[29,27]]}]}; NULL or "": none. Any thread.
- * What is wrong in itself is refused and changes nothing; where a region lies on a picture, its `fit` tells.
+ * Invalid regions are refused and change nothing. `fit` of a measured region shows if it is inside the image.
  */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set_regions(specklescope_chain* chain,
                                                                     const char* json);
@@ -303,8 +304,8 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_set_regions(specklescope
 SPECKLESCOPE_API specklescope_status specklescope_chain_regions(specklescope_chain* chain, char* text,
                                                                 size_t size, size_t* needed);
 
-/* 1: every pixel of the result has the place of its pixel in the frame, and width and height do not change;
- * 0: a stage crops, flips, rotates or shrinks. Any thread. */
+/* 1: every pixel of the result has the position of its pixel in the frame, and width and height do not
+ * change; 0: a stage crops, flips, rotates or shrinks. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_in_place(specklescope_chain* chain,
                                                                  int32_t* in_place);
 
@@ -332,7 +333,7 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_result(specklescope_chai
 /* Region `index` of the last result; waits as above; its texts live until the next call with this chain. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
                                                                specklescope_region* region);
-/* The next frame does not follow the last one: stages clear their history. */
+/* Stages clear their history: the next frame does not follow the previous one. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
 
 /* --- memory for callers: on the chain's GPU, and on the host
@@ -368,7 +369,7 @@ SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_mem
 
 typedef struct specklescope_view specklescope_view;
 
-/* What a view can be told, as specklescope_parameter_describe tells it of stages. Any thread. */
+/* Parameters of a view, as specklescope_parameter_describe returns those of a stage. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_view_count(size_t* count);
 SPECKLESCOPE_API specklescope_status specklescope_view_describe(size_t index,
                                                                 specklescope_parameter_info* info);
@@ -377,16 +378,16 @@ SPECKLESCOPE_API specklescope_status specklescope_view_describe(size_t index,
 SPECKLESCOPE_API specklescope_status specklescope_view_create(const char* text, specklescope_view** view);
 /* Ends it. NULL is allowed. */
 SPECKLESCOPE_API specklescope_status specklescope_view_free(specklescope_view* view);
-/* Colours of `input`, as the window and recordings show them: `output` is of its size, u8 with 3 channels,
- * and shares no memory with it. Of an input with 3 channels each is scaled by itself. `low` and `high` (may
- * be NULL): what the first and the last colour stand for. */
+/* Colours of `input`, as in the window and in recordings. `output` has the same size, u8 with 3 channels, and
+ * shares no memory with it. With 3 channels, each input channel is scaled separately. `low` and `high` (may
+ * be NULL): values of the first and the last colour. */
 SPECKLESCOPE_API specklescope_status specklescope_view_colors(specklescope_view* view,
                                                               const specklescope_image* input,
                                                               const specklescope_image* output, double* low,
                                                               double* high);
-/* 16 bits for each pixel of an `input` with one channel: value = offset + scale * level. Integers go as they
- * are (scale 1, offset 0); of f32 the view's range becomes 0 to 65535, what lies outside gets its nearer end,
- * and NaN 0. `output` is of the input's size, u16 with one channel, and shares no memory with it. */
+/* 16 bits for each pixel of an `input` with one channel: value = offset + scale * level. Integers are copied
+ * (scale 1, offset 0). For f32 the view's range becomes 0 to 65535, values outside are clamped, and NaN
+ * becomes 0. `output` has the input's size, u16 with one channel, and shares no memory with it. */
 SPECKLESCOPE_API specklescope_status specklescope_view_levels(specklescope_view* view,
                                                               const specklescope_image* input,
                                                               const specklescope_image* output, double* scale,
@@ -400,15 +401,14 @@ typedef struct specklescope_frame specklescope_frame;
 typedef struct specklescope_source_info {
     size_t struct_size;
     /* Texts live until the next call with this stream. */
-    const char* name; /* of the file or the camera */
-    const char*
-        coding; /* how pictures that were decoded to light were coded, and who says so; "": not coded */
-    const char* lossy; /* a codec that has changed the pixels; "" if none is known */
-    double full_scale; /* 0: none (f32) */
-    double rate;       /* nominal frames/s; 0: unknown */
-    uint64_t frames;   /* 0: unknown or endless */
+    const char* name;   /* name of the file or the camera */
+    const char* coding; /* coding of images that were decoded to intensity, and its origin; "": not coded */
+    const char* lossy;  /* lossy codec of the pixels; "" if none is known */
+    double full_scale;  /* 0: none (f32) */
+    double rate;        /* nominal frames/s; 0: unknown */
+    uint64_t frames;    /* 0: unknown or endless */
     int32_t width, height, channels, type;
-    int32_t live; /* 1: it does not wait; 0: a file */
+    int32_t live; /* 1: does not wait for the reader; 0: a file */
     int32_t reserved;
 } specklescope_source_info;
 
@@ -428,7 +428,7 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_source(specklescope_str
 /* Waits for the next result, in order; SPECKLESCOPE_TIMEOUT after `seconds` (negative: forever). A file waits
  * for the reader. A live source drops the oldest of a few pending results if the reader is late; `sequence`
  * and the statistics (drops of a recorder) show it. SPECKLESCOPE_END: there are no more.
- * SPECKLESCOPE_RUN_ERROR, once, if a frame that was sought does not come; the next call continues. */
+ * SPECKLESCOPE_RUN_ERROR, once, if the target frame of a seek is missing; the next call continues. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_next(specklescope_stream* stream, double seconds,
                                                               specklescope_frame** frame);
 /* Any thread: stops the source, finishes every recording; a waiting specklescope_stream_next returns
@@ -454,7 +454,7 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_set_regions(specklescop
                                                                      const char* json);
 SPECKLESCOPE_API specklescope_status specklescope_stream_regions(specklescope_stream* stream, char* text,
                                                                  size_t size, size_t* needed);
-/* An option of the source that may be set while it runs: exposure, gain … */
+/* Sets an option of the source that may change while it runs: exposure, gain … */
 SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope_stream* stream,
                                                                     const char* name, const char* value);
 
@@ -471,16 +471,16 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_str
  * always stopped before the first specklescope_stream_next. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
 /* Continues a file at this frame, counted from 0, also after its end. Pending results are discarded. Stages
- * clear their history, or with `warm` 1 first get the preceding frames that they need. Of several seeks the
- * last one counts. Refused if the source has no such frame or cannot seek. If the frame turns out to be
- * missing (the number of frames was an estimate), nothing changes and the next specklescope_stream_next
+ * clear their history, or with `warm` 1 first get the preceding frames that they need. If there are several
+ * seeks, the last one counts. Refused if the source has no such frame or cannot seek. If the frame turns out
+ * to be missing (the number of frames was an estimate), nothing changes and the next specklescope_stream_next
  * reports it; likewise if the chain cannot run on it. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64_t frame,
                                                               int32_t warm);
 /* Any thread. Finishes open recordings and tables, and reports failures; the stream continues without them.
  */
 SPECKLESCOPE_API specklescope_status specklescope_stream_finish(specklescope_stream* stream);
-/* Any thread. Marks an event at the frame that was fetched last, in open recordings and tables; its number,
+/* Any thread. Marks an event at the last fetched frame, in open recordings and tables; its number,
  * from 1, goes into `number` (may be NULL). */
 SPECKLESCOPE_API specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
                                                               uint64_t* number);
@@ -539,7 +539,7 @@ typedef struct specklescope_recording {
     const char* source;  /* origin of the frames, for the file's description; NULL: "libspecklescope" */
     const char* view;    /* colours of .mkv, .mp4 and .png, like --view; NULL: the defaults */
     double rate;         /* nominal frames/s, 1e-9 to 1e5; 0: unknown */
-    double um_per_px;    /* µm a side of a pixel, 1e-9 to 1e6; 0: unknown */
+    double um_per_px;    /* side of a pixel in µm, 1e-9 to 1e6; 0: unknown */
     int32_t what;        /* SPECKLESCOPE_RESULTS … */
     int32_t live;        /* 1: frames are dropped and counted if the queue is full; 0: the call waits */
 } specklescope_recording;
@@ -548,7 +548,7 @@ typedef struct specklescope_recorder_info {
     size_t struct_size;
     /* Texts live until the next call with this recorder. */
     const char* path;  /* of the current or last file; "" before the first frame */
-    const char* error; /* why recording stopped; "" without an error */
+    const char* error; /* reason why recording stopped; "" without an error */
     uint64_t written;  /* frames, in all files */
     uint64_t dropped;  /* frames given and not written */
     uint64_t queued;
@@ -569,7 +569,7 @@ SPECKLESCOPE_API specklescope_status specklescope_recorder_create(const char* pa
 SPECKLESCOPE_API specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
                                                                 const specklescope_image* image,
                                                                 const specklescope_facts* facts);
-/* An event at the frame that is pushed next; its number, from 1, goes into `number` (may be NULL). */
+/* Marks an event at the next pushed frame; its number, from 1, goes into `number` (may be NULL). */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_mark(specklescope_recorder* recorder,
                                                                 const char* label, uint64_t* number);
 /* Any thread. */

@@ -39,7 +39,7 @@ StagePlace stage_named(std::string_view text) {
         return text;
     std::size_t place = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), place).ec != std::errc())
-        return text; // too large for a place: the sentence has it as it was given
+        return text; // too large for an index: keep the given text for the error
     return place;
 }
 
@@ -159,7 +159,7 @@ void ChainObject::fit(const Shape& input) {
         return move_to(input);
     try {
         if (shape_ != input) {
-            agree(next, check_runs(next, input)); // a refusal leaves the old plan and its histories alone
+            agree(next, check_runs(next, input)); // a refusal keeps the old plan and its histories
             set_anew(next, version, input);
         } else {
             executor_->set_agreement([&](const Shape& output) { agree(next, output); });
@@ -170,7 +170,7 @@ void ChainObject::fit(const Shape& input) {
     } catch (...) {
         executor_->set_agreement(nullptr);
         const std::scoped_lock lock(edits_);
-        if (version_ == version) { // no newer edit
+        if (version_ == version) { // there is no newer edit
             wanted_ = applied_;
             version_ = applied_version_;
         }
@@ -195,7 +195,7 @@ void ChainObject::fit_regions() {
         executor_->set_regions(next, applied_version_);
     } catch (...) {
         const std::scoped_lock lock(edits_);
-        if (wanted_regions_ == next) // no newer ones
+        if (wanted_regions_ == next) // there are no newer regions
             wanted_regions_ = applied_regions_;
         throw;
     }
@@ -225,7 +225,7 @@ void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape
     };
     try {
         set(next, version, input);
-    } catch (...) { // only this backend cannot run it, or the caller has cancelled
+    } catch (...) { // this backend cannot run it, or the caller has cancelled
         const Unasked putting_back;
         if (shape_)
             set(applied_, applied_version_, *shape_);

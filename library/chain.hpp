@@ -16,11 +16,11 @@
 
 namespace specklescope::library {
 
-/// A stage by its place from 0, or by its name if no other stage has that.
+/// A stage by its index from 0, or by its name if that is unique.
 using StagePlace = std::variant<std::size_t, std::string_view>;
 /// "0", "speckle".
 StagePlace stage_named(std::string_view text);
-/// The place from 0. Throws UsageError if the chain has no such stage, or several.
+/// Index from 0. Throws UsageError if the chain has no such stage, or several.
 std::size_t place_of(const Chain& chain, const StagePlace& stage);
 
 /// Names and values of parameters.
@@ -44,7 +44,8 @@ public:
         change(next);
         take(std::move(next));
     }
-    /// The stages of another chain. Before the first frame this is no edit, but another beginning.
+    /// Copies the stages of another chain. Before the first frame this replaces the initial chain and is not
+    /// an edit.
     void copy(Chain stages);
     Chain wanted() const {
         const std::scoped_lock lock(edits_);
@@ -65,7 +66,7 @@ public:
 
 private:
     void take(Chain next);
-    /// Throws UsageError if the caller does not agree to results of that shape.
+    /// Throws UsageError if the caller refuses results of that shape.
     void agree(const Chain& next, const Shape& output) const;
     void fit(const Shape& input);
     void fit_regions();
@@ -80,11 +81,11 @@ private:
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
     std::shared_ptr<SlotMemory> callers_memory_; ///< from the executor, which only one thread uses
-    bool gap_ = true;                            ///< the next frame does not follow the last one
+    bool gap_ = true;                            ///< the next frame does not follow the previous one
     std::uint64_t frames_ = 0;
-    std::optional<Shape> shape_; ///< input that the executor is prepared for
+    std::optional<Shape> shape_; ///< input for which the executor is prepared
     Result last_;                ///< without pixels
-    Frame made_;                 ///< its pixels, until they are copied to the caller
+    Frame made_;                 ///< pixels of last_ until they are copied to the caller
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;
@@ -93,8 +94,8 @@ private:
     bool begun_ = false; ///< the executor was prepared for a frame
 };
 
-/// Output of the chain on frames of that shape, from a temporary executor. Throws UsageError where it cannot
-/// run on them.
+/// Output shape of the chain on frames of that shape, from a temporary executor. Throws UsageError if the
+/// chain cannot run on them.
 Shape check_runs(const Chain& chain, const Shape& input);
 /// True if no stage moves pixels.
 bool in_place(const Chain& chain);

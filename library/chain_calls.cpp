@@ -1,4 +1,4 @@
-// The calls of chains.
+// C functions of chains.
 #include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
 #include "pipeline/chain.hpp"

@@ -86,7 +86,7 @@ specklescope_image to_c(ConstHostView view) {
     specklescope_image image = to_c(view.shape);
     image.pitch = view.pitch;
     image.data =
-        const_cast<std::byte*>(view.data); // C has one struct for both; the header says who may write
+        const_cast<std::byte*>(view.data); // C has one struct for both; the header states who may write
     return image;
 }
 
@@ -115,7 +115,7 @@ specklescope_result to_c(const Result& result) {
     made.regions = result.regions ? result.regions->statistics.size() : 0;
     made.warmup_frames = result.warmup.frames;
     made.warmup_wanted = result.warmup.wanted;
-    made.measure = to_string(result.quantity.measure).data(); // of a table of literals
+    made.measure = to_string(result.quantity.measure).data(); // null-terminated: from a table of literals
     made.warming_up = result.warming_up() ? 1 : 0;
     made.arrival_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(result.info.arrival.time_since_epoch()).count();

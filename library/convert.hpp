@@ -1,4 +1,4 @@
-// Conversions between the structs of C and the types of the pipeline.
+// Conversions between C structs and types of the pipeline.
 #pragma once
 
 #include "library/guard.hpp"
@@ -7,9 +7,9 @@
 
 namespace specklescope::library {
 
-/// Shape of an image; `which` ("The input") starts the sentences. Throws UsageError.
+/// Shape of an image. `which` ("The input") begins the error messages. Throws UsageError.
 Shape shape_of(const specklescope_image& image, const std::string& which);
-/// Pixels on the host or on a device, and the stream that orders their use there.
+/// Pixels on the host or on a device, and the stream that orders their use.
 struct Place {
     std::byte* data = nullptr;
     Shape shape;
@@ -29,7 +29,7 @@ HostView view_of(const specklescope_image& image, const std::string& which);
 bool overlap(ConstHostView one, ConstHostView other);
 
 specklescope_image to_c(const Shape& shape);
-/// For reading only.
+/// Read-only.
 specklescope_image to_c(ConstHostView view);
 specklescope_image to_c(ConstDeviceView view);
 /// Points into `result`.

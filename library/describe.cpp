@@ -12,7 +12,7 @@ namespace specklescope::library {
 
 namespace {
 
-/// What the structs point to; made once, and never ends.
+/// Texts referenced by the structs; created once, never destroyed.
 struct ParameterTexts {
     std::string default_value, allowed;
     std::vector<const char*> choices;
@@ -125,7 +125,7 @@ specklescope_status specklescope_stage_describe(size_t index, specklescope_stage
         check_index(index, stage_types().size(), "stage");
         const StageType& type = stage_types()[index];
         specklescope_stage_info found{};
-        found.name = type.name.data(); // of literals: they end with a 0
+        found.name = type.name.data(); // literals are null-terminated
         found.doc = type.doc.data();
         found.parameters = type.table->decls().size();
         found.stateful = type.stateful ? 1 : 0;
@@ -155,7 +155,7 @@ specklescope_status specklescope_source_describe(size_t index, specklescope_sour
         check_index(index, source_types().size(), "kind of source");
         const SourceType& type = source_types()[index];
         specklescope_source_kind found{};
-        found.name = type.kind.data(); // of literals, as those of stages
+        found.name = type.kind.data(); // literals, as the names of stages
         found.syntax = type.syntax.data();
         found.doc = type.doc.data();
         found.options = type.table->decls().size();

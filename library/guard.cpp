@@ -46,7 +46,7 @@ specklescope_status status_of_exception() noexcept {
             remember(one_line(sentence_of(error)).c_str());
             return SPECKLESCOPE_RUN_ERROR;
         }
-    } catch (...) { // what is no std::exception, or no memory for the sentence
+    } catch (...) { // not a std::exception, or no memory for the message
         remember("The memory is used up; free results that are no longer needed, or use smaller images.");
         return SPECKLESCOPE_RUN_ERROR;
     }

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-/// Static objects of this library are never destroyed: a thread may outlive end_all(). They register their
-/// destructors by this function, which hides libc's within the library.
+/// Destructors of static objects in this library register here, which hides libc's function within the
+/// library. They never run, because a thread may outlive end_all().
 extern "C" __attribute__((visibility("hidden"))) int
 __cxa_atexit(void (*)(void*), void*, void*) noexcept { // NOLINT(bugprone-reserved-identifier): the ABI's name
     return 0;
@@ -32,17 +32,17 @@ struct Table {
     std::uintptr_t last = 0;
 };
 
-/// Never destroyed: the objects that a program leaves open when it exits are ended by end_all().
+/// Never destroyed: end_all() ends the objects that a program leaves open when it exits.
 Table& table() {
     static auto* const only = new Table; // NOLINT(cppcoreguidelines-owning-memory)
     return *only;
 }
 
-/// The process that made the first handle; 0: none has. Other processes cannot use the library: its threads
-/// are missing there, and locks may stay locked.
+/// Process that created the first handle; 0: none. Other processes cannot use the library: they lack its
+/// threads, and locks may stay locked.
 std::atomic<pid_t> user{0};
 
-/// Multiples of 16, as addresses would be: a handle that was reckoned with is none.
+/// Multiples of 16, like addresses; a handle changed by arithmetic is invalid.
 constexpr std::uintptr_t kStep = 16;
 
 [[noreturn]] void refuse(const void* handle, const Kind& kind) {
@@ -55,7 +55,7 @@ constexpr std::uintptr_t kStep = 16;
 
 using Rows = decltype(Table::rows);
 
-/// Requires the table's mutex. Throws if there is no such handle of that kind.
+/// Requires the table's mutex. Throws if there is no such handle of this kind.
 Rows::iterator row_of(Table& all, const void* handle, const Kind& kind) {
     const auto row = all.rows.find(reinterpret_cast<std::uintptr_t>(handle));
     if (row == all.rows.end() || row->second.kind != kind.name)
@@ -123,8 +123,8 @@ void end_all() noexcept {
 void end_at_exit() {
     static std::once_flag once;
     std::call_once(once, [] {
-        // Not std::atexit(), which calls the function above. Destructors of libraries that were loaded
-        // earlier follow the handler.
+        // std::atexit() would call the function above. Destructors of libraries that were loaded earlier run
+        // after the handler.
         if (::on_exit([](int, void*) { end_all(); }, nullptr) != 0)
             throw std::bad_alloc();
     });

@@ -1,4 +1,4 @@
-// Handles are keys of a table, not addresses: an ended handle is recognised whatever happened to its memory.
+// Handles are keys of a table, not addresses: an ended handle is recognised regardless of its memory.
 #pragma once
 
 #include "library/guard.hpp"
@@ -22,7 +22,7 @@ public:
     std::atomic<bool> in_use{false}; ///< a thread is in a call that allows only one
 };
 
-/// Kind of an object, for sentences.
+/// Kind of an object, for error messages.
 struct Kind {
     const char* name;  ///< "chain"
     const char* maker; ///< "specklescope_chain_create"
@@ -40,7 +40,7 @@ std::shared_ptr<Object> take_out(const void* handle, const Kind& kind);
 
 /// Calls end() of every object, but not in a forked process.
 void end_all() noexcept;
-/// Registers end_all() for the exit of the process. Call it when the libraries in use are loaded.
+/// Registers end_all() for the exit of the process. Call it after the libraries in use are loaded.
 void end_at_exit();
 
 /// T derives from Object and has `static constexpr Kind kKind`.

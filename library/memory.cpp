@@ -8,7 +8,7 @@ using namespace specklescope::library;
 
 namespace {
 
-/// Independent of its chain: holds what it needs of the executor.
+/// Independent of its chain: holds the parts of the executor that it needs.
 class MemoryObject final : public Object {
 public:
     static constexpr Kind kKind{"memory", "specklescope_memory_create"};

@@ -1,4 +1,4 @@
-// Frames of callers' own, through the recorders of the program.
+// Records frames of the caller with the program's recorders.
 #include "recording/recorder.hpp"
 
 #include "analysis/events.hpp"
@@ -35,7 +35,7 @@ Quantity quantity_of(const specklescope_recording& told) {
     return made;
 }
 
-/// 0 as well.
+/// Also accepts 0.
 double checked(double value, double least, double most, const char* what) {
     if (value != 0 && !(value >= least && value <= most))
         throw UsageError(fmt::format(
@@ -44,7 +44,7 @@ double checked(double value, double least, double most, const char* what) {
     return value;
 }
 
-constexpr double kMinUmPerPx = 1e-9; ///< less than a nucleus
+constexpr double kMinUmPerPx = 1e-9; ///< smaller than an atomic nucleus
 
 class RecorderObject final : public Object {
 public:
@@ -59,7 +59,8 @@ public:
         options.path = path;
         options.what = what_;
         options.mapping = mapping_from_text(told.view);
-        // Nominal alone: with options.rate a film would have its frames that far apart, whatever their times.
+        // Set only the nominal rate: options.rate would fix the frame period of a video regardless of the
+        // frame times.
         stream_.source.rate = checked(told.rate, kMinRate, kMaxRate, "rate");
         sink_ = make_recorder(options);
         check_writable(options.path);
@@ -69,7 +70,7 @@ public:
         stream_.um_per_source_px = stream_.source.um_per_px =
             checked(told.um_per_px, kMinUmPerPx, kMaxUmPerPx, "um_per_px");
         stream_.backend = "none";
-        Chain chain; // of no stage: it counts, and names the quantity
+        Chain chain; // without stages: counts pixels and names the quantity
         chain.set_input(stream_.source.quantity);
         executor_->set_chain(std::make_shared<const Chain>(std::move(chain)), 0);
     }
@@ -105,7 +106,7 @@ public:
         copy_pixels(pixels, frame.host());
         frame.info() = info;
         const ThreadLimit alone(
-            1); // this thread's: an executor's own limit would hold for all of the process
+            1); // limits this thread only: an executor's own limit would apply to the whole process
         executor_->submit(frame, true);
         Result result = executor_->collect(true).value();
         result.image = frame;
@@ -131,7 +132,7 @@ public:
             throw RunError(status.error);
     }
 
-    /// Texts live until the next call.
+    /// Texts are valid until the next call.
     specklescope_recorder_info info() {
         const std::scoped_lock lock(told_);
         status_ = sink_->status();
@@ -148,16 +149,16 @@ public:
     }
 
 private:
-    /// Now; behind the first frame by the rate, if there is one: nobody waits for frames that are not live.
+    /// Current time. With a rate and without live frames: one period after the previous frame.
     std::int64_t time_of_untimed(const FrameInfo& info) const {
         if (frames_ == 0 || live_ || stream_.source.rate == 0)
             return std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch())
                 .count();
         const double behind = static_cast<double>(frames_) * 1e9 / stream_.source.rate;
-        constexpr std::int64_t kMost = kTooLate / 2; // a sum of two is a time yet
+        constexpr std::int64_t kMost = kTooLate / 2; // the sum of two such times is still valid
         return std::min(first_ns_, kMost) + std::llround(std::min(behind, static_cast<double>(kMost)));
     }
-    /// Before the first frame of a shape. Two of its slots are with the recorder at most.
+    /// Call before the first frame of a shape. The recorder holds at most two of the slots.
     void begin(const Shape& shape, const FrameInfo& info) {
         constexpr int kSlots = 4;
         if (!room_ || room_->shape() != shape)
@@ -173,7 +174,7 @@ private:
             throw;
         }
     }
-    /// Events that were marked since the last frame belong to this one.
+    /// Events marked since the last frame belong to this frame.
     void tell(const FrameInfo& info) {
         const std::vector<TimedEvent>& events = events_.events();
         for (; told_events_ < events.size(); ++told_events_) {
@@ -197,7 +198,7 @@ private:
     bool open_ = false;
     std::atomic<bool> closed_{false};
     std::mutex told_;
-    SinkStatus status_; ///< under told_
+    SinkStatus status_; ///< guarded by told_
 };
 
 } // namespace

@@ -11,8 +11,7 @@ namespace specklescope::library {
 
 namespace {
 
-/// The rest of the table is the program's own: its log, its plans of Fourier transforms, which are the
-/// process's.
+/// Options that apply to callers. The others belong to the program or the process: log, FFTW plans.
 std::vector<std::string> options_for(For what) {
     static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians", "gpus"};
     static const std::vector<std::string> stream = {"backend", "threads",  "channel", "medians",
@@ -94,7 +93,7 @@ Mapping mapping_from_text(const char* text) {
             said = said || key == "automatic";
             fixed = fixed || key == "low" || key == "high";
         });
-    if (fixed && !said) // who gives an end of the range means a fixed one
+    if (fixed && !said) // giving an end of the range fixes the range
         settings.view.set("automatic", false);
     check(settings);
     return settings.view.as<ViewSettings>().mapping;

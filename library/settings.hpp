@@ -1,4 +1,4 @@
-// Settings of callers: options with the names, ranges and sentences of the command line.
+// Settings of callers: options with the names, ranges and messages of the command line.
 #pragma once
 
 #include "base/long_work.hpp"

@@ -35,7 +35,7 @@ void tell_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
 /// would begin a file of another quantity or size.
 class BehindEdits final : public Sink {
 public:
-    /// The pipeline outlives it.
+    /// The pipeline must outlive this object.
     BehindEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline)
         : sink_(std::move(sink)), pipeline_(pipeline), edit_(pipeline.version()) {}
 
@@ -56,7 +56,7 @@ private:
     const std::shared_ptr<Sink> sink_;
     const Pipeline& pipeline_;
     const std::uint64_t edit_;
-    bool begun_ = false; ///< of the processing thread
+    bool begun_ = false; ///< used by the processing thread
 };
 
 Frame copied(const Frame& frame) {
@@ -126,7 +126,7 @@ void Waiting::pass_over(std::uint64_t seek) {
     {
         const std::scoped_lock lock(mutex_);
         from_ = seek;
-        while (!results_.empty() && results_.front().seek < seek) // they are in order
+        while (!results_.empty() && results_.front().seek < seek) // results are in order
             results_.pop_front();
     }
     changed_.notify_all();
@@ -152,7 +152,7 @@ void Waiting::end() noexcept {
 FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
     if (on_device()) {
         result_.memory->give();
-        result_.image.reset(); // downloaded for a recorder
+        result_.image.reset(); // downloaded only for a recorder
     } else {
         result_.device_image.reset();
     }
@@ -193,7 +193,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_ = make_pipeline(settings_, callers);
     pipeline_->viewer_wants_host(false);
     pipeline_->add_sink(waiting_);
-    pipeline_->pause(true); // recorders may be added before the first frame of a file
+    pipeline_->pause(true); // recorders may be added before a file's first frame
     pipeline_->start();
     waiting_->hold(pipeline_->stats().slots);
 }
@@ -216,7 +216,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
     const auto end =
         SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
                                  std::chrono::duration<double>(std::clamp(seconds, -1.0, kLongest)));
-    constexpr milliseconds kLook(20); // whether the run has ended
+    constexpr milliseconds kLook(20); // interval for checking the end of the run
     while (!stopped_) {
         // Check before reading results: after end of stream a seek restarts the pipeline asynchronously.
         const bool finished = !pipeline_->sought() && pipeline_->finished();
@@ -291,7 +291,7 @@ void StreamObject::ended() {
     throw StatusError(SPECKLESCOPE_END, "The source has given all its frames; open it again to begin anew.");
 }
 
-/// Only the caller can free memory, and would wait forever.
+/// Only the caller can free memory; the stream would wait forever.
 void StreamObject::tell_no_room() {
     const std::uint64_t failed = pipeline_->stats().drops.failed;
     if (std::exchange(failed_seen_, failed) == failed)
@@ -317,7 +317,7 @@ void StreamObject::record(const std::string& path, int what) {
     options.mapping = settings_.view.as<ViewSettings>().mapping;
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
-    const bool raw = what != SPECKLESCOPE_RESULTS; // a mask is of the raw frames
+    const bool raw = what != SPECKLESCOPE_RESULTS; // a mask belongs to the raw frames
     add(raw ? recorder : std::make_shared<BehindEdits>(recorder, *pipeline_), path);
 }
 
@@ -429,7 +429,7 @@ std::vector<Region> StreamObject::regions() const {
 
 void StreamObject::replace(Chain chain) {
     chain.set_input(pipeline_->status().source.quantity);
-    check_fit(chain); // without a lock: it calls the caller's goes_on
+    check_fit(chain); // without a lock: calls the caller's goes_on
     pipeline_->set_chain(std::move(chain));
 }
 
@@ -439,7 +439,7 @@ void StreamObject::check_fit(Chain chain) const {
     (void)settled(chain);
     const Shape frames = pipeline_->status().source.shape;
     if (frames.width < 1 || frames.height < 1)
-        return; // not known yet
+        return; // the shape is not known yet
     const Asking asking(watcher_);
     check_runs(chain, frames);
 }

@@ -13,14 +13,14 @@
 
 namespace specklescope::library {
 
-/// Number of frames in callers' hands that hold slots of the stream, also after its end.
+/// Number of the caller's frames that hold slots of the stream, also after its end.
 using SlotsOut = std::shared_ptr<std::atomic<int>>;
 
 class FrameObject final : public Object {
 public:
     static constexpr Kind kKind{"frame", "specklescope_stream_next"};
     /// Keeps the slots if few are held, and copies otherwise, so that the stream always has free slots. A
-    /// result on a device has its own memory there.
+    /// result on a device has its own device memory.
     FrameObject(Result result, SlotsOut out);
     ~FrameObject() override;
     const Result& result() const { return result_; }
@@ -33,7 +33,7 @@ private:
     SlotsOut out_; ///< null: a copy
 };
 
-/// Results that were computed and not fetched yet.
+/// Queue of computed results that were not fetched yet.
 class Waiting final : public Sink {
 public:
     explicit Waiting(bool wants_host) : wants_host_(wants_host) {}
@@ -45,10 +45,10 @@ public:
 
     /// Sets the capacity: half of a ring of `slots`.
     void hold(int slots);
-    /// True if there is a result, now or within that time.
+    /// True if there is a result, now or within the timeout.
     bool wait(std::chrono::milliseconds timeout);
     std::optional<Result> take(std::chrono::milliseconds timeout);
-    /// Discards results from before this seek, pending and later ones.
+    /// Discards pending and later results from before this seek.
     void pass_over(std::uint64_t seek);
     /// While at least one call has opened it, results of a file have no limit: other sinks must not be
     /// blocked.
@@ -95,7 +95,7 @@ public:
     Chain wanted() const { return *pipeline_->chain(); }
     void set_source(const char* name, const char* value);
     void pause(bool on);
-    /// Marks the frame that was fetched last. Throws UsageError if there is none.
+    /// Marks the last fetched frame. Throws UsageError if there is none.
     std::uint64_t mark(const char* label);
     void set_regions(std::vector<Region> regions);
     std::vector<Region> regions() const;
@@ -104,9 +104,9 @@ public:
     void write_messages(char* text, std::size_t size, std::size_t* needed);
 
 private:
-    /// Throws UsageError if it cannot run on the source's frames.
+    /// Throws UsageError if the chain cannot run on the source's frames.
     void check_fit(Chain chain) const;
-    /// Next result from after the last seek. Throws RunError, once, if the frame sought does not come.
+    /// Next result after the last seek. Throws RunError, once, if the sought frame does not arrive.
     std::optional<Result> take(std::chrono::milliseconds patience);
     void tell_failed_jump();
     [[noreturn]] void ended();
@@ -124,19 +124,19 @@ private:
     SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
     SourceInfo source_;
     std::mutex standing_;
-    bool begun_ = false, paused_ = false; ///< under standing_
+    bool begun_ = false, paused_ = false; ///< guarded by standing_
     bool failure_told_ = false;
-    std::uint64_t failed_seen_ = 0; ///< frames
+    std::uint64_t failed_seen_ = 0; ///< number of failed frames that were reported
     std::atomic<bool> stopped_{false};
-    std::uint64_t jump_ = 0; ///< the seek whose first result was not fetched yet; 0: none
+    std::uint64_t jump_ = 0; ///< seek whose first result was not fetched yet; 0: none
 
     std::mutex said_;
     std::deque<std::string> messages_;
-    std::uint64_t unread_ = 0; ///< messages that had no room
+    std::uint64_t unread_ = 0; ///< messages discarded for lack of space
     std::string last_error_;
     std::mutex recorders_mutex_;
     std::vector<std::shared_ptr<Sink>> recorders_;
-    EventLog events_; ///< under recorders_mutex_, as the frame that was given last
+    EventLog events_; ///< guarded by recorders_mutex_, as the last given frame
     std::optional<TraceMoment> given_;
 };
 

@@ -1,4 +1,4 @@
-// The calls of streams and their frames.
+// C functions of streams and their frames.
 #include "analysis/regions_file.hpp"
 #include "library/stream.hpp"
 #include "pipeline/chain.hpp"

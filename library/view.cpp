@@ -1,4 +1,4 @@
-// Results as a display or a coder of video takes them, by the rules of --view.
+// Results for displays and video encoders, by the rules of --view.
 #include "base/text.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
@@ -23,7 +23,7 @@ public:
         return mapping_.automatic ? percentile_range(image, mapping_.low_percentile, mapping_.high_percentile)
                                   : ValueRange{mapping_.low, mapping_.high};
     }
-    /// What the first and the last colour stand for.
+    /// Values of the first and the last colour.
     ValueRange colors(ConstHostView image, HostView rgb) const {
         const ValueRange shown = exposed(range(image), mapping_.exposure_stops);
         map_colors(image, mapping_.colormap, shown,

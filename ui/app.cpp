@@ -29,11 +29,11 @@ namespace {
 using namespace std::chrono_literals;
 using theme::dp;
 
-constexpr double kIdle = 0.25;   ///< s between drawings when nothing happens: the statistics move on
-constexpr int kSettleFrames = 3; ///< Dear ImGui answers to an input over the next two frames
+constexpr double kIdle = 0.25;   ///< s between drawings without events, to update the statistics
+constexpr int kSettleFrames = 3; ///< Dear ImGui responds to an input during the next two frames
 constexpr auto kStatsEvery = 200ms;
-constexpr auto kLast = 700ms; ///< after the last result: range, histogram and statistics are of it
-constexpr double kTall = 1.2; ///< times as high as wide: controls go below the picture
+constexpr auto kLast = 700ms; ///< time after the last result to draw its range, histogram and statistics
+constexpr double kTall = 1.2; ///< height per width from which the controls are below the picture
 
 } // namespace
 
@@ -69,10 +69,9 @@ void App::run(bool ends_by_itself) {
            (!over || redraw > 0 || SteadyClock::now() - over_since < kLast)) {
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
-        // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by
-        // sleeping.
+        // Sleep to keep the pace if presenting does not wait for the monitor (no vsync, a virtual display).
         if (session_.view().vsync) {
-            const std::chrono::duration<double> period(1 / window_.refresh_rate()); // of where it is now
+            const std::chrono::duration<double> period(1 / window_.refresh_rate()); // of the current monitor
             const auto due = drawn + std::chrono::duration_cast<SteadyClock::duration>(period * 0.9);
             if (SteadyClock::now() < due)
                 std::this_thread::sleep_until(due);
@@ -81,7 +80,8 @@ void App::run(bool ends_by_itself) {
         const bool news = session_.poll();
         if (!std::exchange(
                 over, ends_by_itself &&
-                          session_.over(requests_.has_value()))) // nothing comes behind what is taken then
+                          session_.over(requests_.has_value()))) // no result arrives after this point;
+                                                                 // take_result() below takes the last one
             over_since = SteadyClock::now();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
@@ -131,11 +131,12 @@ bool App::take_result() {
     return true;
 }
 
-/// A fixed range stays on what it was set for: on another source or quantity its numbers mean nothing.
+/// Returns a fixed range to automatic when the source or quantity changes, since its numbers no longer
+/// apply.
 void App::free_range(const Quantity& quantity) {
     if (std::string& awaited = session_.range_for; !awaited.empty()) {
         if (quantity.name != awaited && session_.chain().quantity().name == awaited)
-            return; // of the chain before
+            return; // result of the previous chain
         if (quantity.name == awaited)
             range_subject_ = {};
         awaited.clear();
@@ -174,7 +175,7 @@ App::Layout App::arrange() const {
         l.shows_traces ? std::min<double>(dp(static_cast<float>(view.traces_size)), whole * 0.6) : 0;
     l.traces = {0, tools + whole - traces, std::max(1.0, size.x - beside), traces};
     const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
-    const double strip = l.shows_panel ? region_bar_width() : 0; // beside the picture, not on it
+    const double strip = l.shows_panel ? region_bar_width() : 0; // next to the picture, not on it
     const double film = transport_height(session_, size.x - beside);
     l.film = {0, tools + whole - traces - film, std::max(1.0, size.x - beside), film};
     l.region_tools = {0, tools, strip, std::max(1.0, whole - traces - film)};
@@ -184,7 +185,7 @@ App::Layout App::arrange() const {
     return l;
 }
 
-/// Unless somebody has said otherwise, where there is something to trace.
+/// Shown unless the user has chosen, if there is something to trace.
 bool App::shows_traces() const {
     using Traces = ViewSettings::Traces;
     const Traces wanted = session_.view().traces;
@@ -335,14 +336,14 @@ int run_viewer(Settings settings) {
             "; 'specklescope run' works without one, and --offscreen draws one without a display.");
     if (!settings.source_remembered)
         ask_for_secrets(settings.source);
-    settings = each_in_turn(settings).front(); // names of files
+    settings = each_in_turn(settings).front(); // names of the files
     prepare_streams(settings);
     check_output_files(settings);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     WindowFiles files(settings);
     Session session(std::move(settings));
     std::optional<Window> window;
-    if (offscreen) // before a file is begun
+    if (offscreen) // before a file is created
         window.emplace(session.view(), true);
     {
         Progress progress(0, session.settings().program.as<ProgramSettings>().log ==
@@ -373,7 +374,7 @@ int run_viewer(Settings settings) {
             app.draw();
         }
         well = app.write_last() && !(ends && session.failed());
-        session.recordings.end_all(); // whatever the window itself has to wait for
+        session.recordings.end_all(); // recordings that the window must wait for
         window->size(session.view().width, session.view().height);
     }
     window.reset();

@@ -1,4 +1,4 @@
-// The window's life: events, layout, drawing, pacing.
+// Main loop of the window: events, layout, drawing, pacing.
 #pragma once
 
 #include "config/start.hpp"
@@ -17,28 +17,28 @@ namespace specklescope {
 class App final : private RequestFront {
 public:
     App(Session& session, Window& window);
-    /// Until the window is closed or, if it `ends_by_itself`, the session is over.
+    /// Runs until the window is closed or, with `ends_by_itself`, until the session has ended.
     void run(bool ends_by_itself);
-    void draw() { frame(); } ///< once more
-    /// The snapshot that the settings ask for at the end, of the newest result. False if it could not be
-    /// written.
+    void draw() { frame(); } ///< draws one more frame
+    /// Writes the snapshot of the newest result that the settings request at the end. False if it could not
+    /// be written.
     bool write_last() const;
 
 private:
     std::optional<Result> newest(bool pixels) override;
     void act(Action action, const std::string& folder) override;
     void quit() override { window_.request_close(); }
-    static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
+    static constexpr double kZoomStep = 1.2; ///< per key press or notch of the wheel
 
     struct Layout {
         Rect tools, status, panel, film, region_tools, canvas, bar, traces, processed, raw;
-        Rect change;                     ///< where the change against the baseline is seen; empty: nowhere
-        Rect processed_frame, raw_frame; ///< what the camera places them in: more than is seen of a split one
-        /// Lies over another picture: a divider between them, or one through the other.
+        Rect change;                     ///< shows the change against the baseline; empty: not shown
+        Rect processed_frame, raw_frame; ///< placed by the camera, also beyond a divider
+        /// The result lies over the raw picture: with a divider between them, or blended.
         bool split = false, blended = false;
         bool only_change() const { return change.x == processed.x && change.width == processed.width; }
         bool shows_processed = true, shows_raw = false, shows_panel = true,
-             panel_below = false, ///< the controls, in a tall window
+             panel_below = false, ///< controls below the picture, in a tall window
             shows_traces = false;
     };
     bool take_result();
@@ -46,20 +46,20 @@ private:
     void handle_input();
     void press(const KeyChord& chord);
     void open_dropped(const std::string& path);
-    bool asks_for_field() const; ///< a dialog with one opens in this frame
-    struct Actions;              ///< what each action runs, and when it is possible: ui/app_actions.cpp
-    std::string why_not(Action action) const; ///< empty: it is possible
+    bool asks_for_field() const;              ///< true if a dialog with a text field opens in this frame
+    struct Actions;                           ///< function and condition of each action: ui/app_actions.cpp
+    std::string why_not(Action action) const; ///< empty: the action is possible
     void run(Action action);
-    /// One about files, which are in this folder and not where the window has them.
+    /// Runs an action that writes files, with `folder` as the current folder instead of the window's own.
     void run_in(const std::string& folder, Action action);
-    void keep_pictures(); ///< those that were asked for
+    void keep_pictures(); ///< writes the requested pictures
     std::vector<PaletteEntry> palette_entries();
     void add_event_entries(std::vector<PaletteEntry>& entries);
     void zoom_by(double factor);
     void expose_by(double stops);
     void widen_first_window(int step);
     void scale_interface(double factor);
-    std::optional<std::size_t> first_window() const; ///< of the chain: the stage with a radius
+    std::optional<std::size_t> first_window() const; ///< first stage of the chain with a radius
     std::string why_not_layers(bool across) const;
     void move_layers(double across, double up);
     Layout arrange() const;
@@ -67,11 +67,11 @@ private:
     void divider(const Layout& layout);
     Camera::Placement placement(const Layout& layout, bool raw) const;
     bool on_raw(const Layout& layout, double x, double y) const;
-    void tell_look();              ///< to movies of the screen
+    void tell_look();              ///< passes the appearance to screen movies
     Mapping shown_mapping() const; ///< with the colour map for the quantity that is shown
-    bool marks_saturated() const;
-    bool shows_change() const; ///< it is wanted, and there is a baseline of such a picture
-    /// Why the result is drawn grey: it is not what it is taken for. Empty: it is in colour.
+    bool marks_saturated() const;  ///< raw pixels at full scale are drawn in red
+    bool shows_change() const;     ///< true if the change is selected and a matching baseline exists
+    /// Reason why the result is drawn grey; empty: drawn in colour.
     std::string why_grey() const;
     void draw_raw(double ratio);
     void draw_result(double ratio);
@@ -80,18 +80,18 @@ private:
     void canvas_mouse(const Layout& layout);
     void panel_edge(const Layout& layout);
     RegionViews region_views(const Layout& layout) const;
-    double um_per_px(bool raw) const; ///< of the result that is shown; 0: unknown
-    double zoom() const;              ///< pixels of the screen for one of the picture
+    double um_per_px(bool raw) const; ///< of the displayed result; 0: unknown
+    double zoom() const;              ///< screen pixels per image pixel
     void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);
     void raw_label(const Layout& layout);
     void canvas_bar(const Rect& bar, const Quantity& quantity);
-    std::vector<Rect> canvas_scale(const Layout& layout); ///< where they lie
+    std::vector<Rect> canvas_scale(const Layout& layout); ///< returns the areas of the scale bars
     bool shows_traces() const;
     void toggle_traces();
     Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
-    ToneCurve shown_curve() const; ///< of the processed picture; there is one
+    ToneCurve shown_curve() const; ///< of the processed picture; requires a result
     void draw_pictures();
     void report() const;
 
@@ -108,10 +108,10 @@ private:
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;
-    RangeSubject range_subject_; ///< of a range that the user has fixed
+    RangeSubject range_subject_; ///< subject of a range that the user has fixed
     bool fading_ = false;
-    std::string grey_;                      ///< why_grey(), of this drawing
-    std::optional<RequestServer> requests_; ///< of --control
+    std::string grey_;                      ///< why_grey() of this frame
+    std::optional<RequestServer> requests_; ///< server for --control
 };
 
 } // namespace specklescope

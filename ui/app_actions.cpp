@@ -1,4 +1,4 @@
-// What each action runs, and when it is possible: a row for each, in the order of their declaration.
+// Function and condition of each action: one row per action, in the order of their declaration.
 #include "ui/app.hpp"
 
 #include "ui/actions/palette.hpp"
@@ -14,8 +14,8 @@ namespace specklescope {
 namespace {
 
 constexpr double kStopStep = 0.5;
-constexpr double kLayerStep = 0.05; ///< of a divider, an opacity, a threshold
-constexpr int kJump = 10;           ///< frames
+constexpr double kLayerStep = 0.05; ///< step of a divider, an opacity or a threshold
+constexpr int kJump = 10;           ///< in frames
 constexpr double kScaleStep = 1.1;
 
 } // namespace
@@ -228,12 +228,12 @@ void App::run_in(const std::string& folder, Action action) {
         ~Lent() { folder = own; }
     } lent{session_.recordings.folder, std::exchange(session_.recordings.folder, folder)};
     run(action);
-    keep_pictures(); // now, while it is this folder
+    keep_pictures(); // now, while this folder is current
     if (!asked && state_.regions.ask != RegionTools::Ask::nothing)
         state_.regions.folder = folder;
 }
 
-/// 0: a pixel of the picture is one of the screen.
+/// 0: one screen pixel per image pixel.
 void App::zoom_by(double factor) {
     const Rect& area = layout_.shows_processed ? layout_.processed_frame : layout_.raw_frame;
     const Shape placed = placed_shape(!layout_.shows_processed);
@@ -243,7 +243,7 @@ void App::zoom_by(double factor) {
         state_.camera.zoom(area, placed, area.x + area.width / 2, area.y + area.height / 2, factor);
 }
 
-/// Whether there is a divider, or a blend with its threshold, to move across, or an opacity to move up.
+/// Reason why there is no divider or threshold to move (`across`), or no opacity; empty: there is one.
 std::string App::why_not_layers(bool across) const {
     using Shown = ViewSettings::Layout;
     const Shown shown = session_.settings().view.as<ViewSettings>().layout;
@@ -252,7 +252,7 @@ std::string App::why_not_layers(bool across) const {
     return across ? "Neither a divider nor a blend is shown." : "No blend is shown.";
 }
 
-/// The divider of a split view, or the threshold (across) and opacity (up) of a blended one.
+/// Moves the divider of a split view, or the threshold (across) and opacity (up) of a blend.
 void App::move_layers(double across, double up) {
     ViewSettings& view = session_.view();
     const auto move = [](double& value, double by) { value = std::clamp(value + by, 0.0, 1.0); };
@@ -299,7 +299,7 @@ void App::scale_interface(double factor) {
     wanted = std::clamp(std::round(now * factor * 100) / 100, Window::kLeastScale, decl.max);
 }
 
-/// What a click on the label of an event does, for the newest of them.
+/// Adds the actions of a click on an event's label, for the newest events.
 void App::add_event_entries(std::vector<PaletteEntry>& entries) {
     constexpr std::size_t kMost = 20;
     const std::vector<TimedEvent>& all = session_.events().events();

@@ -1,4 +1,4 @@
-// What lies on and around the picture, and what the mouse does there.
+// Items on and around the picture, and their mouse actions.
 #include "ui/app.hpp"
 
 #include "config/numbers.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using theme::dp;
 
-/// Where the image point under (x, y) lies; processed images may be smaller by a border on each side.
+/// Position of the image point under (x, y); processed images may lack a border on each side.
 struct ImagePoint {
     int x = 0, y = 0;
     bool inside = false;
@@ -28,8 +28,7 @@ struct ImagePoint {
 
 ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
     const double px = std::floor((x - at.x) / at.scale), py = std::floor((y - at.y) / at.scale);
-    if (!(px >= 0 && py >= 0 && px < shape.width &&
-          py < shape.height)) // where there is no mouse, far outside
+    if (!(px >= 0 && py >= 0 && px < shape.width && py < shape.height)) // far outside if there is no mouse
         return {};
     return {static_cast<int>(px), static_cast<int>(py), true};
 }
@@ -84,7 +83,7 @@ void App::canvas_window(const Layout& layout) {
     if (const Rect failed = draw_failed_recordings(layout.canvas, session_, taken); failed.height > 0)
         taken.push_back(failed);
     const float banner = draw_banner(layout.canvas, session_, taken);
-    const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
+    const bool narrow = layout.canvas.width < dp(860); // marks and messages would overlap
     const float marks = narrow ? static_cast<float>(session_.recordings.running().size()) * dp(38) : 0;
     fading_ = draw_toasts(layout.canvas, session_.notices().list(), std::max(marks, banner));
     ImGui::End();
@@ -121,8 +120,8 @@ void App::canvas_mouse(const Layout& layout) {
         state_.camera.fit();
 }
 
-/// What the camera places: the raw image, on which the processed one lies pixel on pixel, unless a stage has
-/// moved them.
+/// Shape that the camera places: the raw image, which the processed image overlays pixel by pixel. If a
+/// stage has moved the pixels, the processed image has its own shape.
 Shape App::placed_shape(bool raw) const {
     return raw || !display_.moved() ? display_.raw_shape() : display_.processed_shape();
 }
@@ -141,12 +140,12 @@ Hover App::hover(const Layout& layout) const {
     found.lost = session_.source_lost();
     if (found.lost)
         return found;
-    if (at_raw || !display_.moved()) { // otherwise no raw pixel is known to belong to a processed one
+    if (at_raw || !display_.moved()) { // otherwise the raw pixel of a processed pixel is unknown
         found.raw = display_.raw_value(p.x, p.y);
         found.raw_color = display_.raw_color(p.x, p.y);
     }
     if (!at_raw || !display_.moved()) {
-        // border = crop: the result lacks as much on each side
+        // border = crop removes the same border on each side
         const int dx = display_.moved() ? 0 : (raw.width - processed.width) / 2;
         const int dy = display_.moved() ? 0 : (raw.height - processed.height) / 2;
         found.value = display_.processed_value(p.x - dx, p.y - dy);
@@ -156,7 +155,7 @@ Hover App::hover(const Layout& layout) const {
     return found;
 }
 
-/// The border between picture and controls is dragged.
+/// Drags the border between picture and controls.
 void App::panel_edge(const Layout& layout) {
     const Rect& panel = layout.panel;
     const float wide = dp(8);
@@ -188,7 +187,7 @@ void App::panel_edge(const Layout& layout) {
     ImGui::End();
 }
 
-/// Regions lie on the result, and where it lies pixel on pixel on the raw picture there too.
+/// Regions are drawn on the result, and on the raw picture if the two align.
 RegionViews App::region_views(const Layout& layout) const {
     RegionViews views;
     if (!display_.has_result())
@@ -197,7 +196,7 @@ RegionViews App::region_views(const Layout& layout) const {
     const auto add = [&](const Rect& area, bool on_raw) {
         const Shape placed = placed_shape(on_raw);
         const Camera::Placement at = placement(layout, on_raw);
-        // border = crop: the result lacks as much on each side
+        // border = crop removes the same border on each side
         const int left = (placed.width - processed.width) / 2, above = (placed.height - processed.height) / 2;
         views.push_back(
             {area, at.x + (left + 0.5) * at.scale, at.y + (above + 0.5) * at.scale, at.scale, processed});
@@ -211,7 +210,7 @@ RegionViews App::region_views(const Layout& layout) const {
     return views;
 }
 
-/// Of the change against the baseline where that is seen alone; of the result otherwise.
+/// Bar of the change if only the change is visible; of the result otherwise.
 void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
     ViewSettings& view = session_.view();
     const bool change = display_.has_change() && !layout_.split;
@@ -234,7 +233,7 @@ double App::um_per_px(bool raw) const {
     return display_.has_result() ? session_.um_per_px(raw ? Chain() : *display_.result().chain) : 0;
 }
 
-/// On each picture, clear of the marks of recordings.
+/// Scale bar on each picture, clear of the recording marks.
 std::vector<Rect> App::canvas_scale(const Layout& layout) {
     std::vector<Rect> places;
     if (!display_.has_result())
@@ -261,7 +260,7 @@ double App::zoom() const {
     return placement(layout_, !layout_.shows_processed).scale * window_.ratio();
 }
 
-/// Values in pixels that are large enough for them, and the place under the mouse in the other picture.
+/// Draws values in large pixels, and a crosshair at the mouse position in the other picture.
 void App::canvas_pixels(const Layout& layout) {
     if (!display_.has_result())
         return;
@@ -292,7 +291,7 @@ void App::canvas_pixels(const Layout& layout) {
     int written = 0;
     if (layout.shows_raw && raw.channels == 1 && !layout.blended)
         written += values(true);
-    // On the device alone each value would be read by itself: they come with the next result.
+    // Reading single values from the device is slow: request host pixels with the next result.
     const bool wanted =
         layout.shows_processed && processed.channels == 1 && pixels_are_readable(placement(layout, false));
     display_.want_host(wanted || state_.regions.line.wants_host());
@@ -301,8 +300,8 @@ void App::canvas_pixels(const Layout& layout) {
     probe::value("pixel.values", written);
 }
 
-/// Name and range of the raw picture. A click fixes a range that follows each picture. Before the picture,
-/// which would take the mouse.
+/// Draws the name and range of the raw picture. A click fixes a range that was automatic. Called before the
+/// picture, which would take the mouse.
 void App::raw_label(const Layout& layout) {
     if (!display_.has_result() || !layout.shows_raw || layout.blended)
         return;
@@ -353,7 +352,7 @@ void App::canvas_labels(const Layout& layout) {
     };
     const std::string symbol = display_.result().quantity.symbol;
     std::string changed = "Δ" + symbol + "/" + symbol + "₀";
-    if (layout.split) // the colour bar is the other picture's
+    if (layout.split) // the colour bar belongs to the other picture
         changed += " ± " + number_text(session_.view().change_range, 3) + " %";
     probe::value("label.left", !layout.split ? "" : change ? changed : "raw");
     if (layout.blended)

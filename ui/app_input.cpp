@@ -1,4 +1,4 @@
-// Keys and dropped files: which action a key is.
+// Keys and dropped files: finds the action of a key.
 #include "ui/app.hpp"
 
 #include "ui/actions/key_words.hpp"
@@ -9,8 +9,8 @@
 namespace specklescope {
 
 void App::handle_input() {
-    // A dialog takes all keys; only leaving works everywhere. Controls that are walked through take those
-    // that Dear ImGui knows, and leave the letters.
+    // A dialog takes all keys except the one that quits. Keyboard access to controls takes the keys that
+    // Dear ImGui handles, but not the letters.
     const bool busy = ImGui::GetIO().WantTextInput ||
                       (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
     state_.confirm = state_.dismiss = false;
@@ -32,12 +32,12 @@ void App::handle_input() {
         else if (!busy && !walk_.takes(*chord))
             press(*chord);
         if (asks_for_field()) {
-            window_.put_back({at + 1, keys.end()}); // what follows is meant for its field
+            window_.put_back({at + 1, keys.end()}); // the following keys belong to the field
             break;
         }
     }
     if (asks_for_field() || state_.presets_asked || session_.open_error())
-        state_.keys_open = false; // two dialogs would take turns
+        state_.keys_open = false; // two open dialogs would conflict
     const std::vector<std::string> drops = window_.take_drops();
     if (drops.size() > 1)
         session_.say(Message::Level::warning,
@@ -45,7 +45,7 @@ void App::handle_input() {
                          " files that were dropped only the first is taken; drop one at a time, or the "
                          "folder that holds them.");
     if (!drops.empty())
-        offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
+        offer_drop(drops.front()); // to the field under the mouse; a file that no field takes is a source
 }
 
 bool App::asks_for_field() const {
@@ -53,7 +53,7 @@ bool App::asks_for_field() const {
            state_.regions.asks_for_field();
 }
 
-/// The most particular meaning that is possible now.
+/// Runs the most specific action of this key that is possible now.
 void App::press(const KeyChord& chord) {
     std::string reason;
     for (const Action action : session_.settings().keys.find(chord)) {

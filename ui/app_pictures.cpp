@@ -1,5 +1,4 @@
-// Which pictures are drawn where: one, two side by side, two with a divider between them, one through the
-// other.
+// Layout of the pictures: one picture, two side by side, two with a divider, or two blended.
 #include "config/start.hpp"
 #include "ui/app.hpp"
 
@@ -39,7 +38,7 @@ Mapping App::shown_mapping() const {
     return display_.has_result() ? view.mapping_of(display_.result().quantity) : view.mapping;
 }
 
-/// Unless the user chose, where saturation makes a result wrong: in a contrast and what follows from it.
+/// Choice of the user, otherwise true for contrast and flow, which saturation makes wrong.
 bool App::marks_saturated() const {
     if (state_.mark_saturated || !display_.has_result())
         return state_.mark_saturated.value_or(true);
@@ -47,7 +46,7 @@ bool App::marks_saturated() const {
     return measure != Measure::intensity && measure != Measure::other;
 }
 
-/// As snapshots have it: exactly the range on the screen.
+/// For snapshots and movies: exactly the range on the screen.
 void App::tell_look() {
     ScreenLook look = look_of(session_.view());
     look.mapping = shown_mapping();
@@ -89,12 +88,12 @@ Camera::Placement App::placement(const Layout& layout, bool raw) const {
     return state_.camera.place(raw ? layout.raw_frame : layout.processed_frame, placed_shape(raw));
 }
 
-/// The raw picture is what is seen there.
+/// True if the raw picture is visible at this position.
 bool App::on_raw(const Layout& layout, double x, double y) const {
     return layout.shows_raw && (!layout.shows_processed || (!layout.blended && layout.raw.contains(x, y)));
 }
 
-/// Before the picture, which would take the mouse.
+/// Called before the picture, which would take the mouse.
 void App::divider(const Layout& layout) {
     if (!layout.split || !display_.has_result())
         return;
@@ -125,7 +124,7 @@ void App::draw_raw(double ratio) {
     grey.colormap = ColorMap::grey;
     const Result& result = display_.result();
     const bool picture = result.info.light != Light::counts;
-    // Beside light, light is shown in the same range, so that the two can be compared.
+    // Two intensity images use the same range, so that they can be compared.
     const ValueRange range = is_picture(result.info, result.quantity)
                                  ? exposed({grey.low, grey.high}, grey.exposure_stops)
                                  : display_.raw_range(state_.stretch_raw && !picture);
@@ -146,7 +145,7 @@ void App::draw_result(double ratio) {
         const Shape& shape = texture.shape();
         const Shape placed = placed_shape(false);
         Camera::Placement at = placement(layout_, false);
-        at.x += (placed.width - shape.width) / 2.0 * at.scale; // border = crop lacks as much on each side
+        at.x += (placed.width - shape.width) / 2.0 * at.scale; // border = crop removes both sides
         at.y += (placed.height - shape.height) / 2.0 * at.scale;
         display_.shader().draw(texture, style, area, at, ratio);
     };

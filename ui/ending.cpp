@@ -14,7 +14,7 @@ Ending* Ending::at_exit = nullptr;
 
 Ending::Ending(Session& session, WindowFiles& window_files) : session_(session), window_files_(window_files) {
     at_exit = this;
-    static const bool registered = std::atexit(&Ending::without_display) == 0; // once a process
+    static const bool registered = std::atexit(&Ending::without_display) == 0; // once per process
     if (!registered)
         spdlog::warn(
             "If the display goes away, what was recorded is not finished: too many ends are registered.");
@@ -28,11 +28,10 @@ Ending::~Ending() {
 bool Ending::finish() noexcept {
     if (std::exchange(done_, true))
         return well_;
-    keep(false); // at once, for those who do not wait for the recordings
+    keep(false); // immediately, in case the recordings are not waited for
     const bool shown = window_files_.finish();
     session_.close();
-    well_ =
-        keep(true) && shown && !session_.notices().recording_failed(); // with what they dropped at the end
+    well_ = keep(true) && shown && !session_.notices().recording_failed(); // with frames dropped at the end
     return well_;
 }
 

@@ -1,4 +1,4 @@
-// The end of a window's run.
+// End of a run with a window.
 #pragma once
 
 #include "session/session.hpp"
@@ -6,22 +6,22 @@
 
 namespace specklescope {
 
-/// What a run leaves behind, whichever way it ends: the window is closed, something throws, or the display
-/// goes away, when its library calls exit() and nothing returns from anywhere. One at a time.
+/// Finishes the files of a run, however the run ends: the window is closed, an exception is thrown, or the
+/// display is lost and its library calls exit() without unwinding. Only one instance at a time.
 class Ending {
 public:
     Ending(Session& session, WindowFiles& window_files);
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
     ~Ending();
-    /// Finishes what is kept of the window, writes the statistics and closes the session. False where one of
-    /// them, or a recording, could not be kept. Idempotent.
+    /// Finishes the files of the window, writes the statistics and closes the session. False if any of them,
+    /// or a recording, could not be written. Idempotent.
     bool finish() noexcept;
 
 private:
     bool keep(bool at_last) const noexcept;
     static void without_display();
-    static Ending* at_exit; ///< the one that lives
+    static Ending* at_exit; ///< the only instance
     Session& session_;
     WindowFiles& window_files_;
     bool done_ = false;

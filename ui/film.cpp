@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kStepPatience = 2s;    ///< a step that brings no frame was the last one
-constexpr auto kSeekPatience = 100ms; ///< between the end of a seek and its picture
+constexpr auto kStepPatience = 2s;    ///< time after which a step without a frame was the last
+constexpr auto kSeekPatience = 100ms; ///< between the end of a seek and its displayed frame
 constexpr auto kLate = 300ms;
 
 void expect(Film& film, std::uint64_t frame, bool steps) {
@@ -24,12 +24,12 @@ void expect(Film& film, std::uint64_t frame, bool steps) {
     film.steps = steps;
 }
 
-/// The frame on show tells what became of the one on its way.
+/// True if the displayed frame completes the seek, or the seek was lost.
 bool seek_is_over(const Film& film, const Session& session, const std::optional<std::uint64_t>& shown) {
     if (shown == film.sought || has_ended(session))
         return true;
     if (film.steps && shown != film.position && (shown < film.position || shown > film.sought))
-        return true; // a step that led elsewhere: behind its loop, to the beginning
+        return true; // the step led elsewhere: after its loop, to the beginning
     return SteadyClock::now() - film.sought_at > (film.steps ? kStepPatience : kSeekPatience);
 }
 
@@ -41,7 +41,7 @@ std::uint64_t frame_behind(const Film& film, std::uint64_t length) {
     return film.loop && last ? film.in.value_or(0) : here + 1;
 }
 
-/// From the frame since which they follow each other: what single gaps are too small for adds up.
+/// Compares the times since the first frame of the stretch, which adds up gaps too small to detect singly.
 bool is_uneven(const Film& film, double rate, std::uint64_t position, std::int64_t capture_ns) {
     if (!(rate > 0))
         return false;
@@ -89,7 +89,7 @@ void follow(Film& film, Session& session, const Result* result) {
     }
     const bool was_sought = film.sought.has_value();
     film.loop = session.pipeline() && (session.pipeline()->loop() || option_is_on(session, "loop"));
-    if (film.loop && !session.pipeline()->loop() && (film.in || film.out)) // the option knows no marks
+    if (film.loop && !session.pipeline()->loop() && (film.in || film.out)) // the --loop option has no marks
         tell_loop(session, film);
     if (const auto sought = session.pipeline() ? session.pipeline()->sought() : std::nullopt) {
         expect(film, film.next.value_or(*sought), false);
@@ -123,7 +123,7 @@ std::string time_at(std::uint64_t frame, const Session& session) {
     const double rate = session.pipeline()->status().source.rate;
     if (!(rate > 0))
         return "";
-    const double seconds = std::round(100 * static_cast<double>(frame) / rate) / 100; // as it is shown
+    const double seconds = std::round(100 * static_cast<double>(frame) / rate) / 100; // as displayed
     const double minutes = std::floor(seconds / 60);
     char text[48];
     if (minutes >= 60)
@@ -160,7 +160,7 @@ void seek_to(Session& session, Film& film, std::uint64_t frame, bool settled) {
         return;
     const bool warm = settled && session.pipeline()->paused();
     film.next.reset();
-    if (warm && session.pipeline()->sought()) // a key that is held would overtake each before it is shown
+    if (warm && session.pipeline()->sought()) // a held key would replace each seek too early
         film.next = frame;
     else
         session.pipeline()->seek(frame, warm);
@@ -183,7 +183,7 @@ void step_once(Session& session, Film& film) {
     Pipeline* pipeline = session.pipeline();
     if (!pipeline)
         return;
-    if (has_ended(session) && film.position && is_film(session)) { // it may have grown
+    if (has_ended(session) && film.position && is_film(session)) { // the file may have grown
         pipeline->pause(true);
         return seek_to(session, film, film_position(film) + 1, true);
     }
@@ -210,7 +210,7 @@ void jump_by(Session& session, Film& film, int frames) {
                                             : here + static_cast<std::uint64_t>(frames);
     if (has_ended(session))
         session.pipeline()->pause(true);
-    const std::uint64_t last = std::max(length, here + 1) - 1; // a file that grows is longer than is known
+    const std::uint64_t last = std::max(length, here + 1) - 1; // a growing file is longer
     seek_to(session, film, length > 0 ? std::min(wanted, last) : wanted, true);
 }
 
@@ -258,7 +258,7 @@ void tell_loop(Session& session, const Film& film) {
 void toggle_loop(Session& session, Film& film) {
     if (!is_film(session))
         return;
-    const bool ended = has_ended(session); // which a loop changes
+    const bool ended = has_ended(session); // changing the loop changes has_ended()
     film.loop = !film.loop;
     tell_loop(session, film);
     if (!film.loop || !ended)
@@ -278,7 +278,7 @@ void change_speed(Session& session, int steps) {
     const std::optional<double> now = film_speed(session);
     if (!now || !is_film(session))
         return;
-    const auto rank = [](double speed) { return speed <= 0 ? 1e9 : speed; }; // "max" is the fastest
+    const auto rank = [](double speed) { return speed <= 0 ? 1e9 : speed; }; // "max" is the fastest speed
     const auto at = std::lower_bound(kSpeeds.begin(), kSpeeds.end(), rank(*now),
                                      [&](double a, double b) { return rank(a) < b; });
     const auto next = std::clamp<std::ptrdiff_t>(at - kSpeeds.begin() + steps, 0, std::ssize(kSpeeds) - 1);

@@ -1,11 +1,10 @@
-/* Three functions with plain numbers, as LabVIEW's Call Library Function node and MATLAB's calllib want them:
+/* Three functions with plain numbers, for LabVIEW's Call Library Function node and MATLAB's calllib:
  *
  *     flow_init(width, height, radius, exposure)   once
- *     flow_process(frame, flow)                    for every frame: width * height numbers in, as many out
+ *     flow_process(frame, flow)                    for every frame: width * height numbers in and out
  *     flow_term()                                  once
  *
- * Each returns 0, or a status of specklescope.h; flow_error writes the sentence for it. Build it as a
- * library:
+ * Each returns 0, or a status of specklescope.h; flow_error writes its message. Build it as a library:
  *
  *     cc -shared -fPIC flow_trio.c -o libflow.so $(pkg-config --cflags --libs specklescope)
  */
@@ -35,7 +34,7 @@ int32_t flow_init(int32_t width, int32_t height, int32_t radius, double exposure
     in.width = columns = width;
     in.height = rows = height;
     in.type = SPECKLESCOPE_U16;
-    return specklescope_chain_output(chain, &in, &out); /* a size that cannot be is said here */
+    return specklescope_chain_output(chain, &in, &out); /* reports an impossible size */
 }
 
 int32_t flow_process(const uint16_t* frame, float* flow) {
@@ -44,7 +43,7 @@ int32_t flow_process(const uint16_t* frame, float* flow) {
     facts.struct_size = sizeof facts;
     facts.exposure_ms = exposure;
     in.struct_size = out.struct_size = sizeof in;
-    in.data = (void*)frame; /* only read */
+    in.data = (void*)frame; /* read-only */
     out.data = flow;
     in.width = out.width = columns;
     in.height = out.height = rows;

@@ -1,4 +1,4 @@
-/* Every result of any SOURCE: stream SOURCE [CHAIN] prints a line for each frame. */
+/* Results of any SOURCE: stream SOURCE [CHAIN] prints a line for each frame. */
 #include <specklescope.h>
 #include <stdio.h>
 

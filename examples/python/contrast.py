@@ -1,4 +1,4 @@
-"""Speckle contrast and flow index of one picture: contrast.py [IMAGE.npy]"""
+"""Speckle contrast and flow index of one image: contrast.py [IMAGE.npy]"""
 import sys
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""PyTorch in, PyTorch out, and results of a stream: pictures stay on the GPU, in the order of the present stream."""
+"""PyTorch tensors in and out, and results of a stream: images stay on the GPU, in the order of the current CUDA stream."""
 import specklescope as ss
 
 try:

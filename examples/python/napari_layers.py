@@ -1,4 +1,4 @@
-"""A recording, or any source that ends, as layers of napari: napari_layers.py [SOURCE]"""
+"""Shows a recording, or any source that ends, as layers of napari: napari_layers.py [SOURCE]"""
 import sys
 from typing import Any
 
@@ -8,7 +8,7 @@ import specklescope as ss
 
 
 def layers(source: str, *stages: str, frames: int = 100) -> list[tuple[Any, dict[str, Any], str]]:
-    """What napari.Viewer.add_layer makes layers of: (data, settings, kind) of the raw frames and of the results."""
+    """Arguments of napari.Viewer.add_layer, (data, settings, kind), for the raw frames and the results."""
     kept = list(ss.open(source, frames=frames).chain(*stages))
     first = kept[0]
     return [(np.stack([frame.raw for frame in kept]), {"name": "raw", "visible": False}, "image"),

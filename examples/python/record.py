@@ -1,4 +1,4 @@
-"""Results of one's own into a file that the program plays: record.py FILE.tiff"""
+"""Records your own results into a file that the program plays: record.py FILE.tiff"""
 import sys
 
 import numpy as np

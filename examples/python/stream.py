@@ -1,4 +1,4 @@
-"""Every result of any SOURCE, with one parameter turned while it runs: stream.py [SOURCE]"""
+"""Results of any SOURCE, with one parameter changed while it runs: stream.py [SOURCE]"""
 import sys
 
 import specklescope as ss

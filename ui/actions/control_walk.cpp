@@ -16,11 +16,11 @@ void ControlWalk::begin_frame(bool dialog) {
     ImGuiIO& io = ImGui::GetIO();
     if (on()) {
         const ImGuiWindow* window = ImGui::FindWindowByName(kWalked[static_cast<std::size_t>(part_)]);
-        if (!window || !window->Active) // in the frame before: it is not drawn any more
+        if (!window || !window->Active) // not drawn in the previous frame
             leave();
     }
     if (on() && (io.MouseClicked[0] || io.MouseClicked[1]))
-        part_ = -1; // the hand is at the mouse again
+        part_ = -1; // the user has returned to the mouse
     if (on() || dialog)
         io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
     else

@@ -1,7 +1,7 @@
-// Walking through the controls without a mouse: F6 goes to the tool bar, the next F6 to the panel, and so on;
-// arrows go from control to control, on a slider
-// Left and Right change it (Shift: ten steps), Space presses, Enter types, Escape goes back to the picture.
-// Letters stay commands of the window. Dialogs are walked through in the same way.
+// Keyboard access to the controls. F6 moves from the picture to the tool bar, then to the panel and so on.
+// Arrows move between controls; on a slider Left and Right change the value (Shift: ten steps). Space
+// activates a control, Enter edits its value, Escape returns to the picture. Letters stay commands of the
+// window. Dialogs work in the same way.
 #pragma once
 
 #include "config/keys/bindings.hpp"
@@ -10,12 +10,12 @@ namespace specklescope {
 
 class ControlWalk {
 public:
-    /// Before Dear ImGui's frame begins: `dialog`: one is open, which takes the keys.
+    /// Call before Dear ImGui's frame begins. `dialog`: a dialog is open and takes the keys.
     void begin_frame(bool dialog);
-    /// To the next part of the window that has controls; behind the last one back to the picture.
+    /// Moves to the next part of the window that has controls; after the last part, back to the picture.
     void next();
     bool on() const { return part_ >= 0; }
-    /// The key goes through controls now, and is no command. Escape ends the walk.
+    /// True if the key moves through controls and is not a command. Escape ends the walk.
     bool takes(const KeyChord& chord);
 
 private:
@@ -24,13 +24,13 @@ private:
     int part_ = -1;
 };
 
-/// Around the item before, which draws itself, where the keyboard has reached it; or just `inside` its edges,
-/// for one that fills what it stands in.
+/// Draws a ring around the previous item, which draws itself, if it has the keyboard focus. `inside`: within
+/// its edges, for an item that fills its container.
 void focus_ring(bool inside = false);
-/// The keyboard has reached the item before, and Enter was pressed on it.
+/// True if the previous item has the keyboard focus and Enter was pressed.
 bool entered();
-/// Steps that Left and Right make on the item before where the keyboard has reached it: −1 or 1, with Shift
-/// ten. The arrows do not go on to another item from there.
+/// Steps by Left and Right on the previous item if it has the keyboard focus: −1 or 1, with Shift ten. The
+/// arrows then do not leave the item.
 int stepped();
 
 } // namespace specklescope

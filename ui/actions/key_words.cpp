@@ -51,7 +51,8 @@ std::string name_of(int key) {
     return key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12 ? "F" + std::to_string(key - GLFW_KEY_F1 + 1) : "";
 }
 
-/// What the key writes in the user's layout; digits by their place, where some layouts need Shift for them.
+/// Character of the key in the user's layout. Digit keys return their digit, since some layouts need Shift
+/// for it.
 std::string letter_of(int key) {
     if (key >= GLFW_KEY_0 && key <= GLFW_KEY_9)
         return {static_cast<char>('0' + key - GLFW_KEY_0)};
@@ -80,7 +81,7 @@ std::string utf8(unsigned c) {
 
 std::optional<KeyChord> chord_of(const KeyPress& press) {
     KeyChord chord;
-    if (press.key == 0) { // a character: Shift is in it already, but for letters
+    if (press.key == 0) { // a character includes Shift already, except for letters
         if (press.character <= ' ')
             return std::nullopt;
         chord.key = utf8(press.character);

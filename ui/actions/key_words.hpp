@@ -1,4 +1,4 @@
-// Keys within sentences, as they are now: none is named that does something else.
+// Names of keys in sentences, from the current bindings. A key that means something else is never named.
 #pragma once
 
 #include "config/keys/bindings.hpp"
@@ -9,15 +9,15 @@
 
 namespace specklescope {
 
-/// What to press, "O": the first of the action's keys that means it. Of a `selected_region` some keys mean
-/// that region and not the film. Empty: it has none.
+/// First key of the action that triggers it ("O"); empty if there is none. With `selected_region`, keys that
+/// act on the region instead of the film are skipped.
 std::string key_of(const KeyBindings& keys, Action action, bool selected_region = false);
-/// `before`, the key, `after`; nothing at all where there is no key.
+/// `before`, the key and `after`; empty without a key.
 std::string key_words(const std::string& before, const std::string& key, const std::string& after);
 
-// A press of a key, as [keys] names it.
+// A key press in the notation of [keys].
 
-/// Nothing for a key that says nothing by itself: Shift, or one whose character follows.
+/// Returns nullopt for Shift and for a key whose character follows.
 std::optional<KeyChord> chord_of(const KeyPress& press);
 
 } // namespace specklescope

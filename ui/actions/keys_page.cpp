@@ -1,4 +1,4 @@
-// The list of keys: every action with the keys that it has now, and what the mouse does.
+// List of keys: every action with its current keys, and the functions of the mouse.
 #include "config/keys/bindings.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/panels/controls.hpp"
@@ -34,7 +34,7 @@ std::vector<Row> rows_of(const KeyBindings& bindings) {
     return rows;
 }
 
-/// Of the list, without a mouse.
+/// Scrolls the list without a mouse.
 void scroll_by_keys() {
     const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
     const float line = ImGui::GetTextLineHeightWithSpacing(), page = ImGui::GetWindowHeight() * 0.8F;
@@ -46,7 +46,7 @@ void scroll_by_keys() {
     probe::value("keys.scroll.max", ImGui::GetScrollMaxY());
 }
 
-/// A group in one column, with its heading.
+/// Draws a group in one column, with its heading.
 void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end, float column, float width) {
     hint(rows[begin].group);
     for (std::size_t i = begin; i < end; ++i) {
@@ -55,7 +55,7 @@ void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end,
         ImGui::TextUnformatted(fitted(*ImGui::GetFont(), rows[i].keys, column - dp(6)).c_str());
         ImGui::PopFont();
         ImGui::SameLine();
-        ImGui::SetCursorPosX(x + column); // SameLine would count a second column's place twice
+        ImGui::SetCursorPosX(x + column); // SameLine would add the offset of a second column twice
         const std::string words = fitted(*ImGui::GetFont(), rows[i].words, width - column);
         ImGui::TextColored(theme::vec(theme::kDim), "%s", words.c_str());
         probe::item("keys." + rows[i].name);
@@ -86,7 +86,7 @@ void draw_keys(bool* open, bool about_asked, const KeyBindings& keys) {
         while (end < rows.size() && rows[end].group == rows[begin].group)
             ++end;
         if (column + 1 < columns && in_column > 0 &&
-            in_column + (end - begin) / 2 > share) { // a group stays whole
+            in_column + (end - begin) / 2 > share) { // groups are not split
             ImGui::EndGroup();
             ImGui::SameLine(0, 0);
             ImGui::BeginGroup();

@@ -25,7 +25,7 @@ using theme::dp;
 
 constexpr const char* kPaletteTitle = "##palette";
 
-/// The arrows go through the list while the field has the keyboard.
+/// Arrow keys move through the list while the field has the keyboard.
 int moves(ImGuiInputTextCallbackData* data) {
     *static_cast<int*>(data->UserData) += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
     return 0;
@@ -98,7 +98,7 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
         said_.clear();
         selected_ = 0;
         ImGui::OpenPopup(kPaletteTitle);
-        confirm = dismiss = false; // the key that asked
+        confirm = dismiss = false; // the key that opened the palette
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({screen.x / 2, screen.y * 0.12F}, ImGuiCond_Always, {0.5F, 0});
@@ -147,17 +147,16 @@ constexpr int kLetter = 1, kBegin = 4, kFollows = 3, kLeftOut = 1;
 constexpr int kNone = -1000000;
 
 char fold(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-/// Bytes of other than ASCII belong to words.
+/// Non-ASCII bytes belong to words.
 bool in_word(char c) {
     return static_cast<unsigned char>(c) >= 0x80 || std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
 int word_score(std::string_view word, std::string_view text) {
-    std::vector<int> best(text.size(), kNone), next; // of the letters so far, the last one found at j
+    std::vector<int> best(text.size(), kNone), next; // best score if the last letter is at j
     for (std::size_t i = 0; i < word.size(); ++i) {
         next.assign(text.size(), kNone);
-        int before =
-            kNone; // the best with the last letter further back than the one before, less what lies between
+        int before = kNone; // best score with the previous letter further back, less the letters between
         for (std::size_t j = 0; j < text.size(); ++j) {
             if (fold(text[j]) == fold(word[i])) {
                 const bool begins = j == 0 || !in_word(text[j - 1]);

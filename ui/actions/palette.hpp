@@ -1,4 +1,4 @@
-// Everything that the window can do, found by a few letters of its name: Ctrl P.
+// Command palette (Ctrl P): finds everything the window can do by a few letters of its name.
 #pragma once
 
 #include <functional>
@@ -11,22 +11,22 @@ namespace specklescope {
 
 struct PaletteEntry {
     std::string kind;    ///< "Action", "Add a stage", "Preset", "Open"
-    std::string text;    ///< what it does, in plain words
-    std::string name;    ///< found by this as well: "step_back"
-    std::string keys;    ///< shown beside it
-    std::string why_not; ///< the reason why it is not possible now; empty: it is
+    std::string text;    ///< description in plain words
+    std::string name;    ///< second name to search for: "step_back"
+    std::string keys;    ///< shown next to the text
+    std::string why_not; ///< reason why the command is not possible now; empty: possible
     std::function<void()> run;
 };
 
-/// Those that fit what is typed, the best one first; of equals in their order, possible ones first.
+/// Entries that match the typed text, best first. Equal scores keep their order, possible entries first.
 std::vector<const PaletteEntry*> fitting(const std::vector<PaletteEntry>& entries, const std::string& typed);
 
 class Palette {
 public:
     void open() { asked_ = true; }
-    /// In this frame: what is typed next is for its field.
+    /// True if the palette opens in this frame: further keys belong to its field.
     bool asked() const { return asked_; }
-    /// While it is open, `entries()` is asked in every frame. `confirm`, `dismiss`: Enter and Escape.
+    /// Calls `entries()` in every frame while the palette is open. `confirm`, `dismiss`: Enter and Escape.
     void draw(const std::function<std::vector<PaletteEntry>()>& entries, bool confirm, bool dismiss);
 
 private:
@@ -35,25 +35,25 @@ private:
     bool asked_ = false;
     std::string typed_, said_;
     int selected_ = 0;
-    bool moved_ = false; ///< the selection, by a key: it is to be seen
+    bool moved_ = false; ///< a key moved the selection: scroll to it
 };
 
-// How well typed letters fit a name: for the command palette.
+// Scores how well typed letters match a name, for the command palette.
 
-/// The words of `typed` each fit `text` if their letters come in it in this order, in upper or lower case;
-/// nothing if one does not. Higher is better. Of one word over all ways to find its letters, the best sum of:
-/// 1 for each, 4 more at the beginning of a word of the text, 3 more right behind the letter before, and 1
-/// less for each letter left out within a word's way.
+/// Matches if the letters of each word of `typed` occur in `text` in this order, in upper or lower case;
+/// otherwise returns nullopt. Higher is better. The score of a word is the best sum over all placements of
+/// its letters: 1 for each letter, 4 more at the start of a word of the text, 3 more directly after the
+/// previous letter, 1 less for each skipped letter within a word.
 std::optional<int> fuzzy_score(std::string_view typed, std::string_view text);
 
-// What the command palette offers beside the actions: stages, presets, sources.
+// Entries of the command palette besides the actions: stages, presets, sources.
 
 class Session;
 
-/// Every stage to be added, and what can be done with those of the chain.
+/// Adds every stage that can be added, and the edits of the stages in the chain.
 void add_chain_entries(Session& session, std::vector<PaletteEntry>& entries);
 void add_preset_entries(Session& session, std::vector<PaletteEntry>& entries);
-/// What was open lately, and what is simulated.
+/// Adds recent sources and simulated scenes.
 void add_source_entries(Session& session, std::vector<PaletteEntry>& entries);
 
 } // namespace specklescope

@@ -37,7 +37,7 @@ std::string stops_text(double stops) {
     return text.data();
 }
 
-/// Smaller where they would be cut at `right`, each clear of the one below it.
+/// Draws ticks and labels: smaller if they would be cut at `right`, without overlaps.
 void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve curve, const Ticks& ticks,
                 float right) {
     const float x = static_cast<float>(bar.x + bar.width), left = x + dp(7);
@@ -67,7 +67,7 @@ void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve c
     }
 }
 
-/// An arrow at each end beyond which there are values.
+/// Draws an arrow at each end with values outside the range.
 void draw_beyond(ImDrawList& draw, const Rect& bar, const BeyondRange& beyond) {
     const float x = static_cast<float>(bar.x + bar.width / 2), wide = dp(5), tall = dp(6);
     const auto low = static_cast<float>(bar.y + bar.height), high = static_cast<float>(bar.y);
@@ -85,7 +85,7 @@ bool dragged() {
     return ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F) && ImGui::GetIO().MouseDelta.y != 0;
 }
 
-/// The end that the hand took hold of; the other one is as far on the other side of 0.
+/// Drags one end; the other end stays symmetric to 0.
 bool drag_symmetric(const Rect& bar, double& end, double initial) {
     static bool upper = true;
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
@@ -101,7 +101,7 @@ bool drag_symmetric(const Rect& bar, double& end, double initial) {
     return true;
 }
 
-/// Which end a drag moves is decided where it began.
+/// The start of a drag decides which end it moves.
 bool drag_range(const Rect& bar, Mapping& m) {
     static int part = 0;
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
@@ -115,7 +115,7 @@ bool drag_range(const Rect& bar, Mapping& m) {
         return false;
     const double delta = ImGui::GetIO().MouseDelta.y / bar.height * (m.high - m.low);
     m.automatic = false;
-    // The picture follows the hand: pulling the top up brings more range.
+    // Dragging the top up enlarges the range.
     if (part >= 0)
         m.high += part == 0 ? delta : -delta;
     if (part <= 0)
@@ -132,8 +132,8 @@ float color_bar_width() { return dp(86); }
 
 namespace {
 
-/// The bar in `area`, with a control over it that takes the mouse; nothing where there is no room. `mapping`:
-/// with the range as it is seen.
+/// Draws the bar in `area` under an invisible control for the mouse; returns nullopt without space.
+/// `mapping`: contains the displayed range.
 std::optional<Rect> draw_bar(const Rect& area, const Mapping& mapping, const Quantity& quantity, bool assumed,
                              ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -183,7 +183,7 @@ void bar_tooltip(const Quantity& quantity, const std::string& text) {
         probe::value("color_bar.says", text);
 }
 
-/// Beside the word "auto": the range stays as it is; beside "fixed": it follows the picture again.
+/// Draws "lock" next to "auto" to keep the range, or "auto" next to "fixed" to let it follow the picture.
 bool lock_button(const Rect& bar, Mapping& mapping) {
     const char* label = mapping.automatic ? "lock" : "auto";
     const ImFont& small = *theme::fonts().small;
@@ -207,7 +207,7 @@ bool lock_button(const Rect& bar, Mapping& mapping) {
     return pressed;
 }
 
-/// The symbol and unit above the bar, with their "*".
+/// Tooltip for the "*" of the symbol and unit above the bar.
 void assumed_mark(const Rect& area, const Exposure& exposure) {
     ImGui::SetCursorScreenPos({static_cast<float>(area.x) + dp(14), static_cast<float>(area.y) + dp(8)});
     ImGui::InvisibleButton("assumed",
@@ -226,7 +226,7 @@ std::string beyond_text(const std::optional<BeyondRange>& beyond) {
 
 bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
                ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond) {
-    Mapping mapping = given; // with the range as it is seen
+    Mapping mapping = given; // with the displayed range
     const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
     mapping.low = seen.low;
     mapping.high = seen.high;
@@ -280,7 +280,7 @@ double linear(std::uint8_t code) {
 } // namespace
 
 bool grows_in_lightness(ColorMap map) {
-    constexpr double kRounding = 0.006; // of full luminance: half a step of each channel where they are steep
+    constexpr double kRounding = 0.006; // half a step of each channel where they are steep
     double highest = 0;
     for (const Rgb& colour : color_table(map)) {
         const double luminance =

@@ -1,4 +1,4 @@
-// The scale beside the picture: colours, ticks, symbol and unit; dragging moves the ends of the range.
+// Colour bar next to the picture: colours, ticks, symbol and unit. Dragging moves the ends of the range.
 #pragma once
 
 #include "pipeline/chain.hpp"
@@ -10,29 +10,29 @@
 
 namespace specklescope {
 
-/// Parts of the values, 0…1, that lie beyond the ends of the range.
+/// Fractions of the values (0…1) outside the range.
 struct BeyondRange {
     double below = 0, above = 0;
 };
 
-/// Width that the bar wants, in window coordinates.
+/// Preferred width of the bar in window coordinates.
 float color_bar_width();
-/// Draws into `area`; " *" behind the unit marks numbers that rest on an assumption. Dragging near an end
-/// moves that end, in the middle both; a double click goes back to the automatic range. True if the user
-/// changed the mapping.
-/// `curve`: in effect; the ticks lie where it puts them. `beyond`: an arrow at an end says that values lie
-/// behind it; nothing while nobody has counted them.
+/// Draws into `area`. " *" after the unit marks values that rest on an assumption. Dragging near an end
+/// moves that end, in the middle both ends; a double click restores the automatic range. Returns true if the
+/// user changed the mapping. `curve`: the curve in effect, which places the ticks. `beyond`: draws an arrow
+/// at an end with values outside the range; nullopt if they were not counted.
 bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, const Exposure& exposure,
                ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond);
-/// The bar of a change, from -range to range: dragging moves both ends, within `decl`; a double click goes
-/// back to `initial`. `beyond`: as above.
+/// Draws the bar of a change, from -range to range. Dragging moves both ends within `decl`; a double click
+/// restores `initial`. `beyond`: as above.
 void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,
                 const Quantity& quantity, GLuint colors, const std::optional<BeyondRange>& beyond);
 
 // Which colour maps can be read without seeing hues.
 
-/// The map's luminance (IEC 61966-2-1, ITU-R BT.709) grows from its first colour to its last, but for the
-/// rounding of its 8 bits: who sees some hues as one, or prints it in grey, still sees the order of values.
+/// True if the luminance of the map (IEC 61966-2-1, ITU-R BT.709) grows from the first to the last colour,
+/// apart from 8-bit rounding. Such a map keeps the order of values for colour-blind readers and in grey
+/// prints.
 bool grows_in_lightness(ColorMap map);
 
 } // namespace specklescope

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kRangeEvery = 100ms;
 
-/// A step towards the wanted range: at once where it is far away, gently where it only trembles.
+/// A step towards the wanted range: immediate if far away, smooth for small variations.
 double eased(double now, double wanted, double span) {
     if (!std::isfinite(now) || std::abs(wanted - now) > 0.5 * span)
         return wanted;
@@ -123,7 +123,7 @@ bool Display::interop() {
     try {
         const Shape& shape = result_.device_image.shape();
         if (!interop_->registration || processed_.shape() != shape) {
-            interop_->registration.reset(); // before its texture goes
+            interop_->registration.reset(); // unregister before the texture is deleted
             processed_ = {};
             processed_.prepare(shape, true);
             if (processed_.thinning() != 1)
@@ -134,7 +134,7 @@ bool Display::interop() {
         reason_.clear();
         return true;
     } catch (const Error& error) {
-        interop_->refused = true; // it will not be otherwise for the next frame
+        interop_->refused = true; // it would fail again for the next frame
         interop_->registration.reset();
         reason_ = error.what();
         return false;
@@ -160,7 +160,7 @@ void Display::update_range(Mapping& mapping) {
         return;
     const auto now = SteadyClock::now();
     std::optional<ValueRange> wanted;
-    std::uint64_t version = result_.info.version; // of what is looked at
+    std::uint64_t version = result_.info.version; // version of the displayed result
     const bool new_parameters = result_.info.version != ranged_version_;
     if (result_.image) {
         if (!mapping.automatic || (now - ranged_ < kRangeEvery && !new_parameters))

@@ -30,7 +30,7 @@ Program build_program(const char* vertex, const char* fragment) {
          {std::pair{GL_VERTEX_SHADER, vertex}, std::pair{GL_FRAGMENT_SHADER, fragment}}) {
         const GLuint shader = compile(static_cast<GLenum>(kind), text);
         glAttachShader(program.id(), shader);
-        glDeleteShader(shader); // lives on until the program goes
+        glDeleteShader(shader); // stays alive as part of the program
     }
     glLinkProgram(program.id());
     GLint good = 0;

@@ -1,5 +1,5 @@
-// OpenGL 3.3 core as libGL exports it (libglvnd: every core function is a plain symbol, no loader is needed),
-// and owners for its names. Everything here belongs to the thread that holds the context: the main thread.
+// OpenGL 3.3 core as libGL exports it, and owners of its names. With libglvnd every core function is a plain
+// symbol, so no loader is needed. Requires the thread that holds the context: the main thread.
 #pragma once
 
 #ifndef GL_GLEXT_PROTOTYPES
@@ -15,7 +15,7 @@ namespace specklescope::gl {
 /// Move-only owner of one OpenGL name.
 template <GLuint (*Make)(), void (*Release)(GLuint)> class Name {
 public:
-    Name() = default; ///< empty: nothing is made before a context exists
+    Name() = default; ///< empty: creates no object before a context exists
     static Name make() {
         Name name;
         name.id_ = Make();

@@ -19,8 +19,8 @@ namespace specklescope {
 namespace {
 
 std::atomic<bool> glfw_runs{false};
-std::mutex glfw_ends;                ///< held while another thread than the main one calls GLFW
-thread_local std::string glfw_error; ///< of the thread's last failing call
+std::mutex glfw_ends;                ///< held while a thread other than the main thread calls GLFW
+thread_local std::string glfw_error; ///< last error on this thread
 
 bool start_glfw(std::string* reason) {
     if (glfw_runs)
@@ -39,7 +39,7 @@ WindowInput& input_of(GLFWwindow* handle) {
     return *static_cast<WindowInput*>(glfwGetWindowUserPointer(handle));
 }
 
-/// Instead of Dear ImGui's own: keys, characters and buttons go through the queue.
+/// Replaces Dear ImGui's callbacks: keys, characters and buttons go through the queue.
 void install_callbacks(GLFWwindow* handle) {
     glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
         input_of(w).any = true;
@@ -142,10 +142,10 @@ public:
     int icons() const override { return icons_; }
 
 private:
-    /// Where most of the window is seen; null: there is none.
+    /// Monitor that shows the largest part of the window; null: none.
     GLFWmonitor* monitor() const;
     GLFWwindow* handle_ = nullptr;
-    int x_ = 0, y_ = 0; ///< before full screen
+    int x_ = 0, y_ = 0; ///< position before full screen
     SurfaceSize before_;
     int icons_ = 0;
 };
@@ -237,7 +237,7 @@ void wake_glfw() {
     if (!glfw_runs)
         return;
     const std::scoped_lock stays(glfw_ends);
-    if (glfw_runs) // still
+    if (glfw_runs) // GLFW may have been terminated
         glfwPostEmptyEvent();
 }
 

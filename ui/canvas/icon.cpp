@@ -18,7 +18,7 @@ struct Icon {
     std::vector<unsigned char> rgba;
 };
 
-/// Empty where the file is missing or no PNG: a window does without.
+/// Returns an empty icon if the file is missing or not a PNG.
 Icon read_icon(const std::string& path) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;

@@ -1,11 +1,11 @@
-// The icon of the window, from the files that were installed beside the program.
+// Icon of the window, from the installed files.
 #pragma once
 
 struct GLFWwindow;
 
 namespace specklescope {
 
-/// Gives the window the sizes that there are and returns how many; none for a program that was not installed.
+/// Sets the available icon sizes and returns their number; 0 for a program that was not installed.
 int set_window_icon(GLFWwindow* window);
 
 } // namespace specklescope

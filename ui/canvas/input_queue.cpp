@@ -12,17 +12,16 @@ namespace specklescope {
 
 namespace {
 
-constexpr float kDoubleClick = 0.3F; ///< s
+constexpr float kDoubleClick = 0.3F; ///< in s
 
 bool modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
-/// Its character follows as an event of its own, unless a modifier makes a command of it.
+/// True if a character event follows: not with a modifier that makes it a command.
 bool printable(int key, int modifiers) {
     return key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE &&
            (modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) == 0;
 }
 
-/// Space where controls are walked through without a mouse: down and up again in one frame is nothing to
-/// them.
+/// True for Space during keyboard access to controls: a press and release in one frame would be lost.
 bool presses(int key, const ImGuiIO& io) {
     return key == GLFW_KEY_SPACE && (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0 &&
            !io.WantTextInput;
@@ -35,7 +34,7 @@ void InputQueue::key(int key, int action, int modifiers) {
         return e.kind == Kind::key && e.code == key && e.action == GLFW_REPEAT;
     };
     if (action == GLFW_REPEAT && std::any_of(events_.begin(), events_.end(), same))
-        return; // a held key must not run on after it is let go
+        return; // avoids repeats after the key is released
     events_.push_back({.kind = Kind::key, .code = key, .action = action, .modifiers = modifiers});
 }
 
@@ -76,7 +75,7 @@ bool InputQueue::feed_key(const Event& event, ImGuiIO& io, Given& given) {
         event.action != GLFW_RELEASE && !modifier(event.code) && !printable(event.code, event.modifiers);
     const bool again = std::find(given.keys.begin(), given.keys.end(), event.code) != given.keys.end();
     if (given.button || again || (given.command && event.action != GLFW_RELEASE))
-        return false; // a click may move the focus; a command may change what the next key means
+        return false; // a click may move the focus; a command may change the meaning of the next key
     if (event.code >= 0 && event.code < IM_ARRAYSIZE(io.KeysDown)) {
         io.KeysDown[event.code] = event.action != GLFW_RELEASE;
         if (!printable(event.code, event.modifiers) || presses(event.code, io))
@@ -106,7 +105,7 @@ bool InputQueue::feed_button(const Event& event, ImGuiIO& io, Given& given) {
         return false;
     const auto index = static_cast<std::size_t>(event.code);
     down_[index] = event.action == GLFW_PRESS;
-    if (down_[index]) { // by the hand's clock, not by that of the frames
+    if (down_[index]) { // by the time of the events, not of the frames
         io.MouseDoubleClickTime = event.seconds - pressed_[index] < kDoubleClick ? 1e6F : 0.0F;
         pressed_[index] = event.seconds;
     }
@@ -122,7 +121,7 @@ void InputQueue::put_back(const std::vector<KeyPress>& keys, ImGuiIO& io) {
         if (key.character != 0) {
             events_.push_front({.kind = Kind::character, .character = key.character});
         } else if (!printable(key.key, key.modifiers) && key.key >= 0 &&
-                   key.key < IM_ARRAYSIZE(io.KeysDown)) { // a letter is its character
+                   key.key < IM_ARRAYSIZE(io.KeysDown)) { // letters arrive as characters
             io.KeysDown[key.key] = false;
             events_.push_front(
                 {.kind = Kind::key, .code = key.key, .action = GLFW_PRESS, .modifiers = key.modifiers});

@@ -1,7 +1,7 @@
-// Keys, characters and mouse buttons in the order in which they came. Dear ImGui 1.86 sees states, not
-// events: a key that is down and up again between two frames does not exist for it, and a click counts where
-// the mouse is when the frame begins. So each frame is given as much as it can tell apart, and the rest waits
-// for the next one.
+// Keys, characters and mouse buttons in the order of arrival. Dear ImGui 1.86 sees states, not events: it
+// misses a key that goes down and up between two frames, and it places a click where the mouse is when the
+// frame begins. So each frame gets only as many events as it can tell apart; the others wait for the next
+// frame.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ struct KeyPress {
 
 class InputQueue {
 public:
-    /// As GLFW reports them; `action` is GLFW_PRESS, GLFW_REPEAT or GLFW_RELEASE.
+    /// Arguments as GLFW reports them; `action` is GLFW_PRESS, GLFW_REPEAT or GLFW_RELEASE.
     void key(int key, int action, int modifiers);
     void character(unsigned character);
-    /// (x, y): where the mouse was, window coordinates. `seconds`: when, on any clock.
+    /// (x, y): mouse position in window coordinates. `seconds`: time of the event, on any clock.
     void button(int button, bool down, float x, float y, double seconds);
     bool empty() const { return events_.empty(); }
 
-    /// After the platform's new frame and before Dear ImGui's.
+    /// Call after the platform's new frame and before Dear ImGui's.
     void feed(ImGuiIO& io);
-    /// The last of the keys that take_keys() gave, to be fed again: they come after a shortcut that has
-    /// opened a field, and are meant for it.
+    /// Queues the last keys from take_keys() again: they followed a shortcut that has opened a field and
+    /// belong to this field.
     void put_back(const std::vector<KeyPress>& keys, ImGuiIO& io);
-    /// A field will take the keyboard within a few frames: nothing is fed until it has it.
+    /// Holds the queue until the field that opens has the keyboard, at most a few frames.
     void wait_for_field() { waits_ = kPatience; }
 
-    /// Keys and characters that were fed since the last call: the program's shortcuts.
+    /// Keys and characters fed since the last call, for the program's shortcuts.
     std::vector<KeyPress> take_keys();
 
 private:
-    static constexpr int kButtons = 5;  ///< as many as Dear ImGui knows
-    static constexpr int kPatience = 8; ///< frames
+    static constexpr int kButtons = 5;  ///< number of buttons in Dear ImGui
+    static constexpr int kPatience = 8; ///< in frames
     enum class Kind : std::uint8_t { key, character, button };
     struct Event {
         Kind kind = Kind::key;
@@ -49,10 +49,10 @@ private:
         float x = 0, y = 0;
         double seconds = 0;
     };
-    /// What this frame has been given already.
+    /// Events that the current frame has received.
     struct Given {
         std::vector<int> keys;
-        bool command = false; ///< a key that acts by itself: Enter, Backspace, Ctrl+A
+        bool command = false; ///< a key with an effect of its own: Enter, Backspace, Ctrl+A
         bool button = false;
     };
     bool feed_key(const Event& event, ImGuiIO& io, Given& given);
@@ -61,9 +61,9 @@ private:
 
     std::deque<Event> events_;
     std::vector<KeyPress> fed_;
-    int waits_ = 0; ///< frames, for a field
+    int waits_ = 0; ///< frames left to wait for a field
     bool down_[kButtons] = {};
-    double pressed_[kButtons] = {-1e9, -1e9, -1e9, -1e9, -1e9}; ///< when
+    double pressed_[kButtons] = {-1e9, -1e9, -1e9, -1e9, -1e9}; ///< time of the last press
 };
 
 } // namespace specklescope

@@ -1,5 +1,5 @@
-// A window without a display: OpenGL on a pbuffer of EGL. Which EGL display it is of decides what draws: the
-// GPU that computes has to be the one that draws, or results come to the screen by way of the host.
+// Window without a display: OpenGL on an EGL pbuffer. The EGL display selects the GPU that draws. It must be
+// the GPU that computes; otherwise results reach the screen through the host.
 #include "ui/canvas/surface.hpp"
 
 #include "base/error.hpp"
@@ -32,7 +32,7 @@ namespace specklescope {
 
 namespace {
 
-/// What wait() sleeps on.
+/// Wakes wait().
 struct Bell {
     std::mutex mutex;
     std::condition_variable changed;
@@ -84,16 +84,15 @@ bool is_set(const char* variable) {
     return value && *value;
 }
 
-/// A way to draw, not opened yet.
+/// EGL display to try, not opened yet.
 struct Place {
     std::string name;
     EGLenum platform = 0; ///< 0: the default display
-    void* of = nullptr;   ///< a device; null: the platform's only one
-    int rank = 0;         ///< the lowest is tried first
+    void* of = nullptr;   ///< EGL device; null: the platform's only device
+    int rank = 0;         ///< lowest first
 };
 
-/// GPUs in the order in which CUDA counts them, then others, last the processor; first of all the processor
-/// where Mesa is told to take it.
+/// Rank: GPUs in CUDA's order, then other GPUs, then the CPU. The CPU is first if Mesa is set to use it.
 int rank_of(EGLDeviceEXT device) {
     constexpr int kOther = 1000, kSoftware = 2000;
     const auto text = function<PFNEGLQUERYDEVICESTRINGEXTPROC>("eglQueryDeviceStringEXT");
@@ -129,12 +128,12 @@ std::vector<Place> places() {
     std::stable_sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
     if (names(client, "EGL_MESA_platform_surfaceless"))
         all.push_back({"Mesa without a display", EGL_PLATFORM_SURFACELESS_MESA, nullptr});
-    if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) // it would be of that screen
+    if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) // it would belong to this display
         all.push_back({"the default display", 0, nullptr});
     return all;
 }
 
-/// A display of EGL with memory to draw on and a context, current on this thread while it lives.
+/// EGL display with a pbuffer and a context, current on this thread during its lifetime.
 class Drawing {
 public:
     Drawing() = default;
@@ -142,7 +141,8 @@ public:
     Drawing& operator=(const Drawing&) = delete;
     ~Drawing() { end(); }
 
-    /// Why it cannot be had there; empty: it draws. Throws RunError where a smaller one could be.
+    /// Reason why drawing is not possible here; empty: ready. Throws RunError if a smaller surface might
+    /// work.
     std::string begin(const Place& place, SurfaceSize size);
     EGLDisplay display() const { return display_; }
 
@@ -170,7 +170,7 @@ std::string Drawing::open(const Place& place) {
     return "";
 }
 
-/// Eight bits a colour, as in a window: EGL itself would give the one of most bits.
+/// Chooses eight bits per channel, as in a window; EGL prefers the format with the most bits.
 EGLConfig Drawing::config() const {
     constexpr std::array<EGLint, 13> kWanted = {EGL_SURFACE_TYPE,
                                                 EGL_PBUFFER_BIT,
@@ -288,7 +288,7 @@ constexpr std::array<std::pair<int, int>, 22> kKeys = {{{ImGuiKey_Tab, GLFW_KEY_
 class OffscreenSurface final : public Surface {
 public:
     explicit OffscreenSurface(const ViewSettings& view) : size_{view.width, view.height} {
-        constexpr std::uint64_t kBytesPerPixel = 8; // the picture, and the one that is read from it
+        constexpr std::uint64_t kBytesPerPixel = 8; // the drawn image and its copy for reading
         check_memory(kBytesPerPixel * static_cast<std::uint64_t>(size_.width) *
                          static_cast<std::uint64_t>(size_.height),
                      "a window of " + std::to_string(size_.width) + "×" + std::to_string(size_.height) +
@@ -317,7 +317,7 @@ public:
         ImGuiIO& io = ImGui::GetIO();
         io.DisplaySize = ImVec2(static_cast<float>(size_.width), static_cast<float>(size_.height));
         const auto now = SteadyClock::now();
-        constexpr float kLeast = 1e-5F; // Dear ImGui asks for more than nothing
+        constexpr float kLeast = 1e-5F; // Dear ImGui requires a positive time step
         io.DeltaTime = std::max(kLeast, std::chrono::duration<float>(now - last_).count());
         last_ = now;
     }

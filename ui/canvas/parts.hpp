@@ -1,4 +1,4 @@
-// The parts of the window, by the names that Dear ImGui knows them by.
+// Parts of the window, by their names in Dear ImGui.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ inline constexpr const char *kTools = "##tools", *kRegionTools = "##region tools
                             *kFilm = "##film", *kTraces = "##traces", *kPanel = "##panel",
                             *kStatus = "##status";
 
-/// Those with controls, in the order in which the keyboard walks through them.
+/// Parts with controls, in the order of keyboard access.
 inline constexpr std::array kWalked = {kTools, kRegionTools, kFilm, kTraces, kPanel};
 
 } // namespace specklescope::parts

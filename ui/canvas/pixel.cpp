@@ -10,7 +10,7 @@ namespace specklescope {
 
 namespace {
 
-/// f(samples of one pixel), or nothing where there is no such pixel.
+/// f(samples of the pixel), or nullopt if there is no such pixel.
 template <class F> auto at_pixel(const Frame& frame, int x, int y, F&& f) {
     using Found = std::optional<decltype(f(static_cast<const float*>(nullptr)))>;
     if (!frame || x < 0 || y < 0 || x >= frame.shape().width || y >= frame.shape().height)
@@ -46,7 +46,7 @@ using theme::dp;
 constexpr ImU32 kShadow = IM_COL32(0, 0, 0, 200);
 constexpr ImU32 kMark = IM_COL32(255, 255, 255, 220);
 
-/// Whatever colour is below it.
+/// Text with an outline, readable on any colour.
 void outlined(ImDrawList& draw, ImFont* font, ImVec2 at, const std::string& text) {
     for (const ImVec2 step : {ImVec2(-1, 0), ImVec2(1, 0), ImVec2(0, -1), ImVec2(0, 1)})
         draw.AddText(font, font->FontSize, {at.x + step.x, at.y + step.y}, kShadow, text.c_str());
@@ -99,7 +99,7 @@ void draw_crosshair(const Rect& area, const Camera::Placement& placement, int x,
         draw.AddLine(a, b, kShadow, dp(3));
         draw.AddLine(a, b, kMark, dp(1));
     };
-    const double gap = std::max<double>(placement.scale / 2, dp(6)); // what it points at stays free
+    const double gap = std::max<double>(placement.scale / 2, dp(6)); // leaves the pixel itself visible
     line(theme::point(area.x, cy), theme::point(cx - gap, cy));
     line(theme::point(cx + gap, cy), theme::point(area.x + area.width, cy));
     line(theme::point(cx, area.y), theme::point(cx, cy - gap));

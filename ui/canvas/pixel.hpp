@@ -1,4 +1,4 @@
-// The numbers under the pointer.
+// Pixel values under the pointer.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -11,25 +11,25 @@
 
 namespace specklescope {
 
-using Color = std::array<double, 3>; ///< red, green, blue in the unit of the picture
+using Color = std::array<double, 3>; ///< red, green, blue in the unit of the image
 
-/// The sample at (x, y), column and row from the top left; of colours the luma that a grey stage sees.
-/// Nothing outside the frame, or without one.
+/// Sample at (x, y), column and row from the top left; for colour the luma that a grey stage gets. Nullopt
+/// outside the frame, or without a frame.
 std::optional<double> grey_at(const Frame& frame, int x, int y);
-/// The three samples at (x, y) of a frame that has colours; otherwise nothing.
+/// Three samples at (x, y) of a colour frame; otherwise nullopt.
 std::optional<Color> color_at(const Frame& frame, int x, int y);
 
-// Single pixels of a picture on the screen: their values, where they are large enough, and a mark on one.
+// Values written into large pixels, and a crosshair on one pixel.
 
-/// Pixels are large enough for a value of four digits.
+/// True if the pixels have room for a value of four digits.
 bool pixels_are_readable(const Camera::Placement& placement);
 
-/// Writes `text`(x, y) into every pixel of `image` that lies wholly in `area`, if they are readable. Returns
-/// how many were written; an empty text is not.
+/// Writes `text`(x, y) into every pixel of `image` that lies completely in `area`, if the pixels are large
+/// enough. Returns the number of texts written, without empty texts.
 int draw_pixel_values(const Rect& area, const Camera::Placement& placement, const Shape& image,
                       const std::function<std::string(int, int)>& text);
 
-/// Lines through the middle of pixel (x, y), over the whole of `area`, and a frame around the pixel.
+/// Draws lines through the middle of pixel (x, y) across `area`, and a frame around the pixel.
 void draw_crosshair(const Rect& area, const Camera::Placement& placement, int x, int y);
 
 } // namespace specklescope

@@ -74,7 +74,7 @@ void item(const std::string& name) {
     widget(name, place.x, place.y, place.width, place.height);
     state().controls[name] = place;
     if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
-        value("walk.on", name); // the keyboard has reached it
+        value("walk.on", name); // has the keyboard focus
 }
 
 void explained() {
@@ -107,9 +107,9 @@ void end_frame() {
                               {"values", s.values},
                               {"unexplained", unexplained(s)}}
                    .dump(1, ' ', false,
-                         nlohmann::json::error_handler_t::replace); // names of files may be any bytes
+                         nlohmann::json::error_handler_t::replace); // file names may contain any bytes
         std::error_code ignored;
-        std::filesystem::rename(partial, s.path, ignored); // a reader never sees half a file
+        std::filesystem::rename(partial, s.path, ignored); // readers never get a partial file
     }
     s.widgets.clear();
     s.values.clear();

@@ -1,4 +1,4 @@
-// What the window draws on: a window of the system (glfw_surface.cpp), or memory (offscreen_surface.cpp).
+// Drawing surface of the window: a system window (glfw_surface.cpp), or memory (offscreen_surface.cpp).
 #pragma once
 
 #include "config/settings.hpp"
@@ -14,25 +14,25 @@
 
 namespace specklescope {
 
-/// What the user has done and no frame has been given yet.
+/// User input that no frame has received yet.
 struct WindowInput {
     InputQueue queue;
     std::vector<std::string> drops;
-    /// Where the mouse went after each press of the left button that has come; `drawing`: the first is of the
-    /// press that the frames have been given last.
+    /// Mouse path after each press of the left button. `drawing`: the first path belongs to the press that
+    /// the frames received last.
     std::deque<std::vector<ImVec2>> strokes;
     bool drawing = false, down = false;
-    /// As told by the events, in their order: asking the system for it would give a window that draws slowly
-    /// where the mouse has got to since its button went down.
+    /// Mouse position from the events, in their order. Polling the system would give a slow window the
+    /// position of a later moment than the button press.
     std::optional<ImVec2> mouse;
-    bool any = false; ///< something came, also a resize or an expose
+    bool any = false; ///< any event arrived, also a resize or an expose
 };
 
 struct SurfaceSize {
     int width = 0, height = 0;
 };
 
-/// A context of OpenGL 3.3 core with a framebuffer, current on the thread that made it: the main thread.
+/// OpenGL 3.3 core context with a framebuffer, current on the thread that created it: the main thread.
 class Surface {
 public:
     Surface() = default;
@@ -44,29 +44,29 @@ public:
     virtual void request_close() = 0;
     virtual void set_title(const std::string& title) = 0;
     virtual void toggle_full_screen() = 0;
-    /// Until something happens, at most so long; 0: only takes what has.
+    /// Waits for an event, at most `seconds`; 0: only processes pending events.
     virtual void wait(double seconds) = 0;
 
-    // Dear ImGui's side of it, while there is a context of its own.
+    // Platform backend of Dear ImGui; requires an ImGui context.
     virtual void start_imgui() = 0;
     virtual void stop_imgui() = 0;
-    virtual void new_frame() = 0; ///< size and time into ImGuiIO
+    virtual void new_frame() = 0; ///< sets size and time in ImGuiIO
 
-    virtual SurfaceSize framebuffer() const = 0;  ///< pixels
-    virtual SurfaceSize size() const = 0;         ///< window coordinates
+    virtual SurfaceSize framebuffer() const = 0;  ///< in pixels
+    virtual SurfaceSize size() const = 0;         ///< in window coordinates
     virtual SurfaceSize lasting_size() const = 0; ///< the same, before full screen
     virtual double content_scale() const = 0;
     virtual double refresh_rate() const = 0;
-    virtual void show() = 0; ///< what has been drawn
+    virtual void show() = 0; ///< presents the drawn frame
     virtual int icons() const { return 0; }
 };
 
-/// Throw RunError with the reason when it, or OpenGL 3.3, cannot be had.
+/// Throw RunError with the reason if the surface or OpenGL 3.3 is not available.
 std::unique_ptr<Surface> make_glfw_surface(const ViewSettings& view, WindowInput& input);
-/// Neither asks for a display nor starts GLFW.
+/// Needs no display and does not start GLFW.
 std::unique_ptr<Surface> make_offscreen_surface(const ViewSettings& view);
 
-// From any thread; nothing where there is none.
+// Callable from any thread; does nothing without a GLFW window.
 void wake_glfw();
 void wake_offscreen();
 

@@ -26,7 +26,7 @@ Format format_of(const Shape& shape) {
     return {colour ? GL_RGB32F : GL_R32F, format, GL_FLOAT};
 }
 
-/// Rows without padding; every `step`-th pixel of every `step`-th row.
+/// Copies every `step`-th pixel of every `step`-th row, without padding.
 void pack(ConstHostView from, int step, const Shape& stored, std::byte* to) {
     const std::size_t pixel = pixel_bytes(from.shape.type) * static_cast<std::size_t>(from.shape.channels);
     for (int y = 0; y < stored.height; ++y, to += stored.row_bytes()) {
@@ -80,7 +80,7 @@ void ImageTexture::upload(ConstHostView image) {
     const Shape size = stored();
     const Format format = format_of(size);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer_.id());
-    // New storage each time: the driver may still be copying from the old one.
+    // Allocate new storage each time: the driver may still be copying from the old one.
     glBufferData(GL_PIXEL_UNPACK_BUFFER, static_cast<GLsizeiptr>(size.bytes()), nullptr, GL_STREAM_DRAW);
     void* room = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, static_cast<GLsizeiptr>(size.bytes()),
                                   GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
@@ -112,7 +112,7 @@ void ImageTexture::read_all(HostView to) const {
     glBindTexture(GL_TEXTURE_2D, texture_.id());
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     if (step_ != 1 || to.shape != shape_ || to.pitch % pixel != 0)
-        return; // thinned: not the image that was asked for
+        return; // thinned: not the requested image
     glPixelStorei(GL_PACK_ROW_LENGTH, static_cast<GLint>(to.pitch / pixel));
     glGetTexImage(GL_TEXTURE_2D, 0, format.format, format.type, to.data);
     glPixelStorei(GL_PACK_ROW_LENGTH, 0);

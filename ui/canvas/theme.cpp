@@ -16,8 +16,8 @@ namespace {
 Fonts loaded;
 float current_scale = 1;
 
-// Latin, Greek (τ, β, µ), Cyrillic, Latin of Vietnam, thin spaces, dashes and quotation marks, superscripts,
-// arrows, ∞ ≤ ≥, geometric shapes: what names of files are written in, as far as DejaVu Sans has it.
+// Glyph ranges for file names, as far as DejaVu Sans has them: Latin, Greek (τ, β, µ), Cyrillic, Vietnamese
+// Latin, thin spaces, dashes and quotation marks, superscripts, arrows, ∞ ≤ ≥, geometric shapes.
 constexpr std::array<ImWchar, 21> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x0400, 0x045F, 0x1EA0,
                                              0x1EFF, 0x2000, 0x2040, 0x2070, 0x209F, 0x2190, 0x21FF,
                                              0x2200, 0x22FF, 0x25A0, 0x25FF, 0x2308, 0x230B, 0};

@@ -1,4 +1,4 @@
-// Colours and measures of the window, in one place.
+// Colours and dimensions of the window.
 #pragma once
 
 #include <imgui.h>
@@ -83,14 +83,14 @@ struct Fonts {
     ImFont* large = nullptr;
 };
 
-/// Fills the atlas of the current ImGui context for this scale. DejaVu Sans where it is installed, otherwise
-/// ImGui's own font; then `note` says so.
+/// Fills the atlas of the current ImGui context for this scale. Uses DejaVu Sans if it is installed,
+/// otherwise ImGui's own font and sets `note`.
 void load_fonts(float scale, std::string* note);
 const Fonts& fonts();
 
 /// Colours, and style for this scale (1: 96 dpi).
 void apply(float scale, bool light = false);
-/// Length in window coordinates for one of `px` at scale 1.
+/// Converts `px` at scale 1 to window coordinates.
 float dp(float px);
 /// Screen position from double coordinates.
 inline ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }

@@ -10,7 +10,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr int kMostParts = 20; ///< three steps of them at least lie between the ends, whatever these are
+constexpr int kMostParts = 20; ///< enough for at least three steps between any two ends
 
 } // namespace
 
@@ -23,7 +23,7 @@ Ticks ticks_of(double low, double high, int parts, double apart) {
         ticks.scale = tick_scale(low, high, parts);
         const double step = ticks.scale.step;
         const double first = std::ceil(low / step - 1e-9), last = std::floor(high / step + 1e-9);
-        constexpr double kExact = 9007199254740992; // 2^53: beyond, neighbours are the same
+        constexpr double kExact = 9007199254740992; // 2^53: larger neighbouring integers have the same double
         if (!(std::abs(first) < kExact) || !(std::abs(last) < kExact))
             return {};
         ticks.first = static_cast<std::int64_t>(first);

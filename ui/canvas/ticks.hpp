@@ -1,4 +1,4 @@
-// Which ticks of an axis are seen.
+// Ticks of an axis.
 #pragma once
 
 #include "base/tick_scale.hpp"
@@ -9,21 +9,21 @@
 
 namespace specklescope {
 
-/// Multiples of scale.step from `first` to `last`; of an axis that is no axis none: `last` below `first`.
+/// Multiples of scale.step from `first` to `last`. An invalid axis has none: `last` is below `first`.
 struct Ticks {
     TickScale scale;
     std::int64_t first = 0, last = -1;
     double value(std::int64_t i) const { return static_cast<double>(i) * scale.step; }
 };
 
-/// About `parts` of them; more where the first and the last would be less than `apart` of the axis from each
-/// other: a single number says nothing of a scale. `apart`: 0…0.5.
+/// Returns about `parts` ticks; more if the first and the last would be closer than `apart` of the axis,
+/// since a single number does not show the scale. `apart`: 0…0.5.
 Ticks ticks_of(double low, double high, int parts, double apart);
 
-// A bar on the picture that is so and so many µm long.
+// Scale bar on the picture, with its length in µm.
 
-/// At the lower left of `area`, `above` its lower edge, light on dark so that it is seen on any picture.
-/// `um`: µm for a pixel of the screen; nothing is drawn where that is 0 or the area too small.
+/// Draws at the lower left of `area`, `above` its lower edge, light on dark to be visible on any picture.
+/// `um`: µm per screen pixel; draws nothing if it is 0 or the area is too small.
 Rect draw_scale_bar(const Rect& area, double um, float above);
 
 } // namespace specklescope

@@ -15,10 +15,10 @@ void main() {
 }
 )";
 
-// NaN is told by its bits: a compiler may take it that isnan() is never true. Where the picture is made
-// smaller, SAMPLES × SAMPLES places of the screen pixel's footprint are averaged after the range was applied,
-// undefined ones left out. SAMPLES and COLOUR are fixed when the program is built: on a software renderer a
-// loop in a fragment costs dearly.
+// The shader tests the bits for NaN, because a compiler may assume that isnan() is always false. When the
+// picture is reduced, it averages SAMPLES × SAMPLES points of the screen pixel's footprint after applying
+// the range, without undefined points. SAMPLES and COLOUR are compile-time constants: loops in a fragment
+// are slow on a software renderer.
 constexpr const char* kFragment = R"(
 uniform sampler2D picture;
 uniform sampler2D colors;
@@ -110,7 +110,7 @@ std::string curve_define(const char* name, ToneCurve curve) {
     return std::string("\n#define ") + name + " " + std::to_string(static_cast<int>(curve));
 }
 
-/// A power of two, so that it rounds nothing; 1 but at the ends of what a float holds.
+/// Power of two, so that scaling is exact; 1 except near the limits of float.
 double prescale(const ValueRange& range) {
     const double size = std::max(std::abs(range.low), std::abs(range.high));
     return size > 0x1p124 ? 0x1p-8 : size < 0x1p-80 ? 0x1p80 : 1;
@@ -206,7 +206,7 @@ PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
 }
 
 int PictureShader::samples(double footprint) const {
-    if (software_) // every fragment counts there; below half size the eye sees the difference
+    if (software_) // fragments are expensive there; a reduction is visible below half size
         return footprint < 1.9 ? 1 : 2;
     return footprint < 1.01 ? 1 : footprint < 2.01 ? 2 : 4;
 }
@@ -217,14 +217,14 @@ void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style,
     glGetIntegerv(GL_VIEWPORT, viewport);
     const Shape& shape = texture.shape();
     const auto pixel = [&](double v) { return static_cast<GLint>(std::lround(v * ratio)); };
-    // Only what is seen of the picture is drawn: on a software renderer every fragment counts.
+    // Draw only the visible part of the picture: fragments are expensive on a software renderer.
     const double left = std::max(canvas.x, placement.x), top = std::max(canvas.y, placement.y);
     const double right = std::min(canvas.x + canvas.width, placement.x + shape.width * placement.scale);
     const double bottom = std::min(canvas.y + canvas.height, placement.y + shape.height * placement.scale);
     if (right <= left || bottom <= top)
         return;
     glEnable(GL_SCISSOR_TEST);
-    // Of a strip that is thinner than a pixel of the screen one pixel, unless the canvas cuts it.
+    // A strip thinner than a screen pixel gets one pixel, unless the canvas cuts it.
     const bool whole_wide = left == placement.x && right < canvas.x + canvas.width,
                whole_high = top == placement.y && bottom < canvas.y + canvas.height;
     const GLint wide = std::max(pixel(right) - pixel(left), whole_wide ? 1 : 0);

@@ -1,6 +1,6 @@
-// The picture: one quad, one shader. Range, colour map, zoom and the mark of saturated pixels live here and
-// never touch the data. The rule is that of map_colors (pipeline/mapping.hpp); tests/ui/viewer_test.cpp holds
-// the two together.
+// Draws the picture: one quad, one shader. Range, colour map, zoom and the mark of saturated pixels are
+// applied here and never change the data. The mapping equals map_colors (pipeline/mapping.hpp);
+// tests/ui/viewer_test.cpp compares the two.
 #pragma once
 
 #include "pipeline/mapping.hpp"
@@ -21,29 +21,30 @@ struct Rect {
     }
 };
 
-/// The place that most of `what` lies on; the first of equals. There is one at least.
+/// Index of the place that covers the largest part of `what`; the first of equals. Requires at least one
+/// place.
 std::size_t most_covered(const std::vector<Rect>& places, const Rect& what);
 
-/// Which part of the image is seen; shared by the raw and the processed picture.
+/// Visible part of the image; shared by the raw and the processed picture.
 class Camera {
 public:
-    /// Screen pixels per image pixel, and where the image's top left corner lies within `canvas`.
+    /// Screen pixels per image pixel, and the position of the image's top left corner within `canvas`.
     struct Placement {
         double x = 0, y = 0, scale = 1;
     };
     Placement place(const Rect& canvas, const Shape& image) const;
     void fit() { fitted_ = true; }
     bool fitted() const { return fitted_; }
-    /// Screen pixels per image pixel; what is in the middle stays there.
+    /// Sets the screen pixels per image pixel; the centre stays in place.
     void set_scale(const Rect& canvas, const Shape& image, double scale);
-    /// Keeps the image point under (x, y) where it is.
+    /// Zooms; the image point under (x, y) stays in place.
     void zoom(const Rect& canvas, const Shape& image, double x, double y, double factor);
     void pan(const Rect& canvas, const Shape& image, double dx, double dy);
 
 private:
     bool fitted_ = true;
     double scale_ = 1;
-    double centre_x_ = 0.5, centre_y_ = 0.5; ///< in parts of the image, so that sizes may change under way
+    double centre_x_ = 0.5, centre_y_ = 0.5; ///< as fractions of the image, so that its size may change
 };
 
 struct PictureStyle {
@@ -51,7 +52,7 @@ struct PictureStyle {
     ValueRange range;
     ToneCurve curve = ToneCurve::linear; ///< never automatic
     double saturated = 0;                ///< pixels of at least this value turn kSaturatedColor; 0: off
-    /// Over what is there already.
+    /// Drawn over the existing contents.
     std::optional<Blend> blend{};
 };
 
@@ -72,22 +73,21 @@ private:
     };
     Variant& variant(int samples, bool colour);
     int samples(double footprint) const;
-    std::map<std::pair<int, bool>, Variant> variants_; ///< built when first needed
-    gl::VertexArray quad_;                             ///< empty: the vertex shader makes its own corners
+    std::map<std::pair<int, bool>, Variant> variants_; ///< built on first use
+    gl::VertexArray quad_;                             ///< empty: the vertex shader computes the corners
     ColorTexture colors_;
     bool software_;
 };
 
-/// A 256×256 sample of a texture, read back without waiting: for the automatic range where no host pixels
-/// are.
+/// Reads a 256×256 sample of a texture without waiting; for the automatic range if there are no host pixels.
 class SampleReader {
 public:
     SampleReader();
-    /// Starts a reading; false, and nothing happens, while one is under way.
+    /// Starts a read. Returns false and does nothing while a read is in progress.
     bool start(const ImageTexture& texture);
-    /// What is under way is of no use any more.
+    /// Discards the read in progress.
     void forget();
-    /// The sample as soon as it is there; empty otherwise.
+    /// Returns the sample when the read is complete; empty otherwise.
     std::vector<float> finish();
 
 private:

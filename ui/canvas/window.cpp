@@ -27,7 +27,7 @@ Window::Window(const ViewSettings& view, bool offscreen)
 void Window::start_imgui(const ViewSettings& view) {
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr; // the settings remember what is worth it
+    io.IniFilename = nullptr; // the program's settings store the layout
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     scale_ = scale_for(view.ui_scale);
     light_ = view.theme == ViewSettings::Theme::light;
@@ -39,10 +39,10 @@ void Window::start_imgui(const ViewSettings& view) {
             "Dear ImGui cannot load OpenGL's functions: libGL.so.1 was not found; install libgl1.");
 }
 
-/// Never so large that the controls have no room beside each other, in steps: while a window is resized its
-/// letters are not made anew for each size.
+/// Limits the scale so that the controls fit side by side. Uses steps, so that resizing does not create
+/// fonts for each size.
 double Window::scale_for(double wanted) const {
-    constexpr double kWidth = 480, kHeight = 360, kSteps = 8; // what they need at scale 1
+    constexpr double kWidth = 480, kHeight = 360, kSteps = 8; // space for the controls at scale 1
     const SurfaceSize size = surface_->size();
     const double room = std::floor(std::min(size.width / kWidth, size.height / kHeight) * kSteps) / kSteps;
     const double asked = std::clamp(wanted > 0 ? wanted : surface_->content_scale() / ratio(), kLeastScale,
@@ -82,8 +82,8 @@ void Window::begin_frame() {
     ImGui_ImplOpenGL3_NewFrame();
     surface_->new_frame();
     ImGuiIO& io = ImGui::GetIO();
-    // Tab goes from field to field where one is being typed in, and is a shortcut elsewhere: Dear ImGui would
-    // take the first field of a window for it.
+    // Tab moves between fields only while one is edited, and is a shortcut otherwise. Dear ImGui would move
+    // to the first field of a window.
     const bool fields = io.WantTextInput || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
     io.KeyMap[ImGuiKey_Tab] = fields ? GLFW_KEY_TAB : -1;
     input_.queue.feed(io);

@@ -1,4 +1,4 @@
-// The window: Dear ImGui with its fonts and its input, on a surface.
+// Window: Dear ImGui with its fonts and its input, on a surface.
 #pragma once
 
 #include "config/settings.hpp"
@@ -15,9 +15,9 @@ namespace specklescope {
 
 class Window {
 public:
-    static constexpr double kLeastScale = 0.5; ///< of the interface; the most is the declared one
-    /// `offscreen`: in memory, without a display. Throws RunError with the reason when no window or no OpenGL
-    /// 3.3 can be had.
+    static constexpr double kLeastScale = 0.5; ///< of the interface; the parameter declares the maximum
+    /// `offscreen`: in memory, without a display. Throws RunError with the reason if no window or no OpenGL
+    /// 3.3 is available.
     explicit Window(const ViewSettings& view, bool offscreen = false);
     ~Window();
     Window(const Window&) = delete;
@@ -27,36 +27,36 @@ public:
     void request_close() { surface_->request_close(); }
     void set_title(const std::string& title) { surface_->set_title(title); }
     void toggle_full_screen() { surface_->toggle_full_screen(); }
-    /// Sleeps until something happens, at most so long. True if there was input, a resize or an expose, or if
-    /// input waits for the next frame.
+    /// Sleeps until an event arrives, at most `seconds`. True after input, a resize or an expose, or if
+    /// queued input waits for the next frame.
     bool wait(double seconds);
-    /// Takes as much input as one frame can bear; see input_queue.hpp.
+    /// Takes as much input as one frame can process; see input_queue.hpp.
     void begin_frame();
-    /// Clears, calls `draw` for the picture, draws Dear ImGui over it and shows it all.
+    /// Clears, calls `draw` for the picture, draws Dear ImGui over it and presents the frame.
     void end_frame(void (*draw)(void*), void* context);
-    /// Called with each whole frame before it is shown, while OpenGL can read it; empty: nobody is.
+    /// Called with each complete frame before it is presented, while OpenGL can read it; may be empty.
     std::function<void(SurfaceSize)> on_drawn;
     double ratio() const; ///< framebuffer pixels per window coordinate
-    /// Size of text and controls in force: what is wanted, 0 as the monitor asks, as far as the window has
-    /// room.
+    /// Effective scale of text and controls: the requested scale (0: the monitor's), limited by the size of
+    /// the window.
     double scale() const { return scale_; }
-    /// Before each frame: the window may have another size, or lie on another monitor.
+    /// Call before each frame: the window may have a new size or be on another monitor.
     void set_scale(double wanted);
     void set_theme(ViewSettings::Theme theme);
     double refresh_rate() const { return surface_->refresh_rate(); }
     const std::string& renderer() const { return renderer_; }
-    const std::string& note() const { return note_; } ///< about the font; empty when all is well
-    int icons() const { return surface_->icons(); }   ///< sizes of the window's icon; 0: not installed
-    /// Size for the settings: of the window while it was not full screen.
+    const std::string& note() const { return note_; } ///< about the font; empty without problems
+    int icons() const { return surface_->icons(); }   ///< number of icon sizes; 0: not installed
+    /// Size to store in the settings: the size before full screen.
     void size(int& width, int& height) const;
 
-    std::vector<KeyPress> take_keys(); ///< of the frame that has begun
+    std::vector<KeyPress> take_keys(); ///< of the current frame
     /// See input_queue.hpp.
     void put_back(const std::vector<KeyPress>& keys);
     void wait_for_field();
     std::vector<std::string> take_drops();
-    /// Where the mouse has been since the last call, with the left button down as this frame knows it or let
-    /// go since: also between two frames.
+    /// Mouse path since the last call, also between two frames, with the left button down in this frame or
+    /// released since.
     std::vector<ImVec2> take_path();
 
 private:
@@ -71,7 +71,7 @@ private:
 
 /// Wakes wait() from any thread.
 void wake_window();
-/// From here on wake_window() does nothing to a display.
+/// After this call wake_window() does not access the display.
 void display_gone();
 
 } // namespace specklescope

@@ -13,7 +13,7 @@ namespace specklescope {
 
 namespace {
 
-/// The recorder holds two at most and copies what is more: one is always free.
+/// The recorder holds at most two and copies further ones, so one is always free.
 constexpr int kSlots = 4;
 
 } // namespace
@@ -21,12 +21,12 @@ constexpr int kSlots = 4;
 WindowFiles::WindowFiles(const Settings& settings) : screenshot_(output_of(settings, "screenshot")) {
     stream_.source.name = "window";
     stream_.source.live = true;
-    stream_.source.rate = 60; // at most
+    stream_.source.rate = 60; // upper limit
     stream_.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     RecordOptions options{.path = output_of(settings, "window_movie"), .what = RecordWhat::screen};
     if (options.path.empty())
         return;
-    // What is recorded of the source is limited by its own frames.
+    // The frame limits apply only to recordings of the source.
     options.limits.keep_free = settings.program.as<ProgramSettings>().recording.keep_free;
     movie_ = make_recorder(options);
     movie_->open(stream_);
@@ -51,7 +51,7 @@ Frame WindowFiles::read(SurfaceSize size) {
 
 void WindowFiles::drawn(SurfaceSize size) {
     began_ = true;
-    if (done_ || size.width <= 0 || size.height <= 0 || (!movie_ && !last_comes_)) // or it is iconified
+    if (done_ || size.width <= 0 || size.height <= 0 || (!movie_ && !last_comes_)) // the window is iconified
         return;
     const auto now = SteadyClock::now();
     if (!first_)

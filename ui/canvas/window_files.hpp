@@ -1,4 +1,4 @@
-// What is kept of the window itself: a movie of each frame that is drawn, a picture of the last one.
+// Files recorded from the window itself: a movie of the drawn frames, and an image of the last frame.
 #pragma once
 
 #include "pipeline/sink.hpp"
@@ -8,22 +8,22 @@
 
 namespace specklescope {
 
-/// One run's. On the thread that draws.
+/// Files of one run. Requires the drawing thread.
 class WindowFiles {
 public:
-    /// As the settings ask: nothing, one or both. Throws UsageError or RunError where the movie cannot begin.
+    /// Begins the files that the settings request: none, one or both. Throws UsageError or RunError if the
+    /// movie cannot begin.
     explicit WindowFiles(const Settings& settings);
     WindowFiles(const WindowFiles&) = delete;
     WindowFiles& operator=(const WindowFiles&) = delete;
 
     bool wants_last() const { return !screenshot_.empty(); }
-    /// The frame that is drawn next is the last one.
+    /// Announces that the next frame is the last.
     void expect_last() { last_comes_ = wants_last(); }
-    /// A whole frame in the framebuffer that OpenGL reads from. Never waits for the encoder: what it has no
-    /// time for is dropped.
+    /// Takes the complete frame from OpenGL's read framebuffer. Never waits for the encoder: drops frames
+    /// that it has no time for.
     void drawn(SurfaceSize size);
-    /// Writes the picture, finishes the movie and says what became of it. False where one of them is not
-    /// whole. Idempotent.
+    /// Writes the image, finishes the movie and logs the result. False if a file is incomplete. Idempotent.
     bool finish() noexcept;
 
 private:
@@ -35,10 +35,10 @@ private:
     std::shared_ptr<Sink> movie_; ///< null: none
     StreamInfo stream_;
     std::optional<FrameRing> ring_;
-    std::vector<std::byte> rows_; ///< from below, as OpenGL has them
+    std::vector<std::byte> rows_; ///< from the bottom up, in OpenGL's order
     std::optional<SteadyClock::time_point> first_;
-    std::uint64_t frames_ = 0; ///< that the movie was offered
-    bool began_ = false;       ///< there was a window
+    std::uint64_t frames_ = 0; ///< frames offered to the movie
+    bool began_ = false;       ///< a window was open
     bool last_comes_ = false;
     Result last_;
     bool done_ = false, well_ = true;

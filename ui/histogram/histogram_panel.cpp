@@ -1,4 +1,3 @@
-// What the colours of pixels without a number mean.
 #include "ui/histogram/histogram_panel.hpp"
 
 #include "config/numbers.hpp"
@@ -26,9 +25,9 @@ namespace {
 using namespace std::chrono_literals;
 using theme::dp;
 
-constexpr auto kEvery = 100ms, kClosed = 500ms; ///< closed: for the arrows at the colour bar
+constexpr auto kEvery = 100ms, kClosed = 500ms; ///< while closed: for the arrows at the colour bar
 constexpr std::size_t kMostBins = 256;
-constexpr double kSteps = 50; ///< of a range, for the keys
+constexpr double kSteps = 50; ///< steps per range, for the keys
 
 void small_text(double x, double y, ImU32 color, const std::string& text) {
     ImFont& font = *theme::fonts().small;
@@ -40,7 +39,7 @@ double small_width(const std::string& text) {
     return static_cast<double>(font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, text.c_str()).x);
 }
 
-/// One end moved to a value, the other left where it is.
+/// Moves one end to a value and keeps the other.
 void move_end(ValueRange& range, bool high, double value) {
     const double least = std::max({std::abs(range.low), std::abs(range.high), 1e-9}) * 1e-6;
     if (high)
@@ -67,11 +66,11 @@ void fix_range(Mapping& mapping, const ValueRange& seen) {
 
 } // namespace
 
-/// Where the bars stand, and what they count.
+/// Position of the bars, and the counted values.
 struct HistogramPanel::Plot {
     Rect area;
     std::span<const std::uint32_t> bins;
-    double pixels_each = 1, most = 0; ///< pixels of the picture for one of the sample; in the fullest bin
+    double pixels_each = 1, most = 0; ///< image pixels per pixel of the sample; count of the fullest bin
     bool logarithmic = false;
     double x(double value, const ValueRange& span) const {
         return area.x + (value - span.low) / (span.high - span.low) * area.width;
@@ -86,7 +85,7 @@ struct HistogramPanel::Plot {
 
 void HistogramPanel::update(const Display& display, bool wanted, bool change, bool alone) {
     alone_ = change && alone;
-    if (std::exchange(change_, change) != change) { // what comes into view is what one wants to know of
+    if (std::exchange(change_, change) != change) { // select the picture that has just become visible
         shown_ = change ? HistogramOf::change : shown_ == HistogramOf::change ? HistogramOf::result : shown_;
         offered_ = {};
     }
@@ -102,7 +101,7 @@ void HistogramPanel::update(const Display& display, bool wanted, bool change, bo
         const std::size_t looked = sample_values(display.change(), values);
         const auto pixels = static_cast<double>(result.shape().pixels());
         const double defined = pixels * static_cast<double>(values.size());
-        if (looked > 0) // those that are undefined stand for none
+        if (looked > 0) // undefined pixels do not represent others
             sampler_.offer(HistogramOf::change, std::move(values),
                            static_cast<std::size_t>(defined / static_cast<double>(looked)));
     }
@@ -138,7 +137,7 @@ void HistogramPanel::axes(const Plot& plot) const {
     const Rect& area = plot.area;
     const double bottom = area.y + area.height;
     draw.AddLine(theme::point(area.x, bottom), theme::point(area.x + area.width, bottom), theme::kDim);
-    constexpr double kApart = 0.3; // two numbers side by side
+    constexpr double kApart = 0.3; // space between two numbers
     const Ticks ticks =
         ticks_of(span_.low, span_.high, std::max(2, static_cast<int>(area.width / dp(64))), kApart);
     const double small = static_cast<double>(theme::fonts().small->FontSize);
@@ -180,7 +179,7 @@ void HistogramPanel::axes(const Plot& plot) const {
     }
 }
 
-/// Each end is a button of its own.
+/// Each end is a separate button.
 bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindings& keys) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const Rect& area = plot.area;
@@ -317,7 +316,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
         std::clamp<std::size_t>(static_cast<std::size_t>(area.width / dp(2)), 16, kMostBins);
     Plot plot{area, std::span(counts).first(bins), 1, 0, view.histogram_log};
     sampler_.look(shown_, [&](const ValueSample& sample) {
-        if (!dragged_) { // the axis stands still under a hand
+        if (!dragged_) { // keeps the axis fixed during a drag
             const double low = sample.percentile(0.5).value_or(range.low);
             const double most = sample.percentile(99.5).value_or(range.high);
             const ValueSpan around =
@@ -355,7 +354,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     if (shown_ != HistogramOf::raw) {
         const ValueRange before = range;
         const bool dragged = handles(plot, range, session.settings().keys);
-        if (dragged && shown_ == HistogramOf::change) // both ends, on either side of 0
+        if (dragged && shown_ == HistogramOf::change) // moves both ends, symmetric to 0
             widen_change(view, range.high != before.high ? range.high : -range.low);
         else if (dragged)
             fix_range(view.mapping, range);

@@ -1,4 +1,4 @@
-// The histogram of the result or of the raw picture, with the range of colours as two handles.
+// Histogram of the result or of the raw image, with two handles for the colour range.
 #pragma once
 
 #include "session/session.hpp"
@@ -13,27 +13,27 @@ namespace specklescope {
 
 class HistogramPanel {
 public:
-    /// Once per drawn frame: hands pictures to the thread, ten times a second while the section is open,
-    /// twice otherwise. `wanted`: somebody looks.
-    /// `change`: the change against the baseline is seen, beside the result or (`alone`) in its place.
+    /// Call once per drawn frame. Passes images to the thread ten times a second while the section is open,
+    /// otherwise twice. `wanted`: the histogram is visible. `change`: the change against the baseline is
+    /// visible, next to the result or (`alone`) instead of it.
     void update(const Display& display, bool wanted, bool change, bool alone);
     void clear() { sampler_.clear(); }
     void draw(Session& session, Display& display, bool stretch_raw);
-    /// One of the ends of the range by so many fiftieths of it; the range is fixed then. Of the change both,
-    /// which lie on either side of 0.
+    /// Moves an end of the range by `steps` fiftieths of the range and fixes the range. For a change it
+    /// moves both ends, symmetric to 0.
     void nudge(Session& session, bool high, int steps) const;
-    /// Of the result or the change, for these ends; nothing before the first sample.
+    /// Fractions of the result or the change outside this range; nullopt before the first sample.
     std::optional<BeyondRange> beyond(HistogramOf of, const ValueRange& range) const;
-    bool toggle = false; ///< the section opens or closes in this frame
+    bool toggle = false; ///< opens or closes the section in this frame
     bool open() const { return open_; }
-    /// In a frame without draw(): nobody sees it, and the next toggle opens it.
+    /// Call in a frame without draw(): the histogram is invisible, and the next toggle opens it.
     void hide() { open_ = false; }
 
 private:
     struct Plot;
     void axes(const Plot& plot) const;
     void choices(ViewSettings& view);
-    /// Of what is counted.
+    /// Range of the counted values.
     ValueRange range_of(const ViewSettings& view, const Display& display, bool stretch_raw) const;
     bool handles(const Plot& plot, ValueRange& range, const KeyBindings& keys);
     void numbers(const ViewSettings& view, const Display& display, const ValueRange& range) const;
@@ -43,11 +43,11 @@ private:
     ValueRange span_;      ///< of the axis
     bool dragged_ = false; ///< one of the handles
     bool open_ = false;
-    bool change_ = false, alone_ = false; ///< the change is seen, and nothing else of the result
+    bool change_ = false, alone_ = false; ///< the change is visible; without the result
     SteadyClock::time_point offered_{};
 };
 
-/// Below the colour bar: the colours of pixels without a number, and how many there are.
+/// Draws the legend below the colour bar: colours of pixels without a value, and their number.
 void draw_color_legend(const Rect& area, const PixelCounts& counts);
 float color_legend_height();
 

@@ -20,7 +20,7 @@ void HistogramSampler::offer(HistogramOf of, Frame frame) {
     {
         const std::scoped_lock lock(mutex_);
         Task& task = tasks_[static_cast<std::size_t>(of)];
-        std::swap(task.frame, frame); // one that waited goes home outside the lock
+        std::swap(task.frame, frame); // the replaced frame is released after unlocking
         task.waits = true;
     }
     work_.notify_one();

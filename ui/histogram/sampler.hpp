@@ -1,5 +1,5 @@
-// Samples of pictures in order, made on a thread of their own: putting 65 536 values in order takes longer
-// than a drawn frame should.
+// Sorted samples of images, made on a separate thread: sorting 65 536 values takes longer than a drawn frame
+// may.
 #pragma once
 
 #include "analysis/histogram.hpp"
@@ -13,7 +13,7 @@
 
 namespace specklescope {
 
-/// change: of the result against the baseline, %.
+/// change: the result against the baseline, in %.
 enum class HistogramOf : std::uint8_t { result, raw, change };
 inline constexpr std::size_t kHistograms = 3;
 
@@ -24,20 +24,20 @@ public:
     HistogramSampler(const HistogramSampler&) = delete;
     HistogramSampler& operator=(const HistogramSampler&) = delete;
 
-    // What is offered while one is in work takes the place of what waits. Neither waits for anything.
-    /// Holds the frame until its pixels have been looked at.
+    // A new offer replaces the waiting one while another is in progress. Neither call waits.
+    /// Holds the frame until its pixels have been read.
     void offer(HistogramOf of, Frame frame);
-    /// A sample that was read elsewhere, out of so many pixels.
+    /// Offers a sample that was read elsewhere, from this number of pixels.
     void offer(HistogramOf of, std::vector<float> values, std::size_t pixels);
-    /// What is there belongs to another source.
+    /// Discards the samples of the previous source.
     void clear();
 
-    /// f(sample) with the newest; the thread that makes them stays out meanwhile.
+    /// Calls f(sample) with the newest sample, under the mutex.
     template <class F> void look(HistogramOf of, F&& f) const {
         const std::scoped_lock lock(mutex_);
         f(ready_[static_cast<std::size_t>(of)]);
     }
-    std::uint64_t made() const; ///< how many so far
+    std::uint64_t made() const; ///< number of samples made
 
 private:
     struct Task {
@@ -54,8 +54,8 @@ private:
     std::array<ValueSample, kHistograms> ready_;
     std::uint64_t made_ = 0, cleared_ = 0;
     bool ends_ = false;
-    ValueSample making_; ///< the thread's
-    std::thread thread_; ///< last: it uses all of them
+    ValueSample making_; ///< used by the thread
+    std::thread thread_; ///< declared last: uses all other members
 };
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// The tool bar above the picture and the status line below it.
+// Tool bar above the picture and status line below it.
 #include "config/keys/bindings.hpp"
 #include "config/numbers.hpp"
 #include "ui/canvas/color_bar.hpp"
@@ -21,9 +21,9 @@ namespace {
 
 using theme::dp;
 
-constexpr float kAllLayoutsFrom = 760; ///< dp: a button for each layout
+constexpr float kAllLayoutsFrom = 760; ///< dp: space for one button per layout
 constexpr float kOpenFrom = 400,
-                kRightFrom = 470; ///< dp: less has no room for every button; keys do the same
+                kRightFrom = 470; ///< dp: minimum for all buttons; the keys remain
 
 bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
@@ -55,7 +55,7 @@ constexpr std::array<LayoutChoice, 5> kLayouts = {
       "Raw and processed with a divider between them, which is dragged"},
      {"Blend", Shown::blended, Action::show_blended, "The processed picture through the raw one"}}};
 
-/// A button for each where there is room, otherwise a list of them.
+/// Draws one button per layout if there is space, otherwise a list.
 void layout_buttons(ViewSettings& view, const KeyBindings& keys, bool all) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {dp(2), 0});
     for (const LayoutChoice& choice : kLayouts) {
@@ -90,8 +90,7 @@ void layout_buttons(ViewSettings& view, const KeyBindings& keys, bool all) {
     ImGui::SameLine();
 }
 
-/// The name of the source and, as far as it has room, the size of its pictures; the whole of it under the
-/// mouse.
+/// Draws the name of the source and, if there is space, the image size; the tooltip contains the full name.
 void source_line(const Session& session, const Display& display, float room) {
     const std::string name = session.pipeline() ? session.pipeline()->status().source.name : "No source";
     std::string size;
@@ -115,13 +114,13 @@ std::string color_text(const Color& color, const Shape& shape) {
            sample_text(color[2], shape.type);
 }
 
-/// In the source's own unit: a recording of results holds no counts.
+/// In the source's unit: a recording of results does not contain counts.
 std::string raw_text(double value, const Display& display) {
     const std::string unit = display.result().chain->input().unit;
     return sample_text(value, display.raw_shape().type) + (unit == "1" ? "" : " " + unit);
 }
 
-/// Under the mouse. `width`: of its column, so that the next one stands still while the mouse moves.
+/// Value under the mouse. `width`: fixed width of its column, so that the next value does not move.
 struct HoverValue {
     std::string label, text;
     float width = 0;
@@ -150,7 +149,7 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
     return values;
 }
 
-/// In columns where there is room for them, otherwise one behind the other; none lies on the next.
+/// Draws in columns if there is space, otherwise in sequence, without overlaps.
 void draw_values(std::vector<HoverValue> values, float room) {
     const float between = dp(6), gap = dp(12);
     float columns = 0;
@@ -172,8 +171,8 @@ void draw_values(std::vector<HoverValue> values, float room) {
     }
 }
 
-/// What matters of the run, from the right: as much of it as has room. All of it is on the picture with F1.
-/// `runs`: frames come; otherwise their rate says nothing.
+/// Draws the main numbers of the run from the right, as many as fit; F1 shows all. `runs`: frames are
+/// arriving, so the rate is valid.
 void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom,
                   bool runs, bool lost) {
     struct Part {
@@ -227,7 +226,7 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
     probe::value("summary", shown);
 }
 
-/// Begins what was chosen for it, and ends whatever is recorded.
+/// Draws the button that begins the chosen recording, or ends all active recordings.
 void record_button(Session& session, ViewState& state, float bar_width) {
     using Records = ViewState::ToolbarRecords;
     constexpr std::array kEach = {RecordWhat::processed, RecordWhat::raw, RecordWhat::screen};
@@ -293,7 +292,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
                         paused))
             toggle_pause(session, state.film);
         ImGui::SameLine(0, dp(4));
-        if (file && !is_film(session)) { // a film's bar has both ways
+        if (file && !is_film(session)) { // the transport bar has both
             if (icon_button("tool.step", Icon::step, keyed("One frame", Action::step)))
                 step_once(session, state.film);
             ImGui::SameLine(0, dp(4));
@@ -353,7 +352,7 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
                         static_cast<float>(area.width) - dp(24));
         } else {
             const float summary = ImGui::CalcTextSize("1000 frames/s").x + ImGui::CalcTextSize("no drops").x;
-            const float room = static_cast<float>(area.width) - summary - dp(56); // it goes before advice
+            const float room = static_cast<float>(area.width) - summary - dp(56); // the summary has priority
             const std::string advice =
                 "Point at the picture for its values.  Wheel zooms, drag moves, double click fits.";
             ImGui::TextColored(theme::vec(theme::kDim), "%s",

@@ -16,15 +16,15 @@ namespace {
 
 using theme::dp;
 
-/// What a press in a header asks for.
+/// Requested edit of the chain.
 struct Wish {
     enum class What : std::uint8_t { nothing, remove, bypass, move } what = What::nothing;
     std::size_t index = 0, to = 0;
 };
 
-constexpr const char* kDragged = "stage"; ///< the kind of what is dragged: a std::size_t, its place
+constexpr const char* kDragged = "stage"; ///< drag payload type: index of the stage (std::size_t)
 
-/// The stage's parameters as they take effect: with the exposure that the source reports.
+/// Parameters of the stage with the exposure that the source reports.
 Params with_exposure(Params params, double reported_ms) {
     try {
         params.set("exposure", reported_ms);
@@ -33,7 +33,7 @@ Params with_exposure(Params params, double reported_ms) {
     return params;
 }
 
-/// What the stage of the newest result says of itself, if that result comes from this chain.
+/// Note of the stage in the newest result, if this result belongs to the current chain.
 std::string note_of(const Display& display, const Chain& chain, std::size_t index) {
     if (!display.has_result() || !display.result().notes || !display.result().chain)
         return "";
@@ -44,7 +44,7 @@ std::string note_of(const Display& display, const Chain& chain, std::size_t inde
     return same ? notes[index] : "";
 }
 
-/// A small sign at the right end of a header; the mouse may be over it and over the header.
+/// Draws a small symbol at the right end of a header; returns true if it was clicked.
 bool header_sign(const char* id, const std::string& probe_name, const ImVec2& low, const char* sign,
                  const char* what, bool possible) {
     const float side = ImGui::GetFrameHeight();
@@ -69,7 +69,7 @@ bool header_sign(const char* id, const std::string& probe_name, const ImVec2& lo
     return clicked;
 }
 
-/// Beside the title where there is room, otherwise cut, with the whole of it as a tooltip.
+/// Draws the note next to the title; cut if there is no space, with the full text as a tooltip.
 void header_note(const char* title, const std::string& note, const ImVec2& low, float right) {
     if (note.empty())
         return;
@@ -93,7 +93,7 @@ void header_note(const char* title, const std::string& note, const ImVec2& low, 
     }
 }
 
-/// A tick, or its empty box.
+/// Draws a check box.
 void draw_tick(const ImVec2& low, float side, bool on, ImU32 colour) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 c(low.x + side / 2, low.y + side / 2);
@@ -107,7 +107,7 @@ void draw_tick(const ImVec2& low, float side, bool on, ImU32 colour) {
     draw.PathStroke(colour, 0, dp(1.8F));
 }
 
-/// The header is taken with the mouse and laid on another one, whose place its stage gets.
+/// Drags the header onto another header: the stage takes its position.
 void drag_header(std::size_t index, const std::string& title, Wish& wish) {
     if (ImGui::BeginDragDropSource(ImGuiDragDropFlags_SourceNoHoldToOpenOthers)) {
         ImGui::SetDragDropPayload(kDragged, &index, sizeof index);
@@ -125,12 +125,12 @@ void drag_header(std::size_t index, const std::string& title, Wish& wish) {
     }
 }
 
-/// True while its controls are open.
+/// Draws the header. True while the section is open.
 bool stage_header(const std::string& owner, const ChainStage& stage, const std::string& note,
                   std::size_t index, std::size_t count, Wish& wish) {
     const std::string title(stage.type->title);
     const float side = ImGui::GetFrameHeight();
-    const float before = ImGui::GetFontSize() + 3 * ImGui::GetStyle().FramePadding.x; // the arrow
+    const float before = ImGui::GetFontSize() + 3 * ImGui::GetStyle().FramePadding.x; // width of the arrow
     const std::string shown =
         fitted(*theme::fonts().bold, title, ImGui::GetContentRegionAvail().x - before - side * 4);
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(stage.bypassed ? theme::kDim : theme::kText));
@@ -164,7 +164,7 @@ bool stage_header(const std::string& owner, const ChainStage& stage, const std::
 
 void stage_controls(Session& session, const Display& display, const std::string& owner, std::size_t index,
                     const ChainStage& stage) {
-    // Where the source reports its exposure the formula uses that, so the control turns the source's.
+    // If the source reports its exposure, the formula uses it and the control changes the source's exposure.
     const double reported = display.has_result() ? display.result().info.exposure_ms : NAN;
     const bool of_source = std::isfinite(reported) && stage.params.table().find("exposure");
     const bool turns =
@@ -202,7 +202,7 @@ void grant(Session& session, const Chain& chain, const Wish& wish) {
     }
 }
 
-/// What a stage does, in small letters beside its name.
+/// Draws the description of a stage in small letters next to its name.
 void draw_doc(std::string_view doc) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImFont& small = *theme::fonts().small;
@@ -212,7 +212,7 @@ void draw_doc(std::string_view doc) {
                                         doc.data(), doc.data() + doc.size(), 0, &clip);
 }
 
-/// Every stage there is, with its line, by what it is for.
+/// Menu of all stages with their descriptions, grouped by purpose.
 void add_menu(Session& session) {
     const std::string why = why_no_stage(session);
     ImGui::Dummy({0, dp(1)});
@@ -255,7 +255,7 @@ void draw_chain(Session& session, const Display& display) {
         const std::string owner = i == 0 ? name : name + std::to_string(i);
         const auto before = std::count_if(stages.begin(), stages.begin() + static_cast<std::ptrdiff_t>(i),
                                           [&](const ChainStage& s) { return s.type == stage.type; });
-        // By name, so that a section stays open where its stage moves.
+        // Id by name, so that a section stays open when its stage moves.
         ImGui::PushID((name + std::to_string(before)).c_str());
         if (stage_header(owner, stage, note_of(display, chain, i), i, stages.size(), wish))
             stage_controls(session, display, owner, i, stage);

@@ -1,5 +1,5 @@
-// The chain in the side panel: a section a stage with its parameters, and what adds, removes and moves
-// stages.
+// The chain in the side panel: one section per stage with its parameters, and controls that add, remove and
+// move stages.
 #pragma once
 
 #include "session/session.hpp"
@@ -9,14 +9,14 @@ namespace specklescope {
 
 void draw_chain(Session& session, const Display& display);
 
-// What buttons, drags and the command palette do with the stages of a chain.
+// Edits of the chain from buttons, drags and the command palette.
 
-/// Why no stage can be added; empty: one can.
+/// Reason why no stage can be added; empty: possible.
 std::string why_no_stage(Session& session);
-/// Behind the last one.
+/// Adds the stage at the end.
 void add_stage(Session& session, const StageType& type);
 void remove_stage(Session& session, std::size_t index);
-/// To the place where `to` is; those between make room, towards where it was.
+/// Moves the stage to index `to`; the stages between shift by one.
 void move_stage(Session& session, std::size_t from, std::size_t to);
 void bypass_stage(Session& session, std::size_t index, bool bypassed);
 

@@ -1,4 +1,4 @@
-// Texts as controls show them.
+// Texts in controls.
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
@@ -9,8 +9,7 @@ namespace specklescope {
 
 namespace {
 
-/// Where the part of the text ends that is `room` wide at most: Dear ImGui leaves out a letter that ends just
-/// there.
+/// End of the longest part that fits in `room`. Dear ImGui omits a letter that ends exactly there.
 const char* end_of_part(const ImFont& font, const char* begin, const char* end, float room) {
     const char* rest = begin;
     if (room > 0)
@@ -27,7 +26,7 @@ std::string fitted(const ImFont& font, std::string text, float width) {
     };
     if (extent(text) <= width)
         return text;
-    // In one walk: what a pipeline of GStreamer or a path is long is looked at in every frame.
+    // In one pass: a long GStreamer pipeline or path is measured in every frame.
     const char* rest = end_of_part(font, text.c_str(), text.c_str() + text.size(), width - extent(kCut));
     text.resize(static_cast<std::size_t>(rest - text.c_str()));
     return text.empty() ? text : text + kCut;
@@ -43,7 +42,7 @@ std::string fitted_name(const ImFont& font, const std::string& text, float width
     const std::string cut = "…";
     const float room = width - extent(cut.c_str(), cut.c_str() + cut.size());
     const char *left = end_of_part(font, begin, end, room * 0.4F), *right = end;
-    for (float used = extent(begin, left); right > left;) { // letter by letter from the end
+    for (float used = extent(begin, left); right > left;) { // character by character from the end
         const char* letter = right - 1;
         while (letter > left && (static_cast<unsigned char>(*letter) & 0xC0U) == 0x80U)
             --letter;
@@ -60,7 +59,7 @@ std::string wrapped(const ImFont& font, const std::string& text, float width) {
         return font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, text.c_str() + from, text.c_str() + end).x;
     };
     std::string out;
-    std::size_t line = 0; // in the text: where it begins
+    std::size_t line = 0; // index in the text where the line begins
     for (std::size_t at = 0; at < text.size();) {
         std::size_t word = at;
         while (word < text.size() && text[word] == ' ')
@@ -86,7 +85,7 @@ std::string wrapped(const ImFont& font, const std::string& text, float width) {
 
 std::string label_text(std::string name) {
     for (std::size_t at = name.find("##"); at != std::string::npos; at = name.find("##", at))
-        name.insert(at + 1, "\u200A"); // a hair's breadth
+        name.insert(at + 1, "\u200A"); // hair space
     return name;
 }
 

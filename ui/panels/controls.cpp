@@ -19,14 +19,14 @@ namespace specklescope {
 
 namespace {
 
-constexpr double kWidestSlider = 20000; ///< more whole numbers than this on a slider cannot be hit
+constexpr double kWidestSlider = 20000; ///< a slider cannot resolve more integers
 
 struct Typing {
     ImGuiID id = 0;
     bool first = false;
-    int idle = 0; ///< frames in which the field was drawn and did not have the keyboard
+    int idle = 0; ///< frames in which the field was drawn without keyboard focus
 };
-Typing typing; ///< the one slider that takes a typed number now
+Typing typing; ///< the slider in typing mode
 std::optional<std::string> dropped_file;
 std::string* changed_sections = nullptr; ///< of the panel that is drawn
 
@@ -55,7 +55,7 @@ double to_position(double value, const SliderRange& range) {
     return (v - range.min) / (range.max - range.min);
 }
 
-/// The finest step that a hand on a slider can mean there: three significant digits, or whole numbers.
+/// Finest useful step on a slider: three significant digits, or integers.
 double step_at(double value, const SliderRange& range) {
     if (range.integer)
         return 1;
@@ -64,10 +64,10 @@ double step_at(double value, const SliderRange& range) {
 }
 
 double stepped_by(double value, int steps, const SliderRange& range) {
-    // Just below a power of ten the steps are those below it.
+    // Just below a power of ten, use the smaller steps.
     const double step = step_at(steps < 0 ? value * (1 - 1e-9) : value * (1 + 1e-9), range);
     const double count = std::round(value / step) + steps;
-    // Powers of ten are exact from 1 on: 10.1 is 101/10 and not 101·0.1.
+    // Divide by the inverse of steps below 1: exact decimals such as 101/10.
     return std::clamp(step < 1 ? count / std::round(1 / step) : count * step, range.min, range.max);
 }
 
@@ -91,11 +91,11 @@ std::string shown(double value, const SliderRange& range, const std::string& uni
 
 bool escaped() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)); }
 
-/// What was typed so far into the field that was drawn last, and whether that ended without an Escape. A
-/// click on what is drawn before takes the focus, and with it the field's own text.
+/// Typed value of the last field, and whether the field was left without Escape. Clicking an item drawn
+/// earlier takes the focus and discards the field's own text.
 template <class T> bool typed_and_left(T& edited) {
     static T typed;
-    if (ImGui::IsItemActive() || ImGui::IsItemEdited()) // in the frame of its Return, too
+    if (ImGui::IsItemActive() || ImGui::IsItemEdited()) // also in the frame of Return
         typed = edited;
     if (!ImGui::IsItemDeactivatedAfterEdit() || escaped())
         return false;
@@ -119,14 +119,14 @@ bool type_number(ImGuiID id, double& value, const SliderRange& range) {
         ImGui::SetKeyboardFocusHere();
     const bool changed = number_field("##typed", value, range, ImGuiInputTextFlags_AutoSelectAll);
     typing.idle = ImGui::IsItemActive() ? 0 : typing.idle + 1;
-    constexpr int kPatience = 8; // and then it was left while its section was closed
+    constexpr int kPatience = 8; // the field was left while its section was closed
     if (!std::exchange(typing.first, false) && typing.id == id &&
         (ImGui::IsItemDeactivated() || typing.idle > kPatience))
         typing.id = 0;
     return changed;
 }
 
-/// Ready-made range for a declaration, and whether a slider can serve it.
+/// Fills the range of a declaration; true if a slider can represent it.
 bool slider_range(const ParamDecl& decl, SliderRange& range) {
     range = {decl.min, decl.max, decl.logarithmic && decl.min > 0, decl.kind == ParamKind::integer};
     const double span = decl.max - decl.min;
@@ -173,7 +173,7 @@ std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue
     return chosen;
 }
 
-/// Takes effect with Enter and when the field is left, Escape goes back; also takes a file dropped on it.
+/// Text field that applies on Enter or focus loss and restores on Escape; also accepts a dropped file.
 std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& current) {
     std::string text = std::get<std::string>(current);
     if (decl.kind == ParamKind::path)
@@ -223,9 +223,9 @@ void tooltip_above() {
     if (item.y < 0.8F * ImGui::GetIO().DisplaySize.y)
         return;
     const float mouse = ImGui::GetIO().MousePos.x, room = ImGui::GetIO().DisplaySize.x;
-    const bool pointed = mouse >= item.x && mouse < end.x; // or the keyboard has reached it
+    const bool pointed = mouse >= item.x && mouse < end.x; // or the item has the keyboard focus
     const float x = std::max(0.0F, std::min(pointed ? mouse : (item.x + end.x) / 2, room));
-    // The pivot keeps it within the window.
+    // The pivot keeps the tooltip within the window.
     ImGui::SetNextWindowPos({x, item.y - theme::dp(4)}, ImGuiCond_Always, {x / room, 1});
 }
 
@@ -352,7 +352,7 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
     if (decl.kind == ParamKind::choice)
         text += "\nNow: " + decl.name + "=" + std::get<std::string>(current) +
                 "\nDefault: " + choice_label(decl, std::get<std::string>(initial));
-    else if (!is_text(decl.kind)) // a text may be anything, and has no default
+    else if (!is_text(decl.kind)) // a text has no default to restore
         text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
                 (decl.unit.empty() ? "" : " " + decl.unit);
     if (current != initial && !is_text(decl.kind))

@@ -1,4 +1,4 @@
-// What the program is, and why a source could not be opened.
+// Dialogs: about the program, and errors when a source is opened.
 #include "config/version.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/panels/controls.hpp"

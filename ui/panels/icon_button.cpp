@@ -11,18 +11,18 @@ using theme::dp;
 
 namespace {
 
-/// A bar, and a triangle that points away from it: to the right for 1, to the left for -1.
+/// Draws a bar and a triangle that points away from it: right for 1, left for -1.
 void draw_step(ImDrawList& draw, const ImVec2& c, float r, float way, ImU32 color) {
     const auto x = [&](float right) { return c.x + way * right; };
     const ImVec2 low(x(-r), c.y - r), tip(x(dp(2)), c.y), high(x(-r), c.y + r);
     if (way > 0)
         draw.AddTriangleFilled(low, tip, high, color);
-    else // the same sense of rotation: edges are smoothed on one side only
+    else // keep the winding order: edges are smoothed on one side only
         draw.AddTriangleFilled(high, tip, low, color);
     draw.AddRectFilled({std::min(x(dp(3)), x(r)), c.y - r}, {std::max(x(dp(3)), x(r)), c.y + r}, color);
 }
 
-/// Two arrows that follow each other round.
+/// Draws two arrows in a circle.
 void draw_loop(ImDrawList& draw, const ImVec2& c, float r, ImU32 color) {
     const float w = r * 1.25F;
     for (const float way : {1.0F, -1.0F}) {
@@ -36,7 +36,7 @@ void draw_loop(ImDrawList& draw, const ImVec2& c, float r, ImU32 color) {
     }
 }
 
-/// Opens to the right for 1, to the left for -1; a dot where the loop is.
+/// Draws a bracket that opens right for 1, left for -1, with a dot inside the loop.
 void draw_bracket(ImDrawList& draw, const ImVec2& c, float r, float way, ImU32 color) {
     const float x = c.x - way * r * 0.8F, arm = way * dp(5);
     for (const float y : {c.y - r * 1.1F, c.y + r * 1.1F})

@@ -1,4 +1,4 @@
-// Square buttons with a drawn sign: no icon font is needed.
+// Square buttons with drawn symbols, without an icon font.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,8 @@ enum class Icon : std::uint8_t {
     traces
 };
 
-/// True when it was clicked. `id` is its name for the probe, `text` its tooltip; `on` draws it as switched
-/// on.
+/// True if it was clicked. `id` is its name for the probe, `text` its tooltip; `on` draws it as switched on.
 bool icon_button(const char* id, Icon icon, const std::string& text, bool on = false);
-/// Its width.
 float icon_button_width();
 
 } // namespace specklescope

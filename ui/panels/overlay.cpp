@@ -1,4 +1,3 @@
-// Why the picture stands still, over its lower edge.
 #include "ui/panels/overlay.hpp"
 
 #include "config/numbers.hpp"
@@ -48,7 +47,7 @@ void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
     row("Dropped: recorder", drops.recorder);
 }
 
-/// Each step with its time, and below it what the stage says of itself.
+/// Adds each step with its time, followed by the stage's note.
 void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
     std::string shown;
     for (const StageStat& stage : s.stages) {
@@ -110,7 +109,7 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     return rows;
 }
 
-/// As much of it as has room: first the room on the disk is left out, then the size of the file.
+/// Shortens to fit: omits the disk space first, then the file size.
 std::string record_text(const Recording& recording, const SinkStatus& status, double seconds, float room) {
     const std::string head = !recording.kind->frames ? "CSV  "
                              : recording.kind->frames == RecordWhat::processed
@@ -139,8 +138,7 @@ std::string progress_text(const Recording& recording, bool whole) {
 
 namespace {
 
-/// The middle of the upper edge of `area`, clear of what is `taken` there: right of that, or below it where
-/// there is no room.
+/// Position at the middle of the upper edge of `area`: right of `taken`, or below it if there is no space.
 ImVec2 mark_place(const Rect& area, const ImVec2& size, const Rect& taken) {
     const float left = static_cast<float>(area.x) + dp(12), top = static_cast<float>(area.y) + dp(12);
     const float right = static_cast<float>(area.x + area.width) - size.x;
@@ -189,7 +187,7 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
         for (const Row& row : rows)
             height += row_height(row);
         if (!compact && height > static_cast<float>(canvas.height) - dp(24))
-            rows.clear(); // the lower ones would not be seen
+            rows.clear(); // the lower rows would be invisible
     }
     const ImVec2 low = theme::point(canvas.x + dp(12), canvas.y + dp(12));
     draw.AddRectFilled(low, {low.x + full, low.y + height}, theme::kOverlay, dp(6));
@@ -221,7 +219,7 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
         return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-    // As wide as the last count, so that it does not tremble.
+    // Use the width of the final count, so that the box does not move.
     const std::string widest =
         recorded ? text : to_string(Warmup{warmup.stage, warmup.wanted - 1, warmup.wanted});
     const float width = ImGui::CalcTextSize(widest.c_str()).x + dp(32);
@@ -295,8 +293,7 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width - dp(32));
         const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width,
                          bottom - size.y - dp(18));
-        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(theme::kOverlay, alpha),
-                           dp(6));
+        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(theme::kOverlay, alpha), dp(6));
         draw.AddRectFilled(low, {low.x + dp(4), bottom}, theme::fade(level_color(note->level), alpha), dp(6),
                            ImDrawFlags_RoundCornersLeft);
         draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(9)},
@@ -449,13 +446,13 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
     const float height = title.y + (banner.text.empty() ? 0 : text.y + dp(4)) + dp(20);
     ImVec2 low(static_cast<float>(canvas.x + (canvas.width - width) / 2),
                static_cast<float>(canvas.y + canvas.height - height) - dp(20));
-    std::vector<Rect> below = taken; // from the lowest on
+    std::vector<Rect> below = taken; // from the lowest up
     std::sort(below.begin(), below.end(), [](const Rect& a, const Rect& b) { return a.y > b.y; });
     for (const Rect& other : below)
         if (other.x < low.x + width + dp(8) && low.x - dp(8) < other.x + other.width &&
             other.y < low.y + height && low.y < other.y + other.height)
             low.y = static_cast<float>(other.y) - dp(8) - height;
-    low.y = std::max(low.y, static_cast<float>(canvas.y) + dp(4)); // of a low picture its first line is seen
+    low.y = std::max(low.y, static_cast<float>(canvas.y) + dp(4)); // show the first line in a low picture
     probe::widget("banner", low.x, low.y, width, height);
     draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::kOverlay, dp(7));
     draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),

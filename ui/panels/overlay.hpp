@@ -1,4 +1,4 @@
-// What lies on the picture: rates and losses, state banners, passing messages, keys.
+// Overlays on the picture: rates and losses, state banners, messages, keys.
 #pragma once
 
 #include "session/session.hpp"
@@ -8,42 +8,43 @@
 
 namespace specklescope {
 
-/// The statistics (F1), top left of the canvas, as many of them as fit; returns where they lie.
+/// Draws as many rows of the statistics (F1) as fit, top left of the canvas; returns their area.
 Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
                      const std::string& renderer);
-/// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history, or that it was
-/// recorded so; beside or below what is `taken`.
+/// Draws "temporal 7/25" over a progress bar at the top of the picture while a stage fills its history, or
+/// if the file was recorded during this time. Placed right of `taken` or below it.
 void draw_warmup(const Rect& area, const Result& result, const Rect& taken);
-/// Why the picture is grey, in its upper half; nothing where `why` is empty.
+/// Draws the reason why the picture is grey in its upper half; nothing if `why` is empty.
 void draw_grey_notice(const Rect& area, const std::string& why);
-/// "12 % of the frame is saturated", at the top of the picture where more than the part `most` is; `below`
-/// the warm-up.
+/// Draws "12 % of the frame is saturated" at the top of the picture if the fraction exceeds `most`. `below`:
+/// placed below the warm-up.
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken, bool below);
-/// Why the picture stands still: reconnecting, failed, ended, paused, opening; an empty title: it does not.
+/// Reason why the picture does not change: reconnecting, failed, ended, paused, opening; the title is empty
+/// otherwise.
 struct Banner {
     std::string title, text;
     ImU32 color = theme::kWarning;
 };
 Banner banner_of(const Session& session);
-/// Above what is `taken` at the lower edge where it would lie on that. Returns the height that it takes from
-/// the lower edge, 0 without one.
+/// Draws the banner at the lower edge, above `taken` if they would overlap. Returns its height from the
+/// lower edge, 0 without a banner.
 float draw_banner(const Rect& canvas, const Session& session, const std::vector<Rect>& taken);
-/// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
-/// `above`: room left below them.
+/// Draws the messages of the last seconds, bottom right of the canvas; true while one is fading (draw again
+/// soon). `above`: space to leave below them.
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
 /// "0:12 · 34.1 MB · 301 frames", or only the time.
 std::string progress_text(const Recording& recording, bool whole);
-/// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording; returns where they are.
+/// Draws "● REC 0:12 · 34 MB" for every active recording, bottom left of the canvas; returns the areas.
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
-/// Why recordings failed, until each is acknowledged, bottom left above what is `taken`; returns where it
-/// lies.
+/// Draws the errors of failed recordings until they are acknowledged, bottom left above `taken`; returns the
+/// area.
 Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken);
-/// The list of keys (?), as they are now, and the way to what the program is, which may be `about_asked` for.
-/// The arrows up and down and the page keys scroll it.
+/// Draws the list of the current keys (?), with a button for the about dialog, which `about_asked` opens
+/// too. Up, Down and the page keys scroll the list.
 void draw_keys(bool* open, bool about_asked, const KeyBindings& keys);
-/// The rows of --version, in a popup "About Specklescope".
+/// Draws the rows of --version, in a popup "About Specklescope".
 void draw_about();
-/// The last open that failed, as a dialog with what can be done; Enter and Escape close it.
+/// Draws the last open error as a dialog with possible actions; Enter and Escape close it.
 void draw_open_error(Session& session, const ViewState& state);
 
 ImU32 level_color(Message::Level level);

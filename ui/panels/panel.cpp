@@ -35,7 +35,7 @@ ImTextureID texture_id(GLuint id) {
     return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
 }
 
-/// A line of the list of colour maps; true when it was chosen.
+/// Draws a row of the list of colour maps; true when it is chosen.
 bool colormap_row(const ParamDecl& decl, int index, bool present) {
     const float height = ImGui::GetFrameHeight();
     const std::string& key = decl.choices[static_cast<std::size_t>(index)];
@@ -58,7 +58,7 @@ bool colormap_row(const ParamDecl& decl, int index, bool present) {
     return chosen;
 }
 
-/// Colour map: its name over a strip of its colours.
+/// Draws the colour map: its name over a strip of its colours.
 void colormap_control(ColorMap& map, Display& display) {
     const ParamDecl& decl = view_table().at("colormap");
     control_label("Colours");
@@ -107,7 +107,7 @@ void range_controls(Session& session, const Quantity& quantity) {
         const double high_before = mapping.high_percentile;
         declared("low_percentile");
         declared("high_percentile");
-        // One slider stops at the other.
+        // Each slider stops at the other.
         constexpr double kLeast = 0.01, kAll = 100; // %
         double &low = mapping.low_percentile, &high = mapping.high_percentile;
         if (high != high_before)
@@ -172,8 +172,7 @@ void display_section(Session& session, ViewState& state, Display& display) {
 void source_section(Session& session, const Display& display) {
     if (!section("Source", false))
         return;
-    if (display.has_result() &&
-        display.raw_shape().channels == 3) { // only colour has channels to choose from
+    if (display.has_result() && display.raw_shape().channels == 3) { // only colour images have channels
         const Params& program = session.settings().program;
         const ParamDecl& decl = program.table().at("channel");
         if (const auto value =

@@ -34,7 +34,7 @@ Action key_of_record(RecordWhat what) {
                                            : Action::record_screen;
 }
 
-/// One button with its format, and the running recording below it.
+/// Draws one button with its format, and the active recording below it.
 void record_row(Session& session, RecordWhat what, const char* label, int& format) {
     const std::vector<std::string>& endings = Recordings::endings(what);
     ImGui::PushID(label);
@@ -75,7 +75,7 @@ void record_row(Session& session, RecordWhat what, const char* label, int& forma
     ImGui::PopID();
 }
 
-/// "keeps the last 3.0 s, 120 MiB": what a recording of raw frames would begin with.
+/// "keeps the last 3.0 s, 120 MiB": the frames buffered before a raw recording starts.
 void kept_line(const Session& session) {
     const std::optional<PreTrigger::Fill> kept = session.recordings.kept();
     if (!kept)
@@ -93,7 +93,7 @@ void kept_line(const Session& session) {
     probe::value("record.kept", shown);
 }
 
-/// The line of a parameter of the program, by its name.
+/// Draws the line of a program parameter.
 void program_control(Session& session, const std::string& name) {
     Params& program = session.settings().program;
     const ParamDecl& decl = program.table().at(name);
@@ -102,7 +102,7 @@ void program_control(Session& session, const std::string& name) {
         program.set(name, *value);
 }
 
-/// Of the movies that begin from now on.
+/// For screen movies that begin later.
 void screen_controls(Session& session) {
     const bool open = ImGui::TreeNodeEx("On movies of the screen");
     probe::item("record.marks");
@@ -119,13 +119,13 @@ void screen_controls(Session& session) {
     }
 }
 
-/// Of the recordings that begin from now on.
+/// For recordings that begin later.
 void limits_controls(Session& session) {
     const Params& program = session.settings().program;
     const Params initial(program.table());
     const auto control = [&](const ParamDecl& declared) { program_control(session, declared.name); };
     const std::vector<ParamDecl>& all = record_limits_table().decls();
-    for (const ParamDecl& decl : all) // who and what first: they differ from one recording to the next
+    for (const ParamDecl& decl : all) // subject and experimenter first: they change between recordings
         if (is_text(decl.kind))
             control(decl);
     const bool changed = std::any_of(all.begin(), all.end(), [&](const ParamDecl& decl) {

@@ -24,7 +24,7 @@ constexpr const char* kScaleTitle = "Scale";
 
 std::string plain(double value) { return value > 0 ? to_string(ParamValue(value)) : ""; }
 
-/// A positive number, with a comma or a point; nothing for any other text.
+/// Positive number with a decimal comma or point; nullopt for other texts.
 std::optional<double> positive(std::string text) {
     std::replace(text.begin(), text.end(), ',', '.');
     const std::size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
@@ -73,7 +73,7 @@ void ScaleDialog::draw(Session& session, bool confirm, bool dismiss) {
                 length_ = plain(um * line_px_);
             }
         ImGui::OpenPopup(kScaleTitle);
-        confirm = dismiss = false; // the key that asked
+        confirm = dismiss = false; // the key that opened the dialog
     }
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(480), ImGui::GetIO().DisplaySize.x * 0.92F), 0});

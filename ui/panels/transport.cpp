@@ -20,12 +20,12 @@ using theme::dp;
 namespace {
 
 constexpr float kRow = 40;          ///< dp
-constexpr float kTimeLine = 22;     ///< its own row's height, dp
+constexpr float kTimeLine = 22;     ///< height of the time line in its own row, dp
 constexpr double kOneRowFrom = 640; ///< dp
 
 bool in_one_row(double width) { return width >= dp(static_cast<float>(kOneRowFrom)); }
 
-/// Frames to places on the screen. The first and the last one lie on its ends.
+/// Converts frames to screen positions. The first and the last frame are at the ends.
 struct TimeLine {
     float x = 0, y = 0, width = 1;
     double last = 1; ///< frame at the right end
@@ -52,7 +52,7 @@ void draw_line(const TimeLine& line, const Film& film, bool length_known, bool h
             film.loop ? theme::kAccentDim : theme::fade(theme::kDim, 0.7F));
     const float here = line.at(film_position(film));
     bar(line.x, here, film.loop ? theme::fade(theme::kAccent, 0.6F) : theme::kAccent);
-    if (!length_known) // it may go on
+    if (!length_known) // more frames may exist
         for (int dot = 1; dot <= 3; ++dot)
             draw.AddCircleFilled({right + dp(5) * static_cast<float>(dot), line.y}, dp(1.5F), theme::kDim);
     const auto mark = [&](const std::optional<std::uint64_t>& frame, float way) {
@@ -68,7 +68,7 @@ void draw_line(const TimeLine& line, const Film& film, bool length_known, bool h
     draw.AddCircleFilled({here, line.y}, dp(hot ? 7 : 6), theme::kText);
 }
 
-/// What lies under the mouse: a mark, unless the knob is as near, or the film's place.
+/// Item under the mouse: a mark, unless the knob is as near, or the film's position.
 Film::Drag thing_at(const TimeLine& line, const Film& film, float mouse) {
     const auto away = [&](const std::optional<std::uint64_t>& frame) {
         return frame ? std::abs(line.at(*frame) - mouse) : std::numeric_limits<float>::infinity();
@@ -79,7 +79,7 @@ Film::Drag thing_at(const TimeLine& line, const Film& film, float mouse) {
     return in < out ? Film::Drag::in : Film::Drag::out;
 }
 
-/// Where the mouse is, the film goes, which stands meanwhile; or the mark, as far as the other one.
+/// Seeks the film to the mouse and pauses it, or moves the mark up to the other mark.
 void drag_line(const TimeLine& line, Session& session, Film& film) {
     Pipeline& pipeline = *session.pipeline();
     const float mouse = ImGui::GetIO().MousePos.x;
@@ -109,7 +109,7 @@ void drag_line(const TimeLine& line, Session& session, Film& film) {
         seek_to(session, film, film_position(film), true);
 }
 
-/// From the cursor on, `width` wide; the cursor's row is `height` high.
+/// Draws from the cursor on, `width` wide; the cursor's row is `height` high.
 void time_line(Session& session, Film& film, float width, float height) {
     const std::uint64_t length = film_length(session);
     const float margin = dp(8), beyond = length > 0 ? 0 : dp(18);
@@ -218,7 +218,7 @@ void buttons(Session& session, Film& film) {
     speed_menu(session);
 }
 
-/// Frame and last frame; with 2 parts the time, too, with 3 that of the last frame as well.
+/// Current and last frame; 2 parts: with the time; 3 parts: with the time of the last frame.
 std::string place_text(const Session& session, const Film& film, int parts) {
     const std::string frames = frames_text(film, session);
     const std::string time = parts > 2   ? times_text(film, session)
@@ -275,7 +275,7 @@ void draw_transport(const Rect& area, Session& session, Film& film) {
         buttons(session, film);
         ImGui::SameLine(0, dp(10));
         const float left = ImGui::GetCursorPosX();
-        // As wide as at the end, so that the line does not tremble.
+        // Use the width at the end, so that the line does not move.
         Film at_end = film;
         at_end.sought = std::max(film_length(session), film.furthest + 1) - 1;
         const float room = width - left - dp(12) - (one_row ? dp(240) : 0);

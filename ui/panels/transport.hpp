@@ -1,4 +1,4 @@
-// The bar under a file that is played: buttons, the time line, the marks of the loop, the speed.
+// Transport bar below a file: buttons, time line, loop marks, speed.
 #pragma once
 
 #include "ui/canvas/view.hpp"
@@ -6,8 +6,8 @@
 
 namespace specklescope {
 
-/// Its height in an area of this width: one row where there is room, else the time line has its own; 0 for
-/// what is no film.
+/// Height in an area of this width. The time line has its own row if one row is too narrow. 0 without a
+/// film.
 double transport_height(const Session& session, double width);
 void draw_transport(const Rect& area, Session& session, Film& film);
 

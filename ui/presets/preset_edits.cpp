@@ -27,7 +27,7 @@ bool same_values(const Params& a, const Params& b) {
                        [&](const ParamDecl& decl) { return a.get(decl.name) == b.get(decl.name); });
 }
 
-/// The same of what a preset may differ in; the ends of an automatic range move by themselves.
+/// True if the settings covered by presets are equal; ignores the ends of an automatic range.
 bool same_settings(const Settings& then, Session& session) {
     const auto same_shown = [](const Params& a, const Params& b) {
         const auto& decls = a.table().decls();
@@ -76,7 +76,7 @@ void PresetMenu::compare(Session& session, bool open) {
     const auto of = [&](const std::string& name) {
         try {
             return find_preset(name) ? preset_differences(name, set) : std::vector<std::string>();
-        } catch (const std::exception& error) { // its file has changed for the worse
+        } catch (const std::exception& error) { // the file has become invalid
             return std::vector<std::string>{sentence_of(error)};
         }
     };
@@ -112,7 +112,7 @@ void PresetMenu::chosen(Session& session) {
     const Preset* preset = find_preset(selected_);
     if (!preset)
         return hint("Choose one for what it does, and how what is set differs from it.");
-    const Preset copy = *preset; // deleting ends what it refers to
+    const Preset copy = *preset; // copy: deleting invalidates the reference
     hint(copy.doc);
     const bool same = differences_.empty();
     hint(same ? "What is set is this preset." : "Loading it would change:",
@@ -203,7 +203,7 @@ void PresetMenu::button(Session& session, bool asked) {
                 .c_str(),
             {-1, 0}) ||
         asked) {
-        if (!ImGui::IsItemVisible()) // it lies beside the button
+        if (!ImGui::IsItemVisible()) // the popup opens next to the button
             ImGui::SetScrollHereY();
         ImGui::OpenPopup(kPopup);
         selected_ = loaded_;
@@ -215,7 +215,7 @@ void PresetMenu::button(Session& session, bool asked) {
     probe::item("chain.presets");
     tooltip("Ready-made chains with range and colours, and your own.");
     probe::value("preset.label", label);
-    // Below the button, or above it, or over it: all of it lies in the window.
+    // Open below the button, above it, or over it: completely inside the window.
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(),
                  screen = ImGui::GetIO().DisplaySize;
     const float edge = dp(4), width = std::min(std::max(dp(320), high.x - low.x), screen.x - 2 * edge);

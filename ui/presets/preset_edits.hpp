@@ -1,4 +1,4 @@
-// Presets in the window: taken, saved, deleted, compared.
+// Presets in the window: load, save, delete, compare.
 #pragma once
 
 #include "config/presets/preset_file.hpp"
@@ -6,14 +6,14 @@
 
 namespace specklescope {
 
-/// Takes chain, range and colours of a preset; the channel of colour images stays. Reports settings that take
-/// effect only when a source is opened.
+/// Applies the chain, range and colours of a preset, but not the channel of colour images. Reports settings
+/// that take effect only when a source is opened.
 void take_preset(Session& session, const std::string& name);
 
-/// The popup of presets, and what is typed in it.
+/// Popup with the list of presets and the typed name.
 class PresetMenu {
 public:
-    /// The button over the chain, with what was loaded last and how much has changed since.
+    /// Draws the button over the chain, with the last loaded preset and the number of changes since.
     void button(Session& session, bool asked);
 
 private:
@@ -22,16 +22,16 @@ private:
     void save_row(Session& session);
     void compare(Session& session, bool open);
 
-    std::string loaded_;                   ///< the last one that was loaded or saved
-    std::string selected_;                 ///< in the list
-    std::string name_;                     ///< typed
-    std::string said_;                     ///< why something was not done
-    std::string deletes_, replaces_;       ///< the same button once more does it
-    std::vector<std::string> differences_; ///< of the selected one
+    std::string loaded_;             ///< the last preset loaded or saved
+    std::string selected_;           ///< in the list
+    std::string name_;               ///< typed
+    std::string said_;               ///< reason why the last action failed
+    std::string deletes_, replaces_; ///< preset that the next press of the same button deletes or replaces
+    std::vector<std::string> differences_; ///< of the selected preset
     SteadyClock::time_point compared_{};
     std::optional<Settings> compared_with_;
     std::size_t changed_ = 0; ///< since loaded_
-    float height_ = 0;        ///< of the popup when it was last drawn
+    float height_ = 0;        ///< of the popup in the last frame
 };
 
 } // namespace specklescope

@@ -26,7 +26,7 @@ std::optional<LineEnds> line_of(const Result& result, const std::string& region)
     return std::nullopt;
 }
 
-/// The finite ones; nothing where there is none.
+/// Extremes of the finite values; nullopt if there are none.
 std::optional<std::pair<double, double>> extremes(const std::vector<double>& values) {
     std::optional<std::pair<double, double>> found;
     for (const double v : values)
@@ -52,7 +52,7 @@ void LinePanel::take(const Result& result, const std::string& region, int band, 
     const bool standing = sequence_ == result.info.sequence && version_ == result.info.version &&
                           placed_.lock() == result.regions->placed;
     if (name_ == region && (standing || now - when_ < std::chrono::milliseconds(200)))
-        return; // to be read, not to flicker
+        return; // limits the update rate for readability
     const LineProfile measured(*line, band);
     const RegionMean mean = result.regions->mean;
     std::vector<double> averages;
@@ -107,7 +107,7 @@ void LinePanel::draw(const std::string& region) {
                           at.y + size.y - room -
                               static_cast<float>((profile_[i] - span->first) / range) * (size.y - 2 * room));
         };
-        if (vessel_.fit == WidthFit::ok) { // between the two points of half depth
+        if (vessel_.fit == WidthFit::ok) { // between the two points at half depth
             const auto x = [&](double px) {
                 return at.x + room + static_cast<float>(px / (spacing_ * steps)) * (size.x - 2 * room);
             };

@@ -1,4 +1,4 @@
-// The profile along the selected line region and the width of its vessel, in the panel.
+// Panel section with the profile along the selected line region and the width of its vessel.
 #pragma once
 
 #include "analysis/vessel_width.hpp"
@@ -10,30 +10,30 @@
 
 namespace specklescope {
 
-/// Of the newest result, a few times a second.
+/// Measures the newest result a few times a second.
 class LinePanel {
 public:
-    /// `region`: the name of the one that is selected, empty for none; `band` as of LineProfile; `um`: a side
-    /// of a pixel, 0 unknown.
+    /// `region`: name of the selected region, empty for none. `band`: as in LineProfile. `um`: side of a
+    /// pixel, 0 if unknown.
     void take(const Result& result, const std::string& region, int band, double um);
-    /// A line is selected and its profile is drawn: its pixels are needed, also of results on the device.
+    /// True if the profile of a selected line is drawn: requests its pixels, also for results on the device.
     bool wants_host() const { return wants_host_; }
-    /// Nothing, unless the region is a line that was measured.
+    /// Draws nothing unless the region is a measured line.
     void draw(const std::string& region);
-    /// For the probe.
+    /// Reports the values to the probe.
     void report() const;
 
 private:
     std::string text() const;
 
-    std::string name_; ///< empty: nothing was measured
+    std::string name_; ///< region of the last measurement; empty: none
     std::string unit_;
     std::vector<double> profile_; ///< in the unit of the map
     double spacing_ = 0, um_per_px_ = 0;
     VesselWidth vessel_;
     std::uint64_t sequence_ = 0;
     std::uint64_t version_ = 0;
-    std::weak_ptr<const PlacedRegions> placed_; ///< on which it was measured
+    std::weak_ptr<const PlacedRegions> placed_; ///< region set of the last measurement
     SteadyClock::time_point when_{}, drawn_{};
     bool wants_host_ = false;
 };

@@ -1,5 +1,5 @@
-// Regions over the pictures: a coloured outline on a dark one, so that it is seen on any colour, with the
-// name and, of the selected one, handles and mean.
+// Regions over the pictures: a coloured outline on a dark one, visible on any colour, with the name. The
+// selected region has handles and its mean.
 #include "ui/regions/region_drawing.hpp"
 
 #include "config/keys/bindings.hpp"
@@ -24,16 +24,16 @@ using theme::dp;
 
 constexpr ImU32 kBorder = IM_COL32(8, 10, 12, 205);
 constexpr ImU32 kPlate = IM_COL32(10, 13, 16, 200);
-constexpr double kPixelsShown = 6; ///< screen pixels for one of the picture, from which on its own are shaded
+constexpr double kPixelsShown = 6; ///< minimum of screen pixels per image pixel to shade the region's pixels
 constexpr std::size_t kNamesShown = 300;
 
 void polyline(ImDrawList& draw, const RegionView& view, const std::vector<RegionPoint>& corners, bool closed,
               ImU32 colour, float thick) {
-    static std::vector<ImVec2> points; // of the main thread
+    static std::vector<ImVec2> points; // main thread only
     points.clear();
     for (const RegionPoint& corner : corners) {
         const ImVec2 at = view.to_screen(corner);
-        // Outlines with a point for each movement of the mouse have many on one pixel of the screen.
+        // Skip points on the same screen pixel: an outline has a point for each mouse movement.
         if (points.empty() || std::abs(at.x - points.back().x) + std::abs(at.y - points.back().y) >= 0.75F)
             points.push_back(at);
     }
@@ -44,7 +44,7 @@ void polyline(ImDrawList& draw, const RegionView& view, const std::vector<Region
     draw.AddPolyline(points.data(), static_cast<int>(points.size()), colour, flags, thick);
 }
 
-/// The pixels that count, where they are large enough to be told apart.
+/// Shades the counted pixels if they are large enough.
 void shade_pixels(ImDrawList& draw, const RegionView& view, const Region& region, ImU32 colour) {
     if (view.scale < kPixelsShown)
         return;
@@ -88,9 +88,8 @@ void draw_padlock(ImDrawList& draw, const ImVec2& at, float size, ImU32 colour) 
     draw.PathStroke(colour, ImDrawFlags_None, dp(1.4F));
 }
 
-/// Above the upper left corner of a box or the highest point of an outline, or below that where it is not in
-/// view.
-/// `value`: behind the name, of which as much is written as has room.
+/// Draws the name above the upper left corner of a box or the highest point of an outline, or below it if
+/// out of view. `value`: follows the name, as much as fits.
 void draw_name(ImDrawList& draw, const RegionView& view, const Region& region, const std::string& value,
                ImU32 colour, bool selected) {
     const bool box = region.shape == RegionShape::rectangle || region.shape == RegionShape::ellipse;
@@ -132,7 +131,7 @@ bool in_view(const RegionView& view, const Region& region) {
         high = {std::max(high.x, p.x), std::max(high.y, p.y)};
     }
     const ImVec2 a = view.to_screen(low), b = view.to_screen(high);
-    const float room = dp(300); // its name may stick out
+    const float room = dp(300); // the name may extend beyond the region
     return b.x + room > view.area.x && a.x - room < view.area.x + view.area.width &&
            b.y + room > view.area.y && a.y - room < view.area.y + view.area.height;
 }
@@ -141,7 +140,7 @@ bool in_view(const RegionView& view, const Region& region) {
 
 ImU32 region_colour_value(const Region& region, std::size_t index) {
     const std::string& text = region_colour(region, index);
-    const unsigned long rgb = std::stoul(text.substr(1), nullptr, 16); // check_region() has seen it
+    const unsigned long rgb = std::stoul(text.substr(1), nullptr, 16); // checked by check_region()
     return IM_COL32((rgb >> 16) & 255, (rgb >> 8) & 255, rgb & 255, 255);
 }
 
@@ -190,7 +189,7 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
             for (std::size_t i = 0; i < editor.regions().size(); ++i)
                 if (editor.selected() != i)
                     part(i);
-            if (editor.selected()) // over the others
+            if (editor.selected()) // on top of the others
                 part(*editor.selected());
         }
         draw_unfinished(view);
@@ -216,7 +215,7 @@ void RegionTools::draw_unfinished(const RegionView& view) const {
             draw_handle(draw, view.to_screen(drawn_[i]), theme::kAccent, dp(i == 0 ? 4.0F : 2.5F));
 }
 
-// The row of tools beside the picture.
+// Row of tools next to the picture.
 
 namespace {
 
@@ -284,7 +283,7 @@ float region_bar_width() { return dp(32); }
 void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& keys) {
     const float gap = dp(2), room = dp(3);
     const auto count = static_cast<float>(region_tools().size());
-    const float side = std::min(static_cast<float>(area.width) - 2 * room, // all of them in a low window too
+    const float side = std::min(static_cast<float>(area.width) - 2 * room, // fits all buttons in a low window
                                 (static_cast<float>(area.height) - 2 * room) / count - gap);
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});

@@ -1,4 +1,4 @@
-// The field for a file of regions, and files that are dropped.
+// Field for a region file, and dropped files.
 #include "base/error.hpp"
 #include "base/system.hpp"
 #include "config/keys/bindings.hpp"
@@ -27,7 +27,7 @@ bool there(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-/// True when it is done.
+/// True if the file was saved.
 bool save(Session& session, RegionTools& tools) {
     std::string path = home_expanded(tools.path);
     if (path.empty())
@@ -120,7 +120,7 @@ void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool 
         tools.path_error.clear();
         tools.replaces.clear();
         ImGui::OpenPopup(ask == RegionTools::Ask::save ? kSave : kLoad);
-        confirm = dismiss = false; // the key that asked
+        confirm = dismiss = false; // the key that opened the field
     }
     field(session, tools, true, confirm, dismiss);
     field(session, tools, false, confirm, dismiss);

@@ -1,4 +1,4 @@
-// What the actions of regions do, and when they are possible.
+// Functions and conditions of the region actions.
 #include "base/error.hpp"
 #include "config/keys/bindings.hpp"
 #include "ui/regions/region_tools.hpp"
@@ -106,7 +106,8 @@ void RegionTools::cancel(RegionEditor& editor) {
     }
 }
 
-/// Without a mouse: half as wide and high as the picture, to be moved and resized with the arrows.
+/// Adds a region without a mouse: half as wide and high as the picture, to be moved and resized with the
+/// arrows.
 void RegionTools::put_in_the_middle(RegionEditor& editor) {
     const double x0 = std::round(editor.width() * 0.25), y0 = std::round(editor.height() * 0.25);
     const double x1 = std::round(editor.width() * 0.75), y1 = std::round(editor.height() * 0.75);

@@ -21,7 +21,7 @@ namespace {
 
 using theme::dp;
 
-/// What the row has no room for.
+/// Values that do not fit in the row.
 std::string details(const Region& region, const RegionStatistics& s, const RegionNumbers& numbers) {
     const std::string& unit = numbers.unit;
     std::string text = to_string(region.shape) + " of " + count_text(s.pixels) + " px" +
@@ -41,7 +41,7 @@ std::string details(const Region& region, const RegionStatistics& s, const Regio
     return text;
 }
 
-/// Four buttons side by side, all as wide as the panel together; of a narrow panel two and two.
+/// Four buttons side by side, together as wide as the panel; two rows of two in a narrow panel.
 class ButtonRow {
 public:
     ButtonRow()
@@ -102,12 +102,12 @@ void buttons(Session& session, RegionTools& tools) {
         tools.ask = RegionTools::Ask::load;
 }
 
-/// At the right end of the header.
+/// Draws at the right end of the header.
 void header_note(const std::string& text) {
     ImFont& small = *theme::fonts().small;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const float width = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, text.c_str()).x;
-    if (width + dp(130) > high.x - low.x) // where the title is
+    if (width + dp(130) > high.x - low.x) // would cover the title
         return;
     ImGui::GetWindowDrawList()->AddText(&small, small.FontSize,
                                         {high.x - width - dp(12), (low.y + high.y - small.FontSize) / 2},
@@ -131,7 +131,7 @@ void RegionNumbers::take(const Result& result, double um, bool source_lost) {
         return;
     }
     const bool same_set = values && result.regions && values->placed == result.regions->placed;
-    if (same_set && now - when < std::chrono::milliseconds(200)) // to be read, not to flicker
+    if (same_set && now - when < std::chrono::milliseconds(200)) // limits the update rate for readability
         return;
     values = result.regions;
     unit = result.quantity.unit;
@@ -176,14 +176,14 @@ void draw_region_section(Session& session, RegionTools& tools) {
         ImGui::SetNextItemOpen(true);
     }
     if (tools.renamed && (*tools.renamed >= editor.regions().size() ||
-                          editor.regions()[*tools.renamed].name != tools.renames)) // others are there now
+                          editor.regions()[*tools.renamed].name != tools.renames)) // the regions have changed
         tools.renamed.reset();
     const bool had_any = std::exchange(tools.any, !editor.regions().empty());
     if (tools.any && !had_any)
-        ImGui::SetNextItemOpen(true); // the first one
+        ImGui::SetNextItemOpen(true); // the first region
     const std::string key = keys_text(session.settings().keys, Action::rectangle_tool);
     const bool open = section("Regions", false);
-    if (renames && !ImGui::IsItemVisible()) // the panel is scrolled away from it
+    if (renames && !ImGui::IsItemVisible()) // the panel is scrolled away from the field
         ImGui::SetScrollHereY(0);
     if (!open && !tools.any)
         header_note(key.empty() ? "" : "press " + key + " to draw one");
@@ -251,19 +251,19 @@ namespace {
 
 using theme::dp;
 
-constexpr int kRowsShown = 10; ///< more scroll
+constexpr int kRowsShown = 10; ///< the table scrolls beyond this number
 constexpr std::size_t kRowsMeasured = 64;
 
 std::string std_text(const RegionStatistics& s) {
     return std::isfinite(s.std) ? " ± " + number_text(s.std, 3) : "";
 }
 
-/// How the width is shared: a number is never cut, so that no digit or power of ten is missed; names get what
-/// is left.
+/// Widths of the columns. Numbers are never cut, so that no digit or power of ten is lost; names get the
+/// remaining space.
 struct Columns {
-    bool std = true;    ///< behind the mean
-    bool pixels = true; ///< there is such a column
-    bool area = true;   ///< behind the pixels
+    bool std = true;    ///< after the mean
+    bool pixels = true; ///< the column exists
+    bool area = true;   ///< after the pixels
     float mean_width = 0, pixels_width = 0;
 };
 
@@ -295,11 +295,11 @@ Columns columns_of(const RegionTools& tools, std::size_t count, float width) {
     };
     measure(0, kRowsMeasured);
     measure(std::max<std::size_t>(kRowsMeasured, static_cast<std::size_t>(tools.first_row)),
-            static_cast<std::size_t>(tools.end_row)); // and those that are seen
-    const auto whole = [](float extent) { return std::ceil(extent / dp(8)) * dp(8); }; // it does not tremble
+            static_cast<std::size_t>(tools.end_row));                                  // and the visible rows
+    const auto whole = [](float extent) { return std::ceil(extent / dp(8)) * dp(8); }; // for steady widths
     for (float* each : {&mean, &with_std, &pixels, &with_area})
         *each = whole(*each);
-    // What names need to be told apart by, and what they need at all.
+    // Preferred and minimum width of the names.
     const float others = ImGui::GetTextLineHeight() + dp(2) + 8 * ImGui::GetStyle().CellPadding.x;
     const float names = others + dp(72), least = others + dp(44);
     columns.area = columns.area && names + with_std + with_area <= width;
@@ -310,7 +310,7 @@ Columns columns_of(const RegionTools& tools, std::size_t count, float width) {
     return columns;
 }
 
-/// A swatch that opens the palette.
+/// Draws a colour swatch that opens the palette.
 void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& keys) {
     const Region& region = editor.regions()[index];
     const ImU32 colour = region_colour_value(region, index);
@@ -341,7 +341,7 @@ void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& key
     ImGui::EndPopup();
 }
 
-/// The name, or the field in which it is changed.
+/// Draws the name, or the field to edit it.
 void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     const Region& region = editor.regions()[index];
     if (tools.renamed != index) {
@@ -364,7 +364,7 @@ void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
         return;
     tools.renamed.reset();
     try {
-        editor.rename(index, tools.name); // Escape has put the old one back
+        editor.rename(index, tools.name); // Escape has restored the old name
     } catch (const UsageError& error) {
         tools.say(error.what());
     }
@@ -472,7 +472,7 @@ void draw_region_table(Session& session, RegionTools& tools) {
     if (columns.pixels)
         ImGui::TableSetupColumn("px", ImGuiTableColumnFlags_WidthFixed, columns.pixels_width);
     head(tools.numbers, columns);
-    // A row that is out of view is drawn as well where it is to be brought there.
+    // Draw an invisible row too if the table must scroll to it.
     int brought = another && scrolls && selected ? static_cast<int>(*selected) : -1;
     if (tools.rename_begins && tools.renamed)
         brought = static_cast<int>(*tools.renamed);

@@ -1,4 +1,4 @@
-// The panel's section "Regions": a table with a row for each, and what can be done with them.
+// Panel section "Regions": a table with one row per region, and its controls.
 #pragma once
 
 #include "ui/canvas/display.hpp"
@@ -7,19 +7,19 @@
 namespace specklescope {
 
 void draw_region_section(Session& session, RegionTools& tools);
-/// For the probe: what is there, and the numbers as they are shown.
+/// Reports the regions and the displayed numbers to the probe.
 void report_regions(const Session& session, const RegionTools& tools);
 
-// The table of the panel's section "Regions": a row for each.
+// Table of the panel section "Regions": one row per region.
 
-/// As wide as the section; a row that is selected or renamed by a key is scrolled to.
+/// Draws the table as wide as the section. Scrolls to a row that is selected or renamed with a key.
 void draw_region_table(Session& session, RegionTools& tools);
-/// Its name becomes a field.
+/// Replaces the name by a field.
 void begin_rename(const RegionEditor& editor, RegionTools& tools, std::size_t index);
 
 const char* sentence_of_mean(RegionMean mean);
-const char* sentence_of_fit(RegionFit fit); ///< empty: there is nothing to say
-/// In µm², without the unit.
+const char* sentence_of_fit(RegionFit fit); ///< empty: no message
+/// Area in µm², without the unit.
 std::string area_text(const RegionStatistics& statistics, double um_per_px);
 
 } // namespace specklescope

@@ -15,7 +15,7 @@ namespace {
 
 using theme::dp;
 
-constexpr double kSaid = 8; ///< s that a sentence stays
+constexpr double kSaid = 8; ///< s to show a message
 
 RegionPoint pixel(const RegionPoint& point) { return {std::round(point.x), std::round(point.y)}; }
 
@@ -27,13 +27,13 @@ RegionShape shape_of(RegionTool tool) {
     return static_cast<RegionShape>(static_cast<int>(tool) - static_cast<int>(RegionTool::rectangle));
 }
 
-/// The other end of a box or line that is drawn from `from`.
+/// Other end of a box or line that starts at `from`.
 RegionPoint end_of(RegionTool tool, const RegionPoint& from, const RegionPoint& to, bool even) {
     const double dx = to.x - from.x, dy = to.y - from.y;
     if (!even)
         return to;
     const double size = std::max(std::abs(dx), std::abs(dy));
-    if (tool == RegionTool::line) {                      // the nearest of eight directions
+    if (tool == RegionTool::line) {                      // snaps to the nearest of eight directions
         constexpr double kTangent = 0.41421356237309503; // of 22.5°
         const bool flat = std::abs(dy) <= kTangent * std::abs(dx);
         const bool steep = std::abs(dx) <= kTangent * std::abs(dy);
@@ -43,13 +43,13 @@ RegionPoint end_of(RegionTool tool, const RegionPoint& from, const RegionPoint& 
     return {from.x + std::copysign(size, dx), from.y + std::copysign(size, dy)};
 }
 
-/// "Enter or a double click closes it": a polygon.
+/// "Enter or a double click closes it", for a polygon.
 std::string closes_it(const KeyBindings& keys) {
     const std::string enter = key_of(keys, Action::finish_shape);
     return (enter.empty() ? "a" : enter + " or a") + std::string(" double click closes it");
 }
 
-/// How to draw with it.
+/// Instructions for the tool.
 std::string how_to(RegionTool tool, const KeyBindings& keys) {
     const std::string done = key_words(" ", key_of(keys, Action::cancel), ": done.");
     switch (tool) {
@@ -71,7 +71,7 @@ std::string how_to(RegionTool tool, const KeyBindings& keys) {
 
 std::string whole(double value) { return std::to_string(std::lround(value)); }
 
-/// Size and place of what is drawn or dragged.
+/// Size and position of the drawn or dragged shape.
 std::string measure(RegionShape shape, const std::vector<RegionPoint>& points) {
     double x0 = points[0].x, x1 = x0, y0 = points[0].y, y1 = y0;
     for (const RegionPoint& p : points) {
@@ -160,7 +160,7 @@ bool RegionTools::mouse(const RegionViews& views, bool hovered, const std::vecto
     mouse_ = view.to_picture(at);
     if (pressed)
         press(view, editor);
-    if (held || released) // it may have come up before a frame saw it move
+    if (held || released) // the button may have been released before a frame saw the movement
         hold(view, trail, editor);
     if (released && gesture_ != Gesture::none)
         release(view, editor);

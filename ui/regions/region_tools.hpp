@@ -1,5 +1,5 @@
-// Drawing and changing regions with mouse and keys: what a gesture is, and which edit it becomes. The set
-// itself is the session's (analysis/region_editor.hpp).
+// Drawing and editing regions with mouse and keys: translates gestures to edits. The set of regions belongs
+// to the session (analysis/region_editor.hpp).
 #pragma once
 
 #include "config/keys/actions.hpp"
@@ -19,61 +19,61 @@ enum class RegionTool : std::uint8_t { select, rectangle, ellipse, polygon, free
 
 struct RegionToolInfo {
     RegionTool tool;
-    Action action; ///< that chooses it
+    Action action; ///< selects the tool
     const char* name;
 };
-/// In the order of the enumeration.
+/// Tools in the order of the enumeration.
 std::span<const RegionToolInfo> region_tools();
 
-/// What the window shows of the newest result, a few times a second.
+/// Values of the newest result for display, updated a few times a second.
 struct RegionNumbers {
     std::shared_ptr<const RegionValues> values; ///< null: none
     std::string unit;
-    std::string assumed;        ///< assumed_text() of an exposure that nobody gave; empty: it is known
+    std::string assumed;        ///< assumed_text() of an assumed exposure; empty: the exposure is known
     double um_per_px = 0;       ///< 0: unknown
-    std::uint64_t sequence = 0; ///< of the frame that they are of
+    std::uint64_t sequence = 0; ///< sequence number of the measured frame
     SteadyClock::time_point when{};
-    bool lost = false; ///< Session::source_lost(): there are no values
+    bool lost = false; ///< Session::source_lost(): no values
     void take(const Result& result, double um, bool source_lost);
 };
 
 class RegionTools {
 public:
-    /// Which file is asked for; ui/regions/region_files.cpp shows the field.
+    /// File dialog to open; ui/regions/region_files.cpp draws it.
     enum class Ask : std::uint8_t { nothing, save, load };
 
     RegionTool tool() const { return tool_; }
-    /// The one in use again: none.
+    /// Selects a tool; the current tool again selects none.
     void choose(RegionTool tool);
-    /// An action of regions (config/keys/actions.hpp): why it is not possible now, empty if it is; and to do
-    /// it.
+    /// Reason why an action of regions (config/keys/actions.hpp) is not possible now, empty if it is; run()
+    /// performs the action.
     std::string why_not(Action action, const Session& session) const;
     void run(Action action, Session& session);
-    /// Behind the item on which the pictures lie, which is `hovered` or not; `trail`: where the mouse has
-    /// been with its button down since the last frame. True if the mouse means regions: then it moves no
-    /// picture.
+    /// Call after the item that contains the pictures. `hovered`: the mouse is over this item. `trail`:
+    /// mouse path with the button down since the last frame. True if the mouse edits regions, so that it
+    /// must not move the picture.
     bool mouse(const RegionViews& views, bool hovered, const std::vector<ImVec2>& trail, Session& session);
     void draw(const RegionViews& views, const Session& session) const;
     bool asks_for_field() const { return ask != Ask::nothing || rename; }
-    /// A sentence or numbers for the status line; empty: nothing to say.
+    /// Instruction or numbers for the status line; may be empty.
     std::string status(const Session& session) const;
     void say(std::string sentence);
 
-    Ask ask = Ask::nothing; ///< in this frame
-    bool rename = false;    ///< of the selected one is asked for
+    Ask ask = Ask::nothing; ///< open a dialog in this frame
+    bool rename = false;    ///< rename the selected region
     bool rename_begins = false;
-    bool any = false;                   ///< the panel has shown some
-    std::optional<std::size_t> renamed; ///< its name is being typed
-    std::string renames;                ///< the name that the region has meanwhile
-    std::string name;                   ///< typed
-    std::string path;                   ///< typed
-    std::string folder;                 ///< of the name that is offered then; empty: as it was
-    std::string path_error;             ///< why it could not be read or written
-    std::string replaces;               ///< the file that Enter once more replaces
+    bool any = false;                   ///< the panel has shown regions
+    std::optional<std::size_t> renamed; ///< region whose name is edited
+    std::string renames;                ///< name of this region before the edit
+    std::string name;                   ///< typed name
+    std::string path;                   ///< typed path
+    std::string folder;                 ///< folder of the offered file name; empty: unchanged
+    std::string path_error;             ///< reason why the file could not be read or written
+    std::string replaces;               ///< the file that a second Enter replaces
     RegionNumbers numbers;
     LinePanel line;
-    int first_row = 0, end_row = 0;   ///< of the table as it was last drawn
-    RegionEditor::Index row_selected; ///< when the table was last drawn
+    int first_row = 0, end_row = 0;   ///< of the table in the last frame
+    RegionEditor::Index row_selected; ///< selection when the table was last drawn
 
 private:
     enum class Gesture : std::uint8_t { none, click, draw, corner, drag, done };
@@ -82,7 +82,7 @@ private:
     void release(const RegionView& view, RegionEditor& editor);
     void cursor(const RegionView& view, const RegionEditor& editor) const;
     void add_corner(const RegionPoint& pixel, double scale, RegionEditor& editor);
-    /// What is drawn becomes a region.
+    /// Adds the drawn shape as a region.
     void finish(RegionEditor& editor);
     void give_up() { drawn_.clear(); }
     std::string why_not_drawing(Action action, const RegionEditor& editor) const;
@@ -94,23 +94,23 @@ private:
 
     RegionTool tool_ = RegionTool::select;
     Gesture gesture_ = Gesture::none;
-    bool moved_ = false;   ///< far enough from where the mouse was pressed to mean it
-    std::size_t view_ = 0; ///< in which the gesture began
+    bool moved_ = false;   ///< the mouse has moved far enough to start a drag
+    std::size_t view_ = 0; ///< view in which the gesture began
     ImVec2 pressed_{};
     std::optional<RegionGrip> grip_;
-    std::vector<RegionPoint> drawn_; ///< of the shape under way
-    RegionPoint mouse_;              ///< in the picture
+    std::vector<RegionPoint> drawn_; ///< points of the unfinished shape
+    RegionPoint mouse_;              ///< in image coordinates
     std::optional<Region> copied_;
     std::string said_;
     SteadyClock::time_point said_at_{};
 };
 
-/// The column of tools beside the picture; as wide as region_bar_width().
+/// Draws the column of tools next to the picture; its width is region_bar_width().
 void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& keys);
 float region_bar_width();
-/// The field for a file, while it is asked for. `confirm`, `dismiss`: Enter and Escape in this frame.
+/// Draws the field for a file while it is open. `confirm`, `dismiss`: Enter and Escape in this frame.
 void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss);
-/// True if the file is one of regions by its ending; then it is read, or its error said.
+/// True if the file has the extension of region files. It is then read, or the error is reported.
 bool take_region_file(const std::string& path, Session& session);
 
 } // namespace specklescope

@@ -88,7 +88,7 @@ std::string completed(const std::string& text, const Folder& folder) {
         while (same < common.size() && same < entry.name.size() && common[same] == entry.name[same])
             ++same;
         while (same > 0 && same < common.size() && (static_cast<unsigned char>(common[same]) & 0xC0U) == 0x80)
-            --same; // not within a letter of UTF-8
+            --same; // do not split a UTF-8 character
         common.resize(same);
     }
     if (found == 0 || common.size() < typed.name.size())

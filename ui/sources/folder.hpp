@@ -1,4 +1,4 @@
-// A folder as the dialog for sources shows it, and how a typed path is completed.
+// Folder listing for the source dialog, and completion of a typed path.
 #pragma once
 
 #include "base/source_argument.hpp"
@@ -12,32 +12,31 @@ namespace specklescope {
 struct FolderEntry {
     std::string name;
     bool folder = false;
-    std::uint64_t bytes = 0; ///< of a file
+    std::uint64_t bytes = 0; ///< size of a file
 };
 struct Folder {
-    std::string path;                 ///< as it was asked for
-    std::string part;                 ///< likewise: only names that hold it
-    std::string error;                ///< why nothing can be listed; empty: all is well
-    std::vector<FolderEntry> entries; ///< folders first, both by name; hidden ones are left out
-    bool cut = false;                 ///< there are more than kMostEntries
+    std::string path;                 ///< as passed to read_folder()
+    std::string part;                 ///< as passed to read_folder(): filter for names
+    std::string error;                ///< reason why the folder cannot be listed; empty: no error
+    std::vector<FolderEntry> entries; ///< folders first, both sorted by name; without hidden entries
+    bool cut = false;                 ///< the folder has more than kMostEntries entries
 };
 inline constexpr std::size_t kMostEntries = 5000;
 
-/// May wait for a disk or a network. Only folders and what a source could be by its ending, unless `all`; of
-/// them those whose names hold `part`.
+/// Lists a folder; may wait for a disk or a network. Contains folders and files with the extension of a
+/// source (with `all`: all files) whose names contain `part`.
 Folder read_folder(const std::string& path, bool all, const std::string& part = "");
-/// The folder says everything about names that hold `part`, or as much as it can.
+/// True if the listing is complete for names that contain `part`, or cannot be improved.
 bool answers(const Folder& folder, const std::string& part);
 
-/// "~/data/sc" → "/home/me/data" and "sc"; the folder is empty where the text is no path.
+/// "~/data/sc" → "/home/me/data" and "sc"; the folder is empty if the text is not a path.
 struct TypedPath {
     std::string folder, name;
 };
 TypedPath typed_path(const std::string& text);
-/// A file as a source, by its path. Throws UsageError for a name that would stand for what the environment
-/// holds.
+/// Source argument for a file path. Throws UsageError for a name with the syntax of an environment variable.
 SourceArgument file_source(const std::string& path);
-/// The text with as much more as all entries whose names begin like it have in common; a folder gets its '/'.
+/// Text extended by the common prefix of all matching entries; a folder gets a final '/'.
 std::string completed(const std::string& text, const Folder& folder);
 
 } // namespace specklescope

@@ -31,7 +31,7 @@ using theme::dp;
 
 constexpr const char* kFolderTitle = "Folder for recordings";
 
-/// Without a slash at its end.
+/// Absolute path without a final slash.
 std::string absolute(const std::string& text) {
     std::error_code ignored;
     std::string path = std::filesystem::absolute(home_expanded(text.empty() ? "." : text), ignored)
@@ -100,7 +100,7 @@ void FolderDialog::list() {
 std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     if (std::exchange(asked_, false)) {
         ImGui::OpenPopup(kFolderTitle);
-        confirm = dismiss = false; // the key that asked
+        confirm = dismiss = false; // the key that opened the dialog
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
@@ -161,7 +161,7 @@ std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
 
 namespace {
 
-constexpr std::size_t kMost = 65536; ///< bytes of an answer
+constexpr std::size_t kMost = 65536; ///< maximum bytes of an answer
 
 } // namespace
 
@@ -209,7 +209,7 @@ void SystemDialog::start(const std::string& folder, bool folders) {
         throw RunError(std::string("The dialog for files cannot be opened: ") + std::strerror(errno) + ".");
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
-    if (child == 0) { // only what may be called between fork and exec
+    if (child == 0) { // only async-signal-safe calls between fork and exec
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent)
             ::_exit(1);
@@ -248,14 +248,14 @@ std::optional<std::string> SystemDialog::poll() {
             pipe_ = -1;
         }
     }
-    int status = 0; // where the signal SIGCHLD is ignored nobody says it, and what was said must do
+    int status = 0; // the exit status is unavailable if SIGCHLD is ignored; then only the output counts
     const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0 || (ended < 0 && errno != ECHILD))
         return std::nullopt;
     pid_ = 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || said_.size() >= kMost)
         return "";
-    if (said_.ends_with('\n')) // of the dialog; others belong to the name
+    if (said_.ends_with('\n')) // added by the dialog; further ones belong to the name
         said_.pop_back();
     return said_;
 }

@@ -1,4 +1,4 @@
-// The dialog that chooses a folder to write into: a path to type and the folders below it.
+// Dialog to choose a folder for output: a field for the path and the list of subfolders.
 #pragma once
 
 #include "ui/sources/folder.hpp"
@@ -12,7 +12,7 @@
 
 namespace specklescope {
 
-/// The desktop's own dialog for a file or folder, in a process of its own: zenity or kdialog.
+/// The desktop's own dialog for a file or folder, in a separate process: zenity or kdialog.
 class SystemDialog {
 public:
     SystemDialog() = default;
@@ -20,16 +20,16 @@ public:
     SystemDialog(const SystemDialog&) = delete;
     SystemDialog& operator=(const SystemDialog&) = delete;
 
-    /// The program that would be run, found in PATH; empty: there is none.
+    /// Program found in PATH; empty: none.
     static std::string program();
-    /// What it is given: never a shell, so that a name is a name.
+    /// Arguments of the program. It runs without a shell, so names need no quoting.
     static std::vector<std::string> words(const std::string& program, const std::string& folder,
                                           bool folders = false);
-    /// Nothing where it runs already. Throws RunError. The dialog ends with this process, however that ends.
-    /// `folders`: one of them is chosen, and no file.
+    /// Does nothing if the dialog is open. Throws RunError. The dialog is closed when this process ends for
+    /// any reason. `folders`: chooses a folder instead of a file.
     void start(const std::string& folder, bool folders = false);
     bool running() const { return pid_ > 0; }
-    /// Never waits. The file that was chosen, once; an empty text: none was.
+    /// Never waits. Returns the chosen file once; an empty text if the dialog was cancelled.
     std::optional<std::string> poll();
     void stop() noexcept;
 
@@ -41,23 +41,23 @@ private:
 
 class FolderDialog {
 public:
-    /// Opens in this frame.
+    /// Opens the dialog in this frame.
     void ask(const std::string& folder);
     bool asked() const { return asked_; }
-    /// Every frame; `confirm`, `dismiss`: Enter and Escape. The folder, once, when one was chosen.
+    /// Call in every frame; `confirm`, `dismiss`: Enter and Escape. Returns the chosen folder once.
     std::optional<std::string> draw(bool confirm, bool dismiss);
 
 private:
     void list();
     void show(const std::string& path);
-    /// The text as a folder that is there; nothing where it is none, which is said.
+    /// The typed text as an existing folder; otherwise nullopt, with a message.
     std::optional<std::string> chosen();
 
     bool asked_ = false;
     std::string text_, wanted_, said_;
     Later<Folder> folder_;
     SystemDialog system_;
-    std::string program_; ///< of the desktop's dialog; empty: there is none
+    std::string program_; ///< desktop dialog; empty: none
 };
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// Work beside the thread that draws, of which only the newest request counts.
+// Background work of which only the newest request counts.
 #pragma once
 
 #include "base/long_work.hpp"
@@ -15,9 +15,9 @@
 
 namespace specklescope {
 
-/// One piece of work at a time; what is asked for meanwhile waits, and takes the place of what waited before.
-/// Work that asks work_goes_on() ends as Cancelled when something newer waits, and when this goes; the
-/// destructor waits for it. Work does not throw: it returns its error.
+/// Runs one task at a time. A new request waits and replaces the waiting one. A task that calls
+/// work_goes_on() ends with Cancelled when a newer request waits, or on destruction. The destructor waits
+/// for the task. Tasks must not throw: they return their error.
 template <class T> class Later {
 public:
     Later() = default;
@@ -28,10 +28,10 @@ public:
     void ask(std::function<T()> work) {
         waiting_ = std::move(work);
         cancel();
-        if (!running_.valid()) // else poll() takes its result first
+        if (!running_.valid()) // otherwise poll() takes its result first
             begin();
     }
-    /// Once a drawn frame. True if there is a new result.
+    /// Call once per drawn frame. True if there is a new result.
     bool poll() {
         bool news = false;
         if (running_.valid() && running_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
@@ -68,7 +68,7 @@ private:
             *cancelled_ = true;
     }
 
-    std::shared_ptr<std::atomic<bool>> cancelled_; ///< what runs
+    std::shared_ptr<std::atomic<bool>> cancelled_; ///< of the running task
     std::future<std::optional<T>> running_;
     std::function<T()> waiting_;
     std::optional<T> result_;

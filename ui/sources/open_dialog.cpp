@@ -63,7 +63,7 @@ void OpenDialog::show_folder(const std::string& path, const std::string& part) {
     folder_.ask([path, part, all = all_files_] { return read_folder(path, all, part); });
 }
 
-/// Which rows there are: what is typed is the filter.
+/// Selects the rows; the typed text is the filter.
 void OpenDialog::choose_rows(const TypedPath& typed) {
     rows_.clear();
     const auto& folder = folder_.result();
@@ -90,7 +90,7 @@ void OpenDialog::look_at(const std::string& text) {
     });
 }
 
-/// The text has changed, by typing or by a row: its folder is listed, its file looked at.
+/// Handles a text changed by typing or by a row: lists its folder, previews its file.
 void OpenDialog::take_text(const std::string& text) {
     if (text == started_)
         return;
@@ -105,7 +105,7 @@ void OpenDialog::take_text(const std::string& text) {
     if (!folder || folder->path != typed.folder)
         show_folder(typed.folder, "");
     else if (!answers(*folder, typed.name))
-        show_folder(typed.folder, typed.name); // one with too many to list
+        show_folder(typed.folder, typed.name); // folder with too many entries to list
     if (!folder || folder->path != typed.folder || typed.name.empty())
         return look_wanted_.clear();
     const auto at = std::find_if(folder->entries.begin(), folder->entries.end(),
@@ -120,7 +120,7 @@ void OpenDialog::take_text(const std::string& text) {
         raw_header_ = 0;
         raw_sizes_ = raw_sizes(raw_bytes_, 0, typed.name);
         raw_size_ = raw_sizes_.empty() ? RawSize{0, 0, "", 0} : raw_sizes_.front();
-        look_at("raw:" + path); // with its lines beside it, it needs no form
+        look_at("raw:" + path); // its .lines file describes it, so it needs no form
     } else {
         look_at(path);
     }
@@ -128,7 +128,7 @@ void OpenDialog::take_text(const std::string& text) {
 
 void OpenDialog::poll(Session& session, ViewState& state) {
     if (folder_.poll())
-        started_ = std::string(1, '\0'); // what is typed may be in it
+        started_ = std::string(1, '\0'); // parse the text again: the typed file may be in this listing
     cameras_.poll();
     missing_.poll();
     probe::value("open.thumbnails", static_cast<double>(thumbnails_.made()));
@@ -148,7 +148,7 @@ void OpenDialog::poll(Session& session, ViewState& state) {
     if (const std::optional<std::string> answer = system_.poll(); answer && !answer->empty()) {
         state.open_text = *answer;
         take_text(*answer);
-        if (looks_raw(*answer)) // which is to be told its size
+        if (looks_raw(*answer)) // a raw file needs a size
             return;
         try {
             session.open(file_source(*answer), !state.open_recorded);
@@ -205,9 +205,9 @@ void OpenDialog::field(ViewState& state) {
 }
 
 std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
-    if (raw_form_) // the look is for seeing only
+    if (raw_form_) // the preview is only for display
         return raw_chosen();
-    // Text that was left as it was shown means the present source, secret and all.
+    // An unchanged text means the current source, including its secrets.
     if (std::optional<SourceArgument> known = session.known_source(state.open_text))
         return known;
     if (typed_path(state.open_text).folder.empty())
@@ -223,7 +223,7 @@ std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewSta
 void OpenDialog::draw(Session& session, ViewState& state) {
     if (std::exchange(state.open_dialog, false)) {
         begin(session, state);
-        state.confirm = state.dismiss = false; // the key that asked
+        state.confirm = state.dismiss = false; // the key that opened the dialog
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const bool beside = screen.x >= dp(760);
@@ -234,7 +234,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         system_.stop();
         return;
     }
-    // An Escape that closes a list of this dialog's does not mean the dialog.
+    // Escape that closes a list of this dialog must not close the dialog.
     const bool inner = std::exchange(inner_, false) || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
     poll(session, state);
     opens_ = false;

@@ -1,5 +1,5 @@
-// The dialog that opens a source: what was open lately, cameras, folders with a look at the first frame, and
-// a form for files without a header. Whatever may wait for a disk, a camera or the desktop runs beside.
+// Dialog that opens a source: recent sources, cameras, folders with a preview of the first frame, and a form
+// for files without a header. Work that may wait for a disk, a camera or the desktop runs in the background.
 #pragma once
 
 #include "config/look/first_look.hpp"
@@ -21,11 +21,11 @@ namespace specklescope {
 
 class OpenDialog {
 public:
-    /// Every frame; opens where state.open_dialog asks for it.
+    /// Call in every frame; opens if state.open_dialog is set.
     void draw(Session& session, ViewState& state);
 
 private:
-    struct Looked { ///< at a source
+    struct Looked { ///< preview of a source
         std::string text, error;
         FirstLook look;
     };
@@ -44,32 +44,32 @@ private:
     void choose_rows(const TypedPath& typed);
     void take_text(const std::string& text);
     void look_at(const std::string& text);
-    /// What Open opens; nothing where there is a reason against it, which is shown.
+    /// Source that the Open button opens; otherwise nullopt, with the reason displayed.
     std::optional<SourceArgument> chosen(Session& session, const ViewState& state);
-    /// The same of the form.
+    /// The same for the form.
     std::optional<SourceArgument> raw_chosen();
     std::uint64_t raw_pixels() const;
 
-    std::string started_; ///< the text when the dialog was opened, or that was last taken apart
+    std::string started_; ///< the text when the dialog was opened, or when it was last parsed
     std::string said_;
-    bool opens_ = false; ///< a row was clicked twice
+    bool opens_ = false; ///< a row was double-clicked
     bool all_files_ = false;
     Later<Folder> folder_;
     std::string folder_wanted_, part_wanted_;
-    std::vector<std::size_t> rows_; ///< of the folder's entries: those that are listed
+    std::vector<std::size_t> rows_; ///< indices of the listed folder entries
     Later<Looked> look_;
     std::string look_wanted_;
     gl::Texture picture_;
-    std::string pictured_; ///< what the texture shows
+    std::string pictured_; ///< source in the texture
     Thumbnails thumbnails_;
     Later<Cameras> cameras_;
-    Later<std::set<std::string>> missing_; ///< of the recent ones
+    Later<std::set<std::string>> missing_; ///< missing files among the recent sources
     SystemDialog system_;
-    std::string program_; ///< of the desktop's dialog; empty: there is none
-    bool inner_ = false;  ///< a list of this dialog's was open in the frame before
+    std::string program_; ///< desktop dialog; empty: none
+    bool inner_ = false;  ///< a list of this dialog was open in the previous frame
 
-    bool raw_ = false;      ///< the file is one without a header
-    bool raw_form_ = false; ///< its size is asked for
+    bool raw_ = false;      ///< the file has no header
+    bool raw_form_ = false; ///< the form for its size is shown
     std::string raw_path_;
     std::uint64_t raw_bytes_ = 0;
     RawSize raw_size_;
@@ -77,11 +77,11 @@ private:
     std::vector<RawSize> raw_sizes_;
 };
 
-// What was open lately, with what is known of it now, and the simulated scenes.
+// Recent sources with their current state, and the simulated scenes.
 
 struct RecentSource {
     SourceArgument source;
-    std::string note; ///< beside it: "simulated"
+    std::string note; ///< next to the name: "simulated"
 };
 std::vector<RecentSource> recent_sources(const Session& session);
 

@@ -1,5 +1,5 @@
-// The lists of the dialog that opens a source: what was open lately, cameras, the files of a folder; a row is
-// a small picture, a name and a few words.
+// Lists in the dialog that opens a source: recent sources, cameras, files of a folder. A row has a
+// thumbnail, a name and a note.
 #include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -37,7 +37,7 @@ void draw_sheet(ImDrawList& draw, const ImVec2& c, ImU32 color) {
     draw.PathStroke(color, ImDrawFlags_Closed, dp(1.2F));
 }
 
-/// Three lines that flow: a simulated scene, or a camera's.
+/// Draws three wavy lines: a simulated scene, or a camera.
 void draw_live(ImDrawList& draw, const ImVec2& c, ImU32 color) {
     constexpr int kSteps = 12;
     for (const float line : {-1.0F, 0.0F, 1.0F}) {
@@ -55,7 +55,7 @@ void draw_picture(ImDrawList& draw, const ImVec2& low, const ImVec2& high, const
     const float scale = std::min((high.x - low.x) / width, (high.y - low.y) / height);
     const ImVec2 c((low.x + high.x) / 2, (low.y + high.y) / 2);
     const ImVec2 half(std::max(width * scale / 2, dp(3)),
-                      std::max(height * scale / 2, dp(3))); // of a strip, too
+                      std::max(height * scale / 2, dp(3))); // also for a very flat image
     const auto id = static_cast<std::intptr_t>(small.texture);
     draw.AddImage(reinterpret_cast<ImTextureID>(id), // NOLINT(performance-no-int-to-ptr)
                   {c.x - half.x, c.y - half.y}, {c.x + half.x, c.y + half.y});
@@ -67,12 +67,12 @@ void draw_picture(ImDrawList& draw, const ImVec2& low, const ImVec2& high, const
 struct OpenDialog::Row {
     enum class Sign : std::uint8_t { file, folder, live } sign = Sign::file;
     std::string name, note, id; ///< id: for the probe
-    std::string about{};        ///< in front of what the picture says, in the tooltip
-    SourceArgument source{};    ///< empty: has no picture
+    std::string about{};        ///< before the thumbnail's text, in the tooltip
+    SourceArgument source{};    ///< empty: no thumbnail
     bool selected = false, possible = true;
 };
 
-/// True when it was clicked.
+/// True if it was clicked.
 bool OpenDialog::row(const Row& row) {
     ImGui::BeginDisabled(!row.possible);
     const float room = ImGui::GetContentRegionAvail().x, height = row_height();
@@ -133,7 +133,7 @@ void OpenDialog::sources(const Session& session, ViewState& state) {
     for (const RecentSource& recent : recent_sources(session)) {
         const bool missing = gone.contains(recent.source.revealed());
         const bool file = names_files(recent.source);
-        // Of a path, what tells it from others is at its end.
+        // Cut a path in the middle: its end distinguishes it from others.
         const std::string shown = recent.source.shown();
         const std::size_t slash = file ? shown.find_last_of('/', shown.find('?')) : std::string::npos;
         Row each{.sign = file ? Row::Sign::file : Row::Sign::live,
@@ -172,7 +172,7 @@ void OpenDialog::files(ViewState& state) {
     const std::string base = folder->path == "/" ? "/" : folder->path + "/";
     const TypedPath typed = typed_path(state.open_text);
     const bool here = typed.folder == folder->path;
-    std::optional<std::string> next; // behind the list: it may end with it
+    std::optional<std::string> next; // applied after the list, which it may replace
     if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
         next = (std::filesystem::path(folder->path).parent_path() / "").string();
     probe::item("open.up");
@@ -190,7 +190,7 @@ void OpenDialog::files(ViewState& state) {
             each.selected = here && entry.name == typed.name;
             const std::string path = base + entry.name;
             if (!entry.folder &&
-                path.find("${env:") == std::string::npos) // stands for what is no file's name
+                path.find("${env:") == std::string::npos) // would be expanded as an environment variable
                 each.source = SourceArgument((looks_raw(entry.name) ? "raw:" : "") + path);
             if (row(each)) {
                 next = path + (entry.folder ? "/" : "");

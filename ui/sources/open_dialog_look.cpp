@@ -1,5 +1,4 @@
-// The right side of the dialog that opens a source: the first frame, and the form for a file without a
-// header.
+// Right side of the dialog that opens a source: the first frame, and the form for a file without a header.
 #include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -70,7 +69,7 @@ void OpenDialog::raw_form() {
         look_at(raw_source(raw_path_, raw_size_, static_cast<std::uint64_t>(raw_header_)));
 }
 
-/// Bytes behind the header.
+/// Number of bytes after the header.
 std::uint64_t OpenDialog::raw_pixels() const {
     return raw_bytes_ - std::min(raw_bytes_, static_cast<std::uint64_t>(raw_header_));
 }

@@ -14,7 +14,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::size_t kUploads = 8; ///< textures a drawing
+constexpr std::size_t kUploads = 8; ///< textures per drawn frame
 
 } // namespace
 
@@ -55,7 +55,7 @@ void Thumbnails::update() {
         in_work = in_work_;
         late = !in_work_.empty() && std::chrono::steady_clock::now() - since_ > kPatience;
         for (const Made& made : ready_)
-            entries_[made.key].round = made.round; // not asked for again while it waits for its texture
+            entries_[made.key].round = made.round; // no new request while the thumbnail waits for its texture
     }
     for (Made& made : ready)
         take(std::move(made));
@@ -64,7 +64,7 @@ void Thumbnails::update() {
         if (entry.seen != drawing_ || entry.round == round_)
             continue;
         if (key == in_work) {
-            if (late && !entry.texture) // it stands in a disk's queue, where nothing can stop it
+            if (late && !entry.texture) // the read waits in the disk's queue and cannot be cancelled
                 entry.shown.word = "slow";
             continue;
         }
@@ -75,7 +75,7 @@ void Thumbnails::update() {
     const bool any = !wanted.empty();
     {
         const std::scoped_lock lock(mutex_);
-        std::erase_if(wanted, [&](const Wanted& each) { // begun, or even made, since
+        std::erase_if(wanted, [&](const Wanted& each) { // started, or finished, in the meantime
             const std::string& key = each.source.revealed();
             return key == in_work_ || std::any_of(ready_.begin(), ready_.end(),
                                                   [&](const Made& made) { return made.key == key; });
@@ -111,7 +111,7 @@ void Thumbnails::take(Made made) {
                  made.look.rgb.data());
 }
 
-/// Those that were not seen for longest.
+/// Removes the thumbnails that have been invisible for longest.
 void Thumbnails::forget_oldest() {
     if (entries_.size() <= kMost)
         return;

@@ -1,4 +1,4 @@
-// The names of the regions beside their curves, with the values under the cursor; and what the probe tells.
+// Names of the regions next to their curves, with the values under the cursor; and the probe's report.
 #include "config/numbers.hpp"
 #include "session/session.hpp"
 #include "ui/actions/control_walk.hpp"
@@ -25,7 +25,7 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
     ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, dp(2)});
     ImGui::BeginChild("legend", {static_cast<float>(area.width), static_cast<float>(area.height)}, false,
-                      ImGuiWindowFlags_NavFlattened); // the arrows reach its rows from beside it
+                      ImGuiWindowFlags_NavFlattened); // arrow keys can enter its rows from outside
     const ImFont& small = *theme::fonts().small;
     const float line = small.FontSize * 1.15F, left = dp(18);
     const bool f0_lines = relative_;

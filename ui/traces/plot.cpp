@@ -34,7 +34,7 @@ ImVec2 small_size(const std::string& text) {
     const ImFont* font = theme::fonts().small;
     return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str());
 }
-/// With a dark ground, so that it reads on curves.
+/// Draws text on a dark background, readable over curves.
 void label(const ImVec2& at, ImU32 color, const std::string& text) {
     const ImVec2 size = small_size(text);
     list().AddRectFilled({at.x - dp(3), at.y - dp(1)}, {at.x + size.x + dp(3), at.y + size.y + dp(1)},
@@ -56,7 +56,7 @@ void value_axis(const PlotArea& plot, const std::string& title, const std::strin
         list().AddLine(theme::point(in.x, crisp(y)), theme::point(in.x + in.width, crisp(y)), grid_color());
         std::array<char, 48> text{};
         std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, value * scale.factor + 0.0);
-        const double top = // of a plot lower than a line the first rule counts
+        const double top = // the first line applies if the plot is lower than a line of text
             std::max(in.y - line * 0.3, std::min(y - line / 2, in.y + in.height - line * 0.8));
         if (top + line > free)
             continue;
@@ -78,7 +78,7 @@ void time_axis(const PlotArea& plot) {
     constexpr int kMostParts = 12;
     double step = 0;
     std::int64_t first = 0, last = 0;
-    // A single number says nothing of a scale.
+    // A single number does not show the scale.
     for (int parts = std::clamp(static_cast<int>(in.width / dp(86)), 2, kMostParts);
          last <= first && parts <= kMostParts; ++parts) {
         step = time_step(to - from, parts);
@@ -100,8 +100,7 @@ void time_axis(const PlotArea& plot) {
     }
 }
 
-/// Columns beside each other without a gap: bars from the least to the largest, as far as the neighbour
-/// reaches.
+/// Draws adjacent columns without gaps: bars from minimum to maximum, extended to the neighbour's range.
 void draw_dense(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color,
                 const std::vector<std::pair<float, float>>& heights) {
     const float thin = dp(0.75F);
@@ -111,7 +110,7 @@ void draw_dense(const PlotArea& plot, const std::vector<TraceColumn>& columns, I
         if (i > 0 && !columns[i].broken) {
             const auto [last_top, last_bottom] = heights[i - 1];
             const auto last_x = static_cast<float>(plot.x(columns[i - 1].time_ns));
-            if (x - last_x > dp(1.6F)) { // columns without a frame lie between
+            if (x - last_x > dp(1.6F)) { // columns without frames between
                 list().AddLine({last_x, (last_top + last_bottom) / 2}, {x, (top + bottom) / 2}, color,
                                2 * thin);
             } else {
@@ -123,8 +122,8 @@ void draw_dense(const PlotArea& plot, const std::vector<TraceColumn>& columns, I
     }
 }
 
-/// From sample to sample, each a line of its own: at a sharp peak the corner of one that is drawn through
-/// them all becomes thinner than nothing, and the peak stands apart from its flanks.
+/// Draws a separate line between two samples. A polyline would become very thin at a sharp peak and detach
+/// the peak from its flanks.
 void draw_samples(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color,
                   const std::vector<std::pair<float, float>>& heights) {
     const double spacing = columns.size() > 1 ? plot.inner.width / static_cast<double>(columns.size()) : 1e9;
@@ -133,7 +132,7 @@ void draw_samples(const PlotArea& plot, const std::vector<TraceColumn>& columns,
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const ImVec2 at(static_cast<float>(plot.x(columns[i].time_ns)), heights[i].first);
         const bool joined = i > 0 && !columns[i].broken;
-        if (joined) { // AddLine would move it by half a pixel, away from the dots
+        if (joined) { // AddLine would shift it by half a pixel, away from the dots
             list().PathLineTo(before);
             list().PathLineTo(at);
             list().PathStroke(color, 0, dp(1.5F));
@@ -165,7 +164,7 @@ void draw_axes(const PlotArea& plot, const std::string& title, const std::string
 
 void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline) {
     const bool relative = !std::isnan(baseline);
-    const double far = 4 * plot.inner.height; // beyond what is seen a float would not hold the place
+    const double far = 4 * plot.inner.height; // a float cannot represent positions far outside the view
     std::vector<std::pair<float, float>> heights;
     heights.reserve(columns.size());
     bool bars = false;

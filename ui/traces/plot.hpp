@@ -1,4 +1,4 @@
-// Axes, curves and marks of traces, drawn into the present window.
+// Axes, curves and marks of traces, drawn into the current window.
 #pragma once
 
 #include "analysis/events.hpp"
@@ -14,7 +14,7 @@
 namespace specklescope {
 
 struct PlotArea {
-    Rect inner; ///< between the axes, window coordinates
+    Rect inner; ///< area between the axes, in window coordinates
     std::int64_t from_ns = 0, to_ns = 1;
     ValueSpan span;
     bool timed = true; ///< false: the axis counts frames, TraceMoment::timed
@@ -26,7 +26,7 @@ struct PlotArea {
     double y(double value) const {
         return inner.y + (span.high - value) / (span.high - span.low) * inner.height;
     }
-    /// Of a place on the screen, 0…1 from the left, and from below.
+    /// Position on the screen as a fraction of the plot (0…1), from the left and from below.
     double part_x(double px) const { return (px - inner.x) / inner.width; }
     double part_y(double py) const { return 1 - (py - inner.y) / inner.height; }
     std::int64_t time(double px) const {
@@ -34,19 +34,20 @@ struct PlotArea {
     }
 };
 
-/// Where the axes leave room in `area`.
+/// Area between the axes within `area`.
 Rect plot_inner(const Rect& area);
-/// Grid, ticks, frame; `title`: what is drawn, `unit` behind it.
+/// Draws grid, ticks and frame; `title`: the quantity, followed by `unit`.
 void draw_axes(const PlotArea& plot, const std::string& title, const std::string& unit);
-/// `baseline`: values are drawn in per cent of it; NaN: as they are.
+/// `baseline`: draws values in per cent of it; NaN: unchanged.
 void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline);
-/// A dotted line with its label at the bottom.
+/// Draws a dotted line with its label at the bottom.
 void draw_restart(const PlotArea& plot, const TraceRestart& restart);
-/// A line with its label at the top; `row`: of labels below each other. Where the label lies, for the mouse.
+/// Draws a line with its label at the top; `row`: row of the label. Returns the area of the label for the
+/// mouse.
 Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row);
-/// The frames that a baseline was taken over.
+/// Marks the frames of a baseline.
 void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t to_ns);
-/// A line at the frame with its time and number.
+/// Draws a line at the frame with its time and number.
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment);
 /// A sentence in the middle.
 /// At its upper edge.

@@ -1,4 +1,3 @@
-// Events on the strip: their labels, which are clicked, and the field for another name.
 #include "ui/traces/strip.hpp"
 
 #include "config/numbers.hpp"
@@ -37,7 +36,7 @@ constexpr std::array<std::pair<const char*, double>, 8> kStretches = {{{"last 1 
                                                                        {"last 15 min", 900},
                                                                        {"last hour", 3600}}};
 
-/// The next item beside the last one, or below where there is no room for it.
+/// Places the next item next to the last one, or on a new row if there is no space.
 void flow(float width) {
     const float end = ImGui::GetItemRectMax().x + dp(6) + width;
     if (end <= ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
@@ -58,7 +57,7 @@ std::string stretch_name(const TraceView& view) {
     return "last " + number_text(view.seconds(), 3) + " s";
 }
 
-/// As on the picture; of one that is being renamed there, by its place.
+/// Colour as on the picture; by index for a region that was renamed there.
 ImU32 colour_of(const std::vector<Region>& regions, std::size_t index, const std::string& name) {
     if (index < regions.size() && regions[index].name == name)
         return region_colour_value(regions[index], index);
@@ -68,7 +67,7 @@ ImU32 colour_of(const std::vector<Region>& regions, std::size_t index, const std
     return region_colour_value({}, index);
 }
 
-/// The border above the strip is dragged.
+/// Drags the border above the strip.
 void edge(const Rect& area, double& size) {
     const float high = dp(8);
     ImGui::SetNextWindowPos(theme::point(area.x, area.y - high / 2));
@@ -97,7 +96,7 @@ void edge(const Rect& area, double& size) {
 void TraceStrip::update(Session& session) {
     about_ = session.traces().overview();
     if (std::exchange(quantity_, about_.quantity) != about_.quantity)
-        fixed_.reset(); // it was of other numbers
+        fixed_.reset(); // belonged to other values
     view_.set_run(about_.first_ns, about_.last_ns);
 }
 
@@ -138,7 +137,7 @@ void TraceStrip::toggle_relative(Session& session) {
     if (!relative_ && !session.baseline.taken())
         take_baseline(session);
     relative_ = !relative_ && session.baseline.taken();
-    fixed_.reset(); // it was of other numbers
+    fixed_.reset(); // belonged to other values
 }
 
 void TraceStrip::range_choice(Session& session) {
@@ -228,7 +227,7 @@ bool TraceStrip::assumed() const {
     return about_.with && rests_on_assumption(about_.quantity, about_.with->exposure);
 }
 
-/// Settings that the curves need to have for a change against the baseline; none: all curves are drawn.
+/// Settings that curves must have for a change against the baseline; nullopt: all curves are drawn.
 std::optional<MadeWith> TraceStrip::relative_with(const Session& session) const {
     return relative_ && session.baseline.taken() ? session.baseline.taken()->with : std::nullopt;
 }
@@ -360,7 +359,7 @@ void TraceStrip::draw(const Rect& area, Session& session) {
     ImGui::PopStyleVar();
     if (open) {
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                            {dp(7), dp(3)}); // low, and narrow enough for small windows
+                            {dp(7), dp(3)}); // low and narrow enough for small windows
         buttons(session);
         ImGui::PopStyleVar();
         const double top = ImGui::GetItemRectMax().y + dp(4);
@@ -405,7 +404,7 @@ void TraceStrip::ask_label(const EventMark& event) {
 
 void TraceStrip::draw_events(const PlotArea& plot, Session& session) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    std::array<double, 4> free = {-1e9, -1e9, -1e9, -1e9}; // where the labels of each row end
+    std::array<double, 4> free = {-1e9, -1e9, -1e9, -1e9}; // end of the labels in each row
     for (const TimedEvent& event : session.events().events()) {
         const double x = plot.x(event.time_ns);
         int row = 0;
@@ -430,7 +429,7 @@ void TraceStrip::event_popup(Session& session) {
         ImGui::OpenPopup("event");
     }
     if (!ImGui::BeginPopup("event")) {
-        if (std::exchange(names_event_, false)) // a click elsewhere leaves it, and what was typed counts
+        if (std::exchange(names_event_, false)) // a click elsewhere leaves the field and applies its text
             session.rename_event(edited_event_, edited_label_);
         return;
     }

@@ -1,4 +1,4 @@
-// The strip under the picture: what the regions measure against time, with the baseline and the events.
+// Trace strip below the picture: region values against time, with the baseline and the events.
 #pragma once
 
 #include "analysis/baseline.hpp"
@@ -19,27 +19,27 @@ class Session;
 
 class TraceStrip {
 public:
-    /// Once a drawn frame, in front of everything else here: takes in what has been measured.
+    /// Call once per drawn frame, before the other functions: takes the new values.
     void update(Session& session);
     bool has_regions() const { return !about_.regions.empty(); }
 
-    /// The window under the picture.
+    /// Draws the window below the picture.
     void draw(const Rect& area, Session& session);
-    /// For the probe: what is shown, also while nothing is drawn.
+    /// Reports the displayed values to the probe, also while the strip is hidden.
     void report() const;
 
-    // What keys and buttons share.
+    // Actions of keys and buttons.
     void take_baseline(Session& session);
-    /// The frames have times: somebody states them.
+    /// True if the frames have times.
     bool timed() const;
-    /// Absolute units, or per cent of the baseline; without one it is taken.
+    /// Switches between absolute units and per cent of the baseline; takes a baseline if there is none.
     void toggle_relative(Session& session);
     void follow();
     void show_whole();
-    /// The field for its label opens with the next drawing.
+    /// Opens the field for the event's label in the next frame.
     void ask_label(const EventMark& event);
-    /// An event at the newest frame, with the n-th label that was given before, from 0; nothing where there
-    /// is none.
+    /// Marks an event at the newest frame, with the n-th remembered label (from 0); does nothing if there is
+    /// no such label.
     static void mark_remembered(Session& session, std::size_t n);
 
 private:
@@ -50,12 +50,13 @@ private:
     void draw_events(const PlotArea& plot, Session& session);
     void mouse(const PlotArea& plot);
     void event_popup(Session& session);
-    bool assumed() const; ///< nobody gave the exposure that the values scale with
+    bool assumed() const; ///< the values scale with an assumed exposure
     std::optional<MadeWith> relative_with(const Session& session) const;
-    /// Leaves out what was made with other settings.
+    /// Removes values that were made with other settings.
     void keep_comparable(std::vector<TraceColumn>& curve, const std::optional<MadeWith>& with) const;
     void measure(Session& session, const Rect& plot);
-    /// Once a second, of the region that is selected, or the first that is shown: over what is seen.
+    /// Measures the pulse in the visible stretch once a second, for the selected region or the first visible
+    /// one.
     void measure_pulse(Session& session);
     void draw_pulse(const Rect& plot) const;
 
@@ -64,11 +65,11 @@ private:
     std::set<std::uint64_t> hidden_; ///< by TraceRegion::id
     bool relative_ = false;
     std::optional<ValueSpan> fixed_; ///< none: automatic
-    Quantity quantity_;              ///< which fixed_ is of
-    ValueSpan span_;                 ///< as drawn
+    Quantity quantity_;              ///< quantity of fixed_
+    ValueSpan span_;                 ///< as drawn in the last frame
     std::vector<std::vector<TraceColumn>> curves_;
     std::optional<TraceValues> cursor_;
-    std::uint64_t edited_event_ = 0; ///< whose label is in the popup
+    std::uint64_t edited_event_ = 0; ///< event whose label is edited in the popup
     std::string edited_label_;
     bool open_event_ = false, focus_event_ = false, names_event_ = false;
     bool drags_values_ = false;
@@ -83,7 +84,7 @@ private:
     TrialsView trials_;
     bool pulse_wanted_ = false;
     std::optional<ShownPulse> pulse_;
-    std::chrono::steady_clock::time_point pulse_at_{}; ///< when it was measured
+    std::chrono::steady_clock::time_point pulse_at_{}; ///< time of the measurement
 };
 
 } // namespace specklescope

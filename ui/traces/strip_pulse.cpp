@@ -1,4 +1,4 @@
-// The pulse in the trace of one region, told on the plot.
+// Pulse in the trace of one region, shown on the plot.
 #include "config/numbers.hpp"
 #include "session/session.hpp"
 #include "ui/canvas/probe.hpp"
@@ -21,8 +21,8 @@ constexpr std::int64_t kLongest_ns = 60'000'000'000, kPulseEvery_ns = 1'000'000'
 constexpr int kMostPulseSamples = 32768, kRounds = 8;
 constexpr std::chrono::milliseconds kPause{500};
 
-/// The samples of a stretch, if they are all kept whole and not too many; empty otherwise. Only those that
-/// were made with the settings of the last one.
+/// Samples of a stretch; empty if they are not all stored or too many. Contains only samples made with the
+/// settings of the last one.
 struct Samples {
     std::vector<double> times, values;
 };
@@ -96,7 +96,7 @@ void TraceStrip::measure_pulse(Session& session) {
     Samples samples;
     std::int64_t span = std::min(to - seen_from, kLongest_ns);
     for (int round = 0; round < kRounds && span > 0 && samples.times.empty(); ++round, span /= 2) {
-        // less of it where frames are fast or old
+        // shorter if the frame rate is high or frames are old
         const auto curves = session.traces().curves(to - span, to, kMostPulseSamples);
         if (of >= curves.size() || curves[of].empty())
             break;

@@ -11,7 +11,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr double kSecond = 1e9; ///< ns
+constexpr double kSecond = 1e9; ///< in ns
 
 std::int64_t ns(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * kSecond)); }
 
@@ -21,7 +21,7 @@ void TraceView::set_run(std::int64_t first_ns, std::int64_t last_ns) {
     first_ = first_ns;
     last_ = std::max(first_ns, last_ns);
     if (mode_ == Mode::last) {
-        to_ = std::max(last_, first_ + ns(seconds_)); // a run that begins fills the plot from the left
+        to_ = std::max(last_, first_ + ns(seconds_)); // a new run fills the plot from the left
         from_ = to_ - ns(seconds_);
     } else if (mode_ == Mode::whole) {
         from_ = first_;
@@ -37,7 +37,7 @@ void TraceView::follow(double seconds) {
     set_run(first_, last_);
 }
 
-/// Ends in ns, kept to a length that is allowed.
+/// Sets the ends in ns, limited to a valid length.
 void TraceView::limit(double from, double to) {
     const double length = std::clamp(to - from, kShortest * kSecond, kLongest * kSecond);
     const double middle = (from + to) / 2;
@@ -55,7 +55,7 @@ void TraceView::zoom(double part, double factor) {
 
 void TraceView::pan(double part) {
     const auto length = static_cast<double>(to_ - from_);
-    // A part of the run stays in view.
+    // Keep a part of the run visible.
     const double low = static_cast<double>(first_) - 0.9 * length;
     const double high = std::max(low, static_cast<double>(last_) - 0.1 * length);
     const double from = std::clamp(static_cast<double>(from_) - part * length, low, high);
@@ -67,7 +67,7 @@ ValueSpan automatic_span(std::optional<ValueSpan> extremes) {
         return {};
     constexpr double kMargin = 0.06;
     double low = extremes->low, high = extremes->high;
-    if (!(high > low)) { // a constant in the middle
+    if (!(high > low)) { // puts a constant in the middle
         const double half = low == 0 ? 1 : std::abs(low) * 0.1;
         low -= half;
         high += half;
@@ -91,7 +91,7 @@ double time_step(double span_s, int parts) {
     if (raw <= 0.5)
         return nice_step(span_s, std::max(parts, 1));
     for (const double step : kSteps)
-        if (raw <= step * (1 + 1e-9)) // of ten seconds as they come from nanoseconds
+        if (raw <= step * (1 + 1e-9)) // tolerates rounding of values converted from ns
             return step;
     constexpr double kDay = 86400;
     return std::ceil(raw / kDay) * kDay;

@@ -19,8 +19,8 @@ namespace {
 using theme::dp;
 
 constexpr std::int64_t kTrialsEvery_ns = 1'000'000'000;
-constexpr int kMostTrialSamples = 32768;                ///< around one event
-constexpr std::size_t kMostEvents = 200;                ///< the newest of them
+constexpr int kMostTrialSamples = 32768;                ///< per event
+constexpr std::size_t kMostEvents = 200;                ///< the newest events
 constexpr std::size_t kMostKept = std::size_t{4} << 20; ///< samples of 16 bytes
 
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
@@ -53,7 +53,7 @@ void draw_mean(const PlotArea& plot, const Trials& trials, ImU32 colour) {
     draw.PopClipRect();
 }
 
-/// Of one region; a sample around two events counts once.
+/// Average for one region; a sample near two events counts once.
 Trials average_of(const std::vector<std::shared_ptr<const TrialsView::Samples>>& all, std::size_t region,
                   const std::vector<double>& events, const TrialWindow& window, RegionMean mean) {
     std::vector<std::pair<std::int64_t, double>> samples;
@@ -159,9 +159,9 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     measured_after_ = view.trials_after_s;
     measured_to_ns_ = about.last_ns;
     old_ = other_ = 0;
-    std::map<std::int64_t, std::shared_ptr<const Samples>> complete; // they will not change any more
+    std::map<std::int64_t, std::shared_ptr<const Samples>> complete; // complete events do not change any more
     std::vector<std::shared_ptr<const Samples>> all;
-    std::vector<double> whole; // events
+    std::vector<double> whole; // times of the events
     std::size_t kept = 0;
     for (const std::int64_t event : events) {
         const auto known = around_.find(event);
@@ -187,8 +187,8 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     });
 }
 
-/// Nothing where they are not kept whole any more, or were made with other settings than the newest frame. A
-/// region with another outline then has none.
+/// Returns null if the samples are no longer complete, or have other settings than the newest frame. A
+/// region with a changed outline has no samples.
 std::shared_ptr<const TrialsView::Samples>
 TrialsView::samples_around(std::int64_t event, const TraceOverview& about, Session& session) {
     const auto curves = session.traces().curves(event - to_ns(measured_before_),

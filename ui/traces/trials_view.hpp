@@ -1,4 +1,4 @@
-// Trials on the strip: each region's mean around the events of a label, with its standard error.
+// Trials on the strip: mean of each region around the events of a label, with its standard error.
 #pragma once
 
 #include "analysis/trials.hpp"
@@ -24,35 +24,36 @@ public:
     using Samples = std::vector<std::vector<std::pair<std::int64_t, double>>>;
 
     bool wanted() const { return wanted_; }
-    /// Switches it on and off.
+    /// Draws the button that toggles the view.
     void button(const Session& session);
-    /// Which label, and how much before and after; in the place of the stretch of time.
+    /// Draws the controls for the label and the time before and after; they replace the controls of the time
+    /// range.
     void controls(Session& session);
-    /// In the place of the traces. `hidden`: regions by their ids.
+    /// Draws the trials instead of the traces. `hidden`: regions by their ids.
     void draw(const Rect& inner, const TraceOverview& about, Session& session,
               const std::vector<ImU32>& colours, const std::set<std::uint64_t>& hidden);
 
 private:
     struct Averages {
-        std::vector<std::uint64_t> regions; ///< ids
-        std::vector<Trials> trials;         ///< of each
+        std::vector<std::uint64_t> regions;
+        std::vector<Trials> trials; ///< for each region
     };
-    /// The samples are taken here, and averaged beside.
+    /// Takes the samples here and averages them in the background.
     void measure(const TraceOverview& about, Session& session);
     std::shared_ptr<const Samples> samples_around(std::int64_t event, const TraceOverview& about,
                                                   Session& session);
     std::vector<std::int64_t> times(const Session& session) const;
 
     bool wanted_ = false;
-    std::string label_; ///< of the events; empty: that of the newest
+    std::string label_; ///< of the events; empty: label of the newest event
     Later<Averages> averages_;
-    std::map<std::int64_t, std::shared_ptr<const Samples>> around_; ///< events whose time after has passed
-    std::uint64_t old_ = 0;               ///< events whose frames are not kept whole any more
+    std::map<std::int64_t, std::shared_ptr<const Samples>> around_; ///< events with all their samples
+    std::uint64_t old_ = 0;               ///< events whose frames are no longer stored completely
     std::uint64_t other_ = 0;             ///< events whose frames were made with other settings
     std::uint64_t measured_settings_ = 0; ///< TraceSettings::id of the newest frame
     std::int64_t measured_to_ns_ = -1;
-    std::vector<std::int64_t> measured_events_;   ///< their times
-    std::vector<std::uint64_t> measured_regions_; ///< their ids
+    std::vector<std::int64_t> measured_events_;   ///< times of the measured events
+    std::vector<std::uint64_t> measured_regions_; ///< ids of the measured regions
     std::vector<std::uint64_t> measured_outlines_;
     RegionMean measured_mean_ = RegionMean::plain;
     double measured_before_ = 0, measured_after_ = 0;
