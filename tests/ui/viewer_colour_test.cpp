@@ -78,7 +78,7 @@ TEST_F(ViewerTest, AGreyImageIsGreyUntilAMapIsChosen) {
         Viewer viewer(*desktop_, folder_, with({films.grey, "--no-remember", "--stage", "none"}));
         ASSERT_TRUE(viewer.until([&] { return viewer.number("displayed") > 0; })) << viewer.log();
         EXPECT_EQ(viewer.text("colormap"), "grey");
-        viewer.key("c");
+        viewer.key("m");
         EXPECT_TRUE(viewer.until([&] { return viewer.text("colormap") != "grey"; }));
         EXPECT_EQ(viewer.quit(), 0) << viewer.log();
     }

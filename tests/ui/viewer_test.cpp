@@ -115,7 +115,7 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
 }
 
 TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
-    Viewer viewer(*desktop_, folder_, with({"synthetic"}));
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--view", "panel_sections=Record"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const double before = viewer.number("sequence");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("sequence") > before; }));
@@ -138,7 +138,6 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
     viewer.key("space");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("banner").empty(); }));
 
-    viewer.scroll_to("record.raw", "speckle.radius");
     viewer.click("record.raw");
     const auto recorded = [&] {
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
@@ -164,9 +163,10 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
 }
 
 TEST_F(ViewerTest, ALengthIsTypedAndARecordingEndsWithIt) {
-    Viewer viewer(*desktop_, folder_, with({"synthetic?rate=50", "--no-remember", "--subject", "mouse 7"}));
+    Viewer viewer(*desktop_, folder_,
+                  with({"synthetic?rate=50", "--no-remember", "--subject", "mouse 7", "--view",
+                        "panel_sections=Record"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    viewer.scroll_to("record.limits", "speckle.radius");
     viewer.click("record.limits");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("record.record_frames"); }));
     viewer.scroll_to("record.record_frames", "record.limits");

@@ -229,11 +229,13 @@ void tooltip_above() {
     ImGui::SetNextWindowPos({x, item.y - theme::dp(4)}, ImGuiCond_Always, {x / room, 1});
 }
 
-void tooltip(const std::string& text) {
+namespace {
+
+template <class Place> void tooltip(const std::string& text, const Place& place) {
     probe::explained();
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
         return;
-    tooltip_above();
+    place();
     probe::value("tooltip", text);
     ImGui::BeginTooltip();
     const float wide = theme::dp(320);
@@ -242,6 +244,20 @@ void tooltip(const std::string& text) {
         wrapped(*ImGui::GetFont(), text, wide - ImGui::GetStyle().WindowPadding.x).c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
+}
+
+} // namespace
+
+void tooltip(const std::string& text) { tooltip(text, tooltip_above); }
+
+void tooltip_beside(const std::string& text, bool left) {
+    const auto place = [left] {
+        constexpr float kWidest = 344; // dp
+        const ImVec2 item = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();
+        const float x = left ? std::max(item.x - theme::dp(6), theme::dp(kWidest)) : end.x + theme::dp(6);
+        ImGui::SetNextWindowPos({x, item.y}, ImGuiCond_Always, {left ? 1.0F : 0.0F, 0});
+    };
+    tooltip(text, place);
 }
 
 bool close_on_escape() {

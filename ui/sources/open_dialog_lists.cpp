@@ -87,8 +87,7 @@ bool OpenDialog::row(const Row& row) {
     std::string text = row.about;
     if (small && !small->about.empty())
         text += (text.empty() ? "" : "\n") + small->about;
-    if (!text.empty())
-        tooltip(text);
+    tooltip_beside(text.empty() ? "Click to choose it." : text, row.id.starts_with("open.file."));
     if (small)
         probe::value("open.about." + row.id, small->word + (small->word.empty() ? "" : ": ") + small->about);
     if (!ImGui::IsRectVisible(low, {low.x + room, low.y + height}))

@@ -110,9 +110,12 @@ void OpenDialog::preview(bool beside) {
         const auto id = static_cast<std::intptr_t>(picture_.id());
         ImGui::Image(reinterpret_cast<ImTextureID>(id), // NOLINT(performance-no-int-to-ptr)
                      {static_cast<float>(look.width) * scale, static_cast<float>(look.height) * scale});
-        probe::item("open.picture");
+        const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+        probe::widget("open.picture", low.x, low.y, size.x, size.y);
     }
-    hint(text_of_look(looked->look), theme::kText);
+    const std::string details = details_of_look(looked->look);
+    probe::value("open.details", details);
+    hint(details, theme::kText);
 }
 
 } // namespace specklescope
