@@ -231,7 +231,7 @@ void tooltip_above() {
 
 namespace {
 
-template <class Place> void tooltip(const std::string& text, const Place& place) {
+template <class Place> void show_tooltip(const std::string& text, const Place& place) {
     probe::explained();
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
         return;
@@ -248,7 +248,7 @@ template <class Place> void tooltip(const std::string& text, const Place& place)
 
 } // namespace
 
-void tooltip(const std::string& text) { tooltip(text, tooltip_above); }
+void tooltip(const std::string& text) { show_tooltip(text, tooltip_above); }
 
 void tooltip_beside(const std::string& text, bool left) {
     const auto place = [left] {
@@ -257,7 +257,7 @@ void tooltip_beside(const std::string& text, bool left) {
         const float x = left ? std::max(item.x - theme::dp(6), theme::dp(kWidest)) : end.x + theme::dp(6);
         ImGui::SetNextWindowPos({x, item.y}, ImGuiCond_Always, {left ? 1.0F : 0.0F, 0});
     };
-    tooltip(text, place);
+    show_tooltip(text, place);
 }
 
 bool close_on_escape() {
