@@ -2,6 +2,7 @@
 
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,6 +57,8 @@ Rect draw_scale_bar(const Rect& area, double um, float above) {
     draw.AddRectFilled({x, y}, {x + length, y + dp(4)}, theme::kText);
     probe::widget("scale.bar", x, y, bar.length, dp(4));
     probe::value("scale.text", bar.text);
+    area_tooltip(low, {low.x + width, low.y + height},
+                 "Scale bar: " + bar.text + " on the object. Display, Scale changes the size of a pixel.");
     probe::value("scale.um", bar.um);
     return {low.x, low.y, width, height};
 }

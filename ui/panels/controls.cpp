@@ -231,11 +231,7 @@ void tooltip_above() {
 
 namespace {
 
-template <class Place> void show_tooltip(const std::string& text, const Place& place) {
-    probe::explained();
-    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
-        return;
-    place();
+void show(const std::string& text) {
     probe::value("tooltip", text);
     ImGui::BeginTooltip();
     const float wide = theme::dp(320);
@@ -246,9 +242,22 @@ template <class Place> void show_tooltip(const std::string& text, const Place& p
     ImGui::EndTooltip();
 }
 
+template <class Place> void show_tooltip(const std::string& text, const Place& place) {
+    probe::explained();
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
+        return;
+    place();
+    show(text);
+}
+
 } // namespace
 
 void tooltip(const std::string& text) { show_tooltip(text, tooltip_above); }
+
+void area_tooltip(const ImVec2& low, const ImVec2& high, const std::string& text) {
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(low, high))
+        show(text);
+}
 
 void tooltip_beside(const std::string& text, bool left) {
     const auto place = [left] {

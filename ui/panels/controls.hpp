@@ -41,6 +41,8 @@ std::optional<std::string> take_drop();
 /// Draws the label in the left column; the next item fills the right column.
 void control_label(const char* label);
 void tooltip(const std::string& text);
+/// Tooltip of a part of the window that is drawn and is no item: an axis, a mark.
+void area_tooltip(const ImVec2& low, const ImVec2& high, const std::string& text);
 /// Places it left or right of the last item, so that it does not cover the item.
 void tooltip_beside(const std::string& text, bool left);
 /// Places the next tooltip above the last item if it is near the lower edge, so that it does not cover the

@@ -230,6 +230,7 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
     const float x0 = low.x + dp(16), x1 = high.x - dp(16), y0 = high.y - dp(6), y1 = y0 + dp(2.5F);
     probe::widget("warmup", low.x, low.y, width, height);
+    area_tooltip(low, high, "A stage has not seen as many frames as it averages: the result is still noisy.");
     if (recorded)
         return;
     const float part = static_cast<float>(warmup.frames) / static_cast<float>(warmup.wanted);
@@ -271,6 +272,7 @@ void draw_saturation(const Rect& area, const PixelCounts& counts, double most, c
     draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(4), theme::kError);
     draw.AddText({low.x + dp(28), low.y + dp(8)}, theme::kText, text.c_str());
     probe::widget("saturation", low.x, low.y, width, height);
+    area_tooltip(low, high, "Pixels at full scale have too little contrast. Reduce exposure, gain or light.");
 }
 
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {
@@ -361,6 +363,8 @@ std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Record
         draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
                      lost.c_str());
         places.push_back({low.x, low.y, high.x - low.x, high.y - low.y});
+        area_tooltip(low, high,
+                     status.path.empty() ? "Waits for the first frame." : "Records to " + status.path);
         y = low.y - dp(6);
     }
     return places;

@@ -160,6 +160,13 @@ void draw_axes(const PlotArea& plot, const std::string& title, const std::string
     value_axis(plot, title, unit);
     time_axis(plot);
     list().AddRect(theme::point(in.x, in.y), theme::point(in.x + in.width, in.y + in.height), theme::kLine);
+    area_tooltip(theme::point(in.x - dp(52), in.y), theme::point(in.x, in.y + in.height),
+                 title + (unit.empty() ? "" : " in " + unit) +
+                     ". Wheel and drag on the axis change its range.");
+    area_tooltip(theme::point(in.x, in.y + in.height),
+                 theme::point(in.x + in.width, in.y + in.height + dp(24)),
+                 std::string(plot.timed ? "Time" : "Frames, because the source has no times") +
+                     ". The wheel zooms, drag moves, a double click fits.");
 }
 
 void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline) {
