@@ -223,10 +223,8 @@ bool gives_range(const Words& words) {
 /// The window's chain for another source than the last one, and the colours of images.
 void decide_chain(const Words& words, const Settings& last, Settings& settings) {
     auto& view = settings.view.as<ViewSettings>();
-    if (settings.command != Command::view) {
-        view.image_colormap = view.mapping.colormap; // one map for all
+    if (settings.command != Command::view)
         return;
-    }
     decide_chain_again(settings, same_source(last.source, settings.source));
     const bool named = words.has("config") || words.has("preset") || words.has("colormap") ||
                        (words.has("view") && names(words.values.at("view"), "colormap"));

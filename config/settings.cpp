@@ -70,7 +70,8 @@ ParamTable make_view_table() {
                      {.doc = "Show rates, latency and drops on the image (F1)"})
             .boolean("panel", &ViewSettings::panel, {.doc = "Show the side panel"})
             .text("panel_sections", &ViewSettings::panel_sections,
-                  {.doc = "Sections of the panel that you opened or closed, as Source,Messages"})
+                  {.doc = "Open sections of the panel, separated by commas: Source, Record, Stages, Regions, "
+                          "Display, Histogram, Messages"})
             .real("panel_size", &ViewSettings::panel_size,
                   {.unit = "px",
                    .min = 200,
@@ -236,9 +237,17 @@ Chain default_chain() {
     return chain;
 }
 
+Mapping mapping_for(const Settings& settings, const Quantity& quantity) {
+    const auto& view = settings.view.as<ViewSettings>();
+    Mapping mapping = view.mapping;
+    if (settings.command != Command::run && quantity.measure == Measure::intensity)
+        mapping.colormap = view.image_colormap;
+    return mapping;
+}
+
 void colour_images(Settings& settings, ColorMap before) {
     auto& view = settings.view.as<ViewSettings>();
-    if (settings.chain.quantity().measure == Measure::intensity)
+    if (settings.command != Command::run && settings.chain.quantity().measure == Measure::intensity)
         view.image_colormap = std::exchange(view.mapping.colormap, before);
 }
 

@@ -37,8 +37,8 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     double change_range = 50;      ///< %, ±, of the colours of a change against the baseline
     bool overlay = false;          ///< F1
     bool panel = true;             ///< side panel
-    std::string panel_sections;    ///< titles of its sections that are not open or closed as at first
-    double panel_size = 336;       ///< its width, or height below the picture, at interface scale 1
+    std::string panel_sections = "Stages,Display"; ///< titles of its open sections
+    double panel_size = 336; ///< its width, or height below the picture, at interface scale 1
     enum class Traces : std::uint8_t { automatic, shown, hidden };
     Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
     double traces_size = 210;          ///< its height, at interface scale 1
@@ -55,12 +55,6 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     /// Colour map for results of this quantity.
     ColorMap& colormap_of(const Quantity& quantity) {
         return quantity.measure == Measure::intensity ? image_colormap : mapping.colormap;
-    }
-    /// The mapping with that colour map.
-    Mapping mapping_of(const Quantity& quantity) const {
-        Mapping shown = mapping;
-        shown.colormap = quantity.measure == Measure::intensity ? image_colormap : mapping.colormap;
-        return shown;
     }
 };
 /// Owner "view": mapping's keys (colormap, automatic, low, high, low_percentile, high_percentile) and the
@@ -166,6 +160,8 @@ struct Settings {
 /// Side of a raw pixel in µm, from any setting; 0: as the source says.
 double um_per_source_px(const Settings& settings);
 
+/// Mapping for results of this quantity: with image_colormap for intensities in the window.
+Mapping mapping_for(const Settings& settings, const Quantity& quantity);
 /// Speckle contrast with its defaults.
 Chain default_chain();
 /// A chain given later takes the place of the whole chain before it; the remarks say so.

@@ -175,7 +175,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {
     RecordOptions options;
     options.path = output_of(settings, "snapshot");
-    options.mapping = settings.view.as<ViewSettings>().mapping_of(result.quantity);
+    options.mapping = mapping_for(settings, result.quantity);
     return write_snapshot(result, options, stream);
 }
 

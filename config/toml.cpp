@@ -373,7 +373,7 @@ std::string preset_toml(const Settings& settings, const std::string& doc) {
     std::string out = "# " + one_line(doc.empty() ? "Saved from the window." : doc) + "\n[view]\n";
     Params view = settings.view;
     auto& shown = view.as<ViewSettings>();
-    shown.mapping = shown.mapping_of(settings.chain.quantity());
+    shown.mapping = mapping_for(settings, settings.chain.quantity());
     for (const ParamDecl& decl : mapping_table().decls())
         out += decl.name + " = " + value_text(view.get(decl.name)) + "\n";
     for (const ChainStage& stage : settings.chain.stages())

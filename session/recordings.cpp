@@ -307,7 +307,7 @@ void Recordings::snapshot(Result result) {
     } catch (const UsageError& error) {
         return state_.notices.say(Message::Level::error, sentence_of(error));
     }
-    options.mapping = state_.view().mapping_of(result.quantity);
+    options.mapping = mapping_for(state_.settings, result.quantity);
     options.mapping.automatic = false; // exactly the range on the screen
     state_.notices.run([options, held = std::move(result), stream = state_.pipeline->stream()] {
         try {
@@ -326,7 +326,7 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
     const RecordLimits& limits = state_.program().recording;
     Report report;
     report.stream = state_.pipeline->stream();
-    report.mapping = state_.view().mapping_of(result.quantity);
+    report.mapping = mapping_for(state_.settings, result.quantity);
     report.mapping.automatic = false; // exactly the range on the screen
     report.subject = limits.subject;
     report.note = limits.note;

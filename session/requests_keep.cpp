@@ -103,7 +103,7 @@ Answer snapshot(const Call& call) {
         const std::optional<Result> newest = call.front.newest(true);
         if (!newest)
             throw RunError("There is no result yet that could be kept; ask again when there is.");
-        options.mapping = call.session.view().mapping_of(newest->quantity);
+        options.mapping = mapping_for(call.session.settings(), newest->quantity);
         call.progress.file =
             std::async(std::launch::async, [options, result = *newest, stream = call.pipeline().stream()] {
                 return write_snapshot(result, options, stream);

@@ -17,10 +17,10 @@ ChoiceNames contrast_output_names() {
 }
 
 std::vector<std::pair<ChoiceName, Border>> contrast_borders() {
-    return {{"replicate", Border::replicate},
-            {"reflect", Border::reflect},
-            {"crop", Border::crop},
-            {"zero", Border::zero}};
+    return {{ChoiceName("replicate", "Repeat the edge"), Border::replicate},
+            {ChoiceName("reflect"), Border::reflect},
+            {ChoiceName("crop", "Smaller image"), Border::crop},
+            {ChoiceName("zero", "Zeros"), Border::zero}};
 }
 
 Quantity contrast_quantity(ContrastOutput output) {

@@ -74,7 +74,7 @@ void App::canvas_window(const Layout& layout) {
     draw_grey_notice(layout.shows_processed ? layout.processed : layout.raw, grey_);
     if (layout.shows_processed && display_.has_result())
         draw_warmup(layout.processed, display_.result(), statistics);
-    if (display_.has_result())
+    if (display_.has_result() && (marks_saturated() || suffers_from_saturation(display_.result().quantity)))
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
                         session_.view().saturation_warning / 100, statistics,
                         layout.shows_processed && display_.result().warming_up());

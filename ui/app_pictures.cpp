@@ -34,16 +34,12 @@ std::string App::why_grey() const {
 }
 
 Mapping App::shown_mapping() const {
-    const ViewSettings& view = session_.settings().view.as<ViewSettings>();
-    return display_.has_result() ? view.mapping_of(display_.result().quantity) : view.mapping;
+    return mapping_for(session_.settings(), display_.has_result() ? display_.result().quantity : Quantity());
 }
 
-/// Choice of the user, otherwise true for contrast and flow, which saturation makes wrong.
 bool App::marks_saturated() const {
-    if (state_.mark_saturated || !display_.has_result())
-        return state_.mark_saturated.value_or(true);
-    const Measure measure = display_.result().quantity.measure;
-    return measure != Measure::intensity && measure != Measure::other;
+    return state_.mark_saturated.value_or(!display_.has_result() ||
+                                          suffers_from_saturation(display_.result().quantity));
 }
 
 /// For snapshots and movies: exactly the range on the screen.

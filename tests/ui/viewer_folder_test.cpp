@@ -7,8 +7,9 @@ class FolderViewerTest : public ViewerTest {};
 
 TEST_F(FolderViewerTest, IsWalkedToChosenAndTakesTheRecordings) {
     std::filesystem::create_directories(folder_.path() / "mouse 7/day 2");
-    Viewer viewer(*desktop_, folder_,
-                  with({"synthetic?rate=50", "--no-remember", "--view", "panel_sections=Record"}));
+    Viewer viewer(
+        *desktop_, folder_,
+        with({"synthetic?rate=50", "--no-remember", "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.click("record.browse");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("folder.mouse 7"); })) << viewer.log();

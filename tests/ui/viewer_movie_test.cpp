@@ -20,7 +20,7 @@ protected:
 TEST_F(ViewerMovieTest, AKeyRecordsWhatIsSeenWithTheMarksThatWereTicked) {
     Viewer viewer(*desktop_, folder_,
                   with({"synthetic:vessels?width=320&height=240", "--no-remember", "--view", "layout=raw",
-                        "--view", "panel_sections=Record"}));
+                        "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.scroll_to("record.marks", "record.raw");
     viewer.click("record.marks");
@@ -76,7 +76,7 @@ TEST_F(ViewerMovieTest, TheToolBarRecordsOneWhereThatWasChosen) {
 TEST_F(ViewerMovieTest, ARecordingOfRawFramesBeginsBeforeItsButton) {
     Viewer viewer(*desktop_, folder_,
                   with({"synthetic:vessels?width=96&height=64&rate=20", "--no-remember", "--pre-trigger",
-                        "0.5", "--view", "panel_sections=Record"}));
+                        "0.5", "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.until([&] { return viewer.text("record.kept") == "keeps the last 0.5 s, 0 MiB"; }))
         << viewer.text("record.kept");

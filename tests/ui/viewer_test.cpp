@@ -115,7 +115,7 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
 }
 
 TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
-    Viewer viewer(*desktop_, folder_, with({"synthetic", "--view", "panel_sections=Record"}));
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const double before = viewer.number("sequence");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("sequence") > before; }));
@@ -165,7 +165,7 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
 TEST_F(ViewerTest, ALengthIsTypedAndARecordingEndsWithIt) {
     Viewer viewer(*desktop_, folder_,
                   with({"synthetic?rate=50", "--no-remember", "--subject", "mouse 7", "--view",
-                        "panel_sections=Record"}));
+                        "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.click("record.limits");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("record.record_frames"); }));

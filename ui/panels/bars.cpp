@@ -203,7 +203,9 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
              "into the window."});
     if (stats.counts.last.raw_saturated > 0 && !lost)
         parts.push_back(
-            {share_text(saturated_share(stats.counts.last)) + " saturated", theme::kWarning,
+            {share_text(saturated_share(stats.counts.last)) + " saturated",
+             display.has_result() && suffers_from_saturation(display.result().quantity) ? theme::kWarning
+                                                                                        : theme::kDim,
              "Share of the raw frame at full scale, where contrast is too low. Reduce exposure, gain or "
              "light."});
     if (!lost)

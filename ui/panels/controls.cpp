@@ -28,7 +28,7 @@ struct Typing {
 };
 Typing typing; ///< the slider in typing mode
 std::optional<std::string> dropped_file;
-std::string* changed_sections = nullptr; ///< of the panel that is drawn
+std::string* open_sections = nullptr; ///< of the panel that is drawn
 
 bool is_listed(const std::string& list, const std::string& title) {
     return ("," + list + ",").find("," + title + ",") != std::string::npos;
@@ -411,18 +411,18 @@ bool tool_button(const char* label, bool pressed, float width) {
     return clicked;
 }
 
-void sections_of(std::string* changed) { changed_sections = changed; }
+void sections_of(std::string* open) { open_sections = open; }
 
 bool section(const char* title, bool open_at_first, bool with_buttons) {
     if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
         ImGui::Dummy({0, theme::dp(1)});
         ImGui::Separator();
     }
-    const bool remembered = changed_sections && !with_buttons;
+    const bool remembered = open_sections && !with_buttons;
     const bool forced =
         (ImGui::GetCurrentContext()->NextItemData.Flags & ImGuiNextItemDataFlags_HasOpen) != 0;
     if (remembered && !forced)
-        ImGui::SetNextItemOpen(open_at_first != is_listed(*changed_sections, title), ImGuiCond_Once);
+        ImGui::SetNextItemOpen(is_listed(*open_sections, title), ImGuiCond_Once);
     ImGui::PushStyleColor(ImGuiCol_Header, ImVec4(0, 0, 0, 0));
     ImGui::PushStyleColor(ImGuiCol_HeaderHovered, theme::vec(theme::kField));
     ImGui::PushFont(theme::fonts().bold);
@@ -432,7 +432,7 @@ bool section(const char* title, bool open_at_first, bool with_buttons) {
     ImGui::PopFont();
     ImGui::PopStyleColor(2);
     if (remembered) {
-        set_listed(*changed_sections, title, open != open_at_first);
+        set_listed(*open_sections, title, open);
         probe::item(std::string("section.") + title);
         tooltip(open ? "Click to close this part of the panel." : "Click to open this part of the panel.");
     }

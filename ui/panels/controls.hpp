@@ -63,9 +63,9 @@ bool close_on_escape();
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// Push button; `pressed` draws it as switched on.
 bool tool_button(const char* label, bool pressed = false, float width = 0);
-/// Sets the list of sections, separated by commas, whose state differs from `open_at_first`; section() reads
-/// and updates it. Null: states are not remembered.
-void sections_of(std::string* changed);
+/// Sets the list of open sections, separated by commas; section() reads and updates it. Null: each section
+/// starts as `open_at_first`.
+void sections_of(std::string* open);
 /// Heading with a triangle; true while open. `with_buttons`: buttons may overlap it; it is not remembered.
 bool section(const char* title, bool open_at_first = true, bool with_buttons = false);
 

@@ -116,6 +116,7 @@ void time_line(Session& session, Film& film, float width, float height) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("film.line", {std::max(width, dp(30)), height});
     probe::item("film.line");
+    probe::explained(); // by its own tooltip below
     focus_ring();
     const TimeLine line{
         .x = low.x + margin,
