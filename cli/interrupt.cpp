@@ -69,7 +69,7 @@ InterruptGuard::InterruptGuard() {
 
 InterruptGuard::~InterruptGuard() {
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
-        // What could not be printed must not end the program when it is tried again at exit.
+        // A failed print must not end the program when it is repeated at exit.
         if (kSignals[i] == SIGPIPE && (interrupted() || reader_gone()))
             old_[i].sa_handler = SIG_IGN;
         sigaction(kSignals[i], &old_[i], nullptr);

@@ -1,6 +1,6 @@
-// Signals. Ctrl-C, SIGTERM and the like: the first ends the program in order, so that recordings are
-// finished; the second ends it at once, unless the same signal comes twice within 0.3 s. A closed terminal
-// (SIGHUP) always ends it in order. A closed output pipe (SIGPIPE) is only noted. SIGUSR1 begins and ends
+// Signals. The first Ctrl-C, SIGTERM or similar signal ends the program in order, so that recordings are
+// finished. The second ends it at once, unless the same signal repeats within 0.3 s. A closed terminal
+// (SIGHUP) always ends it in order. A closed output pipe (SIGPIPE) is only recorded. SIGUSR1 begins and ends
 // recordings.
 #pragma once
 
@@ -18,17 +18,17 @@ public:
     InterruptGuard& operator=(const InterruptGuard&) = delete;
 
     static bool interrupted(); ///< whether one has come since the guard was made
-    /// Whether words found no reader since then.
+    /// True if printed text has found no reader since then.
     static bool reader_gone();
 
 private:
-    /// Those that end a process by default and that others send, or timers and limits of its starter.
+    /// Signals that end a process by default and that are sent by users, timers or resource limits.
     static constexpr std::array kSignals = {SIGINT,  SIGTERM, SIGUSR1, SIGUSR2,
                                             SIGALRM, SIGXCPU, SIGHUP,  SIGPIPE};
     std::array<struct sigaction, kSignals.size()> old_{};
 };
 
-/// Catches SIGUSR1 while it lives, also between two sources: uncaught, it would end the program.
+/// Catches SIGUSR1 during its lifetime, also between two sources: uncaught, it would end the program.
 class TriggerSignal {
 public:
     TriggerSignal();

@@ -40,7 +40,7 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double rate, 
 std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width,
                          const std::string& note) {
     std::string line = progress_line(done, total, rate, note);
-    constexpr std::size_t kLeast = 10; // a shorter bar says nothing
+    constexpr std::size_t kLeast = 10; // a shorter bar is useless
     if (total == 0 || columns(line) + 3 + kLeast > width)
         return line;
     const std::size_t length = std::min<std::size_t>(width - columns(line) - 3, 40);

@@ -1,4 +1,4 @@
-// How far a run has come: a bar on a terminal (standard error), a plain line every two seconds otherwise.
+// Progress of a run: a bar on a terminal (standard error), a plain line every two seconds otherwise.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -12,10 +12,10 @@ class Progress {
 public:
     /// `total` 0: unknown.
     Progress(std::uint64_t total, bool quiet);
-    /// `note`: what else is to be said, for example "temporal 7/25".
+    /// `note`: additional text, for example "temporal 7/25".
     void update(std::uint64_t done, double rate, const std::string& note = "");
-    /// Before there are frames: what is being done, and how far it is, 0…1; negative: unknown. Not said of
-    /// what is over within half a second.
+    /// Progress before there are frames: name of the work and progress, 0…1; negative: unknown. Silent for
+    /// the first half second.
     void preparing(std::string_view what, double part);
     /// Takes the bar off the screen.
     void clear();

@@ -64,7 +64,7 @@ std::string counts_rows(const CountHistory& counts) {
                        " of all saw a saturated sample",
                    kLeft);
     const auto pixels = [&](const char* what, std::uint64_t PixelCounts::*count) {
-        if (counts.total.*count == 0 && counts.last.*count > 0) // nothing came behind the warm-up
+        if (counts.total.*count == 0 && counts.last.*count > 0) // there was no frame after the warm-up
             out += row(what,
                        std::to_string(counts.last.*count) + " pixels of the last frame, made in the warm-up",
                        kLeft);

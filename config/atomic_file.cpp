@@ -18,7 +18,7 @@ namespace specklescope {
 
 namespace {
 
-/// What has a name that no file can be given; null: nothing. A link in the place of a file is replaced, never
+/// Kind of an existing object that a file cannot replace; null: none. A link at this name is replaced, never
 /// followed.
 const char* taken_by(const std::string& path) {
     struct stat itself {};
@@ -26,7 +26,7 @@ const char* taken_by(const std::string& path) {
         return nullptr;
     struct stat behind = itself;
     if (S_ISLNK(itself.st_mode)) {
-        std::error_code error; // /dev/stdout is such a link, whatever it leads to
+        std::error_code error; // /dev/stdout is such a link, whatever its target
         if (std::filesystem::read_symlink(path, error).native().starts_with("/proc/"))
             return "it is a stream of a process";
         if (::stat(path.c_str(), &behind) != 0 || S_ISREG(behind.st_mode))

@@ -11,20 +11,21 @@
 
 namespace specklescope {
 
-/// Writes a file without a name and gives it that of the target. Throws RunError; then nothing is left of the
-/// attempt. `mode` 0: as the umask says; else these permissions, from the first byte on.
+/// Writes an unnamed file and then gives it the name of the target. Throws RunError without leaving a file.
+/// `mode` 0: permissions from the umask; else these permissions, from the first byte on.
 void write_atomically(const std::string& path, std::string_view text, mode_t mode = 0);
-/// Throws RunError now if write_atomically could not succeed later (missing or read-only folder; a folder, a
-/// pipe or a device of that name).
+/// Throws RunError now if write_atomically() would fail later (missing or read-only folder; a folder, a pipe
+/// or a device with that name).
 void check_writable(const std::string& path);
 /// The same, and refuse_other_kind().
 void check_replaceable(const std::string& path, const ReplaceableKind& kind);
 
-/// Throws RunError if statistics could not be written there later, or if a file of that name holds anything
-/// else than statistics of an earlier run: that is never replaced.
+/// Throws RunError if statistics could not be written there later, or if an existing file is not a
+/// statistics file: such a file is never replaced.
 void check_statistics_file(const std::string& path);
-/// Writes the statistics, whole or not at all. Where that cannot be they go to standard error, with the
-/// reason: a run is not done again because a disk is full. False then. An empty path: nothing is asked for.
+/// Writes the statistics, completely or not at all. If that fails, it returns false and prints them to
+/// standard error with the reason, since a run should not be repeated because of a full disk. Does nothing
+/// if the path is empty.
 bool keep_statistics(const std::string& path, const std::string& json) noexcept;
 
 } // namespace specklescope

@@ -31,7 +31,7 @@ constexpr const char* kWork = "the baseline";
 
 const ProgramSettings& program_of(const Settings& settings) { return settings.program.as<ProgramSettings>(); }
 
-/// Nothing but frames and what the chain makes of them.
+/// Settings with only the frames and the chain.
 Settings bare(const Settings& settings) {
     Settings run = settings;
     run.command = Command::run;
@@ -52,7 +52,7 @@ std::uint64_t run_into(const std::shared_ptr<Sink>& sink, const Settings& settin
     pipeline->add_sink(sink);
     pipeline->start();
     if (const SourceInfo source = pipeline->status().source; seconds > 0 && !source.live)
-        (void)frame_at(seconds, source); // says it where the file has no times
+        (void)frame_at(seconds, source); // throws if the file has no times
     while (!pipeline->finished() && part() < 1) {
         work_goes_on(kWork, seconds > 0 ? part() : -1);
         std::this_thread::sleep_for(5ms);
@@ -128,7 +128,7 @@ Comparable first_result(const Settings& settings) {
 bool is_read_once(const SourceArgument& source) {
     try {
         return is_read_once(parse_source_text(source.revealed()));
-    } catch (const UsageError&) { // whoever opens it will say so
+    } catch (const UsageError&) { // reported when the file is opened
         return false;
     }
 }
@@ -142,7 +142,8 @@ bool is_file(const SourceArgument& source) {
     }
 }
 
-/// Of a file its first result tells both; of a camera and a scene the first of the run will tell the size.
+/// The first result of a file gives size and quantity; for a camera or a scene, the first result of the run
+/// gives the size.
 void check_fits(const BaselineImage& picture, const Settings& settings) {
     if (!is_file(settings.source))
         return;
@@ -156,8 +157,8 @@ std::shared_ptr<const Chain> chain_of(const Settings& settings) {
     return std::make_shared<const Chain>(settings.chain);
 }
 
-/// As F₀ it has the quantity of what is compared with it. `values` makes its numbers, once they are known to
-/// fit.
+/// F₀ with the quantity of the results that are compared with it. `values` computes its values, once size
+/// and quantity fit.
 template <class F> std::shared_ptr<const BaselineImage>
 as_results(const Shape& shape, F&& values, const Settings& settings, const std::string& from) {
     Comparable results{shape, settings.chain.quantity(), {.chain = chain_of(settings)}};
@@ -180,13 +181,13 @@ std::optional<Shape> size_of_scene(const SourceArgument& source) {
         const Params params = make_source(source, {})->params();
         return Shape{static_cast<int>(std::get<std::int64_t>(params.get("width"))),
                      static_cast<int>(std::get<std::int64_t>(params.get("height"))), 1, PixelType::f32};
-    } catch (const UsageError&) { // whoever opens it will say so
+    } catch (const UsageError&) { // reported when the file is opened
         return std::nullopt;
     }
 }
 
 std::shared_ptr<const BaselineImage> from_npy(const Settings& settings, const std::string& path) {
-    constexpr std::size_t kMost = std::size_t{1} << 28; // of a camera nobody knows its size: 16384²
+    constexpr std::size_t kMost = std::size_t{1} << 28; // the size of camera images is unknown: 16384²
     NpyFile file(path);
     const std::vector<std::size_t>& sides = file.shape();
     if (sides.size() != 2)

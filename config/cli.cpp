@@ -159,7 +159,7 @@ bool names(const std::vector<std::string>& pairs, std::string_view key) {
                        [&](const std::string& pair) { return pair.substr(0, pair.find('=')) == key; });
 }
 
-/// Who gives an end of the range means a fixed one.
+/// Giving an end of the range fixes the range.
 void read_views(const std::vector<std::string>& pairs, Settings& settings) {
     for (const std::string& pair : pairs)
         read_view(pair, settings);
@@ -212,7 +212,7 @@ void read_options(const Words& words, Settings& settings) {
     settings.bench.peers = words.has("peers");
 }
 
-/// Something on the line says what the ends of the range are.
+/// True if the command line gives an end of the range.
 bool gives_range(const Words& words) {
     return words.has("config") || words.has("preset") ||
            (words.has("view") &&
@@ -220,7 +220,7 @@ bool gives_range(const Words& words) {
              names(words.values.at("view"), "high")));
 }
 
-/// The window's chain for another source than the last one, and the colours of images.
+/// Decides the window's chain for another source than the last one, and the colours of images.
 void decide_chain(const Words& words, const Settings& last, Settings& settings) {
     auto& view = settings.view.as<ViewSettings>();
     if (settings.command != Command::view)
@@ -232,10 +232,10 @@ void decide_chain(const Words& words, const Settings& last, Settings& settings) 
         colour_images(settings, view.mapping.colormap);
 }
 
-constexpr std::string_view kFrom = "from:"; // a recording, whatever its ending
+constexpr std::string_view kFrom = "from:"; // a recording, whatever its extension
 
-/// The settings file on the line, or what a pipe brings that stands in its place: read once. The run has not
-/// begun, so that no other part reports the wait.
+/// The settings file of the command line, or the contents of a pipe in its place: read once. Other parts do
+/// not report the wait, since the run has not begun.
 std::optional<std::string> config_on(const Words& words) {
     if (!words.has("config") || words.last("config").starts_with(kFrom)) // a recording is no text
         return std::nullopt;
@@ -259,7 +259,7 @@ ParseOutcome say(std::string text) {
     return outcome;
 }
 
-/// Options of what is not there; in a window it may be drawn later.
+/// Remarks on options without an object; in a window it may be drawn later.
 void remark_unused(const Words& words, Settings& settings) {
     if (settings.command == Command::run &&
         (!output_of(settings, "screenshot").empty() || !output_of(settings, "window_movie").empty()))
@@ -314,7 +314,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         if (words.has("offscreen"))
             as_options([&] { asked.program.set_text("offscreen", words.last("offscreen")); });
         settings.remember = settings.remember && asked.command == Command::view &&
-                            !asked.program.as<ProgramSettings>().offscreen; // the same whoever runs it
+                            !asked.program.as<ProgramSettings>().offscreen; // the same for every user
         if (settings.remember && !words.has("config") && !words.has("save-config"))
             load_remembered(settings, words.has("preset"));
         if (asked.command == Command::view)

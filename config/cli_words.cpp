@@ -45,7 +45,7 @@ void check_words(const std::vector<std::string>& words) {
             continue;
         if (i + 1 == words.size() || words[i + 1].starts_with("--"))
             throw UsageError(dashed + " needs a value: " + dashed + " " + option->argument + ".");
-        ++i; // the value, whatever it looks like (-5 is out of range, not an option)
+        ++i; // the value, whatever its form (-5 is out of range, not an option)
     }
 }
 

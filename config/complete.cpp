@@ -109,7 +109,7 @@ void add_source_options(TypedWords& words, std::size_t mark) {
             if (source.kind == kind)
                 add_pairs(words, words.typed().substr(0, mark + 1), *source.table, '&');
     } catch (const UsageError&) {
-        return; // no kind of source: nothing is known of its options
+        return; // not a kind of source: its options are unknown
     }
 }
 
@@ -246,8 +246,7 @@ std::string to_lines(const Completion& completion) {
 
 namespace {
 
-// Bash takes a word apart at ':' and '=', inside of quotes it does not; what it put aside is left out of
-// answers.
+// Bash splits a word at ':' and '=', but not inside quotes; the part before is omitted from answers.
 constexpr const char* kBash =
     R"bash(# bash completion of specklescope; written by specklescope --completion bash
 _specklescope() {

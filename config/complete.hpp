@@ -1,5 +1,5 @@
-// What may follow on a command line, from the same declarations as help and manual. The shells' scripts ask
-// the program (--complete) and hold no words of their own.
+// Command line completion from the declarations of help and manual. The shell scripts call the program
+// (--complete) and contain no words of their own.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ struct Completion {
     std::optional<std::string> files; ///< names of files fit too, after this beginning of the word
 };
 
-/// `words` without the program's name; the last one is being typed and may be empty. Never throws for what
-/// was typed: where nothing is known nothing is offered.
+/// `words`: without the program's name; the last word is incomplete and may be empty. Never throws because
+/// of the input: unknown words get no suggestions.
 Completion complete(const std::vector<std::string>& words);
 
-/// As the scripts read it: "space" or "nospace"; "files BEGINNING" or "none"; then a line "word<tab>doc"
+/// Format for the scripts: "space" or "nospace"; "files BEGINNING" or "none"; then a line "word<tab>doc" for
 /// each.
 std::string to_lines(const Completion& completion);
 

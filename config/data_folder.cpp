@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where this program lies; empty where the system does not tell.
+/// Folder of this program; empty if unknown.
 fs::path program_folder() {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error);

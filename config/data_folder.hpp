@@ -1,15 +1,15 @@
-// What was installed beside the program, found from where the program is: an installation can be moved.
+// Installed data, found relative to the program: an installation can be moved.
 #pragma once
 
 #include <string>
 
 namespace specklescope {
 
-/// The share folder of the installation that this program belongs to; "" for one that was not installed.
+/// Share folder of the program's installation; "" for a program that was not installed.
 std::string data_folder();
 
-/// libspecklescope and its element of GStreamer: the whole path of what was installed with this program; in a
-/// build what is next to it, as "library/libspecklescope.so.0.1"; "" where there is none.
+/// Library and GStreamer element: full path of the files installed with this program; in a build the path
+/// next to it, "library/libspecklescope.so.0.1"; "" if missing.
 std::string library_file();
 std::string element_file();
 

@@ -12,7 +12,7 @@ namespace specklescope {
 
 namespace {
 
-/// What makes no executor of the host.
+/// Refuses options that an executor on the host cannot have.
 void check_choice(const ExecutorChoice& choice) {
     if (choice.device_results && choice.backend == Backend::cpu)
         throw UsageError("memory = device is not possible with backend = cpu; allowed: memory = host, or "

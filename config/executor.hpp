@@ -12,14 +12,15 @@ enum class Backend : std::uint8_t { automatic, cpu, cuda };
 struct ExecutorChoice {
     Backend backend = Backend::automatic;
     int threads = 0;  ///< of the host; 0: all cores
-    std::string gpus; ///< "": the first; "all", "0,2": frames go to them in turn
-    /// It works in threads of somebody else's program, whose current device stays as it is.
+    std::string gpus; ///< "": the first; "all", "0,2": frames are distributed to them in turn
+    /// Runs in threads of a host program, whose current device must not change.
     bool guest = false;
-    /// Every result lies in memory of a GPU of its own (Result::memory). Without a GPU it is refused.
+    /// Every result is in separate GPU memory (Result::memory). Refused without a GPU.
     bool device_results = false;
 };
-/// automatic falls back to the host and says why in `note` (may be null); cuda, a choice of GPUs, and results
-/// there throw RunError with the reason. Throws UsageError where the CPU is to give results on a GPU.
+/// automatic falls back to the host and stores the reason in `note` (may be null). cuda, a choice of GPUs,
+/// and results on a GPU throw RunError with the reason. Throws UsageError if results on a GPU are requested
+/// from the CPU.
 std::unique_ptr<Executor> make_executor(const ExecutorChoice& choice, std::string* note);
 
 } // namespace specklescope

@@ -219,7 +219,7 @@ std::string man_page() {
     return out;
 }
 
-// Topics and lists of what there is now.
+// Topics, and lists of current devices.
 
 std::string command_help(const CliCommand& command) {
     return to_help({.title = command.syntax, .text = command.doc}) +

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Nothing where it means none: who opens it says why, without its secrets.
+/// Nullopt for an invalid source; opening it reports the reason, without its secrets.
 std::optional<SourceText> meaning_of(const SourceArgument& source) {
     try {
         return parse_source_text(source.revealed());
@@ -169,7 +169,7 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
             one.source = settings.sources[i];
         one.sources.clear();
         if (i > 0)
-            one.remarks.clear(); // said once
+            one.remarks.clear(); // reported only once
         if (one.command == Command::run)
             show_as_they_are(one, look_at_source(one));
         NamePlaces places{stem_of(one.source), i + 1, begin,

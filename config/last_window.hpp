@@ -11,7 +11,7 @@ namespace specklescope {
 /// Path of the file with the source, chain and [view] that the window keeps between runs:
 /// $XDG_CONFIG_HOME/specklescope/last.toml. The regions on that source are in regions.json next to it.
 std::string remembered_path();
-/// A missing or damaged file changes nothing (a damaged one is said in the log).
+/// A missing or damaged file changes nothing (a damaged file is logged).
 void load_remembered(Settings& settings, bool source_only);
 /// Does nothing unless settings.remember; a failure is logged, not thrown.
 void save_remembered(const Settings& settings);
@@ -29,19 +29,19 @@ void leave_regions_of_another_picture(const Settings& last, Settings& settings);
 /// Removes a remembered pixel size if the source is another one.
 void leave_scale_of_another_picture(const Settings& last, Settings& settings);
 
-/// Makes a remembered fixed range automatic if the source is another one, unless the command line gives it
-/// (`given`).
+/// Makes a remembered fixed range automatic if the source has changed, unless the command line sets the
+/// range (`given`).
 void free_range_of_another_picture(const Settings& last, bool given, Settings& settings);
 
-/// A recording that is named is shown with its own settings; what the last window left of the very same one
-/// has been changed since. `named`: empty where no source is.
+/// Applies the settings of a named recording, except settings that the user changed when the last window
+/// showed the same recording. `named`: empty without a source.
 void take_from_source(const SourceArgument& named, Settings& settings);
 
-/// Newest first, out of $XDG_CONFIG_HOME/specklescope/recent.toml. A missing or damaged file is an empty
-/// list; damage is logged.
+/// Recent sources from $XDG_CONFIG_HOME/specklescope/recent.toml, newest first. A missing or damaged file is
+/// an empty list; damage is logged.
 std::vector<SourceArgument> load_recent();
-/// Writes absolute paths, and references in place of secrets, with mode 0600. Skips names that TOML cannot
-/// hold. Logs failures and does not throw.
+/// Writes absolute paths, and references instead of secrets, with mode 0600. Skips names that TOML cannot
+/// represent. Logs failures and does not throw.
 void save_recent(const std::vector<SourceArgument>& sources);
 
 } // namespace specklescope

@@ -1,5 +1,4 @@
-// Numbers as people read them: as many digits as say something, with the unit's own multiples where that
-// helps.
+// Numbers for people: only significant digits, with multiples of the unit if they help.
 #pragma once
 
 #include "base/tick_scale.hpp"
@@ -15,14 +14,13 @@ inline constexpr const char* kThousands = "\u202F"; ///< narrow no-break space, 
 /// `digits` significant digits, no trailing exponent between 1e-4 and 1e6: "1234", "0.03091", "1.25·10⁶",
 /// "∞", "undefined".
 std::string number_text(double value, int digits = 4);
-/// Significant digits that tell a hundredth of the range from `low` to `high` apart; `least` at least, 9 at
-/// most.
+/// Significant digits that resolve a hundredth of the range from `low` to `high`; from `least` to 9.
 int digits_telling(double low, double high, int least);
 /// With its unit; "1" (a pure number) is left out.
 std::string quantity_text(double value, const std::string& unit, int digits = 4);
 std::string power_text(int exponent);       ///< "10³"
 std::string size_text(std::uint64_t bytes); ///< "12.4 MB"
-/// A part of the whole: "12 %", "1.4 %", "0.05 %", "< 0.01 %": never 0 where there is something.
+/// Fraction as a percentage: "12 %", "1.4 %", "0.05 %", "< 0.01 %"; never 0 for a positive value.
 std::string share_text(double share);
 std::string count_text(std::uint64_t count); ///< "1 234 567"
 /// For a line that changes all the time: exact below 10 000, "12.3 k frames" from there on.

@@ -1,5 +1,5 @@
-// The words of the command line, declared once: the parser, the help, the suggestions and the manual read
-// this table.
+// Words of the command line, declared once: the parser, the help, the suggestions and the manual read this
+// table.
 #pragma once
 
 #include "pipeline/param.hpp"
@@ -22,9 +22,9 @@ std::string option_name(const ParamDecl& decl);
 /// In the order in which help shows them, group by group.
 const std::vector<CliOption>& cli_options();
 const CliOption* find_option(std::string_view name);
-/// The only commands that an option is for; empty: view and run.
+/// Commands that accept the option; empty: view and run.
 const std::vector<std::string_view>& only_for(std::string_view option);
-/// Whether an option is for a command ("view", "run", …).
+/// True if the option applies to a command ("view", "run", …).
 bool concerns(const CliOption& option, std::string_view command);
 /// A use of the option that can be typed after a command; "" if there is none.
 const char* option_example(std::string_view option);
@@ -42,8 +42,8 @@ struct CliExample {
 const std::vector<CliExample>& cli_examples();
 
 std::string help();
-/// All about one stage, kind of source, preset, command, option or key of the view; where a name is more than
-/// one of them, about each. Throws UsageError with the nearest topic, or all.
+/// Help on a stage, kind of source, preset, command, option or key of the view; if several have this name,
+/// on each. Throws UsageError with the nearest topic, or all.
 std::string help_on(const std::string& topic);
 std::vector<std::string> help_topics(); ///< without options and keys of the view
 std::string list_text(const std::string& what);

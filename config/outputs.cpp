@@ -82,7 +82,7 @@ std::vector<std::string> recorded_files(const std::string& path, const Settings&
     return files_of_recording(path);
 }
 
-/// A TIFF and a table for each line region. Reading the regions for the run reports what is wrong with them.
+/// A TIFF and a table for each line region. Reading the regions for the run reports their errors.
 std::vector<std::string> kymograph_files(const std::string& path, const Settings& settings) {
     std::vector<Region> regions;
     try {

@@ -63,7 +63,7 @@ struct OutputKind {
     std::vector<std::string> (*files)(const std::string& target, const Settings&) = nullptr;
     /// Null: it is not a sink of one pipeline. Throws UsageError or RunError.
     std::shared_ptr<Sink> (*make)(const Output&, const OutputContext&) = nullptr;
-    /// Opens an end that shows what the window shows; null: it is no such output. Throws likewise.
+    /// Opens an end for the displayed image; null: the output does not show it. Throws likewise.
     std::unique_ptr<OutletEnd> (*show)(const std::string& target, const Settings&) = nullptr;
 
     std::string option() const; ///< "record-raw"
@@ -85,14 +85,14 @@ std::vector<std::string> outputs_of(const Settings& settings, const OutputKind& 
 struct Recording {
     const OutputKind* kind = nullptr;
     std::shared_ptr<Sink> sink;
-    std::string path; ///< as it was asked for; the file may get a number
+    std::string path; ///< as requested; the file may get a number
     SteadyClock::time_point since = SteadyClock::now();
 };
 /// Adds the sinks of all outputs to a started pipeline; pause it before start() and resume it after this, and
 /// no frame of a file is missed. All or none: removes those already added before it throws.
 std::vector<Recording> add_outputs(Pipeline& pipeline, OutputContext context);
 
-/// Whether a target is a stream: -, a FIFO, …
+/// True if the target is a stream: -, a FIFO, …
 bool is_stream(const std::string& target);
 /// Call before anything is printed: a recording to standard output keeps other text from it. Throws
 /// UsageError where two outputs are one stream, or a stream is a terminal.

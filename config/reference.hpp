@@ -23,7 +23,7 @@ struct Entry {
     std::string example{}; ///< "--rate 60"
 };
 
-/// Texts may mark what is typed with backquotes. An empty line separates paragraphs.
+/// Texts may mark typed words with backquotes. An empty line separates paragraphs.
 struct Chapter {
     std::string title;
     std::string text{};

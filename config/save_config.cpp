@@ -1,4 +1,4 @@
-// Settings into a file and out of it, and what whoever saved them should know of it.
+// Load and save settings; message shown after saving.
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
@@ -8,7 +8,7 @@ namespace specklescope {
 
 namespace {
 
-/// Whether their file is read with --trust only; the reader knows why.
+/// True if the saved file can only be read with --trust; load_config() has the reason.
 bool needs_trust(const Settings& settings) {
     const std::string text = to_toml(settings);
     const auto is_read = [&](bool trusted) {

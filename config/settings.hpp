@@ -1,4 +1,4 @@
-// Everything that can be said on the command line or in a TOML file, in one plain struct.
+// All settings of the command line and of TOML files, in one plain struct.
 #pragma once
 
 #include "analysis/region.hpp"
@@ -24,8 +24,7 @@ namespace specklescope {
 class BaselineImage;
 class PreTrigger;
 
-/// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
-/// key=value.
+/// Display settings of the window; stored between runs, set in TOML under [view] and by --view key=value.
 struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
     using Layout = ScreenLayout;
     Layout layout = Layout::processed;
@@ -82,7 +81,8 @@ struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): th
     int band = 1;                            ///< px across lines
     double um_per_px = 0; ///< a side of a pixel of the results; 0: Settings::um_per_source_px
     std::string baseline; ///< a file that F₀ of every pixel is taken from; "": none
-    /// Of that file, or of the source itself where there is none; 0: all of the file, or no baseline.
+    /// Length of the baseline in that file, or in the source itself without a file; 0: the whole file, or no
+    /// baseline.
     double baseline_seconds = 0;
     bool change = false; ///< recordings of results hold 100·(F/F₀ − 1) %
     Log log = Log::normal;
@@ -131,33 +131,33 @@ struct Settings {
     Params view{view_table()};
     KeyBindings keys; ///< of the window
     Chain chain;
-    /// Nobody chose the chain: it is default_chain(), and the window empties it for a colour source.
+    /// The chain was not chosen: it is default_chain(), and the window empties it for a colour source.
     bool chain_default = false;
     std::vector<Output> outputs; ///< in the order of output_kinds()
     std::string regions_path;
-    /// Of the window, or of a recording: instead of those of regions_path; in the window marked where they
-    /// have no pixel on the picture.
+    /// From the window, or from a recording; replaces those of regions_path. The window marks regions
+    /// outside the image.
     std::optional<std::vector<Region>> regions;
-    /// µm a side of a raw pixel, as the window or a recording has it, where program.um_per_px is 0; 0: as the
-    /// source says.
+    /// Side of a raw pixel in µm from the window or a recording, used if program.um_per_px is 0; 0: from the
+    /// source.
     double um_per_source_px = 0;
     std::shared_ptr<const BaselineImage> baseline; ///< as take_baseline() made it; null: none
     std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;
     TrialSettings trials;
-    /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
+    /// Origin of the chain: "preset flow", a settings file; empty: the default, or the last window.
     std::string chain_from;
     std::vector<std::string> remarks; ///< how the words were understood, where that may surprise: for the log
-    /// What a settings file says is data: with this it may also name files to write, variables of the
-    /// environment and gst: texts, and these may write and listen (--trust).
+    /// Allows a settings file to name output files, environment variables and gst: texts, which may write
+    /// and listen (--trust). Otherwise the file is untrusted data.
     bool trusted = false;
-    bool remember = false; ///< view: write what the window remembers when it closes (save_remembered)
+    bool remember = false; ///< view: store the settings of the window when it closes (save_remembered)
     /// The source came from the last window, not from the user: if it cannot be opened, start without it.
     bool source_remembered = false;
 };
 
-/// Side of a raw pixel in µm, from any setting; 0: as the source says.
+/// Side of a raw pixel in µm, from any setting; 0: from the source.
 double um_per_source_px(const Settings& settings);
 
 /// Mapping for results of this quantity: with image_colormap for intensities in the window.
@@ -170,8 +170,8 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// image_colormap. `before`: the view's colour map without it.
 void colour_images(Settings& settings, ColorMap before);
 
-/// What one value cannot tell, when all are given: slots between 0 and the fewest possible, a range whose
-/// ends are in the wrong order. Throws UsageError.
+/// Checks combinations of values: slots between 0 and the minimum, a range with swapped ends. Throws
+/// UsageError.
 void check(const Settings& settings);
 
 } // namespace specklescope

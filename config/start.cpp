@@ -27,8 +27,8 @@ namespace specklescope {
 
 namespace {
 
-/// A file in the window goes at its own pace, or at 30 frames/s where it has none; a single image is shown
-/// again and again. Only the open file knows, so this stands between it and the pipeline.
+/// Plays a file in the window at its own rate, or at 30 frames/s without a rate; repeats a single image.
+/// This class wraps the source, since only the open file knows its rate.
 class AtOwnPace final : public Source, public TimedFrames {
 public:
     AtOwnPace(std::unique_ptr<Source> file, bool stays) : file_(std::move(file)), stays_(stays) {
@@ -67,7 +67,7 @@ private:
                file_->params().get(key) == value;
     }
     std::unique_ptr<Source> file_;
-    bool stays_; ///< a single image is shown until somebody has seen enough
+    bool stays_; ///< repeats a single image until the user stops
 };
 
 /// Makes a log line without control characters: names of files and cameras may contain them.
@@ -134,7 +134,7 @@ void ask_for_secrets(const SourceArgument& source) {
 
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers) {
     const auto& program = settings.program.as<ProgramSettings>();
-    const bool part = program.from > 0 || program.from_s > 0; // which alone is played again
+    const bool part = program.from > 0 || program.from_s > 0; // then only this part is looped
     const SourceDefaults defaults{.rate = program.rate,
                                   .loop = program.loop && !part,
                                   .transfer = program.transfer,

@@ -7,7 +7,7 @@
 
 namespace specklescope {
 
-/// Why such a one is not opened without --trust, behind its name: "is gst-launch text, which may do
+/// Reason not to open such a source without --trust, to follow its name: "is gst-launch text, which may do
 /// anything". Empty: it may be opened.
 std::string why_not_from_strangers(const SourceArgument& source);
 

@@ -158,7 +158,7 @@ std::vector<TableEvent> events_of(const TraceTable& table, const TrialSettings& 
                         : "allowed: " + join(labels) + "."));
 }
 
-/// Those that are numbers.
+/// True if the numeric values increase.
 bool rise(const std::vector<double>& times) {
     double last = -std::numeric_limits<double>::infinity();
     return std::all_of(times.begin(), times.end(), [&](double time) {

@@ -5,12 +5,12 @@
 
 namespace specklescope {
 
-/// Prints what each region's trace says to standard output, and writes it with its spectrum where --json asks
-/// for it. Returns the exit status. Throws UsageError or RunError.
+/// Prints the pulse in the trace of each region, and writes it with its spectrum to --json. Returns the exit
+/// status. Throws UsageError or RunError.
 int report_pulse(const PulseSettings& settings);
 
-/// Prints a line for each region to standard output, and writes the means where --csv asks for it. Returns
-/// the exit status. Throws UsageError or RunError.
+/// Prints a line for each region, and writes the means to --csv. Returns the exit status. Throws UsageError
+/// or RunError.
 int report_trials(const Settings& settings);
 
 } // namespace specklescope

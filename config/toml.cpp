@@ -39,7 +39,7 @@ public:
     Reader(std::string file, Settings& settings) : file_(std::move(file)), settings_(settings) {}
 
     void read(const toml::table& root) {
-        // A preset is the ground on which the rest of the file stands, wherever the line is.
+        // Apply the preset first, wherever its line is: the rest of the file changes it.
         if (const toml::node* node = root.get("preset"))
             read_preset(*node);
         for (auto&& [key, node] : root)
@@ -172,7 +172,7 @@ private:
         set_output(settings_, kind, std::move(targets));
     }
 
-    /// Nor run what it likes, or send away what the environment holds.
+    /// Refuses sources that run programs or expose environment variables.
     void read_source(const toml::node& node) {
         SourceArgument source = text("source", node);
         if (const std::string why = why_not_from_strangers(source); !settings_.trusted && !why.empty())
@@ -252,8 +252,7 @@ private:
             else
                 fail(node.source(), owner + ": " + decl.name + " is " + type_name(node) + " here; " +
                                         allowed_text(decl) + ".");
-            // A file as to_toml() writes it holds every value: one that is as before was not chosen by
-            // anybody.
+            // A file from to_toml() contains every value: unchanged values were not chosen by the user.
             if (params.get(decl.name) == before.get(decl.name))
                 params = before;
         } catch (const UsageError& error) {
@@ -307,7 +306,7 @@ std::string value_text(const ParamValue& value) {
                                                                   : text; // 10 would be an integer
 }
 
-/// `all`: also what is at its default.
+/// `all`: includes values at their defaults.
 std::string param_lines(const Params& params, bool all = true) {
     const Params initial(params.table());
     std::string out;

@@ -9,16 +9,16 @@
 
 namespace specklescope {
 
-/// TOML: [program] [view] [keys] source, regions, outputs, [[stage]] name = …; UsageError names file and
-/// line. All or nothing: on an error the settings stay as they were. What writes or runs something is refused
-/// unless the settings are `trusted`.
+/// Reads TOML: [program] [view] [keys] source, regions, outputs, [[stage]] name = …; UsageError contains
+/// file and line. After an error the settings are unchanged. Settings that write or run something are
+/// refused unless they are `trusted`.
 void load_config(const std::string& path, Settings& settings);
-/// The same from text; `name` stands for the file in errors.
+/// The same from text; `name` is the file name in errors.
 void read_toml(std::string_view text, const std::string& name, Settings& settings);
-/// The settings that made a recording of results (--config from:FILE): chain, channel, what was shown where
-/// its file says it, regions, and the exposure for a source that reports none. Its source is only named in
-/// the remarks. All or nothing: throws UsageError, also where the file cannot be read. A stage that reads a
-/// file is refused unless the settings are `trusted`.
+/// Loads the settings that made a recording of results (--config from:FILE): chain, channel, display if the
+/// file contains it, regions, and the exposure for a source that reports none. A remark names its source.
+/// Throws UsageError without any change, also if the file cannot be read. A stage that reads a file is
+/// refused unless the settings are `trusted`.
 void load_recorded(const std::string& path, Settings& settings);
 /// Writes with mode 0600, and with a reference in place of a secret of the source.
 void save_config(const std::string& path, const Settings& settings);
@@ -26,14 +26,14 @@ void save_config(const std::string& path, const Settings& settings);
 std::string saved_text(const std::string& path, const Settings& settings);
 /// Chain, range and colours as a preset, `doc` as its comment.
 std::string preset_toml(const Settings& settings, const std::string& doc);
-/// As save_config's file; also what the viewer remembers between runs. Without `default_chain_too` a chain
-/// that nobody chose is left out.
+/// Text of a settings file, also of the last window's. Without `default_chain_too` it omits a default chain
+/// (Settings::chain_default).
 std::string to_toml(const Settings& settings, bool default_chain_too = true);
 
 inline constexpr std::size_t kMaxSettingsFile = std::size_t{1} << 20; ///< bytes; one has a few kB
 
-/// The text of a settings file, or what a pipe brings until it is closed, which can be had once: waiting for
-/// that is long work (base/long_work.hpp). Throws RunError, also for an empty one.
+/// Text of a settings file, or of a pipe until it is closed, which can be read only once. Waiting for it is
+/// long work (base/long_work.hpp). Throws RunError, also for an empty text.
 std::string config_text(const std::string& path);
 
 } // namespace specklescope

@@ -1,5 +1,4 @@
-// What this program is and how it was built: the text of --version and the rows of the About box are the
-// same.
+// Version and build of the program, for --version and the About box.
 #pragma once
 
 #include <string>
@@ -8,10 +7,10 @@
 
 namespace specklescope {
 
-/// The commit that the sources came from. main() says it, so that a new commit compiles one small file only.
+/// Commit of the sources. main() sets it, so that a new commit compiles only one small file.
 void set_build_commit(std::string commit);
 
-/// Name and value: version, commit, build, CUDA backend, compiler, libraries, where its data were found.
+/// Name and value: version, commit, build, CUDA backend, compiler, libraries, location of its data.
 std::vector<std::pair<std::string, std::string>> version_rows();
 /// The same as text of kHelpWidth columns.
 std::string version_text();

@@ -72,7 +72,7 @@ private:
     bool running_ = false, runs_in_place_ = false;
 
     std::atomic<bool> cancelled_{false};
-    // Of the streaming thread.
+    // Used by the streaming thread.
     ChainHandle run_;
     std::uint64_t settled_ = 0; ///< edits that were applied or refused
     bool prepared_ = false;     ///< frames fitted the chain

@@ -138,8 +138,7 @@ void offer_pool(specklescope_chain* chain, GstQuery* query) {
     if (!pool)
         return;
     const GstAllocationParams params = aligned();
-    gst_query_add_allocation_param(query, allocator.get(),
-                                   &params); // otherwise another is set
+    gst_query_add_allocation_param(query, allocator.get(), &params);
     gst_query_add_allocation_pool(query, pool.get(), size, kReady, 0);
 }
 

@@ -412,7 +412,7 @@ typedef struct specklescope_source_info {
     int32_t reserved;
 } specklescope_source_info;
 
-enum { SPECKLESCOPE_RESULTS = 0, SPECKLESCOPE_FRAMES = 1, SPECKLESCOPE_MASK = 2 }; /* what is recorded */
+enum { SPECKLESCOPE_RESULTS = 0, SPECKLESCOPE_FRAMES = 1, SPECKLESCOPE_MASK = 2 }; /* recorded data */
 
 /* `source` as on the command line; `chain` as of specklescope_chain_create. A file gives its first frame
  * after the first specklescope_stream_next; a camera runs from this call on. When the process exits, open
@@ -528,7 +528,7 @@ SPECKLESCOPE_API specklescope_status specklescope_frame_free(specklescope_frame*
 
 typedef struct specklescope_recorder specklescope_recorder;
 
-/* What is recorded. Texts are read when the recorder is made. */
+/* Description of a recording. Texts are copied when the recorder is made. */
 typedef struct specklescope_recording {
     size_t struct_size;
     /* Quantity of the numbers, as in specklescope_result; NULL: intensities in DN. */

@@ -15,7 +15,7 @@ namespace specklescope {
 namespace {
 
 constexpr std::string_view kPath = "ipc://";
-constexpr std::size_t kLongestPath = 107; ///< that the system has room for
+constexpr std::size_t kLongestPath = 107; ///< limit of the system
 
 [[noreturn]] void refuse(const std::string& text, const ListenSyntax& syntax) {
     const std::string scheme(syntax.scheme);
@@ -32,7 +32,7 @@ ListenAddress of_path(const std::string& text, const ListenSyntax& syntax) {
     ListenAddress address;
     address.path = text.substr(kPath.size());
     address.loopback = true;
-    // A name that begins with '@' is in no folder: other users could connect.
+    // An abstract socket (a name that begins with '@') has no permissions: other users could connect.
     if (address.path.empty() || address.path.size() > kLongestPath || address.path.front() == '@' ||
         address.path.front() == '*' || one_line(address.path) != address.path)
         refuse(text, syntax);

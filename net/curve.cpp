@@ -31,7 +31,7 @@ constexpr const char* kHow =
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 
-/// The first kB: such a file has a few hundred bytes.
+/// The first kB: such a file has only a few hundred bytes.
 std::string begin_of(const std::string& path, bool secret) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat file {};
@@ -60,7 +60,7 @@ std::string key_in(const std::string& path, const std::string& text, std::string
     const std::size_t end = begin == std::string::npos ? begin : text.find('"', begin + 1);
     std::array<std::uint8_t, 32> bytes{};
     std::string key = end == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
-    // To zmq_z85_decode a key ends at its first NUL.
+    // zmq_z85_decode ends a key at its first NUL.
     if (key.size() != kChars || key.find('\0') != std::string::npos ||
         !zmq_z85_decode(bytes.data(), key.c_str()))
         throw UsageError("'" + path + "' has no line " + std::string(name) +
@@ -142,7 +142,7 @@ void CurveGuard::guard(zmq::socket_t& socket) const {
 
 void CurveGuard::run() {
     try {
-        constexpr std::chrono::milliseconds kLook(20); // whether it is over
+        constexpr std::chrono::milliseconds kLook(20); // interval of the check for the end
         while (!closing_) {
             if (readable(asked_, kLook))
                 answer_one();

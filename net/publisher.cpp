@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 /// A message begins with its kind, by which subscribers choose.
 Json message(const char* content, std::uint64_t n) { return {{"content", content}, {"n", n}}; }
 
-/// Names of files may be any bytes.
+/// File names may contain any bytes.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -85,7 +85,7 @@ void add_result(Json& json, const Result& result) {
     json["raw_samples"] = result.counts.raw_samples;
     json["warming_up"] = result.warming_up();
     if (result.regions) {
-        Json::object_t regions; // names differ: looking for each in a long list takes longer than all else
+        Json::object_t regions; // no two names are equal; a lookup in a long list would dominate the time
         regions.reserve(result.regions->statistics.size());
         for (std::size_t i = 0; i < result.regions->statistics.size(); ++i) {
             const RegionStatistics& region = result.regions->statistics[i];
@@ -176,7 +176,7 @@ public:
     const std::string& address() const { return address_; }
     void open(const StreamInfo& stream) override { add(stream, 0, false); }
     void push(const Result& result, bool may_wait) override { (void)frame(result, may_wait); }
-    /// False: it is dropped. A frame of a file waits for room, but not without end.
+    /// False: it was dropped. A frame of a file waits for room, for a limited time.
     bool frame(const Result& result, bool may_wait) {
         const bool room = has_room(may_wait);
         if (room)
@@ -185,7 +185,7 @@ public:
     }
     void mark(const EventMark& event) override { add(event, 1, false); }
     bool wants_host_image() const override { return false; }
-    /// Waits until all is sent that was pushed; what is left after that time counts as dropped.
+    /// Waits until all pushed frames are sent; the rest after the time limit counts as dropped.
     SinkStatus drained() {
         std::unique_lock lock(mutex_);
         room_.wait_for(lock, kLongestWait, [this] { return status_.queued == 0 || stopped(); });
@@ -196,7 +196,7 @@ public:
 
 private:
     static constexpr std::int64_t kMostTopic = 64; ///< bytes
-    static constexpr int kMostAtOnce = 256;        ///< subscriptions between two looks at the queue
+    static constexpr int kMostAtOnce = 256;        ///< subscriptions between two checks of the queue
 
     /// Subscriptions arrive on the socket, which only this thread may use: it polls for them.
     Time wakes_at() const override { return SteadyClock::now() + std::chrono::milliseconds(20); }

@@ -1,4 +1,4 @@
-// What was measured of each frame, for other programs: JSON over ZeroMQ.
+// Publishes the values of each frame for other programs: JSON over ZeroMQ.
 #pragma once
 
 #include "net/address.hpp"
@@ -38,7 +38,7 @@ public:
     SinkStatus status() const;
     /// The same after everything is sent. Waits at most 2 s.
     SinkStatus drained();
-    /// An event was marked, given another label, or removed. From any thread; never waits.
+    /// Reports an event that was marked, renamed, or removed. From any thread; never waits.
     void mark(const EventMark& event);
     /// For one run of one pipeline. Keeps the publisher alive.
     static std::shared_ptr<Sink> feed(std::shared_ptr<Publisher> publisher);
@@ -60,7 +60,7 @@ std::string event_message(std::uint64_t n, const EventMark& event);
 
 /// Adds the number and times of the frame, its counts, and the numbers of each region by name.
 void add_result(nlohmann::ordered_json& object, const Result& result);
-/// Adds the facts of an event; for a removed one that it is removed.
+/// Adds the facts of an event, with "removed" if it was removed.
 void add_event(nlohmann::ordered_json& object, const EventMark& event);
 
 } // namespace specklescope

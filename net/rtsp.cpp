@@ -47,10 +47,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Clients that come within half a second share a key frame: each takes room of the rate.
-/// Constant quality: the quantizer leaves speckle in false colours about 40 dB with 4:4:4. bound_rate()
-/// bounds it. h264parse puts the parameter sets once before each key frame. rtph264pay would put them before
-/// each slice, and zerolatency makes several: FFmpeg then decodes one of them.
+/// Clients that connect within half a second share a key frame, because each key frame uses part of the
+/// rate. Constant quality: this quantizer leaves about 40 dB for speckle in false colours with 4:4:4.
+/// bound_rate() limits the rate. h264parse inserts the parameter sets once before each key frame. rtph264pay
+/// would insert them before each slice, and zerolatency makes several: FFmpeg then decodes only one of them.
 std::string pipeline_of(Chroma chroma) {
     return std::string(
                "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 "
@@ -61,8 +61,8 @@ std::string pipeline_of(Chroma chroma) {
            " ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96 )";
 }
 
-/// The encoder's buffer holds a fifth of a second, and no more than 1 Mbit: over UDP, clients lose packets of
-/// a larger picture, which come at once.
+/// The encoder's buffer contains a fifth of a second, and at most 1 Mbit: over UDP, clients lose packets of
+/// a larger image, which are sent together.
 void bound_rate(GstElement* encoder, double mbit_s) {
     constexpr double kLongestMs = 200, kMostMbit = 1;
     g_object_set(encoder, "bitrate", static_cast<guint>(std::max(1L, std::lround(mbit_s * 1000))),
@@ -74,15 +74,15 @@ constexpr guint kLookMs = 200;                  ///< interval of the check of cl
 constexpr guint kEndMs = 5;                     ///< interval of the check for clients at the end
 constexpr int kEndLooks = 400;                  ///< then the server ends without them
 constexpr guint kMostSessions = 64;
-constexpr gint kBacklog = 64;           ///< with 5, a viewer waits for seconds while strangers connect
+constexpr gint kBacklog = 64;           ///< with 5, a viewer waits for seconds while others keep connecting
 constexpr guint kMostBody = 65536;      ///< bytes of a request
 constexpr const char* kRole = "viewer"; ///< role of clients with the password
 
 // GStreamer limits sessions and bodies of requests, but not connections and headers, and it stops all viewers
 // for 10 s when one of them over TCP does not read.
 constexpr int kMostClients = 64;
-constexpr auto kPatience = 1s;      ///< with a viewer that does not read while there are others
-constexpr auto kIntroduction = 10s; ///< until a client has a session
+constexpr auto kPatience = 1s;      ///< limit for a viewer that does not read while there are others
+constexpr auto kIntroduction = 10s; ///< limit for a client without a session
 /// Bytes that a client may send: requests are few, and those that keep a session alive are small.
 constexpr std::uint64_t kMostTalk = std::uint64_t{256} << 10, kTalkEachSecond = 1024;
 
@@ -91,15 +91,15 @@ struct ObjectRelease {
 };
 template <class T> using Object = std::unique_ptr<T, ObjectRelease>;
 
-/// A connection. The descriptor is a duplicate: GStreamer closes its own one on the clients' thread. That
-/// thread reads for as long as a client sends, so the server's thread has to end such a connection.
+/// A connection. The descriptor is a duplicate: GStreamer closes its own descriptor on the clients' thread.
+/// That thread reads as long as a client sends, so the server's thread must end such a connection.
 struct Visitor {
     Visitor(int descriptor, std::string address) : fd(descriptor), from(std::move(address)) {}
     Visitor(const Visitor&) = delete;
     Visitor& operator=(const Visitor&) = delete;
     ~Visitor() { ::close(fd); }
-    /// Resets the connection, whatever there is to read: after shutdown() alone a client that does not read
-    /// would still wait for room to write.
+    /// Resets the connection and discards unread data: after shutdown() a client that does not read would
+    /// still wait for room to write.
     void end() {
         ended = true;
         const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
@@ -109,23 +109,23 @@ struct Visitor {
     const int fd;
     const std::string from;
     const Clock::time_point came = Clock::now();
-    bool ended = false;                    ///< the clients' thread has yet to notice
-    std::uint64_t acknowledged = 0;        ///< bytes, at the last check
+    bool ended = false;                    ///< the clients' thread has not noticed yet
+    std::uint64_t acknowledged = 0;        ///< bytes at the last check
     Clock::time_point took = came;         ///< last time it read, or had nothing to read
     std::optional<OutletClient> watches{}; ///< with the counts from before it began to watch
 };
 
 /// State shared with GStreamer's threads, some of which end later than the server.
 struct Watched {
-    /// Under the mutex.
+    /// Requires the mutex.
     bool push() {
         if (!source || !last)
             return false;
         auto* to = GST_APP_SRC(source.get());
         if (gst_app_src_get_current_level_buffers(to) >= kWaitingForEncoder)
             return false;
-        // Until it plays it may have its clock and not yet the time from which it counts: what it stamps then
-        // would be shown days later.
+        // Before it plays, it may have a clock but no base time: its time stamps would then be days in the
+        // future.
         GstState state = GST_STATE_NULL;
         gst_element_get_state(source.get(), &state, nullptr, 0);
         const bool plays = state == GST_STATE_PLAYING;
@@ -136,7 +136,7 @@ struct Watched {
             gst_app_src_set_caps(to, GstHandle<GstCaps>(planes_caps(shape, chroma)).get());
         }
         pushed = shape;
-        GstBuffer* buffer = gst_buffer_copy(last); // its own times, the same pixels
+        GstBuffer* buffer = gst_buffer_copy(last); // with its own times and the same pixels
         if (!plays)
             GST_BUFFER_PTS(buffer) = 0;
         begun = true;
@@ -152,16 +152,16 @@ struct Watched {
     const Chroma chroma;
     std::string name;
     std::atomic<bool> any{false};
-    std::mutex mutex; ///< of what follows
+    std::mutex mutex; ///< guards the members below
     GstHandle<GstElement> source, encoder;
-    const GstRTSPMedia* media = nullptr; ///< to know it again
+    const GstRTSPMedia* media = nullptr; ///< for comparison only
     GstBuffer* last = nullptr;
     Shape shape{}, pushed{};
-    bool begun = false;                   ///< the source has got a picture
-    std::uint64_t taken = 0, dropped = 0; ///< pictures: given to the encoder, and without room there
+    bool begun = false;                   ///< the source has received an image
+    std::uint64_t taken = 0, dropped = 0; ///< images given to the encoder, and images dropped without room
     std::map<GstRTSPClient*, Visitor> visitors;
     Clock::time_point single = Clock::now(); ///< last time with at most one client
-    std::mutex telling;                      ///< guards what follows
+    std::mutex telling;                      ///< guards the members below
     std::function<void()> on_watched;
 };
 using Shared = std::shared_ptr<Watched>;
@@ -232,7 +232,7 @@ void on_closed(GstRTSPClient* client, gpointer data) {
 void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     const Shared& shared = *static_cast<Shared*>(data);
     GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-    gst_rtsp_connection_set_http_mode(connection, TRUE); // no tunnels
+    gst_rtsp_connection_set_http_mode(connection, TRUE); // HTTP tunnels are not allowed
     connect(client, "play-request", &on_play, shared);
     connect(client, "closed", &on_closed, shared);
     GSocket* socket = gst_rtsp_connection_get_read_socket(connection);
@@ -253,7 +253,7 @@ bool has_session(GstRTSPClient* client) {
     return any;
 }
 
-/// Why the client has to go; empty if it stays.
+/// Reason to disconnect the client; empty if it stays.
 std::string fault_of(Visitor& visitor, bool has_session, bool others_watch) {
     tcp_info info{};
     socklen_t size = sizeof info;
@@ -424,7 +424,7 @@ private:
         g_source_unref(source);
     }
 
-    /// By digest: neither the password nor what could be used again crosses the wire.
+    /// Digest authentication: neither the password nor reusable data is transmitted.
     void ask_for_password() {
         const Object<GstRTSPAuth> auth(gst_rtsp_auth_new());
         gst_rtsp_auth_set_supported_methods(auth.get(), GST_RTSP_AUTH_DIGEST);
@@ -511,7 +511,7 @@ std::string rtsp_server_version() { return ""; }
 #endif
 
 double default_mbit_s(const Shape& shape) {
-    constexpr double kPixelBits = 30; // of a pixel in a second
+    constexpr double kPixelBits = 30; // bits per pixel and second
     return std::clamp(kPixelBits * 1e-6 * static_cast<double>(shape.pixels()), 4.0, 30.0);
 }
 

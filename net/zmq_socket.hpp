@@ -13,7 +13,7 @@
 
 namespace specklescope {
 
-/// Returns whether the socket has a message; waits at most so long. A signal ends the wait early.
+/// True if the socket has a message; waits at most `most`. A signal ends the wait early.
 inline bool readable(zmq::socket_t& socket, std::chrono::milliseconds most) {
     zmq::pollitem_t item{socket.handle(), 0, ZMQ_POLLIN, 0};
     const int count = zmq_poll(&item, 1, static_cast<long>(most.count()));
@@ -25,13 +25,13 @@ inline bool readable(zmq::socket_t& socket, std::chrono::milliseconds most) {
 /// ZeroMQ closes a connection without a handshake after 5 s. It pings its clients every 10 s and closes a
 /// connection that has not answered for 30 s, so that the queue of a dead machine is freed.
 inline void end_silent_connections(zmq::socket_t& socket) {
-    socket.set(zmq::sockopt::handshake_ivl, 5'000); // ms, as the others
+    socket.set(zmq::sockopt::handshake_ivl, 5'000); // in ms, like the values below
     socket.set(zmq::sockopt::heartbeat_ivl, 10'000);
     socket.set(zmq::sockopt::heartbeat_timeout, 30'000);
 }
 
-/// Answers ZeroMQ's requests (ZAP, RFC 27) whether a client is allowed, on its own thread. Is created before
-/// the sockets of its context and outlives them.
+/// Answers ZeroMQ's requests (ZAP, RFC 27) about allowed clients, on its own thread. Must be created before
+/// the sockets of its context and outlive them.
 class CurveGuard {
 public:
     /// Null keys: every client is allowed.

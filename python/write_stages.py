@@ -1,4 +1,4 @@
-"""Writes a function for each stage that the library has: write_stages.py FOLDER OUT, FOLDER with the extension _core."""
+"""Generates a function for each stage of the library: write_stages.py FOLDER OUT; FOLDER contains the extension _core."""
 import keyword
 import sys
 import textwrap
@@ -86,14 +86,14 @@ def type_of(parameter):
 
 
 def doc_of(parameter):
-    # Choices and "any text" stand in the type.
+    # Choices and "any text" are in the type.
     allowed = "" if parameter["kind"] in ("choice", "text", "path", "boolean") else f" ({parameter['allowed']})"
     return textwrap.fill(f"{python_name(parameter['name'])}: {parameter['doc']}{allowed}", 112, initial_indent=" " * 4,
                          subsequent_indent=" " * 8, break_long_words=False).replace("\\", "\\\\")
 
 
 def function(stage):
-    # An action is a button, and a function is called once.
+    # An action is a button, but a function is called once.
     parameters = [one for one in stage["parameters"] if one["kind"] != "action"]
     return FUNCTION.format(
         name=stage["name"], doc=textwrap.fill(stage["doc"], 108, subsequent_indent=" " * 4),

@@ -1,4 +1,4 @@
-// Base of sinks that write numbers instead of images: about five times a second what has come since.
+// Base of sinks that write values instead of images, in batches about five times a second.
 #pragma once
 
 #include "pipeline/threaded_sink.hpp"

@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kPiece = std::uint64_t{8} << 20; ///< a multiple of the page size; a guess
 constexpr auto kEvery = 1s;
 
-/// `error` if it means that bytes are lost; other errors are of files that cannot be stored by request.
+/// Returns `error` if it means that data is lost, otherwise 0; other errors come from files that cannot be
+/// synchronised.
 int lost(int error) {
     return error == EIO || error == ENOSPC || error == EDQUOT || error == EFBIG ? error : 0;
 }
@@ -52,7 +53,7 @@ int DiskSync::advance(std::uint64_t end) {
     if (!thread_.joinable() && !stop_) {
         try {
             thread_ = std::thread([this] { run(); });
-        } catch (const std::exception& error) { // no thread, or no memory for one
+        } catch (const std::exception& error) { // no thread or no memory
             stop_ = true;
             run_log().debug("No thread to store a file, the system does it: {}", error.what());
         }
@@ -73,7 +74,7 @@ int DiskSync::stop() {
     return error_;
 }
 
-/// Sends a piece to the disk, and waits for the piece before it, so that the disk is never idle.
+/// Sends a piece to the disk, then waits for the previous piece, so that the disk is never idle.
 int DiskSync::store_piece() {
     int error = send(file_, sent_, SYNC_FILE_RANGE_WRITE);
     sent_ += kPiece;
@@ -95,7 +96,7 @@ void DiskSync::run() {
     while (true) {
         changed_.wait_until(lock, next, [this] { return stop_ || end_ >= sent_ + kPiece; });
         const bool stop = stop_, piece = end_ >= sent_ + kPiece;
-        if (stop && end_ >= sent_ + 2 * kPiece) // a slow disk: the system stores the rest
+        if (stop && end_ >= sent_ + 2 * kPiece) // a slow disk: the kernel writes the rest
             return;
         lock.unlock();
         const int error = piece && !stop ? store_piece() : store({file_, index_});

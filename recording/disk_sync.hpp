@@ -27,7 +27,7 @@ private:
 
 class DiskSync {
 public:
-    /// The first bytes stay in the page cache: they are updated later, and small files need no more.
+    /// The first bytes stay in the page cache: they are updated later, and small files fit in it.
     static constexpr std::uint64_t kKept = std::uint64_t{16} << 20;
 
     /// `file`, and `index` unless it is -1, are stored with fdatasync(). They stay open until stop().
@@ -56,7 +56,7 @@ private:
     std::thread thread_; ///< started by the first advance()
     // Used by the thread only.
     std::uint64_t sent_ = 0;   ///< pieces before it were given to the disk
-    std::uint64_t stored_ = 0; ///< the disk has those before it
+    std::uint64_t stored_ = 0; ///< pieces before it are on the disk
 };
 
 } // namespace specklescope

@@ -1,5 +1,5 @@
-// The displayed image as data: which images are shown, in which colours, and which marks a movie of them
-// gets. The window updates it with each drawing; without a window it follows the settings of the view.
+// Description of the displayed image: which images are shown, their colours, and the marks in a movie. The
+// window updates it with each drawing; without a window it follows the settings of the view.
 #pragma once
 
 #include "pipeline/mapping.hpp"
@@ -24,19 +24,19 @@ const std::vector<std::string>& screen_layout_names();
 
 struct ScreenLook {
     ScreenLayout layout = ScreenLayout::processed;
-    double split = 0.5; ///< position of the divider, as a part of the width
+    double split = 0.5; ///< position of the divider, as a fraction of the width
     Blend blend{};
-    Mapping mapping{}; ///< of the result
-    /// Range of raw images that are not images of light; none: the 0.5 to the 99.5 percentile of each.
+    Mapping mapping{}; ///< for the result
+    /// Range of raw images that are not intensities; none: the 0.5 to the 99.5 percentile of each.
     std::optional<ValueRange> raw_range{};
     bool mark_saturated = true; ///< raw pixels at full scale turn kSaturatedColor
-    /// If it fits, the change against it replaces the result (in a split image the raw image), from
+    /// If it fits, the change against it replaces the result (in a split image the raw image), in the range
     /// −change_range to change_range %.
     std::shared_ptr<const BaselineImage> baseline{};
     double change_range = 50;
 };
 
-/// The present look, passed from the drawing thread to recorders. From any thread.
+/// Current look, passed from the drawing thread to recorders. From any thread.
 class LiveLook {
 public:
     explicit LiveLook(ScreenLook look) : look_(std::make_shared<const ScreenLook>(std::move(look))) {}

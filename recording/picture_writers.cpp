@@ -33,16 +33,16 @@ struct Picture {
     std::size_t pitch;
     unsigned width, height;
     int bits, color;
-    bool shown; ///< coded for a display, not a camera's numbers
+    bool shown; ///< colours for a display, not camera values
     char* description;
 };
 
-/// False when libpng gave up: the file could not be written, or there is no memory.
+/// False if libpng failed: the file could not be written, or there is no memory.
 bool encode(png_structp png, png_infop info, std::FILE* file, const Picture& picture) {
     if (setjmp(png_jmpbuf(png))) // NOLINT(cert-err52-cpp): libpng knows no other way to report
         return false;
     png_init_io(png, file);
-    png_set_compression_level(png, 3); // a noisy map hardly gets smaller above it
+    png_set_compression_level(png, 3); // higher levels hardly shrink noisy maps
     png_set_IHDR(png, info, picture.width, picture.height, picture.bits, picture.color, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (picture.shown)
@@ -122,8 +122,8 @@ std::string description(const RecordedFrame& frame, const FileTotals& totals, co
     return file.substr(0, file.size() - 1) + ", \"frame\": " + describe_frame(frame) + "}";
 }
 
-/// For a Radiance header, whose lines no reader takes without end: where it is too long, the note is left out
-/// of it, or all of it.
+/// Line in a Radiance header, whose length readers limit: if it is too long, the note or the whole
+/// description is omitted.
 std::string header_line(const RecordedFrame& frame, const FileTotals& totals, const RecordOptions& options,
                         const StreamInfo& stream) {
     constexpr std::size_t kMost = 65000; // of 65536, which open_hdr() takes
@@ -141,7 +141,7 @@ std::string header_line(const RecordedFrame& frame, const FileTotals& totals, co
     return fits ? "SPECKLESCOPE=" + text + "\n" : "";
 }
 
-/// Calls write(file) and gives the file its name; nothing is left where that throws.
+/// Calls write(file) and gives the file its name; if that throws, no file remains.
 template <class F> std::string whole(const std::string& wanted, F&& write) {
     UnnamedFile file(wanted);
     check_made(file, wanted);
@@ -156,7 +156,7 @@ std::array<char, 4> rgbe(const std::array<float, 3>& light) {
         most = std::max(most, std::isfinite(v) ? v : 0.0F);
     if (!(most > 1e-32F))
         return {};
-    constexpr float kMost = 0x1.fep126F; // the largest that there is a code for
+    constexpr float kMost = 0x1.fep126F; // the largest encodable value
     int exponent = 0;
     (void)std::frexp(std::min(most, kMost), &exponent);
     std::array<char, 4> pixel{};
@@ -178,7 +178,7 @@ std::string write_hdr_picture(const RecordedFrame& frame, const FileTotals& tota
     std::string bytes = "#?RADIANCE\nSOFTWARE=Specklescope " SPECKLESCOPE_VERSION "\n" +
                         header_line(frame, totals, options, stream) + "FORMAT=32-bit_rle_rgbe\n\n-Y " +
                         std::to_string(view.height) + " +X " + std::to_string(view.width) + "\n";
-    constexpr int kLeast = 8, kMost = 0x7fff; // between these a row is four planes
+    constexpr int kLeast = 8, kMost = 0x7fff; // sizes for which a row is stored as four planes
     const bool planes = view.width >= kLeast && view.width <= kMost;
     std::vector<std::array<char, 4>> row(static_cast<std::size_t>(view.width));
     for (int y = 0; y < view.height; ++y) {
@@ -203,7 +203,7 @@ std::string write_hdr_picture(const RecordedFrame& frame, const FileTotals& tota
                     x += run;
                     continue;
                 }
-                const std::size_t first = x; // as they are, up to the next run
+                const std::size_t first = x; // unencoded samples, up to the next run
                 const auto run_at = [&](std::size_t i) {
                     return i + 2 < row.size() && row[i][part] == row[i + 1][part] &&
                            row[i][part] == row[i + 2][part];
@@ -225,8 +225,8 @@ std::string write_hdr_picture(const RecordedFrame& frame, const FileTotals& tota
 
 namespace {
 
-/// A file that OpenEXR writes to. The library ends its file in a destructor, which swallows what goes wrong
-/// there: error() still knows.
+/// Output file for OpenEXR. The library finishes its file in a destructor that ignores errors; error()
+/// returns them.
 class Out final : public Imf::OStream {
 public:
     Out(const File& file, const std::string& name) : OStream(name.c_str()), file_(file), name_(name) {}

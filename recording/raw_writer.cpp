@@ -40,7 +40,7 @@ public:
         sync_.emplace(pixels_.fd(), lines_.fd());
     }
 
-    /// The pixels first: a frame with a line is complete.
+    /// Writes the pixels first: a frame with a line is complete.
     void write(const RecordedFrame& frame) override {
         const ConstHostView pixels = frame.pixels.host();
         const std::string line = describe_frame(frame) + "\n";
@@ -67,7 +67,7 @@ public:
         const int late = sync_->stop();
         if (frames_ == 0) // the recorder removes the other file
             ::unlink(lines_path_.c_str());
-        // Remove what a failed frame left.
+        // Remove a partial frame.
         if (failed_ && (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
                         ::ftruncate(lines_.fd(), static_cast<off_t>(lines_end_)) != 0))
             throw RunError(write_error(path_, errno));

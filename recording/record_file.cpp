@@ -141,8 +141,8 @@ std::string to_ascii(const nlohmann::ordered_json& json) {
 
 namespace {
 
-/// The regions as a file of regions has them. A description is read whole each time, so many are left out of
-/// it, with their number.
+/// The regions in the format of a region file. Readers load a description completely each time, so a large
+/// number of regions is omitted and counted.
 void describe_regions(nlohmann::ordered_json& json, const RegionOutlines& outlines) {
     const std::vector<Region> regions = regions_of(outlines);
     std::size_t points = 0;
@@ -197,14 +197,13 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     if (options.change && options.baseline)
         json["baseline"] = options.baseline->text();
     if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen) {
-        json["transfer"] = "linear"; // whatever it was coded in has been decoded
+        json["transfer"] = "linear"; // any coding has been decoded
         json["light"] = to_string(first.info.light);
         if (!stream.source.coding.empty())
             json["coding_of_source"] = stream.source.coding;
     }
-    json["exposure_ms"] = first.info.exposure_ms; // NaN, unknown, becomes null
-    json["exposure_used_ms"] =
-        first.exposure.ms; // the exposure that the numbers are computed with, and its origin
+    json["exposure_ms"] = first.info.exposure_ms; // NaN (unknown) becomes null
+    json["exposure_used_ms"] = first.exposure.ms; // exposure used for the values, and its origin
     json["exposure_origin"] = to_string(first.exposure.origin);
     if (!first.channel.empty())
         json["channel"] = first.channel;
@@ -227,9 +226,9 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     if (!stream.source.clock.empty())
         json["capture_clock"] = stream.source.clock;
     json["started"] = started ? started->empty() ? Json() : Json(*started) : Json(now);
-    if (started) // played back: capture times are of the first recording, arrival times of this one
+    if (started) // playback: capture times belong to the first recording, arrival times to this one
         json["processed"] = now;
-    // Arrival times have no zero of their own: this is what their clock read at that moment.
+    // Arrival times have no defined zero: this is their clock at that moment.
     json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
     if (options.what != RecordWhat::mask && !window) {
@@ -265,7 +264,7 @@ std::string describe_frame(const RecordedFrame& frame) {
         json["position"] = *frame.info.position;
     json["arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(frame.info.arrival.time_since_epoch()).count();
-    json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN, unknown, becomes null
+    json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN (unknown) becomes null
     json["exposure_used_ms"] = frame.exposure.ms;
     json["exposure_origin"] = to_string(frame.exposure.origin);
     json["dropped_before"] = frame.dropped + frame.lost;

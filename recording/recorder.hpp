@@ -1,4 +1,4 @@
-// Records raw or processed frames into one file, on a thread of its own. The ending of the name decides the
+// Records raw or processed frames into one file, on a separate thread. The extension of the name is the
 // format.
 #pragma once
 
@@ -31,67 +31,67 @@ struct RecordOptions {
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source
     RecordLimits limits{};
-    /// For the screen: how each frame is displayed when it arrives; null: the result only, as `mapping` says.
+    /// For the screen: display of each frame when it arrives; null: only the result, with `mapping`.
     std::shared_ptr<const LiveLook> look{};
     ScreenMarks marks{};
-    /// F₀; null: none. A report gives the change of the regions; with `change` results are recorded as the
-    /// change against it, in %.
+    /// F₀; null: none. A report contains the change of the regions. With `change` results are recorded as
+    /// the change against it, in %.
     std::shared_ptr<const BaselineImage> baseline{};
     bool change = false;
-    /// For raw frames: frames from before the first one, which the recording begins with; null: none.
+    /// For raw frames: frames from before the first one, with which the recording begins; null: none.
     std::shared_ptr<PreTrigger> before{};
     /// For a stream: the open pipe that `path` names.
     std::shared_ptr<PipeEnd> pipe{};
-    /// Number of the first name that is tried; the next file of a recording continues after the number
-    /// before.
+    /// Number of the first name to try; the next file of a recording continues after the previous number.
     int first_number = 0;
     /// A TIFF that grows beyond this becomes a BigTIFF; smaller in tests.
     std::uint64_t classic_tiff_bytes = 0xffffffff;
 };
 
-/// Throws UsageError for an unknown ending, or one that cannot hold `what`, or a stream without options.pipe.
+/// Throws UsageError for an unknown extension, a format that cannot contain `what`, or a stream without
+/// options.pipe.
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 
-/// Writes one image: .png (colour-mapped result, or raw grey 8/16 bit), .tiff, .hdr or .exr (the numbers).
+/// Writes one image: .png (colour-mapped result, or raw grey 8/16 bit), .tiff, .hdr or .exr (the values).
 /// Returns the path. Throws RunError.
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
-/// Throws UsageError for an ending that no single picture has.
+/// Throws UsageError for an extension that no image format has.
 void check_snapshot(const std::string& path);
 
-/// Each file that a recording or a report of this name writes, `path` first.
+/// All files that a recording or a report with this name writes, `path` first.
 std::vector<std::string> files_of_recording(const std::string& path);
-/// `wanted`, or the first numbered name that is free, also for the files that this format writes besides, and
-/// is not one of `promised`. Returns a stream_target() unchanged. Throws RunError if all names are taken.
+/// `wanted`, or the first numbered name that is free, including the other files of this format, and not in
+/// `promised`. Returns a stream_target() unchanged. Throws RunError if all names are taken.
 std::string free_recording_name(const std::string& wanted, const std::vector<std::string>& promised);
 
 struct RecordedFrame;
 struct FileTotals;
 class FileWriter;
 
-/// Everything that differs between formats.
+/// Differences between the formats.
 struct RecordFormat {
     std::string_view ending;              ///< lower case
-    std::string_view raw, processed;      ///< what it holds, for the manual and the window
-    std::string_view beside{};            ///< added to the name for a second file; "": none
-    std::vector<const char*> same_stem{}; ///< endings of further files of the same stem
-    bool stream = true;                   ///< holds every frame, not the last one
-    bool colors = false;                  ///< holds results as colour-mapped images, not as numbers
-    /// Whether raw frames of this shape are kept exactly, and which are, in a few words.
+    std::string_view raw, processed;      ///< contents, for the manual and the window
+    std::string_view beside{};            ///< suffix for the name of a second file; "": none
+    std::vector<const char*> same_stem{}; ///< extensions of further files with the same stem
+    bool stream = true;                   ///< contains every frame, not only the last one
+    bool colors = false;                  ///< contains results as colour-mapped images, not as values
+    /// True if raw frames of this shape are stored exactly; and a description of these shapes.
     bool (*holds)(const Shape&);
     std::string_view held{};
-    /// Throws RunError if something that the format needs is not installed; null: it needs nothing.
+    /// Throws RunError if a component of the format is not installed; null: it has none.
     void (*check)(RecordWhat) = nullptr;
-    /// Sizes of images that the encoder takes, in a few words, if it does not take this one; else empty.
-    /// Null: it takes all.
+    /// Image sizes that the encoder supports, in a few words, if this size is unsupported; else empty. Null:
+    /// supports all.
     std::string (*refuses)(RecordWhat, const Shape&) = nullptr;
     std::unique_ptr<FileWriter> (*make)(const RecordedFrame& first, const RecordOptions&, const StreamInfo&);
     /// Writes one image and returns the name of its file; null: not possible.
     std::string (*snapshot)(const RecordedFrame&, const FileTotals&, const RecordOptions&,
                             const StreamInfo&) = nullptr;
 };
-/// In the order in which they are offered.
+/// In the order of menus and help.
 const std::vector<RecordFormat>& record_formats();
-/// Endings of the formats for which `passes` returns true: ".mkv", ".mp4"; as one text: ".mkv or .mp4".
+/// Extensions of the formats for which `passes` returns true: ".mkv", ".mp4"; as one text: ".mkv or .mp4".
 std::vector<std::string> record_endings(bool (*passes)(const RecordFormat&));
 std::string record_endings_text(bool (*passes)(const RecordFormat&));
 /// Formats of streams, in the order of StreamTarget::Kind; `ending` is the prefix.

@@ -18,7 +18,7 @@ namespace specklescope {
 TableFile::TableFile(const std::string& path, std::string_view begin, Taken taken) : path_(path) {
     UnnamedFile file(path);
     check_made(file, path);
-    file_ = file.again(); // before it has its name: the name appears with the first lines
+    file_ = file.again(); // before naming it: the named file already has its first lines
     int error = append_lines(begin);
     if (error == 0 && taken == Taken::stays)
         path_ = file.publish();
@@ -29,7 +29,7 @@ TableFile::TableFile(const std::string& path, std::string_view begin, Taken take
     (void)::flock(file_.fd(), LOCK_EX | LOCK_NB); // for refuse_written_one() of other runs
 }
 
-/// Returns an error number, or 0. On an error the file ends with the last whole line that it took.
+/// Returns an error number, or 0. After an error the file ends with the last complete line.
 int TableFile::append_lines(std::string_view lines) {
     const int error = lines.empty() ? 0 : file_.write_at(end_, lines.data(), lines.size());
     if (error == 0) {
@@ -76,7 +76,7 @@ void TableFile::close() {
 
 namespace {
 
-/// A table that another run is writing would be lost. Where files cannot be locked it is not noticed.
+/// Refuses a table that another run is writing. Has no effect if the file system has no locks.
 void refuse_written_one(const std::string& path) {
     const File there(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (there.fd() >= 0 && ::flock(there.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)

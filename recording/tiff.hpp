@@ -1,6 +1,6 @@
-// Headers and directories of TIFF, and how other programs learn what the axes of a stack are: ImageJ's words
-// and resolution, or OME-XML (2016-06, https://www.openmicroscopy.org/Schemas/OME/2016-06) if the name ends
-// in .ome.tiff.
+// TIFF headers and directories, and the description of a stack's axes for other programs: ImageJ's text and
+// resolution, or OME-XML (2016-06, https://www.openmicroscopy.org/Schemas/OME/2016-06) if the name ends in
+// .ome.tiff.
 #pragma once
 
 #include "pipeline/stage.hpp"
@@ -11,7 +11,7 @@
 
 namespace specklescope {
 
-/// Classic TIFF has 32-bit offsets: up to 4 GB, and every program opens it. ImageJ opens no BigTIFF.
+/// Classic TIFF has 32-bit offsets: up to 4 GB, and all programs can open it. ImageJ cannot open BigTIFF.
 enum class TiffKind : std::uint8_t { classic, big };
 
 inline constexpr std::uint64_t kClassicTiffBytes = 0xffffffff; ///< largest size of a classic TIFF
@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kTiffHeaderBytes = 16; ///< of either kind; class
 
 enum class TiffField : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
 
-/// Up to 8 bytes of values in the machine's order; `value` of a text is its offset. Classic TIFF writes u64
-/// as u32.
+/// Up to 8 bytes of values in the machine's byte order; `value` of a text is its offset. Classic TIFF writes
+/// u64 as u32.
 struct TiffEntry {
     std::uint16_t tag;
     TiffField type;
@@ -41,8 +41,8 @@ constexpr std::uint64_t tiff_offset_bytes(TiffKind kind) { return kind == TiffKi
 std::string tiff_directory(TiffKind kind, std::uint64_t at, std::span<const TiffEntry> entries,
                            std::uint64_t next);
 
-/// A positive number as TIFF's ratio of two 32-bit ones, numerator in the lower half: the nearest by its
-/// continued fraction, exact for ratios of small numbers; 1/1 for anything else.
+/// A positive number as a TIFF ratio of two 32-bit numbers, numerator in the lower half. Nearest ratio by
+/// its continued fraction, exact for ratios of small numbers; 1/1 for other values.
 std::uint64_t tiff_ratio(double value);
 
 /// "flow.ome.tiff", in any case.
@@ -61,11 +61,11 @@ struct StackAxes {
 struct Wrapping {
     std::string before, behind;
 };
-/// As ImageJ writes it, and tifffile and Bio-Formats read it.
+/// In the format of ImageJ, which tifffile and Bio-Formats can read.
 Wrapping imagej_text(const StackAxes& axes);
 /// PhysicalSizeX/Y in µm, TimeIncrement, one channel named by its quantity; the JSON is a comment.
 Wrapping ome_text(const StackAxes& axes);
-/// Escapes the JSON for the comment: the same object.
+/// Escapes the JSON for the comment, as an equivalent object.
 std::string ome_safe(std::string json);
 
 } // namespace specklescope

@@ -1,13 +1,13 @@
-// Multi-page TIFF, uncompressed, one strip a page. The file is valid after every page.
+// Multi-page TIFF, uncompressed, one strip per page. The file is valid after every page.
 //
-// A file begins as a classic TIFF, since ImageJ opens no BigTIFF, and becomes a BigTIFF when it grows beyond
-// 4 GB. For this each page is written with the BigTIFF directory of the page before it. These directories
-// form a second chain, which readers do not see until a new header replaces the first chain.
+// A file begins as a classic TIFF, since ImageJ cannot open BigTIFF, and becomes a BigTIFF when it grows
+// beyond 4 GB. For this each page is written with the BigTIFF directory of the previous page. These
+// directories form a second chain, which readers do not see until a new header replaces the first chain.
 //
-// Why not libtiff: it links a new directory into the chain before it writes that directory, so a process
-// killed in between leaves a chain that points after the end of the file; it wants a page in one piece, while
-// rows here are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
-// description and rows (two above 1023 rows) and one 8-byte write that links it in.
+// Why not libtiff: it links a new directory into the chain before writing it, so a killed process leaves a
+// chain that points beyond the end of the file. It requires contiguous pages, while rows here have padding.
+// It needs 8 system calls per page. Here a page is one gathering write of directory, description and rows
+// (two above 1023 rows) and one 8-byte write that links it.
 #include "base/error.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/disk_sync.hpp"
@@ -95,7 +95,7 @@ std::string format(const char* pattern, auto... values) {
     return text.data();
 }
 
-/// Text of an attribute, without a brace: the JSON is found by its first one.
+/// Attribute text without a brace: the first brace of the file's text must begin the JSON.
 std::string attribute(const std::string& text) {
     std::string safe;
     for (const char c : text) {
@@ -148,11 +148,11 @@ bool is_ome_name(const std::string& path) {
 
 Wrapping imagej_text(const StackAxes& axes) {
     const auto frames = static_cast<unsigned long long>(axes.frames);
-    // While the number of frames is 0 they count the pages themselves. A version of ImageJ is left out: with
-    // one ImageJ would take the pixels of all pages as contiguous, without the directories between them.
+    // While the number of frames is 0, readers count the pages. ImageJ's version is omitted: with it ImageJ
+    // would assume that the pixels of all pages are contiguous, without directories between them.
     return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n", frames, frames) +
                       (axes.timed ? format("finterval=%.9e\ntunit=s\n", axes.interval_s) : "") +
-                      // Bio-Formats takes no unit for µm.
+                      // Bio-Formats does not accept a unit for µm.
                       (axes.um_per_px > 0 ? "unit=micron\n" : "unit=pixel\n"),
             .behind = ""};
 }
@@ -187,16 +187,16 @@ Wrapping ome_text(const StackAxes& axes) {
 
 std::string ome_safe(std::string json) {
     for (std::size_t at = json.find("]]>"); at != std::string::npos; at = json.find("]]>", at))
-        json.replace(at + 2, 1, "\\u003e"); // such a text is within quotes: none of it is JSON's own
+        json.replace(at + 2, 1, "\\u003e"); // it is within a string: JSON has no such syntax itself
     return json;
 }
 
 class TiffWriter final : public FileWriter {
 public:
-    /// Takes an empty file. `first` gives the shape that all pages have.
+    /// Takes an empty file. `first` determines the shape of all pages.
     TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
                const StreamInfo& stream);
-    /// Stores the file while it grows.
+    /// Synchronises the file with the disk while it grows.
     void store_pages() { sync_.emplace(file_.fd()); }
     void write(const RecordedFrame& frame) override;
     void update(const FileTotals& totals) override;
@@ -228,15 +228,15 @@ private:
     double nominal_s_ = 0; ///< between frames; 0: unknown
     std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::string file_description_;
-    std::string head_; ///< directory, description and padding of the page in work
+    std::string head_; ///< directory, description and padding of the page being written
     std::vector<iovec> parts_;
     TiffKind kind_ = TiffKind::classic;
     std::uint64_t classic_bytes_;
-    bool grows_ = false;            ///< the page in work is the first that needs a BigTIFF
-    Placed placed_;                 ///< the page in work, then the last one
+    bool grows_ = false;            ///< the page being written is the first that needs a BigTIFF
+    Placed placed_;                 ///< the page being written, then the last one
     std::uint64_t first_big_ = 0;   ///< BigTIFF directory of the first page
     std::uint64_t link_ = 0;        ///< position of the offset of the next page
-    std::uint64_t end_ = 0;         ///< end of the last whole page
+    std::uint64_t end_ = 0;         ///< end of the last complete page
     std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
     bool failed_ = false;
@@ -278,21 +278,21 @@ Wrapping TiffWriter::wrapping(std::uint64_t frames, double interval_s) const {
 std::string TiffWriter::directory(TiffKind kind, const Placed& page, std::uint64_t next) const {
     const auto channels = static_cast<std::uint64_t>(shape_.channels);
     const std::uint64_t each_channel = channels == 3 ? 0x0000'0001'0001'0001U : 1U; // a u16 for each sample
-    const std::uint64_t resolution = tiff_ratio(axes_.um_per_px > 0 ? 1 / axes_.um_per_px : 1); // pixels a µm
+    const std::uint64_t resolution = tiff_ratio(axes_.um_per_px > 0 ? 1 / axes_.um_per_px : 1); // px/µm
     const TiffEntry entries[kEntries] = {
         {256, TiffField::u32, 1, static_cast<std::uint64_t>(shape_.width)},
         {257, TiffField::u32, 1, static_cast<std::uint64_t>(shape_.height)},
         {258, TiffField::u16, channels, each_channel * (8 * pixel_bytes(shape_.type))}, // bits per sample
         {259, TiffField::u16, 1, 1},                                                    // not compressed
-        {262, TiffField::u16, 1, channels == 3 ? 2U : 1U},                              // RGB, or 0 is black
-        {270, TiffField::ascii, page.text_bytes, page.text},                            // image description
-        {273, TiffField::u64, 1, page.pixels},                                          // the one strip
+        {262, TiffField::u16, 1, channels == 3 ? 2U : 1U},   // RGB, or grey with black = 0
+        {270, TiffField::ascii, page.text_bytes, page.text}, // image description
+        {273, TiffField::u64, 1, page.pixels},               // offset of the only strip
         {277, TiffField::u16, 1, channels},
         {278, TiffField::u32, 1, static_cast<std::uint64_t>(shape_.height)}, // rows per strip
         {279, TiffField::u64, 1, shape_.bytes()},
         {282, TiffField::rational, 1, resolution},
         {283, TiffField::rational, 1, resolution},
-        {296, TiffField::u16, 1, 1}, // no unit of TIFF's own: ImageJ names it in the description
+        {296, TiffField::u16, 1, 1}, // no TIFF unit: the description has ImageJ's
         {305, TiffField::ascii, kSoftware.size() + 1, page.text + page.text_bytes},
         {339, TiffField::u16, channels,
          each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
@@ -315,8 +315,8 @@ void TiffWriter::build_head(const std::string& description) {
     if (grows_)
         page = place(TiffKind::big, spare);
     if (kind_ == TiffKind::classic && pages_ > 0) {
-        // The BigTIFF directory of the next page will be at the begin of the page after it, or is that of
-        // `page`.
+        // The BigTIFF directory of the next page will be at the start of the page after it, or it is
+        // `page`'s own.
         Placed last = placed_;
         last.directory = end_;
         head_ =
@@ -328,7 +328,7 @@ void TiffWriter::build_head(const std::string& description) {
     if (grows_)
         kind_ = TiffKind::big;
     placed_ = page;
-    head_ += directory(kind_, page, 0); // the last page so far
+    head_ += directory(kind_, page, 0); // the last page until now
     head_.append(description).push_back('\0');
     head_.append(kSoftware).push_back('\0');
     head_.resize(page.pixels - end_);
@@ -354,7 +354,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
     gather(pixels);
     if (const int error = file_.write_at(end_, parts_); error != 0)
         fail(error);
-    // The page is complete in the file and joins the chain only now: a killed process leaves no broken link.
+    // The page is complete in the file and is linked only now: a killed process leaves no broken link.
     link_page();
     if (pages_ == 0)
         text_offset_ = placed_.text;
@@ -363,7 +363,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
     link_ = placed_.directory + tiff_next_at(kind_, kEntries);
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;
-    // The link in the last directory is still to be written.
+    // The link in the last directory is not written yet.
     if (const int error = sync_ ? sync_->advance(link_) : 0; error != 0)
         fail(error);
 }
@@ -371,7 +371,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
 void TiffWriter::link_page() {
     if (!grows_)
         return write_at(link_, &placed_.directory, tiff_offset_bytes(kind_));
-    // One write makes all pages those of a BigTIFF.
+    // One write turns all pages into BigTIFF pages.
     const std::string header = tiff_header(TiffKind::big, pages_ > 0 ? first_big_ : placed_.directory);
     write_at(0, header.data(), header.size());
 }
@@ -408,7 +408,7 @@ void TiffWriter::write_axes(std::uint64_t frames) {
 
 void TiffWriter::finish(const FileTotals& totals) {
     const int late = sync_ ? sync_->stop() : 0;
-    // Remove what a failed page left; the last page needs no padding.
+    // Remove a partial page; the last page needs no padding.
     if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
     FileTotals known = totals;

@@ -20,7 +20,7 @@ namespace specklescope {
 
 namespace {
 
-/// As the window has it: F₀ is finite and not 0.
+/// As in the window: requires a finite F₀ other than 0.
 void add_change(std::string& text, double mean, const std::vector<double>& f0, std::size_t region) {
     const bool known = region < f0.size() && std::isfinite(f0[region]) && f0[region] != 0;
     text += ',';
@@ -189,7 +189,7 @@ constexpr ReplaceableKind kKind{.what = "traces", .option = "--traces", .holds =
                                     return text.starts_with(kTracesMark);
                                 }};
 
-/// A result without its pixels, or an event instead.
+/// A result without its pixels, or an event.
 struct TraceItem {
     Result result;
     std::optional<EventMark> event;
@@ -239,7 +239,7 @@ private:
         table_.close();
     }
 
-    /// Throws RunError where there is no room for it.
+    /// Throws RunError without memory.
     FrameLines lines_of(const Items& items) {
         FrameLines lines;
         try {
@@ -256,7 +256,7 @@ private:
         return lines;
     }
 
-    /// The settings in front of the first rows, and again when they have changed.
+    /// Writes the settings before the first rows, and again after a change.
     void add_frame(const Result& result, std::string& text) {
         if (!result.regions)
             return;
@@ -305,7 +305,7 @@ private:
     const TableFile::Taken taken_;
     const std::shared_ptr<const BaselineImage> baseline_; ///< null: none
 
-    // The writing thread's, while it runs.
+    // Used by the writing thread, while it runs.
     std::string path_;
     TableFile table_;
     StreamInfo stream_;

@@ -1,4 +1,4 @@
-// Statistics over regions in a table of text: a row for each region of each frame.
+// Table of region statistics: one row per region and frame.
 #pragma once
 
 #include "pipeline/sink.hpp"
@@ -33,10 +33,10 @@ inline constexpr const char* kTracesMark = "# Specklescope traces, version 1\n";
 
 /// Further facts of rows.
 struct TraceExtras {
-    double um = 0;               ///< a side of a pixel; 0: unknown
+    double um = 0;               ///< side of a pixel; 0: unknown
     std::string scale{};         ///< scale_text()
-    bool baseline = false;       ///< it has columns
-    std::string baseline_text{}; ///< what it is, or why it is not used
+    bool baseline = false;       ///< the table has its columns
+    std::string baseline_text{}; ///< its description, or the reason why it is not used
     std::vector<double> f0{};    ///< of each region; empty if there is none
 };
 

@@ -27,7 +27,7 @@ Out json_of(const Doors& doors);
 std::size_t stage_of(const Chain& chain, const Json& wanted);
 /// As on the command line.
 std::string text_of(const Json& value);
-/// The folder of --control-folder. Throws UsageError if there is none.
+/// Folder of --control-folder. Throws UsageError without one.
 const std::string& folder_for_requests(const Settings& settings);
 /// Path of a file named by a client. Throws UsageError.
 std::string path_in_folder(const Settings& settings, const std::string& name);

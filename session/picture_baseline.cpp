@@ -39,7 +39,7 @@ void PictureBaseline::finish_start() {
 void PictureBaseline::take() {
     Notices& notices = state_.notices;
     if (collector_)
-        return collector_->finish(); // with what there is
+        return collector_->finish(); // from the results so far
     if (!state_.running())
         return notices.say(Message::Level::warning,
                            "Nothing runs of which a baseline could be taken; open a source.");

@@ -1,4 +1,4 @@
-// Baseline image F₀ of a session: asked for by the settings or by the user, taken while results pass.
+// Baseline image F₀ of a session: requested by the settings or by the user, computed from passing results.
 #pragma once
 
 #include "analysis/baseline.hpp"
@@ -14,7 +14,7 @@ class PictureBaseline {
 public:
     explicit PictureBaseline(SessionState& state) : state_(state) {}
 
-    /// Takes the baseline that the settings ask for. With a user, that of a live source waits for
+    /// Takes the baseline of the settings. With a user, the baseline of a live source waits for
     /// finish_start(). Long work (base/long_work.hpp). Throws UsageError or RunError.
     void start(Settings& settings);
     /// Call once the source runs: shows the baseline taken by start(), or begins to take it.

@@ -22,8 +22,8 @@ class Recordings {
 public:
     Recordings(SessionState& state, std::shared_ptr<LiveLook> look) : state_(state), look_(std::move(look)) {}
 
-    /// Adds the outputs of the settings to a pipeline that has not been started. Without a user,
-    /// --pre-trigger holds back the recordings of raw frames until trigger(). Throws UsageError or RunError.
+    /// Adds the outputs of the settings to a pipeline before its start. Without a user, --pre-trigger delays
+    /// recordings of raw frames until trigger(). Throws UsageError or RunError.
     void add(Pipeline& pipeline, const Settings& settings);
     /// Begins the recordings of raw frames that were held back, or ends them.
     void trigger();
@@ -48,10 +48,10 @@ public:
     const std::vector<Recording>& all() const { return all_; }
     void mark(const EventMark& event) const;
 
-    /// Every recording of frames that the settings asked for is complete, or has failed; at least one is
+    /// True if every recording of frames in the settings is complete or has failed, and at least one is
     /// complete.
     bool complete() const;
-    /// Every output that the settings asked for has failed or is complete.
+    /// True if every output of the settings has failed or is complete.
     bool over() const;
     /// No recording of the settings waits for its writer.
     bool drained() const;
@@ -72,7 +72,7 @@ public:
     int raw_format = 0;       ///< index in endings(RecordWhat::raw)
     int processed_format = 0; ///< index in endings(RecordWhat::processed)
     int screen_format = 0;    ///< index in endings(RecordWhat::screen)
-    /// Formats that can hold it; for the screen only those of video.
+    /// Extensions of the formats that support it; for the screen only video formats.
     static const std::vector<std::string>& endings(RecordWhat what);
     static constexpr const char* kNoRegions =
         "There are no regions whose traces could be recorded; draw one first.";

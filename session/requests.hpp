@@ -17,7 +17,7 @@ enum class ArgumentType : std::uint8_t {
     boolean,
     whole, ///< 0, 1, 2 …
     number,
-    value,   ///< text, number or boolean: whatever a parameter takes, as on the command line
+    value,   ///< text, number or boolean: any value of a parameter, as on the command line
     values,  ///< an object with such a value for each parameter
     stage,   ///< its name, or its place in the chain from 0
     regions, ///< a list, as in a file of regions
@@ -81,7 +81,7 @@ ControlWork read_request(std::string_view message, Session& session, RequestFron
 class RequestServer {
 public:
     static bool wanted(const Settings& settings) { return !output_of(settings, "control").empty(); }
-    /// `wake` (null: none) is called from any thread when a request came. Throws UsageError or RunError.
+    /// `wake` (null: none) is called from any thread when a request arrives. Throws UsageError or RunError.
     RequestServer(Session& session, RequestFront& front, void (*wake)());
     /// Carries out the requests that came.
     void poll();

@@ -1,4 +1,4 @@
-// Requests that change what is computed or shown.
+// Requests that change processing or display.
 #include "config/strange_source.hpp"
 #include "config/text.hpp"
 #include "pipeline/chain.hpp"

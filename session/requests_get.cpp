@@ -1,4 +1,4 @@
-// What there is and what is, told to other programs.
+// Requests that read settings, state and results.
 #include "analysis/regions_file.hpp"
 #include "net/publisher.hpp"
 #include "pipeline/chain.hpp"

@@ -1,4 +1,4 @@
-// Requests about what is kept: recordings, pictures, events, regions and what they are compared with.
+// Requests for recordings, images, events, regions and baselines.
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
@@ -79,7 +79,7 @@ Answer stop_recording(const Call& call) {
     if (!call.progress.sink)
         throw UsageError("No recording of " + std::string(kind.request) + " runs; ask for record first.");
     const SinkStatus status = call.progress.sink->status();
-    constexpr std::chrono::seconds kLongest(30); // behind that the disk is waited for elsewhere
+    constexpr std::chrono::seconds kLongest(30); // limit for a disk
     if (!status.closed && SteadyClock::now() - call.progress.begun < kLongest)
         return std::nullopt;
     if (!status.error.empty())

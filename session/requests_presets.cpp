@@ -1,4 +1,4 @@
-// Requests about presets: those that the program knows, and those in the folder where requests may write.
+// Requests for presets: the program's, and those in the folder for requests.
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "config/presets/preset_file.hpp"
@@ -21,7 +21,7 @@ std::string folder_of(const Call& call) {
     return call.session.settings().program.as<ProgramSettings>().control_folder; // empty: requests have none
 }
 
-/// In the folder of requests; nothing: there is none of this name.
+/// Preset in the folder for requests; nullopt: none with this name.
 std::optional<Preset> preset_in_folder(const Call& call, const std::string& name) {
     const std::string folder = folder_of(call);
     const fs::path path = fs::path(folder) / (name + kEnding);

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Continues with what was shown before. If that fails too, the pipeline's state has the reason.
+/// Continues with the previous source. If that fails too, the pipeline's state has the reason.
 void start_again(Pipeline& pipeline, const std::function<void(Pipeline&)>& join) {
     try {
         join(pipeline);
@@ -275,7 +275,7 @@ void Session::open(const SourceArgument& text, bool as_set) {
             pipeline->mailbox().on_post(notices.wake_call());
             join(*pipeline);
             pipeline->start();
-            if (pipeline->status().source.um_per_px > 0) { // more reliable than that of the source before
+            if (pipeline->status().source.um_per_px > 0) { // replaces the value of the previous source
                 pipeline->set_um_per_source_px(0);
                 wanted.um_per_source_px = 0;
             }

@@ -14,7 +14,7 @@
 
 namespace specklescope {
 
-/// Whether a stage takes its data from a file that has no name yet.
+/// True if a stage needs a file that has not been chosen yet.
 bool waits_for_file(const ChainStage& stage);
 
 class Session { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
@@ -34,7 +34,8 @@ public:
     void stop() noexcept;
     /// Ends recordings, stops and forgets the pipeline. Idempotent.
     void close() noexcept;
-    /// Call regularly. Takes messages and finished work, and applies edited regions. True if there is news.
+    /// Call regularly. Processes messages and finished work, and applies edited regions. True if there is
+    /// news.
     bool poll();
 
     Settings& settings() { return state_.settings; }
@@ -46,13 +47,13 @@ public:
     /// Settings with the chain as it is edited now, as files of settings hold it.
     Settings settings_now();
     bool interactive() const { return state_.interactive; }
-    /// The source has ended and all frames are processed, or the outputs of the settings have taken all that
-    /// they were to take. `listened`: other programs may still want results or send requests.
+    /// True if the source has ended and all frames are processed, or the outputs of the settings are
+    /// complete. `listened`: other programs may still request results.
     bool over(bool listened) const;
     bool failed() const; ///< the source, or the computation of a frame
 
-    /// Opens another source; the present one continues until the new one is open. The present source itself
-    /// is closed first, and started again if it cannot be opened. A recording of this program brings its
+    /// Opens another source; the current one continues until the new one is open. The current source itself
+    /// is closed first, and started again if it cannot be opened. A recording of this program applies its
     /// settings unless `as_set`.
     void open(const SourceArgument& text, bool as_set = false);
     /// Runs a source that has ended again from its beginning.
@@ -65,7 +66,7 @@ public:
     std::optional<std::string>& open_error() { return opening_.error; }
     /// The same as an exception, which clears it; null: it did not fail.
     std::exception_ptr take_open_failure();
-    /// The present or a recent source as it was opened, by the text that is shown for it (without secrets).
+    /// The current or a recent source, found by its displayed text (without secrets).
     std::optional<SourceArgument> known_source(const std::string& shown) const;
     const std::deque<SourceArgument>& recent() const { return recent_; }
     /// A live source has failed or is being reconnected.
@@ -78,11 +79,11 @@ public:
     Chain running_chain() { return state_.pipeline ? *state_.pipeline->chain() : chain_; }
     /// Applies a chain. Returns the version of results made with it. Throws UsageError or RunError.
     std::uint64_t apply(Chain chain);
-    /// The same for a user: a stage may wait for the name of its file, and an error becomes a message.
-    /// Returns 0 if nothing was applied.
+    /// The same for a user: a stage may wait for its file name, and an error becomes a message. Returns 0 if
+    /// nothing was applied.
     std::uint64_t set_chain(Chain chain);
     std::uint64_t edit(std::size_t stage, const std::string& name, const ParamValue& value);
-    /// Takes chain, range and colours of a preset. `by_user`: as set_chain(), otherwise as apply().
+    /// Applies chain, range and colours of a preset. `by_user`: as in set_chain(), otherwise as in apply().
     std::uint64_t take_preset(const PresetTaken& taken, bool by_user);
     /// Sets the channel of colour images that grey stages get, by its name.
     void set_channel(const ParamValue& name);
@@ -95,7 +96,7 @@ public:
 
     /// Side of a pixel of the results of this chain, µm; 0: unknown.
     double um_per_px(const Chain& of) const;
-    /// Sets the side of a pixel of the present results, µm; 0: as the source says. Running recordings keep
+    /// Sets the side of a pixel of the current results in µm; 0: from the source. Active recordings keep
     /// their scale.
     void set_um_per_px(double um);
 
@@ -129,14 +130,14 @@ public:
     PictureBaseline picture_baseline{state_};
     Baseline baseline; ///< of the regions
     Doors doors;
-    /// Quantity of a fixed range that a preset brought; the window clears it when results have this quantity.
+    /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.
     std::string range_for;
 
 private:
     struct Opened {
         std::shared_ptr<Pipeline> pipeline;
         Settings settings;
-        std::vector<std::string> remarks{}; ///< what a recording brought
+        std::vector<std::string> remarks{}; ///< from a recording
         bool restored = false;              ///< it brought colours and possibly regions
     };
     struct Opening {

@@ -39,7 +39,7 @@ public:
     void say(Message::Level level, std::string text);
     /// To the list only.
     void add(Note note);
-    /// Runs `work` in a thread of its own. poll() takes its note; an empty text is no message.
+    /// Runs `work` in a separate thread. poll() takes its note; an empty text is not reported.
     void run(std::function<Note()> work);
     /// Takes the notes of finished work.
     void poll();

@@ -1,6 +1,5 @@
-// Everything that a key or the command palette of the window does, declared once: its name in [keys], what it
-// does in plain words, and the keys that it has by default. What it runs, and when it is possible, is beside
-// the window (ui/app_actions.cpp), a row for each.
+// Actions of keys and the command palette, declared once: name in [keys], description, and default keys.
+// ui/app_actions.cpp has a row for each with its function and condition.
 #pragma once
 
 #include <cstdint>
@@ -128,11 +127,11 @@ enum class Action : std::uint8_t {
 };
 inline constexpr std::size_t kActions = static_cast<std::size_t>(Action::cancel) + 1;
 
-/// When an action has its keys: the same key may mean one thing in each of these, and what is further down
-/// goes before.
+/// Context of an action's keys: the same key may have a different meaning in each; later contexts take
+/// precedence.
 enum class KeyPlace : std::uint8_t { anywhere, selected_region, drawing };
 
-/// What an action does with files that the user has not named before.
+/// Access of an action to files that the user has not named before.
 enum class ActionFiles : std::uint8_t { none, reads, writes };
 
 struct ActionInfo {
@@ -147,7 +146,7 @@ struct ActionInfo {
 /// In the order of the enumeration, group by group.
 const std::vector<ActionInfo>& actions();
 const ActionInfo& info(Action action);
-/// By its name; null: there is none.
+/// Action by its name; null: none.
 const ActionInfo* find_action(std::string_view name);
 std::vector<std::string> action_names();
 

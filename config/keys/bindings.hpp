@@ -11,8 +11,8 @@
 
 namespace specklescope {
 
-/// A key with what is held beside it. Characters are those of the user's layout: "[" is that character,
-/// wherever its key is.
+/// A key with its modifiers. Characters are those of the user's layout: "[" is this character, independent
+/// of the position of its key.
 struct KeyChord {
     bool ctrl = false, alt = false, shift = false;
     std::string key; ///< "Left", "F1", or one character; letters upper case
@@ -30,10 +30,10 @@ class KeyBindings {
 public:
     KeyBindings(); ///< by default
     const std::vector<KeyChord>& keys(Action action) const { return keys_[static_cast<std::size_t>(action)]; }
-    /// In the place of those that it has; none: no key.
+    /// Replaces the keys of the action; empty: no key.
     void set(Action action, std::vector<KeyChord> keys);
-    /// What the chord means, most particular place first. A letter with Shift that means nothing is the
-    /// letter.
+    /// Actions of the chord, most specific context first. A letter with Shift that has no action counts as
+    /// the letter.
     std::vector<Action> find(KeyChord chord) const;
     struct Conflict {
         Action first, second;
@@ -49,15 +49,15 @@ private:
 
 /// "R", "← or ,": all keys of the action; empty: it has none.
 std::string keys_text(const KeyBindings& bindings, Action action);
-/// The text of a tooltip with its keys behind it: "Snapshot (S)".
+/// Text of a tooltip followed by its keys: "Snapshot (S)".
 std::string with_key(const std::string& text, const KeyBindings& bindings, Action action);
-/// The lines of [keys] for what is not as by default, with the heading; empty: nothing.
+/// Lines of [keys] that differ from the defaults, with the heading; empty: none.
 std::string keys_toml(const KeyBindings& bindings);
 
-/// The file of the user's keys, $XDG_CONFIG_HOME/specklescope/keys.toml, which every window reads; "": no
-/// folder is known.
+/// File with the user's keys, $XDG_CONFIG_HOME/specklescope/keys.toml, which every window reads; "": the
+/// folder is unknown.
 std::string keys_path();
-/// Reads [keys] from it if it is there, and refuses anything else. Throws UsageError with the line.
+/// Reads [keys] from the file if it exists, and refuses other contents. Throws UsageError with the line.
 void load_keys(const std::string& path, KeyBindings& bindings);
 
 } // namespace specklescope

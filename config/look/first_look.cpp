@@ -93,7 +93,7 @@ void picture_of(ConstHostView image, int side, FirstLook& look) {
 
 namespace {
 
-/// Where the files of a source are; empty: it has none.
+/// Path of the files of a source; empty: none.
 std::string path_of(const SourceArgument& source) {
     try {
         const SourceText text = parse_source_text(source.revealed());

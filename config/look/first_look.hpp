@@ -1,4 +1,5 @@
-// A look at a file before it is opened: its first frame, small, and what is found to open beside files.
+// Preview of a file before it is opened: its first frame in a small size, and the descriptions found next to
+// it.
 #pragma once
 
 #include "base/source_argument.hpp"
@@ -31,14 +32,14 @@ struct FirstLook {
 /// How long the first frame may take to come.
 inline constexpr std::chrono::seconds kLookPatience{10};
 
-/// Opens a file, takes its first frame and closes it: may take long, so not on a thread that draws. The
-/// picture has sides of at most `side` pixels, each the value of the pixel in its middle; grey from the 0.5
-/// to the 99.5 percentile. Throws UsageError or RunError as opening would, also for what is no file, or one
-/// whose reading takes something away or never ends: a pipe, a device.
+/// Opens a file, reads its first frame and closes it. It may take long, so do not call it on the drawing
+/// thread. The preview has sides of at most `side` pixels, each the value of the pixel in its middle; grey
+/// from the 0.5 to the 99.5 percentile. Throws UsageError or RunError as opening would. Refuses pipes and
+/// devices, whose data is consumed or endless.
 FirstLook first_look(const SourceArgument& source, int side,
                      std::chrono::milliseconds patience = kLookPatience);
-/// What a file was when it was looked at: another where it has changed. 0 of a pattern, and of what is not
-/// there. May wait for a disk.
+/// Stamp of a file, which changes when the file changes. 0 for a pattern or a missing file. May wait for a
+/// disk.
 std::uint64_t file_stamp(const SourceArgument& source);
 
 /// Files, and no camera, address or simulated scene.

@@ -1,4 +1,4 @@
-// What a file without a header may hold, by its length.
+// Possible contents of a file without a header, from its length.
 #pragma once
 
 #include "sources/files/raw_source.hpp" // raw_formats()
@@ -14,9 +14,9 @@ struct RawSize {
     std::string format; ///< of the source `raw`: "gray16le"
     std::uint64_t frames = 0;
 };
-/// Sizes of sensors and screens that fill a file of so many bytes after `header` with whole frames, in every
-/// format that a raw source reads: larger pictures first. Two
-/// numbers in the name with an x between ("cells_640x480.raw") come before all others, where they fit.
+/// Sizes of sensors and screens that divide a file of this length after `header` into whole frames, in every
+/// format of a raw source: larger images first. Two numbers in the name with an x between
+/// ("cells_640x480.raw") come first if they fit.
 std::vector<RawSize> raw_sizes(std::uint64_t bytes, std::uint64_t header, const std::string& name);
 
 /// The raw source of a file: "raw:PATH?width=…".

@@ -148,7 +148,7 @@ bool says_range(const Preset& preset, const Settings& now) {
     const auto loaded_over = [&](double most) {
         Settings other = now;
         auto& mapping = other.view.as<ViewSettings>().mapping;
-        mapping.low = -most; // below whatever it says of the other end
+        mapping.low = -most; // below any value of the other end
         mapping.high = most;
         load_preset(preset, other);
         const auto& loaded = other.view.as<ViewSettings>().mapping;

@@ -1,4 +1,4 @@
-// Presets of the user's: written, deleted, and compared with what is set.
+// The user's presets: saving, deleting, and comparing them with the current settings.
 #pragma once
 
 #include "config/settings.hpp"
@@ -12,7 +12,7 @@ namespace specklescope {
 enum class PresetOrigin : std::uint8_t {
     installed, ///< or compiled in
     yours,     ///< from the user's folder
-    strange,   ///< anybody may have written it: what it says is judged as that of a settings file
+    strange,   ///< possibly from somebody else: checked like an untrusted settings file
 };
 struct Preset {
     std::string name, doc, toml;
@@ -20,8 +20,8 @@ struct Preset {
     PresetOrigin origin = PresetOrigin::installed;
     bool yours() const { return origin == PresetOrigin::yours; }
 };
-/// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) wins over one that was
-/// installed next to the program (share/specklescope/presets), and that over the one compiled in.
+/// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) replaces an installed one
+/// (share/specklescope/presets), which replaces a compiled-in one.
 const std::vector<Preset>& presets();
 void refresh_presets();                        ///< reads the folders again: references to presets() end
 const std::vector<Preset>& compiled_presets(); ///< config/presets/*.toml as they were built
@@ -38,17 +38,17 @@ bool is_preset_name(const std::string& name);
 void check_preset_name(const std::string& name);
 /// Finds a preset of presets(), valid until they are read again; null: no preset has this name.
 const Preset* find_preset(const std::string& name);
-/// Where a preset of this name would be. Throws UsageError for a name that cannot be one.
+/// Path for a preset of this name. Throws UsageError for an invalid name.
 std::string preset_path(const std::string& name);
-/// Chain, range and colours, with `doc` as the line that lists show, into the user's folder; presets() has it
-/// from now on. `replace`: also over a file that is there. Throws UsageError or RunError.
+/// Saves chain, range and colours to the user's folder, with `doc` as the description in lists; presets()
+/// then includes it. `replace`: may replace an existing file. Throws UsageError or RunError.
 void save_preset(const std::string& name, const std::string& doc, const Settings& settings, bool replace);
 /// Deletes from the user's folder only. Throws UsageError or RunError.
 void delete_preset(const std::string& name);
-/// The present settings with a preset over them: its chain, range and colours. The channel of colour stays.
+/// The current settings with the chain, range and colours of a preset. The channel of colour images stays.
 struct PresetTaken {
     Settings settings;
-    bool ranged = false; ///< it says the range itself, no matter what is set
+    bool ranged = false; ///< the preset has a range of its own
 };
 /// Throws UsageError.
 PresetTaken with_preset(const Preset& preset, const Settings& now);

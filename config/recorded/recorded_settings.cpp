@@ -231,7 +231,7 @@ bool RecordedReader::show() {
     read_channel();
     if (!shows_colours())
         read_view();
-    if (content_ != "screen" && content_ != "window") // its pixels are not those of the result
+    if (content_ != "screen" && content_ != "window") // its pixels are not pixels of the result
         read_regions();
     remark_shown();
     return true;
@@ -504,7 +504,7 @@ std::string file_of(const SourceArgument& source) {
         const SourceText parsed = parse_source_text(source.revealed());
         std::error_code ignored;
         return is_file_kind(parsed.kind) && fs::is_regular_file(parsed.target, ignored) ? parsed.target : "";
-    } catch (const UsageError&) { // whoever opens it will say so
+    } catch (const UsageError&) { // reported when the file is opened
         return "";
     }
 }

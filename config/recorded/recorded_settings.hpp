@@ -1,4 +1,4 @@
-// A recording that is the source: what it says of itself belongs to what is shown of it.
+// Settings from a recording that is the source.
 #pragma once
 
 #include "config/settings.hpp"
@@ -15,18 +15,18 @@ struct SourceRecording {
 /// Reads the file of the source.
 SourceRecording look_at_source(const Settings& settings);
 
-/// The chain that made the results in this recording of results; null: unknown. Throws UsageError if it was
-/// changed in between.
+/// Chain that made the results in this recording; null: unknown. Throws UsageError if it was changed during
+/// the recording.
 std::shared_ptr<const Chain> chain_of_results(const std::string& path);
 
-/// Of a recording of raw frames: chain and channel that ran over them, colours, range and regions. Of
-/// results: that no stage runs over them, colours and range of numbers, and regions. A remark says it in one
-/// line. What is damaged, of another version or reads a file without trust is left out, with a remark that
-/// says why; of results still no stage runs then. False: the source is no such recording, or says nothing of
-/// the kind.
+/// Takes the settings of a recording. Raw frames: chain and channel that processed them, colours, range and
+/// regions. Results: no stages, colours and range of values, and regions. A remark lists them in one line.
+/// Settings that are damaged, from another version, or read a file without trust are omitted, with a remark
+/// on the reason; results then still have no stages. False: the source is not such a recording, or contains
+/// no settings.
 bool take_recording(Settings& settings);
 
-/// Results are not processed again unless a chain was asked for; a remark says either.
+/// Removes all stages for results unless a chain was requested; a remark reports either.
 void show_as_they_are(Settings& settings, const SourceRecording& source);
 
 } // namespace specklescope

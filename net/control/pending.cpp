@@ -60,7 +60,7 @@ namespace {
 sockaddr_un place_of(const std::string& path) {
     sockaddr_un place{};
     place.sun_family = AF_UNIX;
-    std::memcpy(place.sun_path, path.data(), path.size()); // parse_listen_address() has seen to its length
+    std::memcpy(place.sun_path, path.data(), path.size()); // parse_listen_address() has checked its length
     return place;
 }
 
@@ -88,7 +88,7 @@ void make_room(const std::string& path) {
 
 int listen_at(const std::string& path) {
     make_room(path);
-    constexpr int kWaiting = 100; // connections
+    constexpr int kWaiting = 100; // maximum queued connections
     const sockaddr_un place = place_of(path);
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     // Linux gives the file the mode that the socket has when it is bound.
@@ -146,13 +146,13 @@ std::vector<Envelope> PendingRequests::asking() const {
     return all;
 }
 
-/// Answers over one connection come in the order of its requests.
+/// Answers on one connection keep the order of its requests.
 bool PendingRequests::first_of_its_own(Place request) const {
     return std::none_of(requests_.begin(), request,
                         [&](const Request& before) { return before.from.front() == request->from.front(); });
 }
 
-/// Under the mutex.
+/// Requires the mutex.
 bool PendingRequests::any_new() const {
     for (Place at = requests_.begin(); at != requests_.end(); ++at)
         if (at->turn == 0 && first_of_its_own(at))
@@ -160,8 +160,8 @@ bool PendingRequests::any_new() const {
     return false;
 }
 
-/// Under the mutex: of those that were not looked at in this turn the one for which that is the longest ago.
-/// Null: none.
+/// Requires the mutex. Of the requests not checked in this turn, the one whose last check is oldest. Null:
+/// none.
 PendingRequests::Request* PendingRequests::next() {
     Request* found = nullptr;
     for (auto at = requests_.begin(); at != requests_.end(); ++at)
@@ -181,7 +181,7 @@ PendingRequests::Request* PendingRequests::wait_for_next(std::chrono::microsecon
 }
 
 void PendingRequests::keep_answer(const Request& request, ControlReply reply, bool stays) {
-    std::list<Request> done; // its work ends outside the mutex
+    std::list<Request> done; // destroyed after unlocking
     const std::scoped_lock lock(mutex_);
     const auto at = std::find_if(requests_.begin(), requests_.end(),
                                  [&](const Request& one) { return &one == &request; });

@@ -36,16 +36,16 @@ public:
     // On the main thread.
     /// ControlServer::poll(); `answered` is called after each answer.
     std::size_t poll(const ControlTurn& turn, const std::function<void()>& answered);
-    /// True if there are requests that were not looked at yet.
+    /// True if some requests were not checked yet.
     bool left() const;
-    /// Waits for a new request, at most so long.
+    /// Waits for a new request, at most `most`.
     void wait(std::chrono::milliseconds most);
 
 private:
     struct Request {
         Envelope from;
         ControlWork work;
-        std::uint64_t turn = 0; ///< turn of poll() in which it was last looked at; 0: none
+        std::uint64_t turn = 0; ///< turn of poll() in which it was last checked; 0: none
     };
     using Place = std::list<Request>::const_iterator;
     bool first_of_its_own(Place request) const;
@@ -62,12 +62,12 @@ private:
     bool attended_ = false; ///< the main thread is waiting for the next request
 };
 
-/// A listening descriptor at `path`, for ZeroMQ to own. Replaces a socket that no program listens at, and
-/// nothing else. Only the owner can access the file, by its own mode: the umask of the process does not
-/// change. Throws RunError.
+/// Listening descriptor at `path`, to be owned by ZeroMQ. Replaces only a socket without a listener. The
+/// file's own mode restricts access to the owner, without changing the umask of the process. Throws
+/// RunError.
 int listen_at(const std::string& path);
 
-/// Removes the file of a bound socket, which ZeroMQ leaves, unless another file has its name by then.
+/// Removes the file of a bound socket, which ZeroMQ leaves, unless another file has this name by then.
 class BoundSocketFile {
 public:
     explicit BoundSocketFile(std::string path); ///< "": none

@@ -40,14 +40,14 @@ zmq::message_t pixels_of(const Frame& frame) {
     return message;
 }
 
-/// Waits until one of them has a message, at most so long.
+/// Waits until one of them has a message, at most `most`.
 void wait_for(zmq::socket_t& one, zmq::socket_t& other, std::chrono::milliseconds most) {
     zmq::pollitem_t items[] = {{one.handle(), 0, ZMQ_POLLIN, 0}, {other.handle(), 0, ZMQ_POLLIN, 0}};
     if (zmq_poll(items, 2, static_cast<long>(most.count())) < 0 && zmq_errno() != EINTR)
         throw zmq::error_t();
 }
 
-/// A message, as REP would take it apart.
+/// A message, parsed as REP would.
 struct Received {
     Envelope from;
     std::optional<zmq::message_t> request{};
@@ -55,7 +55,7 @@ struct Received {
 };
 
 Received receive(zmq::socket_t& socket, zmq::message_t part) {
-    constexpr std::size_t kMostParts = 4, kMostBytes = 255; // of an envelope: brokers in between add to it
+    constexpr std::size_t kMostParts = 4, kMostBytes = 255; // of an envelope, also from brokers
     Received received;
     bool opened = false; // the request follows
     while (true) {
@@ -141,14 +141,14 @@ private:
         }
     }
 
-    /// On the main thread: there is something for the server's.
+    /// On the main thread: wakes the server's thread.
     void tell() { (void)tells_.send(zmq::message_t(), zmq::send_flags::dontwait); }
 
-    /// Nothing leaves the thread.
+    /// Throws nothing.
     void run() {
         try {
             constexpr std::chrono::milliseconds kLook(1000);
-            constexpr int kAtOnce = 16; // then answers go out
+            constexpr int kAtOnce = 16; // maximum before answers are sent
             while (!closing_) {
                 wait_for(socket_, heard_, kLook);
                 for (zmq::message_t news; heard_.recv(news, zmq::recv_flags::dontwait);) {
@@ -188,8 +188,8 @@ private:
     }
 
     void send(const Envelope& to, const ControlReply& reply) {
-        // ZeroMQ drops what goes to a client that has not read enough, and learns what it has read now and
-        // then only; here it looks.
+        // ZeroMQ drops messages for a client that has not read enough, and only sometimes checks what it has
+        // read. This call makes it check.
         (void)socket_.get(zmq::sockopt::events);
         std::vector<zmq::message_t> parts;
         try {
@@ -226,8 +226,8 @@ private:
     void (*const wake_)();
     zmq::context_t context_;
     const CurveGuard guard_;
-    zmq::socket_t socket_, heard_; ///< the thread's, once it runs
-    zmq::socket_t tells_;          ///< the main thread's: to heard_
+    zmq::socket_t socket_, heard_; ///< used by the thread, once it runs
+    zmq::socket_t tells_;          ///< used by the main thread: connected to heard_
     std::optional<BoundSocketFile> file_;
     std::string address_;
     PendingRequests pending_;

@@ -62,10 +62,10 @@ using ControlWork = std::function<std::optional<ControlReply>()>;
 /// Parses a message on the server's thread. An Error becomes the answer, without the main thread.
 using ControlReader = std::function<ControlWork(std::string_view message)>;
 
-/// Time that one poll() may take.
+/// Time limits of one poll().
 struct ControlTurn {
-    std::chrono::microseconds most{4000}; ///< but always one request; a drawing has 16 000
-    std::chrono::microseconds next{1000}; ///< to wait for the next request after an answer
+    std::chrono::microseconds most{4000}; ///< allows at least one request; a drawn frame has 16 000
+    std::chrono::microseconds next{1000}; ///< wait for the next request after an answer
 };
 
 /// A socket for REQ clients, bound for the life of the object, with a thread that reads requests and sends
@@ -91,7 +91,7 @@ public:
     /// Called on the main thread: carries out each pending request once, and new ones. Returns the number of
     /// answers.
     std::size_t poll(ControlTurn turn = {});
-    /// Waits for a request, at most so long.
+    /// Waits for a request, at most `most`.
     void wait(std::chrono::milliseconds most);
     /// From any thread.
     ControlCounts counts() const;

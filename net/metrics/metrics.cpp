@@ -33,7 +33,7 @@ namespace specklescope {
 
 namespace {
 
-/// For a label.
+/// Escapes a text for a label.
 std::string escaped(const std::string& text) {
     std::string out;
     for (const char c : text) {
@@ -140,7 +140,7 @@ struct Resolved {
     bool ipv6 = false;
 };
 
-/// Throws RunError for a host that has no address.
+/// Throws RunError for a host without an address.
 Resolved resolved(const ListenAddress& asked, const std::string& text) {
     std::string host = asked.host;
     if (host.starts_with('[') && host.ends_with(']'))
@@ -170,7 +170,7 @@ public:
         const ListenAddress asked = parse_listen_address(text, kMetricsSyntax);
         const Resolved at = resolved(asked, text);
         constexpr unsigned kMostConnections = 16;
-        constexpr std::size_t kMostBytes = 16384; // of a connection
+        constexpr std::size_t kMostBytes = 16384; // memory limit of a connection
         daemon_ = MHD_start_daemon(
             MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
             nullptr, &answer, this, MHD_OPTION_SOCK_ADDR, reinterpret_cast<const sockaddr*>(&at.place),
@@ -203,8 +203,8 @@ public:
     }
 
 private:
-    /// From the connection, or from the answer before, to the end of the answer. libmicrohttpd limits silence
-    /// only: a client that sends a byte from time to time would keep its place for ever.
+    /// Time limit from the connection, or from the previous answer, to the end of the answer. libmicrohttpd
+    /// limits only silence: a client that sends a byte from time to time would keep its connection forever.
     static constexpr std::chrono::seconds kRequestTime{5};
     struct Request {
         MHD_socket socket;
@@ -241,7 +241,7 @@ private:
         try {
             return static_cast<Impl*>(self)->page(connection, url, method);
         } catch (const std::exception&) {
-            return MHD_NO; // which closes the connection
+            return MHD_NO; // closes the connection
         }
     }
 
@@ -276,7 +276,7 @@ private:
     LatencyCounts latency_;
     std::vector<DoorTotal> doors_;
     std::condition_variable_any wake_;
-    std::jthread watch_{[this](const std::stop_token& stop) { end_slow_requests(stop); }}; ///< last
+    std::jthread watch_{[this](const std::stop_token& stop) { end_slow_requests(stop); }}; ///< declared last
 };
 
 std::string microhttpd_version() { return MHD_get_version(); }

@@ -1,4 +1,4 @@
-// What is counted while it runs, for Prometheus: text over HTTP.
+// Counters of a run for Prometheus: text over HTTP.
 #pragma once
 
 #include "pipeline/sink.hpp"
@@ -11,9 +11,9 @@
 
 namespace specklescope {
 
-/// How long results took from the arrival of their pixels, over all pipelines.
+/// Histogram of the time from the arrival of pixels to their result, over all pipelines.
 struct LatencyCounts {
-    /// Upper ends of the buckets, s; the last one has none.
+    /// Upper ends of the buckets in s; the last bucket has none.
     static constexpr std::array<double, 13> kEnds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                      0.1,    0.25,  0.5,    1,     2.5,  5};
     std::array<std::uint64_t, kEnds.size() + 1> counts{};
@@ -23,7 +23,7 @@ struct LatencyCounts {
 
 /// Counts of one output.
 struct DoorTotal {
-    std::string door; ///< the option that opened it, "control"
+    std::string door; ///< option that opened it, "control"
     std::uint64_t sent = 0, lost = 0;
 };
 
@@ -31,21 +31,21 @@ struct DoorTotal {
 std::string metrics_text(const StatsSnapshot& stats, const LatencyCounts& latency,
                          const std::vector<DoorTotal>& doors = {});
 
-/// A listener, bound for its whole life; it answers GET /metrics on a thread of its own, a few at a time, and
-/// gives up who does not read or ask within seconds.
+/// HTTP server, bound during its lifetime. It answers GET /metrics on its own thread, for a few clients at a
+/// time, and closes connections of clients that do not read or send within seconds.
 class Metrics {
 public:
-    /// Throws UsageError (not an address), RunError (taken, not allowed, built without libmicrohttpd).
+    /// Throws UsageError (not an address), RunError (in use, not allowed, built without libmicrohttpd).
     explicit Metrics(const std::string& address);
     ~Metrics();
     Metrics(const Metrics&) = delete;
     Metrics& operator=(const Metrics&) = delete;
 
-    /// "127.0.0.1:9464", with the port that it got.
+    /// "127.0.0.1:9464", with the bound port.
     std::string address() const;
-    /// Takes the present counters; call as often as they shall be updated. From any thread.
+    /// Sets the current counters; call it at the wanted update rate. From any thread.
     void tell(const StatsSnapshot& stats, std::vector<DoorTotal> doors = {});
-    /// For one run of one pipeline. It lives as long as its feeds.
+    /// Sink for one run of one pipeline. Keeps the server alive.
     static std::shared_ptr<Sink> feed(std::shared_ptr<Metrics> metrics);
 
 private:
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Whether this build can; "0.9.75", or empty.
+/// Version of libmicrohttpd, "0.9.75"; empty: this build has none.
 std::string microhttpd_version();
 
 } // namespace specklescope

@@ -1,4 +1,4 @@
-// Between arrays of Python and images of the library.
+// Conversions between Python arrays and images of the library.
 #include "_core.hpp"
 
 namespace door {
@@ -44,7 +44,7 @@ specklescope_image shape_of(const Any& array, nb::handle object, const std::stri
     auto image = sized<specklescope_image>();
     image.type = type_of(array, object, which);
     constexpr std::size_t kMost =
-        1U << 30; // the library says what is too large; this is for the narrower type
+        1U << 30; // the library reports larger sizes; this limit protects the narrower type
     image.height = static_cast<std::int32_t>(std::min(array.shape(0), kMost));
     image.width = static_cast<std::int32_t>(std::min(array.shape(1), kMost));
     image.channels = grey ? 1 : 3;
@@ -52,7 +52,7 @@ specklescope_image shape_of(const Any& array, nb::handle object, const std::stri
     return image;
 }
 
-/// Where samples of a row follow each other and rows do not run backwards; 0: elsewhere.
+/// Pitch of an array with contiguous samples in forward rows; 0 for other layouts.
 std::size_t pitch_of(const Any& array) {
     const auto item = static_cast<std::int64_t>(array.itemsize());
     const auto width = static_cast<std::int64_t>(array.shape(1));
@@ -88,7 +88,7 @@ nb::handle numpy_array() {
     return type;
 }
 
-/// What lies under a mask is no number that anybody has measured.
+/// Refuses masked arrays: masked values are undefined.
 void refuse_mask(nb::handle object, const std::string& which) {
     if (object.type().is(numpy_array()))
         return;
@@ -98,8 +98,8 @@ void refuse_mask(nb::handle object, const std::string& which) {
         refuse(which + " has a mask, which no stage knows; fill what is masked, with filled().");
 }
 
-/// An array of NumPy of a type that is taken, in the machine's byte order, which lies in memory as nothing
-/// but NumPy can read it: a field of a structured array.
+/// True for an array of a supported type and native byte order whose layout only NumPy can read: a field of
+/// a structured array.
 bool lies_apart(nb::handle object) {
     if (!nb::isinstance(object, numpy_array()))
         return false;
@@ -110,7 +110,7 @@ bool lies_apart(nb::handle object) {
     return false;
 }
 
-/// None where it cannot be read as it lies.
+/// None if the array cannot be read in place.
 Any imported(nb::handle object) {
     Any array;
     if (nb::try_cast(object, array) && array.is_valid())
@@ -130,7 +130,7 @@ Any checked(Any array, nb::handle object, const std::string& which) {
     return array;
 }
 
-/// A view of what another library's array lends for as long as `array` lives: two or three sides.
+/// NumPy view (2 or 3 dimensions) of another library's array; `array` must outlive it.
 nb::object seen_by_numpy(const Any& array, nb::handle owner) {
     std::size_t shape[3] = {};
     std::int64_t strides[3] = {};

@@ -26,10 +26,10 @@ public:
     Chain& operator=(const Chain&) = delete;
 
     void close() {
-        if (!chain_) // ended by this door already is well
+        if (!chain_) // ending it twice through this function is fine
             return;
         free(std::exchange(chain_, nullptr));
-        if (const Turn turn(turn_); turn.has()) // else a call of another thread is at them
+        if (const Turn turn(turn_); turn.has()) // otherwise another thread is using them
             const std::deque<Held> gone = std::exchange(held_, {});
     }
     void add(const nb::str& stage) const { check(specklescope_chain_add(chain_, c_text(stage))); }
@@ -69,11 +69,11 @@ public:
         if (!out.is_none()) {
             const Given place = placed(out, output_of);
             check(run(given.image, facts, place.image));
-            if (pending_) { // the library is done with it before the fourth call from here begins its own
+            if (pending_) { // the fourth call from here starts after the library is done with it
                 held_.emplace_back(given.holder, place.holder);
                 if (held_.size() > 4) {
                     const Held oldest =
-                        std::move(held_.front()); // its end may run Python: not in the middle of pop_front
+                        std::move(held_.front()); // its destructor may run Python: not inside pop_front
                     held_.pop_front();
                 }
             }
@@ -90,11 +90,11 @@ public:
             if (now.width == made.width && now.height == made.height && now.channels == made.channels &&
                 now.type == made.type)
                 throw failure;
-            made = now; // another thread's edit came in between, and the result has another shape
+            made = now; // another thread's edit has changed the shape of the result
         }
     }
 
-    /// (shape, type) of what becomes of a frame.
+    /// (shape, type) of the result for a frame.
     nb::tuple output(nb::handle frame) const {
         const auto without_pixels = [](nb::handle array) { return Given{{}, shape_of_frame(array), {}}; };
         const specklescope_image made = shape(placed(frame, without_pixels).image);
@@ -102,19 +102,19 @@ public:
                                                  : nb::make_tuple(made.height, made.width),
                               made.type);
     }
-    /// (memory, address) on the chain's GPU for a result.
+    /// (memory, address) for a result on the chain's GPU.
     nb::tuple memory(const nb::tuple& shape, int type, std::uintptr_t stream, nb::object keeps) const {
         return device_memory(chain_, DevicePixels(shape, type, stream).image(), std::move(keeps));
     }
 
-    /// Bytes of the host that the chain reads and writes at full speed; they go with the last array on them.
+    /// Host memory that the chain reads and writes at full speed; freed with the last array that uses it.
     nb::object host_memory(std::size_t bytes) const {
         void* data = nullptr;
         specklescope_memory* memory = nullptr;
         specklescope_status status = SPECKLESCOPE_OK;
         specklescope_chain* const chain = chain_;
         {
-            const WithoutGil others_run; // to lock pages takes its time
+            const WithoutGil others_run; // locking pages takes long
             status = specklescope_memory_create_host(chain, bytes, &data, &memory);
         }
         check(status);
@@ -124,7 +124,7 @@ public:
         return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {bytes}, owner));
     }
 
-    /// Of one result, whatever other threads do meanwhile: a dictionary, and a list of its regions.
+    /// Facts of one consistent result: a dictionary, and a list of its regions.
     nb::tuple result() {
         if (pending_) {
             Told made;
@@ -141,7 +141,7 @@ public:
             check(status);
             settle(std::move(made));
         }
-        const Told last = last_; // what is made here may run the collector, and then another thread settles
+        const Told last = last_; // Python objects may run the collector, and another thread
         nb::list regions;
         for (const Region& region : last.regions) {
             specklescope_region told = region.numbers;
@@ -157,10 +157,10 @@ public:
         return nb::make_tuple(to_dict(told), regions);
     }
 
-    nb::object progress; ///< asked in long preparations; None: nobody
+    nb::object progress; ///< called during long preparations; None: no callback
 
 private:
-    /// Waits for what a GPU is at, in which a caller's stream may wait for Python.
+    /// Waits for work on the GPU; the caller's stream in it may need Python.
     static void free(specklescope_chain* chain) {
         const WithoutGil others_run;
         specklescope_chain_free(chain);
@@ -171,7 +171,7 @@ private:
             return of_host(array);
         return {pixels->holder, pixels->image(), {}};
     }
-    /// Only one thread at a time has the turn.
+    /// Allows only one thread at a time.
     class Turn {
     public:
         explicit Turn(std::atomic<bool>& taken) : taken_(taken), has_(!taken.exchange(true)) {}
@@ -197,7 +197,7 @@ private:
     specklescope_image shape(const specklescope_image& input) const {
         auto made = sized<specklescope_image>();
         specklescope_status status = SPECKLESCOPE_OK;
-        specklescope_chain* const chain = chain_; // while the GIL is held, as close() does
+        specklescope_chain* const chain = chain_; // while the GIL is held, as in close()
         {
             const WithoutGil others_run;
             status = specklescope_chain_output(chain, &input, &made);
@@ -209,7 +209,7 @@ private:
                             const specklescope_image& output) {
         Told made;
         specklescope_chain* const chain = chain_;
-        // The library's texts live until its next call with this chain: nobody makes one before they are
+        // The library's texts are valid until its next call with this chain: keep the turn until they are
         // copied.
         const Turn turn(turn_);
         turn.need();
@@ -239,16 +239,16 @@ private:
 
     using Held = std::pair<nb::object, nb::object>;
     struct Region {
-        specklescope_region numbers; ///< its texts are the strings behind it
+        specklescope_region numbers; ///< its texts point to the strings after it
         std::string name, shape, fit;
     };
-    /// What was told of one result.
+    /// Copy of the facts of one result.
     struct Told {
-        specklescope_result numbers = no_result(); ///< its texts are the strings behind it
+        specklescope_result numbers = no_result(); ///< its texts point to the strings after it
         std::string quantity, symbol, unit;
         std::vector<Region> regions{};
 
-        /// Of the library, where they live until the next call with this chain.
+        /// Copies the texts of the library, which are valid until the next call with this chain.
         specklescope_status copy_texts(specklescope_chain* chain) {
             quantity = numbers.quantity;
             symbol = numbers.symbol;
@@ -263,18 +263,18 @@ private:
             return SPECKLESCOPE_OK;
         }
     };
-    /// Nothing is in work on a GPU any more.
+    /// Call when no GPU work is pending.
     void settle(Told made) {
         last_ = std::move(made);
         pending_ = false;
-        const std::deque<Held> gone = std::exchange(held_, {}); // their end may run Python, and other threads
+        const std::deque<Held> gone = std::exchange(held_, {}); // may run Python and other threads
     }
 
     specklescope_chain* chain_ = nullptr;
     std::atomic<bool> turn_{false}; ///< a thread is between its call and the end of the copies
-    Told last_;                     ///< under the GIL, as what follows
-    bool pending_ = false;          ///< what is known of the last result is with the library still
-    std::deque<Held> held_;         ///< frames and results that a GPU may be at
+    Told last_;                     ///< guarded by the GIL, like the members below
+    bool pending_ = false;          ///< the facts of the last result are still in the library
+    std::deque<Held> held_;         ///< frames and results that a GPU may be using
 };
 
 } // namespace

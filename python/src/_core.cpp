@@ -1,4 +1,4 @@
-// specklescope._core: the C ABI for Python. What people use is in __init__.py.
+// specklescope._core: the C ABI for Python. The public interface is in __init__.py.
 #include "_core.hpp"
 
 #include <array>
@@ -8,11 +8,11 @@ namespace door {
 
 namespace {
 
-/// Set by the package, so that `except specklescope.UsageError` finds them.
+/// Set by the package, so that `except specklescope.UsageError` catches these errors.
 PyObject* usage_error = PyExc_ValueError;
 PyObject* run_error = PyExc_RuntimeError;
 
-/// On the thread that called the library: an exception that is set here stays for whoever called.
+/// Called on the thread that called the library: its caller receives an exception that is set here.
 int ask_python(void* user, const char* what, double part) {
     const WithGil gil;
     if (PyErr_Occurred() || PyErr_CheckSignals() != 0)
@@ -45,8 +45,8 @@ PyObject* error_of(specklescope_status status) {
     }
 }
 
-/// The library speaks of handles and of what makes them. Here every object has had one, until it was closed;
-/// what a forked process is told it says itself.
+/// Message of the failure. The library's messages about handles do not fit here: every object has a handle
+/// until it is closed. Forked processes have a message of their own.
 std::string sentence_of(const Failure& failure) {
     static constexpr std::array<std::array<const char*, 2>, 2> kMakers{
         {{"stream", "ss.open"}, {"chain", "ss.Chain"}}};
@@ -58,7 +58,7 @@ std::string sentence_of(const Failure& failure) {
     return failure.sentence;
 }
 
-/// Of a parameter; a later library may know more.
+/// Kind of a parameter; a later library may have more kinds.
 std::string kind_of(std::int32_t kind) {
     static constexpr std::array<const char*, 7> kKinds = {"boolean", "integer", "real",  "choice",
                                                           "text",    "path",    "action"};
@@ -67,7 +67,7 @@ std::string kind_of(std::int32_t kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
-/// As `describe(owner, index, info)` tells them.
+/// Parameters from `describe(owner, index, info)`.
 template <class Describe> nb::list parameters_of(const char* owner, std::size_t count, Describe&& describe) {
     nb::list parameters;
     for (std::size_t i = 0; i < count; ++i) {
@@ -125,7 +125,7 @@ nb::list sources() {
     return all;
 }
 
-/// As Python writes it, in ASCII; of a long one the begin.
+/// Python literal in ASCII; shortened if long.
 std::string shown(nb::handle text) {
     constexpr std::size_t kMost = 80;
     const nb::object ascii = nb::steal(PyObject_ASCII(text.ptr()));
@@ -161,7 +161,7 @@ const char* c_text(nb::handle text) {
 const char* c_text(const nb::dict& told, const char* name) {
     if (!told.contains(name))
         return nullptr;
-    const nb::handle text = PyDict_GetItemString(told.ptr(), name); // the dictionary keeps it
+    const nb::handle text = PyDict_GetItemString(told.ptr(), name); // the dictionary keeps it alive
     return text.is_none() ? nullptr : c_text(text);
 }
 
@@ -232,7 +232,7 @@ NB_MODULE(_core_of_main, module) {
         try {
             std::rethrow_exception(thrown);
         } catch (const Failure& failure) {
-            if (!PyErr_Occurred()) // KeyboardInterrupt is there already where Ctrl-C was pressed
+            if (!PyErr_Occurred()) // KeyboardInterrupt is already set after Ctrl-C
                 PyErr_SetString(error_of(failure.status), sentence_of(failure).c_str());
         }
     });
@@ -249,8 +249,8 @@ NB_MODULE(_core_of_main, module) {
     add_recorder(module);
 }
 
-/// In front of nanobind's, which has one state for the process: begun in a second interpreter it would end
-/// for the first. And what the library asks in a subinterpreter's thread, nobody there could answer.
+/// Replaces nanobind's function. nanobind has one state per process: initialised in a second interpreter, it
+/// would end with that and break the first. Callbacks in a subinterpreter's thread would also fail.
 extern "C" NB_EXPORT PyObject* PyInit__core() {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
         return PyInit__core_of_main();

@@ -1,4 +1,4 @@
-// What the parts of the extension share. Nothing here computes: every number comes from libspecklescope.
+// Shared parts of the extension. It computes nothing: all values come from libspecklescope.
 #pragma once
 
 #include "specklescope.h"
@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 namespace door {
 
-/// A status that is none of OK; becomes UsageError, RunError, TimeoutError or KeyboardInterrupt.
+/// A status other than OK; becomes UsageError, RunError, TimeoutError or KeyboardInterrupt.
 struct Failure {
     specklescope_status status;
     std::string sentence;
@@ -26,9 +26,9 @@ inline void check(specklescope_status status) {
         throw Failure{status, specklescope_last_error()};
 }
 
-/// For a thread that comes back to Python after its end. Python before 3.14 ends it there by pthread_exit,
-/// whose unwinding aborts the process in the first function that is noexcept; there is nothing to go back to,
-/// and it stays, as with Python 3.14, until the process is gone.
+/// For a thread that returns to Python after Python has ended. Before 3.14 Python would end it with
+/// pthread_exit, and unwinding through a noexcept function aborts the process. So the thread blocks until
+/// the process ends, as in Python 3.14.
 [[noreturn]] inline void stay() {
     for (;;)
         ::pause();
@@ -41,7 +41,7 @@ template <class Call> auto staying_at_exit(Call&& call) {
     }
 }
 
-/// In place of nanobind's, which a daemon thread at Python's end does not survive.
+/// Replaces nanobind's class, which fails for a daemon thread at Python's end.
 class WithoutGil {
 public:
     WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -65,9 +65,10 @@ private:
     PyGILState_STATE state_;
 };
 
-/// A str as C takes it, for as long as the str lives. Throws Failure where C would read another text.
+/// A str as a C string, valid as long as the str lives. Throws Failure if it contains a null character or
+/// cannot be encoded.
 const char* c_text(nb::handle text);
-/// The same of a dictionary; null: it is not there, or None.
+/// The same for an entry of a dictionary; null: missing, or None.
 const char* c_text(const nb::dict& told, const char* name);
 
 template <class T> T sized() {
@@ -76,11 +77,12 @@ template <class T> T sized() {
     return made;
 }
 
-/// Of a dictionary that stays until they are read: options, regions, regions_json and view as texts, trusted.
-/// Ctrl-C ends what takes long, and so may `progress`, a callable or None, which is asked where it lies.
+/// Settings from a dictionary that must outlive them: options, regions, regions_json and view as texts,
+/// trusted. Ctrl-C ends long preparations, and so may `progress`, a callable or None, which is called by
+/// reference.
 specklescope_settings settings_of(const nb::dict& told, nb::object& progress);
 
-/// Shows the collector the callable of a T, which may hold the T itself.
+/// Lets the collector traverse the callable of a T, which may refer to the T itself.
 template <class T> PyType_Slot* with_progress() {
     static constexpr auto visit_it = [](PyObject* self, visitproc visit, void* arg) -> int {
         Py_VISIT(Py_TYPE(self));
@@ -90,7 +92,7 @@ template <class T> PyType_Slot* with_progress() {
     };
     static constexpr auto let_go = [](PyObject* self) -> int {
         if (nb::inst_ready(self))
-            nb::inst_ptr<T>(self)->progress = nb::none(); // the library may still ask
+            nb::inst_ptr<T>(self)->progress = nb::none(); // the library may still call it
         return 0;
     };
     static PyType_Slot slots[] = {
@@ -100,42 +102,42 @@ template <class T> PyType_Slot* with_progress() {
     return slots;
 }
 
-/// An array as an image, for as long as this lives: the array itself, or a copy where rows cannot be told by
-/// a pitch.
+/// An array as an image during the lifetime of this object: the array itself, or a copy if its layout has no
+/// pitch.
 struct Given {
     nb::object holder;
     specklescope_image image;
-    nb::ndarray<nb::ro> exported; ///< what its object gave out; the memory may be this one's alone (DLPack)
+    nb::ndarray<nb::ro> exported; ///< exported memory; it may belong to the export only (DLPack)
 };
-/// Throws Failure where it is no frame: another type, shape or place.
+/// Throws Failure if the type, shape or location is unsupported.
 Given frame_of(nb::handle array);
-/// The same without its pixels, which are not copied.
+/// The same without pixels; copies nothing.
 specklescope_image shape_of_frame(nb::handle array);
-/// Memory of a GPU, as Python has read it from an array of somebody else's, or wants it.
+/// GPU memory described by an array of another library, or requested for a result.
 struct DevicePixels {
     DevicePixels(const nb::tuple& shape, int type, std::uintptr_t stream, std::uintptr_t address = 0,
                  std::size_t pitch = 0, nb::object holder = nb::none());
     specklescope_image image() const { return described; }
 
     specklescope_image described;
-    nb::object holder; ///< stays until the GPU is done with it
+    nb::object holder; ///< kept alive until the GPU has finished
 };
-/// For writing into. Throws Failure where it is read-only, or its rows are not one after the other.
+/// An array to write to. Throws Failure if it is read-only, or its rows are not contiguous.
 Given output_of(nb::handle array);
-/// A new NumPy array of the shape that `image` tells, which gets its address.
+/// A new NumPy array with the shape of `image`; sets its address.
 nb::object new_array(specklescope_image& image);
-/// A read-only NumPy array on pixels that `owner` keeps.
+/// A read-only NumPy array on pixels that `owner` keeps alive.
 nb::object view_of(const specklescope_image& image, nb::handle owner);
 
 nb::dict to_dict(const specklescope_result& result);
 nb::dict to_dict(const specklescope_region& region);
 
-/// The text that `ask(text, size, needed)` writes.
+/// Text that `ask(text, size, needed)` writes.
 template <class Ask> std::string text_of(Ask&& ask) {
     std::string text;
     std::size_t needed = 0;
     check(ask(nullptr, 0, &needed));
-    while (true) { // it may grow meanwhile
+    while (true) { // the text may grow between the calls
         text.resize(needed + 256);
         const specklescope_status status = ask(text.data(), text.size(), &needed);
         if (status == SPECKLESCOPE_OK)
@@ -147,11 +149,10 @@ template <class Ask> std::string text_of(Ask&& ask) {
     return text;
 }
 
-/// A capsule of DLPack as (address, shape, strides in samples, "u2", device type, device, may be written,
-/// holder).
+/// DLPack capsule as (address, shape, strides in samples, "u2", device type, device, writable, holder).
 nb::tuple read_dlpack(nb::handle capsule);
 
-/// (memory, address): room for this image on the chain's GPU, in the order of its stream.
+/// (memory, address) for this image on the chain's GPU, ordered by its stream.
 nb::tuple device_memory(specklescope_chain* chain, specklescope_image image, nb::object keeps);
 
 void add_chain(nb::module_& module);

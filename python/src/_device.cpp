@@ -1,4 +1,4 @@
-// Memory of a GPU: what DLPack says of it, and memory of the library's own for results.
+// GPU memory: reads DLPack capsules, and allocates memory for results.
 #include "_core.hpp"
 
 #include <iterator>
@@ -7,9 +7,9 @@ namespace door {
 
 namespace {
 
-/// Goes back in the order of its stream, which `keeps` keeps alive until then, and when the GPU is idle where
-/// that is None: nobody knows how long a stream lives of which there is a number alone. Whoever exports
-/// memory keeps it.
+/// Freed in the order of its stream, which `keeps` keeps alive until then. If `keeps` is None, it is freed
+/// when the GPU is idle, because the lifetime of a stream given by number is unknown. The exporter keeps the
+/// memory alive.
 class Memory {
 public:
     Memory(specklescope_memory* memory, nb::object keeps) : memory_(memory), keeps_(std::move(keeps)) {}
@@ -24,7 +24,7 @@ public:
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
-    /// `stream`, which lives in the call, goes on behind what the memory's own holds now.
+    /// Makes `stream`, valid during the call, wait for the current work of the memory's own stream.
     void order(std::uintptr_t stream, const nb::object&) const {
         check(specklescope_memory_order(memory_, reinterpret_cast<void*>(stream)));
     }
@@ -36,7 +36,7 @@ public:
 
 private:
     specklescope_memory* memory_;
-    nb::object keeps_; ///< goes behind it
+    nb::object keeps_; ///< released after the memory
 };
 
 } // namespace

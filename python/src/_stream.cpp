@@ -20,10 +20,10 @@ public:
             specklescope_frame_free(frame_);
             return;
         }
-        const WithoutGil others_run; // where a stream is full, what it waits for may need Python
+        const WithoutGil others_run; // a full stream may wait for Python
         for (const Use& use : uses_)
             if (specklescope_frame_used_on(frame_, use.stream) != SPECKLESCOPE_OK)
-                specklescope_frame_used_on(frame_, nullptr); // as if nobody had said it
+                specklescope_frame_used_on(frame_, nullptr); // uses the default stream instead
         specklescope_frame_free(frame_);
     }
     Frame(const Frame&) = delete;
@@ -40,11 +40,11 @@ public:
         check(specklescope_frame_device(frame_, &device));
         return device;
     }
-    /// A stream in whose order the result is used; it stays alive with `keeps`. What it holds when the frame
-    /// goes is waited for, on the GPU, before the memory is written again.
+    /// Registers a stream that uses the result; `keeps` keeps the stream alive. When the frame is released,
+    /// the GPU waits for the current work of this stream before it writes the memory again.
     void order(std::uintptr_t stream, nb::object keeps) {
         if (!on_device_)
-            check(specklescope_frame_used_on(frame_, nullptr)); // has the sentence
+            check(specklescope_frame_used_on(frame_, nullptr)); // raises the library's message
         constexpr std::uintptr_t kDefault = 1, kOfThread = 2;   // the default one waits for those of threads
         const auto used =
             reinterpret_cast<void*>(stream == kDefault || stream == kOfThread ? std::uintptr_t{0} : stream);
@@ -83,7 +83,7 @@ private:
     std::vector<Use> uses_;
 };
 
-/// (address, shape, type, bytes from row to row); None: the result lies on the host.
+/// (address, shape, type, pitch in bytes); None: the result is on the host.
 nb::object device_pixels(const Frame& frame) {
     if (!frame.on_device())
         return nb::none();
@@ -112,11 +112,10 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Waits in steps, between which Ctrl-C is heard. Nothing came in `seconds`: TimeoutError; negative: for
-    /// ever.
+    /// Waits in steps, to react to Ctrl-C. Throws TimeoutError after `seconds`; negative: no limit.
     Frame* next(double seconds) {
         constexpr double kStep = 0.05;
-        if (std::isnan(seconds)) { // the library has the sentence
+        if (std::isnan(seconds)) { // raises the library's message
             specklescope_frame* none = nullptr;
             check(specklescope_stream_next(stream_, seconds, &none));
         }
@@ -124,14 +123,14 @@ public:
             const double left = seconds < 0 ? kStep : std::min(kStep, seconds - waited);
             specklescope_frame* frame = nullptr;
             specklescope_status status = SPECKLESCOPE_OK;
-            specklescope_stream* const stream = stream_; // while the GIL is held, as close() does
+            specklescope_stream* const stream = stream_; // while the GIL is held, as in close()
             {
                 const WithoutGil others_run;
                 status = specklescope_stream_next(stream, std::max(left, 0.0), &frame);
             }
             if (status == SPECKLESCOPE_OK)
-                return new Frame(frame); // nanobind owns it
-            if (stream && !stream_)      // closed meanwhile, by another thread, which hears of what failed
+                return new Frame(frame); // owned by nanobind
+            if (stream && !stream_)      // closed by another thread, which gets the error
                 throw Failure{SPECKLESCOPE_END, "The stream has been closed."};
             const bool last = status != SPECKLESCOPE_TIMEOUT || (seconds >= 0 && waited + kStep >= seconds);
             if (last)
@@ -163,7 +162,7 @@ public:
         const char* const chain_text = c_text(chain);
         check_while_others_run([&](specklescope_stream* stream) {
             return specklescope_stream_replace(stream,
-                                               chain_text); // makes the chain once, to see if it fits
+                                               chain_text); // builds the chain once, to check it
         });
     }
     void set_regions(const nb::str& json) const {
@@ -214,7 +213,7 @@ public:
     std::string messages() const { return text_while_others_run(specklescope_stream_messages); }
     nb::dict source() const {
         auto info = sized<specklescope_source_info>();
-        std::string name, coding, lossy; // the library's live until its next call with this stream
+        std::string name, coding, lossy; // the library's texts are valid until its next call with this stream
         check_while_others_run([&](specklescope_stream* stream) {
             const std::scoped_lock turn(source_turn_);
             const specklescope_status status = specklescope_stream_source(stream, &info);
@@ -241,7 +240,7 @@ public:
         return made;
     }
 
-    nb::object progress; ///< as a chain's
+    nb::object progress; ///< as in a chain
 
 private:
     using Text = specklescope_status (*)(specklescope_stream*, char*, std::size_t, std::size_t*);
@@ -264,7 +263,7 @@ private:
     }
 
     specklescope_stream* stream_ = nullptr;
-    mutable std::mutex source_turn_; ///< from the call into the library to the end of the copies
+    mutable std::mutex source_turn_; ///< held from the call into the library to the end of the copies
 };
 
 } // namespace

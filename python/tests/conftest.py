@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX leaves room on a GPU for the others
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX must leave GPU memory for the others
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def program():
-    """The program to compare with: $SPECKLESCOPE_PROGRAM, as ./dev python sets it."""
+    """The program to compare with: $SPECKLESCOPE_PROGRAM, set by ./dev python."""
     path = os.environ.get("SPECKLESCOPE_PROGRAM") or shutil.which("specklescope")
     if not path:
         pytest.skip("the program is not there; set SPECKLESCOPE_PROGRAM")
@@ -29,7 +29,7 @@ def program():
 
 @pytest.fixture(scope="session")
 def prefix(program, tmp_path_factory):
-    """Where program, library and element are installed: an empty folder, if the program is that of a build."""
+    """Installation folder of program, library and element: an empty folder if the program belongs to a build."""
     build = Path(program).resolve().parent
     if not (build / "cmake_install.cmake").exists():
         return build.parent
@@ -40,14 +40,14 @@ def prefix(program, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def library_folder(prefix):
-    """Of the installation: lib, or lib/x86_64-linux-gnu."""
+    """Library folder of the installation: lib, or lib/x86_64-linux-gnu."""
     header, = prefix.glob("lib*/**/pkgconfig/specklescope.pc")
     return header.parents[1]
 
 
 @pytest.fixture(scope="session")
 def at_home(prefix, library_folder, tmp_path_factory):
-    """The environment of somebody who has that installation, this Python, and nothing else of Specklescope."""
+    """Environment of a user with that installation, this Python, and no other parts of Specklescope."""
     home = tmp_path_factory.mktemp("home")
     kept = {key: value for key, value in os.environ.items() if key in ("LANG", "LC_ALL", "LD_LIBRARY_PATH")}
     return {**kept, "PATH": os.pathsep.join([f"{prefix}/bin", f"{sys.prefix}/bin", os.environ["PATH"]]), "HOME": str(home),

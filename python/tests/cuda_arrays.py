@@ -1,4 +1,4 @@
-"""Arrays in memory of a GPU made with the CUDA runtime alone, so that nothing but the protocols stands between."""
+"""GPU arrays made only with the CUDA runtime, so that only the protocols are involved."""
 import ctypes as c
 import glob
 import os
@@ -10,7 +10,7 @@ BLOCKING, NON_BLOCKING = 0, 1
 
 
 def load():
-    """(the CUDA runtime, "") where there is a GPU; (None, why not)."""
+    """(the CUDA runtime, "") with a GPU; otherwise (None, reason)."""
     names = ["libcudart.so.13", "libcudart.so.12", "libcudart.so"]
     names += sorted(glob.glob("/usr/local/cuda*/lib64/libcudart.so*"))
     for name in names:
@@ -53,7 +53,7 @@ class Memory:
 
 
 class ByInterface:
-    """Offers __cuda_array_interface__ and nothing else."""
+    """Offers only __cuda_array_interface__."""
 
     def __init__(self, array, stream=None, read_only=False, strides=None):
         array = np.asarray(array)
@@ -73,7 +73,7 @@ class ByInterface:
 
 
 class Tensor(c.Structure):
-    """dlpack.h: DLManagedTensor with its DLTensor in front."""
+    """dlpack.h: DLManagedTensor with its DLTensor first."""
 
     _fields_ = [("data", c.c_void_p), ("device_type", c.c_int32), ("device_id", c.c_int32), ("ndim", c.c_int32),
                 ("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16), ("shape", c.POINTER(c.c_int64)),
@@ -88,17 +88,17 @@ def capsule_of(tensor):
 
 
 def tensor_in(capsule):
-    """What a capsule says; it must be held as long as this is read."""
+    """Contents of a capsule, which must be kept alive while they are read."""
     get = c.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = c.c_void_p, (c.py_object, c.c_char_p)
     return Tensor.from_address(get(capsule, b"dltensor"))
 
 
-KEPT = []  # what a tensor points at lives until its deleter is called, and these have none: for good
+KEPT = []  # the data of a tensor is valid until its deleter is called; these tensors have no deleter, so it is kept forever
 
 
 class ByDlpack:
-    """Offers DLPack and nothing else; remembers what stream it was asked with."""
+    """Offers only DLPack; stores the requested stream."""
 
     def __init__(self, address, shape, dtype, device=(2, 0), strides=None):
         dtype = np.dtype(dtype)
@@ -119,7 +119,7 @@ class ByDlpack:
 
 
 def read(array):
-    """An array with __cuda_array_interface__ as NumPy, once the GPU is done."""
+    """An array with __cuda_array_interface__ as NumPy, after the GPU has finished."""
     told = array.__cuda_array_interface__
     made = np.empty(told["shape"], told["typestr"])
     row = made.strides[0]
@@ -131,14 +131,14 @@ def read(array):
 
 
 class Locked:
-    """Page-locked memory of the host: a copy into it is a stream's, and nobody waits."""
+    """Page-locked host memory: a copy into it is asynchronous."""
 
     def __init__(self, like):
         self.like, self.address = like, c.c_void_p()
         check(RUNTIME.cudaMallocHost(c.byref(self.address), c.c_size_t(like.nbytes)))
 
     def copy_later(self, array, stream):
-        """The pixels of an array of a GPU whose rows follow each other, when the stream comes to it."""
+        """Pixels of a GPU array with contiguous rows, at the time when the stream reaches the copy."""
         told = array.__cuda_array_interface__
         assert told["strides"] is None
         check(RUNTIME.cudaMemcpyAsync(self.address, c.c_void_p(told["data"][0]), c.c_size_t(self.like.nbytes), 2,
@@ -154,7 +154,7 @@ class Locked:
 
 
 class Gate:
-    """Holds a stream until it is let go, or a minute has passed."""
+    """Blocks a stream until it is opened, at most a minute."""
 
     def __init__(self, stream):
         self.open = False
@@ -166,7 +166,7 @@ class Gate:
                     return
                 time.sleep(0.001)
 
-        self.hold = hold  # as long as it may be called
+        self.hold = hold  # valid as long as it may be called
         check(RUNTIME.cudaLaunchHostFunc(c.c_void_p(stream), hold, None))
 
 

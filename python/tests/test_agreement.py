@@ -1,4 +1,5 @@
-"""Every stage has a function that is its chain. The chain's bytes are the program's: tests/library/agreement.py."""
+"""Every stage has a function equivalent to its chain. tests/library/agreement.py compares the chain's bytes with the
+program's."""
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is taken without a copy, what is copied, what is refused and with which sentence."""
+"""Arrays that are read without a copy, arrays that are copied, and refused arrays with their messages."""
 import json
 import sys
 import threading
@@ -74,7 +74,7 @@ def test_what_has_only_an_array_protocol_is_read(chain, rng, tmp_path):
     with ss.Recorder(tmp_path / "labelled.tiff", "frames", rate=10) as recorder:
         recorder.push(Labelled()).push(image.astype(">u2"))
     assert all((frame.raw == image).all() for frame in ss.open(tmp_path / "labelled.tiff", backend="cpu"))
-    for name in ("xarray", "dask.array"):  # where they are installed
+    for name in ("xarray", "dask.array"):  # if they are installed
         try:
             module = __import__(name, fromlist=["x"])
         except ImportError:
@@ -227,7 +227,7 @@ def test_other_threads_run_while_it_computes(rng):
     other = threading.Thread(target=count)
     other.start()
     try:
-        sys.setswitchinterval(1000)  # nobody is made to give way: who runs meanwhile was let in by the call
+        sys.setswitchinterval(1000)  # no forced switches between threads: another thread runs only if the call has released the GIL
         for _ in range(1000):
             before = turns
             chain(image)

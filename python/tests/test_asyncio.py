@@ -1,5 +1,5 @@
-"""Coroutines wait for frames and results in threads of their loop; next() with a default ends without StopIteration, which
-no coroutine can be given."""
+"""Coroutines wait for frames and results in threads of their loop. next() with a default ends without StopIteration,
+which coroutines cannot receive."""
 import asyncio
 
 import numpy as np
@@ -26,7 +26,7 @@ def test_a_wait_that_is_cancelled_ends_with_the_stream():
     async def main():
         with ss.open(SLOW, backend="cpu") as stream:
             next(stream)
-            await asyncio.wait_for(asyncio.to_thread(next, stream, None), 0.2)  # the next one is 10 s away
+            await asyncio.wait_for(asyncio.to_thread(next, stream, None), 0.2)  # the next frame comes after 10 s
 
     with pytest.raises(asyncio.TimeoutError):
         asyncio.run(main())

@@ -1,5 +1,5 @@
-"""Callables of one's own that are called from the library: what they are told, and that whatever they raise ends the run
-cleanly: it is raised to the caller, files are whole, what was is as it was."""
+"""User callbacks of the library: their arguments, and exceptions in them. An exception ends the run cleanly and is
+raised to the caller, files are complete, and the state is unchanged."""
 import gc
 import os
 import signal
@@ -31,7 +31,7 @@ def raising(what):
 
 
 def at_least_5_and_one_recorded(source):
-    """Whether it is enough: a camera may have given five and more before it was recorded."""
+    """True after enough frames: a camera may have delivered five or more before it was recorded."""
     begin = 0 if source == SCENE else time.monotonic_ns()
     return lambda seen, frame: len(seen) >= 5 and frame.arrival_ns > begin
 
@@ -166,7 +166,7 @@ def test_what_a_callback_raises_ends_the_run_with_whole_files(tmp_path, source, 
     rows = [line for line in (tmp_path / "box.csv").read_text().splitlines() if ",box," in line]
     if source == SCENE:
         assert len(seen) == 5 == len(rows[:5]) and kept[:5] == seen
-    else:  # which may have given some before they were recorded
+    else:  # which may have delivered some before they were recorded
         assert kept and rows
 
 
@@ -212,7 +212,7 @@ def test_a_result_is_of_one_frame_whatever_the_collector_runs():
     chain(frames[0])
     runs = []
 
-    def in_between(phase, _):  # Python 3.11 collects where a dictionary is made; later ones between two instructions
+    def in_between(phase, _):  # Python 3.11 collects when a dictionary is created; later versions between two instructions
         if phase == "start" and len(runs) < 3:
             runs.append(phase)
             chain(frames[1])

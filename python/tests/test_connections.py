@@ -1,4 +1,4 @@
-"""Control and Published from several threads and processes: ZeroMQ ends the process where two threads use one socket."""
+"""Control and Published from several threads and processes: ZeroMQ ends the process if two threads use one socket."""
 import json
 import os
 import threading
@@ -13,7 +13,7 @@ CLOSED = "The connection was closed; make another one."
 
 @pytest.fixture
 def answering():
-    """The address of somebody who answers each request with its arguments."""
+    """Address of a server that answers each request with its arguments."""
     socket = zmq.Context.instance().socket(zmq.REP)
     port, done = socket.bind_to_random_port("tcp://127.0.0.1"), threading.Event()
 
@@ -32,7 +32,7 @@ def answering():
 
 @pytest.fixture
 def silent():
-    """An address at which nobody ever says anything."""
+    """Address of a server that never sends anything."""
     socket = zmq.Context.instance().socket(zmq.PUB)
     yield f"zmq://127.0.0.1:{socket.bind_to_random_port('tcp://127.0.0.1')}"
     socket.close(0)

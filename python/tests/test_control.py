@@ -1,4 +1,4 @@
-"""A program that runs is asked, told and ended from a script."""
+"""A running program is queried, controlled and ended from a script."""
 import json
 import signal
 import subprocess
@@ -13,7 +13,7 @@ import specklescope as ss
 
 @pytest.fixture
 def running(program, tmp_path):
-    """Its address, and the process."""
+    """Address of the program, and its process."""
     (tmp_path / "out").mkdir()
     child = subprocess.Popen(
         [program, "run", "synthetic:vessels?width=64&height=48&rate=200", "--stage", "speckle:output=contrast", "--control",
@@ -66,7 +66,7 @@ def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
 
 def test_what_is_too_long_is_refused_before_it_is_sent(running):
     address, _ = running
-    most = 1 << 20  # as docs/doors.md says
+    most = 1 << 20  # as in docs/doors.md
     with ss.Control(address) as control:
         room = most - len(json.dumps({"request": "mark", "label": ""}))
         with pytest.raises(ss.UsageError, match=f"The request mark is {most + 1} bytes long; allowed: {most}"):

@@ -1,4 +1,4 @@
-"""Arrays in memory of a GPU: what is taken, in whose order, what comes back, what is refused."""
+"""GPU arrays: accepted inputs, ordering by streams, types of results, refused inputs."""
 import ctypes
 import gc
 import time
@@ -17,7 +17,7 @@ needs_gpu = pytest.mark.skipif(cuda_arrays.RUNTIME is None, reason=cuda_arrays.W
 
 
 class Claims:
-    """Says that it lies on a GPU; nobody may follow its address."""
+    """Reports that it is on a GPU; its address must not be used."""
 
     def __init__(self, shape=(8, 9), typestr="<u2", **more):
         self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "data": (4096, False), "version": 3, **more}
@@ -158,7 +158,7 @@ def by_dlpack(array, strides=None):
 @pytest.mark.parametrize("shape", [(48, 64), (47, 61), (40, 50, 3)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_device_frames_give_the_bytes_of_the_host(chain, rng, offer, shape, dtype):
-    for _ in range(6):  # more than are on their way at once
+    for _ in range(6):  # more than can be pending at once
         image = rng.integers(0, 200, shape).astype(dtype)
         made = chain(offer(image))
         assert isinstance(made, ss.DeviceArray) and made.dtype == "float32" and made.shape == shape[:2]
@@ -196,7 +196,7 @@ def test_device_wrong_memory_is_refused(chain):
 
 @needs_gpu
 def test_device_order_is_that_of_the_callers_stream(chain, rng):
-    """A host function holds the stream: the call returns, and reads what is copied behind that function."""
+    """A host function blocks the stream: the call returns, and reads data that is copied after this function."""
     runtime = cuda_arrays.RUNTIME
     stream = cuda_arrays.new_stream()
     images = rng.integers(0, 4096, (2, 48, 64), np.uint16)
@@ -229,7 +229,8 @@ def test_device_order_is_that_of_the_callers_stream(chain, rng):
 @needs_gpu
 @pytest.mark.parametrize("closes", [True, False])
 def test_device_end_of_a_chain_lets_python_in_and_frames_go(rng, closes):
-    """A host function of the caller's stream needs Python: who ends the chain waits for it, and must not hold Python."""
+    """A host function on the caller's stream needs Python: a thread that ends the chain waits for it and must not hold
+    the GIL."""
     stream = cuda_arrays.new_stream()
     frame = ByInterface(rng.integers(0, 4096, (48, 64), np.uint16), stream)
     out = ByInterface(np.zeros((48, 64), np.float32), stream)
@@ -273,7 +274,7 @@ def test_device_results_are_lent_by_both_protocols(chain, rng):
         del capsule
     with pytest.raises(BufferError):
         made.__dlpack__(dl_device=(1, 0))
-    # the result of one chain is the frame of another; arrays outlive the chain that made them
+    # the result of one chain is the frame of another; arrays outlive their chain
     twice = ss.Chain("gamma:gamma=1", backend="cuda")(made)
     chain.close()
     del made

@@ -1,5 +1,5 @@
-"""Results of a stream in memory of a GPU: the bytes and facts of the host, lent by both protocols, written again only behind
-what the caller's streams do with them."""
+"""Results of a stream in GPU memory: bytes and facts equal those on the host, both protocols export them, and their
+memory is reused only after the caller's streams."""
 import ctypes
 import gc
 import weakref
@@ -50,7 +50,7 @@ def test_results_on_the_host_are_of_no_stream():
 
 
 class Pretended:
-    """Memory that nobody may look at, of GPU 3."""
+    """Memory on GPU 3 that must not be accessed."""
 
     def __init__(self):
         self.asked = []
@@ -131,7 +131,7 @@ def test_device_results_are_lent_where_they_lie():
 @needs_gpu
 @pytest.mark.parametrize("named", ["used_on", "dlpack", "default"])
 def test_device_results_stay_until_a_slow_stream_is_done(named):
-    """A stream that is held by a gate copies a result that has been let go: meanwhile others come, and none lands in it."""
+    """A blocked stream copies a released result: other results arrive in the meantime, and none uses its memory."""
     told = {"frames": 60, "backend": "cuda"}
     expected = [frame.data.copy() for frame in ss.open(scene(), **told).chain("speckle:output=contrast")]
     slow = 0 if named == "default" else cuda_arrays.new_stream()
@@ -186,7 +186,7 @@ def test_device_results_as_tensors_of_pytorch():
             assert tensor.device.type == "cuda" and tensor.shape == (48, 61)
             assert tensor.data_ptr() == frame.data.__cuda_array_interface__["data"][0]
             sums.append(tensor.double().sum())
-            tensor.zero_()  # it is the caller's
+            tensor.zero_()  # it belongs to the caller
     side.synchronize()
     np.testing.assert_allclose([one.item() for one in sums], expected, rtol=1e-12)
 
@@ -199,7 +199,7 @@ def test_device_results_as_arrays_of_cupy():
     sums = []
     with ss.open(scene(), memory="device", **told) as stream:
         for frame in stream.chain("speckle:output=contrast"):
-            with cupy.cuda.Stream(non_blocking=True):  # ends before the frame does
+            with cupy.cuda.Stream(non_blocking=True):  # ends before the frame
                 array = cupy.from_dlpack(frame.data)
                 sums.append(array.astype(cupy.float64).sum())
             del array

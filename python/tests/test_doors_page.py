@@ -1,5 +1,5 @@
-"""Every block of docs/doors.md runs as it stands there, each in a process of its own, with the program, the library and the
-element of an installation. Its ports alone are replaced, by free ones: other programs may have them."""
+"""Runs every block of docs/doors.md unchanged, each in a separate process, with an installed program, library and
+element. Only its ports are replaced by free ones, since other programs may use them."""
 import json
 import os
 import re
@@ -18,9 +18,9 @@ import specklescope as ss
 PAGE = Path(__file__).resolve().parents[2] / "docs/doors.md"
 PORTS = ("5556", "5557", "8554", "9464")
 NOT_RUN = {"systemd": "it asks for root, a running systemd and a graphical session; packaging.systemd_units tries what it enables"}
-OPEN = re.compile(r"(published at|answered at|told at|served at) \S")  # what a program says when its door is
+OPEN = re.compile(r"(published at|answered at|told at|served at) \S")  # text that a program prints when its output is open
 
-# napari is not in Debian, and pulls in Qt: what the page calls of it says what it was called with.
+# napari is not in Debian, and requires Qt: a replacement records the arguments of the page's calls.
 NAPARI = """
 class Viewer:
     def add_image(self, data, **settings):
@@ -33,7 +33,7 @@ def run():
 
 
 def blocks():
-    """{section: [(language, code)]}; what stands in front of the first section is of ""."""
+    """{section: [(language, code)]}; blocks before the first section belong to ""."""
     sections = re.split(r"^## (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.M)
     found = {name: re.findall(r"^```(\w+)\n(.*?)^```$", text, re.S | re.M)
              for name, text in zip(["", *sections[1::2]], sections[::2])}
@@ -49,21 +49,21 @@ def free_ports():
 
 
 class Reader:
-    """Somebody who tries a section in an empty folder."""
+    """A user who tries a section in an empty folder."""
 
     def __init__(self, section, folder, environment):
         self.blocks, self.folder, self.environment = iter(blocks()[section]), folder, environment
         self.ports, self.programs = free_ports(), []
 
     def next(self, language):
-        """The code of the section's next block."""
+        """Code of the section's next block."""
         said, code = next(self.blocks)
         assert said == language
         assert code.count("\n") < 10, "the page promises less than ten lines"
         return re.sub("|".join(PORTS), lambda port: self.ports[port[0]], code)
 
     def begin(self, language):
-        """The next block as a program that goes on."""
+        """Starts the next block as a program that keeps running."""
         code = self.next(language)
         words = [sys.executable, "-c", code] if language == "python" else ["bash", "-euo", "pipefail", "-c", code]
         self.programs.append(subprocess.Popen(words, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
@@ -71,14 +71,14 @@ class Reader:
         return self.programs[-1]
 
     def run(self, language, well=None):
-        """The next block to its end; what it printed. It may fail with these words."""
+        """Runs the next block to its end; returns its output. It may fail with this text."""
         program = self.begin(language)
         said, wrong = program.communicate(timeout=300)
         assert program.returncode == 0 or (well and well in wrong), f"{said}\n{wrong}"
         return said
 
     def open(self):
-        """The next block, which opens a door of the program."""
+        """Starts the next block, which opens an output of the program."""
         program = self.begin("sh")
         said = ""
         while not OPEN.search(said):
@@ -88,10 +88,10 @@ class Reader:
         return program
 
     def end(self, program):
-        """As Ctrl-C does in a terminal."""
+        """Interrupts like Ctrl-C in a terminal."""
         os.killpg(program.pid, signal.SIGINT)
         said, wrong = program.communicate(timeout=120)
-        soon = "Interrupted: drawing" in wrong  # before the simulated scene was there
+        soon = "Interrupted: drawing" in wrong  # before the simulated scene was ready
         assert program.returncode == (1 if soon else 0), f"{said}\n{wrong}"
 
     def leave(self):
@@ -103,7 +103,7 @@ class Reader:
 
 @pytest.fixture
 def reader(request, tmp_path, at_home, prefix):
-    """Of the section that the test's marker names, in the environment that the page's first block makes."""
+    """Commands of the section in the test's marker, in the environment of the page's first block."""
     first, = blocks()[""]
     assert first[0] == "sh"
     there = {key: value for key, value in at_home.items() if key not in ("PKG_CONFIG_PATH", "GST_PLUGIN_PATH")}
@@ -152,7 +152,7 @@ def test_gstreamer(reader):
 @pytest.mark.section("ZeroMQ")
 def test_zeromq(reader):
     program = reader.open()
-    for numbers in (4, 3):  # with the package, which counts what is missing, and without it
+    for numbers in (4, 3):  # with the package, which counts missing frames, and without it
         listener = reader.begin("python")
         for _ in range(5):
             line = listener.stdout.readline()
@@ -164,7 +164,7 @@ def test_zeromq(reader):
         subscriber.subscribe('{"content":"frame"')
         subscriber.connect(f"tcp://127.0.0.1:{reader.ports['5556']}")
         sent, shown = json.loads(subscriber.recv()), json.loads(reader.next("json"))
-    del shown["position"]  # of a film
+    del shown["position"]  # position in a file
     assert list(sent) == list(shown)
     assert list(sent["regions"]["artery"]) == list(shown["regions"]["artery"])
     assert sent["regions"]["artery"]["pixels"] == shown["regions"]["artery"]["pixels"]
@@ -213,7 +213,7 @@ def test_pipes(reader):
 @pytest.mark.section("RTSP")
 def test_rtsp(reader):
     program = reader.open()
-    # GStreamer's client may say that it ends, be let go, and then want to pause.
+    # GStreamer's client may send TEARDOWN, disconnect, and then try to pause.
     reader.run("sh", well="Could not send message. (Received end-of-file)")
     assert (reader.folder / "flow.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     reader.end(program)

@@ -1,4 +1,4 @@
-"""Edits by a stage's name: found and set at once, whatever edits the chain in between."""
+"""Edits by a stage's name: lookup and edit are one step, for any concurrent edits of the chain."""
 import re
 import threading
 
@@ -12,7 +12,7 @@ SCENE = "synthetic:vessels?width=64&height=48&live=false"
 
 
 class Between:
-    """A value that edits the chain when it is read, as another thread may at any moment."""
+    """A value that edits the chain when it is read, as another thread could at any moment."""
 
     def __init__(self, edit, value):
         self.edit, self.value = edit, value
@@ -23,7 +23,7 @@ class Between:
 
 
 def rows():
-    """Of tests/edits/table.txt: (chain, stage or "chain", text, chain afterwards or None, what a refusal names)."""
+    """Rows of tests/edits/table.txt: (chain, stage or "chain", text, chain afterwards or None, words of the error)."""
     for line in (ROOT / "tests/edits/table.txt").read_text().splitlines():
         if " >> " in line and not line.startswith("#"):
             chain, edit, after = (part.strip() for part in line.split(" >> "))

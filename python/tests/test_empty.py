@@ -1,4 +1,4 @@
-"""Arrays in a chain's own memory of the host: what they are, who keeps them, what is refused."""
+"""Arrays in a chain's own host memory: type, lifetime, refused calls."""
 import ctypes
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""What is in examples/python runs, and says what it should."""
+"""The examples in examples/python run with the expected output."""
 import importlib.util
 import subprocess
 import sys

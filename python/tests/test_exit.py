@@ -1,12 +1,12 @@
-"""Python ends while a daemon thread is in the library: the process ends as if it were not there."""
+"""Python ends while a daemon thread is in the library: the process ends normally."""
 import subprocess
 import sys
 import textwrap
 
 import pytest
 
-# Python forgets its modules when every other thread that comes back to it is ended. There this waits until
-# the thread has come back: until then the kernel counts its switches, every 0.05 s in next().
+# Python clears its modules after all other threads that return to it have ended. The program waits until the
+# thread has returned: until then the kernel counts its context switches, every 0.05 s in next().
 PROGRAM = textwrap.dedent("""
     import os, sys, threading, time
     import numpy as np
@@ -67,4 +67,4 @@ PROGRAM = textwrap.dedent("""
 @pytest.mark.parametrize("what", ["of_stream", "of_chain", "of_recorder", "of_progress"])
 def test_a_daemon_thread_in_the_library_lets_python_end(what, tmp_path):
     ended = subprocess.run([sys.executable, "-c", PROGRAM, what, tmp_path / "x.tiff"], capture_output=True, text=True, timeout=60)
-    assert (ended.returncode, ended.stdout) == (0, "waited"), ended.stderr  # where nanobind tells what the thread holds
+    assert (ended.returncode, ended.stdout) == (0, "waited"), ended.stderr  # if nanobind reports the thread's objects

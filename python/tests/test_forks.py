@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:Depreca
 
 
 def in_child(body):
-    """What it returned, or the sentence that it raised."""
+    """Its return value, or the message of its exception."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

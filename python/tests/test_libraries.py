@@ -1,4 +1,4 @@
-"""Arrays of other libraries on the host, by DLPack: read where they lie, results of the same library."""
+"""Host arrays of other libraries by DLPack: read in place, with results of the same library."""
 import tracemalloc
 import weakref
 
@@ -15,7 +15,7 @@ def chain():
 
 
 class Lent:
-    """Offers an array by DLPack and nothing else."""
+    """Offers an array only by DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -33,7 +33,7 @@ def test_what_offers_dlpack_is_taken(chain, rng):
 
 
 class Tensor(Lent):
-    """An array of a library with a namespace, as the array API standard has it; all that it makes is remembered."""
+    """An array of a library with a namespace, as in the array API standard; records all created arrays."""
 
     made = []
 
@@ -64,7 +64,7 @@ def test_an_array_of_a_library_gives_one_of_the_same(chain, rng):
         assert type(made) is Tensor and made.array.ctypes.data == Tensor.made[-1].ctypes.data
         assert made.array.ctypes.data % 64 == 0, "JAX would copy it"
         np.testing.assert_array_equal(made.array, chain(image))
-        turned = Tensor(image.swapaxes(0, 1))  # whose rows are copied once
+        turned = Tensor(image.swapaxes(0, 1))  # its rows are copied once
         np.testing.assert_array_equal(chain(turned).array, chain(turned.array.copy()))
     image = rng.integers(0, 4096, (30, 41), np.uint16)
     for out in (np.zeros((30, 41), np.float32), Tensor(np.zeros((30, 41), np.float32))):
@@ -92,7 +92,8 @@ def test_a_stack_of_a_library_gives_a_stack_of_the_same(rng):
 
 @pytest.mark.parametrize("kind", [np.asarray, Lent, Tensor])
 def test_frames_are_read_where_they_lie(kind):
-    """NumPy tells tracemalloc of what it allocates: of a frame of 32 MiB and a result of 64 kB, nothing as large as the frame."""
+    """NumPy reports its allocations to tracemalloc. With a frame of 32 MiB and a result of 64 kB, no allocation is as
+    large as the frame."""
     image = np.ones((4096, 4096), np.uint16)
     chain = ss.Chain("crop:width=128,height=128", backend="cpu")
     chain(kind(image))
@@ -128,7 +129,7 @@ def test_host_arrays_of_a_library_give_arrays_of_it(chain, rng, name):
 
 
 class LentOnce:
-    """Gives out memory that is of one export alone, and spoils it when that ends."""
+    """Exports separate memory each time, and overwrites it when the export ends."""
 
     def __init__(self, array):
         self.array = array
@@ -137,7 +138,7 @@ class LentOnce:
     def __dlpack__(self, **_):
         self.memory[:] = self.array.tobytes()
         made = np.frombuffer(self.memory, self.array.dtype).reshape(self.array.shape)
-        made = made[...]  # an array of its own, whose end is that of the export
+        made = made[...]  # a separate array, which ends with the export
         weakref.finalize(made, self.spoil)
         return made.__dlpack__()
 

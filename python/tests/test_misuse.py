@@ -1,4 +1,4 @@
-"""Arguments that are none, objects that were never made, interpreters that are not the main one: one sentence, and no harm."""
+"""Invalid arguments, objects that were never initialised, subinterpreters: one message, and no damage."""
 import gc
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def refused(call, sentence):
                                          ("time_ns", "1"), ("time_ns", 2**63), ("time_ns", -2**63 - 1)])
 def test_facts_of_a_frame_that_are_no_numbers_are_refused(chain, tmp_path, name, value):
     refused(lambda: chain(IMAGE, **{name: value}), f"{name} = {value} is not possible; allowed: ")
-    if value is not None:  # a recorder takes now
+    if value is not None:  # a recorder uses the current time
         with ss.Recorder(tmp_path / "x.tiff") as recorder:
             refused(lambda: recorder.push(IMAGE, **{name: value}), f"{name} = {value} is not possible; allowed: ")
 
@@ -119,7 +119,7 @@ def test_what_was_never_made_harms_nothing():
     for kind in (_core.Chain, _core.Stream, _core.Recorder):
         with pytest.raises(TypeError):
             kind.__new__(kind).close()
-    for kind in (_core.Chain, _core.Stream):  # in a cycle that the collector ends
+    for kind in (_core.Chain, _core.Stream):  # in a cycle that the collector frees
         sub = type("Sub", (kind,), {})
         one = sub.__new__(sub)
         one.me = one
@@ -149,7 +149,7 @@ def test_what_ends_a_block_is_raised_though_its_end_fails(tmp_path, error):
         close()
 
 
-# The name of the module with the calls changed with 3.13, and what a failed run gives with it.
+# Python 3.13 changed the module's name for these calls, and the result of a failed run.
 SUBINTERPRETER = textwrap.dedent("""
     import sys
     try:

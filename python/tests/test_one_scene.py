@@ -1,5 +1,5 @@
-"""One scene through all doors of an installation: program, pipe, C, Python with memory of the host and of a GPU, GStreamer,
-requests and what is published have the same numbers, to the byte."""
+"""One scene through all interfaces of an installation: program, pipe, C, Python with host and GPU memory, GStreamer,
+requests and published messages have identical numbers, byte for byte."""
 import json
 import random
 import re
@@ -15,7 +15,7 @@ import specklescope as ss
 import cuda_arrays
 
 HERE = Path(__file__).resolve().parent
-WIDTH, HEIGHT, FRAMES = 67, 45, 12  # rows that GStreamer's own caps would fill up to 4 bytes
+WIDTH, HEIGHT, FRAMES = 67, 45, 12  # GStreamer's own caps would pad these rows to 4 bytes
 CHAINS = ["background:black=64 | temporal:frames=5,output=contrast2 | gaussian:sigma=1.2 | flow",
           "background:black=64 | speckle:radius=2,output=contrast2 | average:frames=3 | flow:output=tau | gaussian:sigma=0.8"]
 BOX = {"name": "artery", "shape": "rectangle", "points": [[10, 8], [29, 27]]}
@@ -23,15 +23,15 @@ INSIDE = np.s_[8:28, 10:30]
 
 
 class Scene:
-    """Raw frames in a file, and what the program makes of them."""
+    """Raw frames in a file, and the program's results for them."""
 
     def __init__(self, folder, environment, chain):
         self.folder, self.environment, self.chain = folder, environment, chain
         self.stages = [word for stage in chain.split(" | ") for word in ("--stage", stage)]
         seed = random.SystemRandom().randrange(2**31)
         print(f"seed {seed}")
-        # Heartbeats of 1.2/s seen 3.14 times a second: frames in a row are of other phases, so never alike. A contrast over
-        # time is 0 where they are.
+        # Heartbeats of 1.2/s sampled at 3.14 frames/s: consecutive frames have different phases and are
+        # never equal. Otherwise a temporal contrast would be 0.
         self.run("specklescope", "run", f"synthetic:vessels?width={WIDTH}&height={HEIGHT}&rate=3.14&live=false&seed={seed}",
                  "--frames", FRAMES, "--stage", "none", "--backend", "cpu", "--record-raw", "scene.raw", "--quiet")
         self.raw = np.fromfile(folder / "scene.raw", np.uint16).reshape(FRAMES, HEIGHT, WIDTH)
@@ -47,7 +47,7 @@ class Scene:
         assert len(np.unique(self.results, axis=0)) == FRAMES, "frames that are alike would prove little"
 
     def run(self, *words):
-        """What it wrote to standard output, as bytes."""
+        """Standard output of the command, as bytes."""
         done = subprocess.run([str(word) for word in words], cwd=self.folder, env=self.environment, capture_output=True,
                               timeout=120)
         assert done.returncode == 0, f"{words}: {done.stderr.decode()}"
@@ -84,8 +84,7 @@ def test_python(scene):
 
 @pytest.mark.skipif(cuda_arrays.RUNTIME is None, reason=cuda_arrays.WHY_NOT)
 def test_python_in_memory_of_a_gpu(scene):
-    """What the program computes on the GPU, to the byte, wherever frames and results lie; and what it does on the host, as far
-    as docs/agreement.md says so."""
+    """GPU results are identical for frames and results in any memory. Host results agree as stated in docs/agreement.md."""
     scene.run("specklescope", "run", scene.source, *scene.stages, "--backend", "cuda", "--record", "gpu.raw", "--quiet")
     expected, facts = scene.file("gpu.raw"), {"exposure_ms": scene.exposure, "full_scale": scene.full_scale}
     offers = {"interface": cuda_arrays.ByInterface, "DLPack": lent_by_dlpack, "host": np.asarray}
@@ -105,7 +104,7 @@ def test_python_in_memory_of_a_gpu(scene):
         assert b"".join(frame.data.tobytes() for frame in stream) == expected
     on_gpu = np.frombuffer(expected, np.float32).reshape(scene.results.shape).astype(np.float64)
     on_host = scene.results.astype(np.float64)
-    if scene.chain.endswith("flow"):  # an index is 1/K² but for a factor, and it is K² that is smoothed
+    if scene.chain.endswith("flow"):  # an index is proportional to 1/K², and K² is smoothed
         on_gpu, on_host = 1 / on_gpu, 1 / on_host
     finite = np.isfinite(on_host)
     np.testing.assert_array_equal(np.isfinite(on_gpu), finite)
@@ -130,7 +129,7 @@ def test_gstreamer(scene):
 
 @pytest.fixture
 def running(scene):
-    """The scene again and again, with two doors open; histories begin anew in each round. Their addresses."""
+    """The scene in a loop, with two outputs open; histories restart in each round. Returns the addresses."""
     (scene.folder / "regions.json").write_text(json.dumps({"regions": [BOX]}))
     child = subprocess.Popen(
         ["specklescope", "run", scene.source, *scene.stages, "--backend", "cpu", "--loop", "--rate", "100", "--regions",
@@ -179,14 +178,14 @@ def test_published_numbers(scene, running):
         finite = box[np.isfinite(box)]
         numbers = message["regions"]["artery"]
         assert (numbers["pixels"], numbers["valid"], numbers["infinite"]) == (400, finite.size, np.isinf(box).sum())
-        if finite.size == 0:  # the contrast of the first frame over one frame
+        if finite.size == 0:  # the contrast of the first frame, over one frame
             assert place == 0 and numbers["mean_of_map"] is None and numbers["mean"] is None
         else:
             assert (numbers["min"], numbers["max"]) == (finite.min(), finite.max())
-            # Sums of 400 numbers, in another order.
+            # Sums of 400 numbers in another order.
             assert numbers["mean_of_map"] == pytest.approx(finite.mean(), rel=1e-12)
             assert numbers["std"] == pytest.approx(finite.std(ddof=1), rel=1e-9)
-            # An index is 1/K² but for a factor, and K² is what may be averaged.
+            # An index is proportional to 1/K², and only K² may be averaged.
             mean = (finite.size + np.isinf(box).sum()) / (1 / finite).sum() if scene.chain.endswith("flow") else finite.mean()
             assert numbers["mean"] == pytest.approx(mean, rel=1e-6)
         raw = scene.raw[place]

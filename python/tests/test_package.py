@@ -1,4 +1,4 @@
-"""What pip makes of a clone: sources that are enough to build from, and a wheel with the package alone."""
+"""pip's packages of a clone: sources that are sufficient for a build, and a wheel that contains only the package."""
 import importlib.metadata
 import re
 import subprocess
@@ -15,7 +15,7 @@ LEFT_OUT = r"(\.|dev$|CONTRIBUTING\.md$|docs/(?!science\.md$)|examples/|tests/|p
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
-    """What `pip wheel` is given of them: the folder that the archive unpacks to."""
+    """Input of `pip wheel`: the unpacked source archive."""
     folder = tmp_path_factory.mktemp("sources")
     make = f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})"
     subprocess.run([sys.executable, "-c", make], cwd=ROOT, check=True, capture_output=True)
@@ -33,7 +33,7 @@ def test_sources_are_those_of_the_clone_without_tests_and_pictures(sources):
 
 
 def test_sources_have_all_that_the_library_is_built_from(sources, tmp_path):
-    """As far as CMake looks: each file of each target is there."""
+    """Configures with CMake, which checks that every file of every target exists."""
     done = subprocess.run(["cmake", "-S", sources / "python", "-B", tmp_path, f"-DPython_EXECUTABLE={sys.executable}", "-G", "Ninja",
                            "-DCMAKE_DISABLE_FIND_PACKAGE_specklescope=ON", "-DSPECKLESCOPE_CUDA=IF_FOUND"],
                           capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What a program publishes comes as dicts, and what does not come is counted."""
+"""Published messages arrive as dicts, and missing messages are counted."""
 import itertools
 import json
 import signal
@@ -12,7 +12,7 @@ import zmq
 
 
 class Publisher:
-    """Somebody who says what a test wants, in place of the program."""
+    """A publisher controlled by the test, instead of the program."""
 
     def __init__(self, prepare=lambda socket: None):
         self.context = zmq.Context()
@@ -117,7 +117,7 @@ def test_without_pyzmq_it_says_what_to_install(monkeypatch):
 
 @pytest.fixture
 def publishing(program, tmp_path):
-    """The address of a program that publishes 1000 frames a second, with so many regions that no socket holds many."""
+    """Address of a program that publishes 1000 frames a second, with so many regions that a socket holds only a few."""
     regions = [{"name": f"box {i}", "shape": "rectangle", "points": [[1, 1], [20, 15]]} for i in range(60)]
     (tmp_path / "r.json").write_text(json.dumps({"regions": regions}))
     child = subprocess.Popen([program, "run", "synthetic:uniform?width=32&height=24&rate=1000", "--stage", "flip", "--regions",
@@ -135,7 +135,7 @@ def publishing(program, tmp_path):
 def test_who_reads_too_slowly_knows_what_it_lacks(publishing):
     with ss.Published(publishing, timeout=60) as frames:
         first = last = next(frames)
-        for seconds in (3, 6, 12, 24):  # until more has come than there is room for
+        for seconds in (3, 6, 12, 24):  # until more has arrived than fits
             time.sleep(seconds)
             for last in itertools.islice(frames, 5000):
                 if frames.dropped:

@@ -1,4 +1,4 @@
-"""Arrays of one's own in the program's files: every byte, time, exposure and quantity comes back, also to the program."""
+"""The user's arrays in files of the program: bytes, times, exposures and quantities are restored, also by the program."""
 import json
 import subprocess
 

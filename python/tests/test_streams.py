@@ -85,7 +85,7 @@ def test_close_ends_a_loop_of_another_thread():
         def loop():
             try:
                 for _ in stream:
-                    waiting.set()  # the next one is 10 s away
+                    waiting.set()  # the next frame comes after 10 s
                 ended.append("well")
             except BaseException as error:
                 ended.append(error)
@@ -126,7 +126,7 @@ def test_a_new_chain_lets_other_threads_in():
     with ss.open("synthetic:uniform?width=1000&height=1000&live=false", backend="cpu") as stream:
         other.start()
         try:
-            sys.setswitchinterval(1000)  # nobody is made to give way: who runs meanwhile was let in by the call
+            sys.setswitchinterval(1000)  # no forced switches between threads: another thread runs only if the call has released the GIL
             for _ in range(1000):
                 before = turns
                 stream.chain("temporal:frames=10")
@@ -170,7 +170,7 @@ def test_ctrl_c_ends_a_wait_and_a_preparation(what):
         """)
     child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "begun\n"
-    os.kill(child.pid, signal.SIGINT)  # one that comes before the call is heard there or by Python
+    os.kill(child.pid, signal.SIGINT)  # a signal before the call is handled in the call or by Python
     assert child.communicate(timeout=60)[0] == "interrupted\n" and child.returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Texts and names of files on their way to C: all of a text arrives, or it is refused with a sentence."""
+"""Texts and file names for C: they arrive completely or are refused with a message."""
 import os
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""PyTorch, CuPy and JAX themselves on a GPU: the bytes of the host, in the memory that was given, in the caller's order."""
+"""PyTorch, CuPy and JAX on a GPU: the bytes of the host, in the given memory, in the caller's order."""
 import gc
 import os
 import threading
@@ -98,7 +98,7 @@ def chain():
 
 @pytest.fixture
 def addresses(monkeypatch):
-    """Of what the library was given, and of results before they become arrays of somebody's."""
+    """Records the inputs of the library, and results before their conversion to other arrays."""
     given, made = [], []
     pixels, lent = _device._core.DevicePixels, _device.lent_to_its_library
 
@@ -136,7 +136,7 @@ def refused(chain, frame, sentence, **more):
 @pytest.mark.parametrize("shape", [(HEIGHT, WIDTH), (47, 61), (7, 9), (40, 50, 3)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_every_type_gives_the_bytes_of_the_host(chain, rng, library, shape, dtype):
-    for _ in range(6):  # more than are on their way at once
+    for _ in range(6):  # more than can be pending at once
         image = rng.integers(0, 200, shape).astype(dtype)
         frame = library.put(image)
         made = chain(frame)
@@ -203,13 +203,13 @@ def test_rows_that_lie_apart_are_read_where_they_are(rng, library, addresses, te
         wide = rng.integers(0, 200, shape).astype(dtype)
         frames = library.put(wide)
         for part in (np.s_[5:53, 7:71], np.s_[::2], np.s_[8:56, 16:80], np.s_[5:6, 7:71], np.s_[5:53, 7:8], np.s_[59:, 99:]):
-            frame = frames[part]  # which lets go of the one before, and of what it was a part of
+            frame = frames[part]  # releases the previous frame and the array that contained it
             before = library.in_use()
             if min(frame.shape[:2]) < least:
                 continue
             del addresses[0][:]
             made = chain(frame)
-            assert library.in_use() <= before  # a frame of earlier calls may go in this one
+            assert library.in_use() <= before  # a frame of earlier calls may be released in this one
             assert addresses[0][0] == library.address(frame)
             assert library.get(made).tobytes() == chain(np.ascontiguousarray(wide[part])).tobytes()
 
@@ -240,7 +240,7 @@ def test_results_of_arrays_without_a_library_are_taken_where_they_lie(chain, ima
 
 @pytest.fixture
 def delay(library):
-    """Puts work of about a tenth of a second on the present stream: whoever does not wait for it is early."""
+    """Adds work of about a tenth of a second to the current stream: code that does not wait for it reads too early."""
     busy = library.put(np.zeros(1 << 26, np.float32))  # 256 MiB, read and written 400 times
 
     def put(times=400):
@@ -254,7 +254,7 @@ def delay(library):
 
 
 def sides(library, chain, given):
-    """Of a new stream on which all that a test does was done once: what is loaded or allocated then is there."""
+    """Yields a new stream on which the test's operations were run once, so that loading and allocation are done."""
     side = library.new_stream()
     with library.on(side):
         frame = library.put(given)
@@ -274,11 +274,11 @@ def test_the_present_stream_is_kept_to_and_nothing_is_waited_for(chain, images, 
     cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
     with library.on(side):
         delay()
-        library.copy(frame, new)  # who reads before it sees the old pixels
+        library.copy(frame, new)  # an earlier read would see the old pixels
         made = chain(frame)
         assert chain(frame, out=out) is out
         running = not library.done(side)
-        library.copy(frame, later)  # who reads behind it sees later ones
+        library.copy(frame, later)  # a later read would see the next pixels
         doubled, copied = made * 2, out * 1
     assert running, "the call has waited for what it was put behind"
     side.synchronize()
@@ -297,14 +297,14 @@ def test_a_stream_that_is_named_waits_for_the_present_one(chain, images, library
     cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
     delay()
     library.copy(frame, new)
-    made = chain(frame, stream=named)  # there, behind what is here
-    doubled = made * 2  # here, behind what is there
+    made = chain(frame, stream=named)  # on that stream, after the work on this one
+    doubled = made * 2  # on this stream, after the work on that one
     assert library.get(doubled).tobytes() == (2 * chain(images[1])).tobytes()
     out = library.put(np.zeros_like(images[0]))
     delay()
     library.copy(frame, later)
     assert chain(frame, out=out, stream=named) is out
-    side.synchronize()  # an output is for the stream that was named
+    side.synchronize()  # an output is ordered by the named stream
     assert library.get(out).tobytes() == chain(images[2]).tobytes()
 
 
@@ -382,7 +382,7 @@ def test_a_tensor_that_requires_gradients_is_refused(chain, images, torch):
 
 
 def test_tensors_on_the_host_are_taken_and_given(chain, images, torch):
-    """By a chain on a GPU: a tensor on the host gives one there, page-locked or not."""
+    """With a chain on a GPU, a host tensor gives a host result, page-locked or not."""
     expected = chain(images[0])
     given = torch.module.from_numpy(images[0].copy())
     locked = chain.empty(images[0].shape, "float32")
@@ -406,7 +406,7 @@ def test_a_stream_that_is_captured_is_refused(chain, images, torch, with_output)
     frame = torch.put(images[0])
     more = {"out": torch.module.zeros_like(frame)} if with_output else {}
     expected = torch.get(chain(frame, **more)).tobytes()
-    chain.result  # nothing is on its way
+    chain.result  # no work is pending
     graph, side = torch.module.cuda.CUDAGraph(), torch.new_stream()
     torch.module.cuda.synchronize()
     refusal = None
@@ -438,7 +438,7 @@ def test_arrays_of_jax_on_a_gpu_give_arrays_of_jax(chain, images):
     assert np.asarray(made).tobytes() == ss.speckle(images[:3], output="contrast", backend="cuda").tobytes()
 
     @jax.jit
-    def late(image, busy):  # what comes of `busy` is 0, and nobody knows it before
+    def late(image, busy):  # the result with `busy` is 0, but unknown in advance
         busy = jax.lax.fori_loop(0, 400, lambda _, held: held + image[0, 0] * 0, busy)
         return image + busy[-1]
 

@@ -1,4 +1,4 @@
-"""The examples of the pages pass mypy --strict, and say more than Any."""
+"""The examples of the pages pass mypy --strict, with types other than Any."""
 import re
 import subprocess
 import sys

@@ -54,7 +54,7 @@ Canvas::Layout Canvas::layout(const std::string& text, const TextStyle& style) c
         pango_font_description_set_weight(font.get(), PANGO_WEIGHT_BOLD);
     pango_layout_set_font_description(made.get(), font.get());
     const std::string whole = valid_utf8(text);
-    pango_layout_set_text(made.get(), whole.c_str(), static_cast<int>(whole.size())); // no markup is read
+    pango_layout_set_text(made.get(), whole.c_str(), static_cast<int>(whole.size())); // no markup
     return made;
 }
 
@@ -147,7 +147,7 @@ ImageCanvas::ImageCanvas(int width, int height)
     : Canvas(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height), "A picture with marks"),
       width_(width), height_(height) {
     cairo_font_options_t* options = cairo_font_options_create();
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY); // not for one screen's stripes
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY); // without subpixels
     cairo_set_font_options(context(), options);
     cairo_font_options_destroy(options);
 }

@@ -38,16 +38,16 @@ struct TextStyle {
 /// Markup in texts is not interpreted.
 class Canvas {
 public:
-    /// One line in a column of this width, cut with "…" where it is longer; its top is at `top`.
+    /// One line in a column of this width, cut with "…" if it is longer; its top is at `top`.
     void line(double x, double top, double width, const std::string& text, const TextStyle& style);
     double text_width(const std::string& text, const TextStyle& style) const;
 
-    /// `dashes`: lengths of strokes and gaps in turn; none: a whole line.
+    /// `dashes`: alternating lengths of strokes and gaps; none: a solid line.
     void stroke(const std::vector<std::pair<double, double>>& points, bool closed, const Ink& ink,
                 double thick, const std::vector<double>& dashes = {});
     void fill(const PaperRect& area, const Ink& ink);
     void frame(const PaperRect& area, const Ink& ink, double thick = 0.5);
-    /// `rgb`: u8, three channels; its pixels stay squares of one colour.
+    /// `rgb`: u8, three channels; drawn without interpolation.
     void picture(ConstHostView rgb, const PaperRect& area);
     void clip(const PaperRect& area);
     void unclip();
@@ -60,7 +60,7 @@ protected:
     using Context = std::unique_ptr<cairo_t, Releaser<cairo_destroy>>;
     using Layout = std::unique_ptr<PangoLayout, Releaser<g_object_unref>>;
 
-    /// `what`: "the pages of the report", for errors.
+    /// `what`: "the pages of the report", for error messages.
     Canvas(cairo_surface_t* surface, std::string what);
     Layout layout(const std::string& text, const TextStyle& style) const;
     void set(const Ink& ink) const;
@@ -78,18 +78,18 @@ private:
 /// Draws into an image in memory.
 class ImageCanvas final : public Canvas {
 public:
-    /// Throws RunError where there is no memory.
+    /// Throws RunError without memory.
     ImageCanvas(int width, int height);
     int width() const { return width_; }
     int height() const { return height_; }
-    /// The whole into u8 RGB of the same size. Throws RunError if anything failed.
+    /// Reads the whole image into u8 RGB of the same size. Throws RunError if anything failed.
     void read(HostView rgb) const;
 
 private:
     int width_, height_;
 };
 
-/// Bytes of file names need not be UTF-8: one line, what is none becomes U+FFFD.
+/// One line of valid UTF-8; invalid bytes (in file names) become U+FFFD.
 std::string valid_utf8(const std::string& text);
 
 // Marks of an image: the scale of its colours, a scale bar, and the outlines of regions.
@@ -103,27 +103,27 @@ std::vector<double> ticks_of(double low, double high, const TickScale& scale);
 
 struct ColorScale {
     ColorMap map = ColorMap::turbo;
-    ValueRange range; ///< as it is seen
+    ValueRange range; ///< as displayed
     ToneCurve curve = ToneCurve::linear;
     std::string symbol, unit;
 };
 struct BarStyle {
-    double size = 7; ///< of its text; lengths of ticks and gaps follow it
+    double size = 7; ///< text size; lengths of ticks and gaps are proportional to it
     Ink symbol = kBlack, figures = kBlack, lines = kGrey;
 };
-/// The bar fills `area`; symbol and unit stand up to 2.9 sizes above it, figures up to 7.3 sizes on its
+/// The bar fills `area`. Symbol and unit extend up to 2.9 sizes above it, figures up to 7.3 sizes to its
 /// right.
 void draw_color_bar(Canvas& canvas, const PaperRect& area, const ColorScale& scale, const BarStyle& style);
 
-/// A bar and its length, in text of this size, on a dark box in the lower left corner of `area`. `um`: of a
-/// unit of the canvas. Draws nothing and returns false if there is no room.
+/// A bar and its length, in text of this size, on a dark box in the lower left corner of `area`. `um`: µm
+/// per unit of the canvas. Draws nothing and returns false if there is no room.
 bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size);
 
 /// Place of an image: the upper left corner of its first pixel, and the size of a pixel.
 struct OutlinePlace {
     double x = 0, y = 0, pixel = 1;
 };
-/// Through the centres of pixels, on a dark rim; returns where its first point is.
+/// Draws through the centres of pixels, with a dark rim; returns the position of the first point.
 std::pair<double, double> draw_outline(Canvas& canvas, const OutlinePlace& place, const Region& region,
                                        const Ink& ink, double thick);
 

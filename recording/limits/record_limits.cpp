@@ -119,7 +119,7 @@ FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
         first_ = info.sequence;
     }
     ended_ = ++taken_ == limits_.frames;
-    // The grid of the first frame decides, so that a missing frame moves no later one.
+    // The first frame defines the grid, so that a missing frame does not shift later ones.
     const auto every = static_cast<std::uint64_t>(limits_.every);
     next_ = first_ + ((info.sequence - first_) / every + 1) * every;
     if (limits_.every_s > 0) {

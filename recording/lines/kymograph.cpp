@@ -95,7 +95,7 @@ constexpr std::string_view kWriter = "Specklescope " SPECKLESCOPE_VERSION;
 constexpr std::uint64_t kPageEntries = 15;
 /// Position of the description: there is room for the directory of a BigTIFF, which is the longer one.
 constexpr std::uint64_t kText = kTiffHeaderBytes + tiff_next_at(TiffKind::big, kPageEntries) + 8;
-constexpr std::size_t kChangingChars = 416; ///< always so many, so that they are replaced in place
+constexpr std::size_t kChangingChars = 416; ///< fixed length, so that they are replaced in place
 
 template <class T> void put(std::string& bytes, T value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -129,14 +129,14 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     json["unit"] = quantity_.unit;
     json["parameters"] = frame.chain ? to_string(*frame.chain) : "none";
     json["version"] = frame.info.version;
-    json["exposure_used_ms"] = frame.exposure.ms; // NaN, unknown, becomes null
+    json["exposure_used_ms"] = frame.exposure.ms; // NaN (unknown) becomes null
     json["exposure_origin"] = to_string(frame.exposure.origin);
     json["source"] = stream.source_text;
     json["source_name"] = stream.source.name;
     json["backend"] = stream.backend;
     json["started"] = utc_now();
     json["started_arrival_ns"] = ns_of(SteadyClock::now());
-    // File names are bytes, not always UTF-8: what is none becomes U+FFFD.
+    // File names are bytes: invalid UTF-8 becomes U+FFFD.
     fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
     FilePair made = create_pair(wanted, ".csv");
     file_ = std::move(made.file);
@@ -150,7 +150,7 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     pixels_ = (head + kAlign - 1) / kAlign * kAlign;
 }
 
-/// In front of the first row, and again when they have changed.
+/// Before the first row, and again after a change.
 void KymographFile::tell_settings(const LineFrame& frame) {
     const std::string exposure = to_string(frame.exposure);
     const bool first = rows_ == 0, edited = first || told_ != frame.info.version;
@@ -171,7 +171,7 @@ void KymographFile::tell_settings(const LineFrame& frame) {
 }
 
 bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) const {
-    constexpr std::uint64_t kMostRows = 0xffffffffU; // of a TIFF
+    constexpr std::uint64_t kMostRows = 0xffffffffU; // limit of TIFF
     return rows_ < kMostRows && frame.placed->regions[line.region].line == line_ &&
            frame.quantity == quantity_ &&
            um_of_raw_ * (frame.chain ? source_pixels_per_pixel(*frame.chain) : 1) == um_per_px_;
@@ -198,12 +198,12 @@ void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
     ++rows_;
 }
 
-/// From one column to the next, in px or µm.
+/// Distance between columns, in px or µm.
 double KymographFile::spacing() const {
     return (spacing_ > 0 ? spacing_ : 1) * (um_per_px_ > 0 ? um_per_px_ : 1);
 }
 
-/// Mean time between rows; the nominal one if the clock stands still. 0: unknown.
+/// Mean time between rows; the nominal time if the clock does not advance. 0: unknown.
 double KymographFile::period_s() const {
     const bool known = rows_ > 1 && last_ns_ > first_ns_;
     return known ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) / static_cast<double>(rows_ - 1)
@@ -222,12 +222,12 @@ std::string KymographFile::directory() const {
         {259, TiffField::u16, 1, 1},                                            // not compressed
         {262, TiffField::u16, 1, 1},                                            // 0 is black
         {270, TiffField::ascii, text, kText},                                   // image description
-        {273, TiffField::u64, 1, pixels_},                                      // the one strip
+        {273, TiffField::u64, 1, pixels_},                                      // offset of the only strip
         {277, TiffField::u16, 1, 1},                                            // samples per pixel
         {278, TiffField::u32, 1, 0xffffffffU},                                  // rows per strip: all
-        {279, TiffField::u64, 1, rows_ * columns_ * 4},                         // bytes of it
-        {282, TiffField::rational, 1, tiff_ratio(1 / spacing())},               // columns a px or µm
-        {283, TiffField::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)}, // rows a second
+        {279, TiffField::u64, 1, rows_ * columns_ * 4},                         // bytes of the strip
+        {282, TiffField::rational, 1, tiff_ratio(1 / spacing())},               // columns per px or µm
+        {283, TiffField::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)}, // rows per second
         {296, TiffField::u16, 1, 1},                                            // no unit
         {305, TiffField::ascii, kWriter.size() + 1, kText + text},
         {339, TiffField::u16, 1, 3}, // IEEE float
@@ -238,7 +238,7 @@ std::string KymographFile::directory() const {
     return bytes;
 }
 
-/// ImageJ's calibration, then the members of the JSON object that change; of one length.
+/// ImageJ's calibration and the members of the JSON object that change; constant length.
 std::string KymographFile::changing(bool finished, std::uint64_t dropped) const {
     const double period = period_s();
     char text[kChangingChars + 1];
@@ -265,7 +265,7 @@ void KymographFile::write_head(bool finished, std::uint64_t dropped) {
     std::string text = changing(finished, dropped) + fixed_;
     text.push_back('\0');
     text.append(kWriter).push_back('\0');
-    // One page of memory, and with it the number of rows, is written at once; the text may be torn.
+    // The header and with it the number of rows is written in one page; the text may be torn.
     store(0, directory() + text);
 }
 
@@ -290,7 +290,7 @@ std::uint64_t KymographFile::flush(std::uint64_t dropped) {
 }
 
 void KymographFile::finish(bool finished, std::uint64_t dropped) {
-    if (in_file_ == 0) { // not even the first came so far: nothing that could be opened
+    if (in_file_ == 0) { // no complete row: the file would be unreadable
         ::unlink(path_.c_str());
         ::unlink(table_path_.c_str());
         return;
@@ -300,13 +300,13 @@ void KymographFile::finish(bool finished, std::uint64_t dropped) {
     changes_ = changes_in_file_;
     int error = 0;
     const auto note = [&](bool well) { error = well || error != 0 ? error : errno; };
-    if (!finished) { // no more than the file states
+    if (!finished) { // not more than the file reports
         note(::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) == 0);
         note(::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) == 0);
     }
     std::exception_ptr head;
     try {
-        write_head(finished, dropped); // in place of the one before: a full disk has room for it
+        write_head(finished, dropped); // in place: works on a full disk
     } catch (...) {
         head = std::current_exception();
     }
@@ -322,14 +322,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of a region as a part of that of a file: no separator, short enough.
+/// Region name as a part of a file name: without separators, limited in length.
 std::string in_name(std::string name) {
-    constexpr std::size_t kMost = 160; // of 255, less the rest of it
+    constexpr std::size_t kMost = 160; // 255 less the rest of the name
     std::replace(name.begin(), name.end(), '/', '_');
     return utf8_prefix(std::move(name), kMost);
 }
 
-constexpr std::string_view kTable = ".csv"; ///< of the table next to it
+constexpr std::string_view kTable = ".csv"; ///< suffix of the table file
 
 class Kymograph final : public LineSink {
 public:
@@ -380,8 +380,8 @@ private:
     struct OpenFile {
         std::unique_ptr<KymographFile> file;
         std::vector<std::size_t> rows_of{}; ///< frames of this batch that it has rows of
-        std::size_t stored = 0;             ///< rows of them that are in the file
-        std::uint64_t beyond = 0;           ///< rows in the file of frames that count as dropped
+        std::size_t stored = 0;             ///< rows of these frames in the file
+        std::uint64_t beyond = 0;           ///< rows in the file whose frames count as dropped
     };
 
     void add(const LineFrame& frame, const MeasuredLine& line, std::size_t number, std::uint64_t& bytes) {
@@ -405,7 +405,7 @@ private:
         OpenFile& open = found->second;
         open.file->add(frame, line);
         open.rows_of.push_back(number);
-        if (open.file->waiting() >= kMostWaiting) // less is lost where the disk is full
+        if (open.file->waiting() >= kMostWaiting) // limits the loss on a full disk
             flush(open, bytes);
     }
 
@@ -414,8 +414,8 @@ private:
         open.stored = open.rows_of.size();
     }
 
-    /// Of the batch's first `begun` frames, and one that was begun: so many of which every row is in its
-    /// file.
+    /// Number of frames among the first `begun` of the batch (plus a partial one) whose rows are all in
+    /// their files.
     std::uint64_t whole_frames(std::size_t begun) {
         std::size_t whole = begun;
         for (const auto& [name, open] : files_)

@@ -1,6 +1,5 @@
-// Base of sinks that write something for each line region of each frame, and the file of a kymograph.
-// Profiles
-// are taken on the processing thread, so that no frame is kept, and written by a thread.
+// Base of sinks that write values for each line region of each frame, and the file of a kymograph. The
+// processing thread takes the profiles, so that no frame is kept; another thread writes them.
 #pragma once
 
 #include "analysis/profile.hpp"
@@ -17,8 +16,8 @@ namespace specklescope {
 
 /// One line of one frame.
 struct MeasuredLine {
-    std::size_t region = 0; ///< of LineFrame::placed
-    double spacing = 0;     ///< px from one sample to the next
+    std::size_t region = 0; ///< index in LineFrame::placed
+    double spacing = 0;     ///< px between samples
     std::vector<double> averages;
 };
 
@@ -63,18 +62,18 @@ private:
 
 class KymographFile {
 public:
-    /// Creates `wanted`, or a numbered name, and its table, for the line as `frame` has it. Throws RunError.
+    /// Creates `wanted`, or a numbered name, and its table, for the line in `frame`. Throws RunError.
     KymographFile(const std::string& wanted, const LineFrame& frame, const MeasuredLine& line, int band,
                   const StreamInfo& stream);
 
-    /// True if a row of this line fits the rows before: the same ends, the same quantity.
+    /// True if a row of this line fits the previous rows: the same ends, the same quantity.
     bool continues(const LineFrame& frame, const MeasuredLine& line) const;
     void add(const LineFrame& frame, const MeasuredLine& line);
     std::size_t waiting() const { return pixels_text_.size(); } ///< bytes of rows not yet written
     /// Writes the rows that were added. Throws RunError. Returns the bytes.
     std::uint64_t flush(std::uint64_t dropped);
-    /// Closes the file. `finished`: all rows were written; otherwise removes parts of rows that were not. The
-    /// file states how many were dropped. Throws RunError.
+    /// Closes the file. `finished`: all rows were written; otherwise incomplete rows are removed. The file
+    /// contains the number of dropped rows. Throws RunError.
     void finish(bool finished, std::uint64_t dropped);
     const std::string& path() const { return path_; }
 
@@ -102,9 +101,9 @@ private:
     std::uint64_t table_end_ = 0; ///< end of the line of row in_file_
     std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::int64_t last_in_file_ns_ = 0;
-    std::uint64_t told_ = 0; ///< version of the parameters in the table, once rows_ > 0
-    std::string exposure_;   ///< the same of the exposure
-    std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< of either after the first row
+    std::uint64_t told_ = 0; ///< version of the parameters written to the table, once rows_ > 0
+    std::string exposure_;   ///< exposure written to the table
+    std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< changes of either after the first row
     std::string pixels_text_, table_text_;            ///< not yet written
     TimedSync sync_;
 };

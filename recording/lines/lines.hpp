@@ -1,5 +1,5 @@
-// What is written for each line region of each frame: kymographs (the profile over time, as TIFF) and the
-// width of the vessel under the line, in a table of text.
+// Output for each line region of each frame: kymographs (the profile over time, as TIFF) and a table of the
+// width of the vessel under the line.
 #pragma once
 
 #include "pipeline/sink.hpp"
@@ -9,7 +9,7 @@
 
 namespace specklescope {
 
-/// Most files that are written at the same time.
+/// Maximum number of files open at the same time.
 inline constexpr std::size_t kMostKymographs = 200;
 
 /// One file for each line region: flow-artery.tiff for `path` flow.tiff and a line named artery. An f32 TIFF
@@ -23,8 +23,8 @@ inline constexpr std::size_t kMostKymographs = 200;
 /// second and are valid after each write. open() throws as check_kymograph() does.
 std::shared_ptr<Sink> make_kymograph(const std::string& path, int band);
 
-/// "out/flow-artery.tiff" for out/flow.tiff and a region named artery. Shortened so that this name and that
-/// of its table are possible.
+/// "out/flow-artery.tiff" for out/flow.tiff and a region named artery. Shortened if this name or the name of
+/// its table is too long.
 std::string kymograph_path(const std::string& path, const std::string& region);
 
 /// Throws UsageError for an ending other than .tiff or .tif, RunError if nothing can be written there.

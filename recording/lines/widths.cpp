@@ -39,7 +39,7 @@ std::string head_of(const StreamInfo& stream, int band) {
            said("r2", "part of the variance along the line that the curve explains");
 }
 
-/// Basis of the numbers from this frame on.
+/// Settings of the values from this frame on.
 std::string settings_of(const LineFrame& frame, const std::string& scale) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
@@ -68,13 +68,13 @@ std::string settings_of(const LineFrame& frame, const std::string& scale) {
     return text;
 }
 
-/// What the fitted curve is in the unit of the map. Over a vessel of next to no contrast it may lie below 0,
-/// where no K² is.
+/// Value of the fitted curve in the unit of the map. For a vessel of very low contrast it may be below 0,
+/// where K² is undefined.
 double in_map(double average, RegionMean mean) {
     return from_average(mean != RegionMean::plain && average < 0 ? 0 : average, mean);
 }
 
-/// `um`: of a pixel; 0: unknown.
+/// `um`: size of a pixel; 0: unknown.
 void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth& vessel, double um,
              std::string& text) {
     const auto add = [&](double value) {
@@ -131,7 +131,7 @@ protected:
             for (const MeasuredLine& line : frame.lines)
                 tasks.push_back({&frame, &line});
         std::vector<VesselWidth> vessels(tasks.size());
-        constexpr int kLeast = 4; // fits of a band, a guess
+        constexpr int kLeast = 4; // minimum number of fits per thread, a guess
         const int slots = parallel_threads(), count = static_cast<int>(tasks.size());
         if (count > 0)
             for_bands(count, band_count(count, slots, kLeast), slots, [&](Band part, int) {
@@ -157,7 +157,7 @@ protected:
     }
 
 private:
-    /// In front of the first rows, and again when they have changed.
+    /// Before the first rows, and again after a change.
     void tell_settings(const LineFrame& frame, std::string& text) {
         if (!frame.placed)
             return;

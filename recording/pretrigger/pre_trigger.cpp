@@ -47,18 +47,18 @@ void PreTrigger::set(double seconds, std::uint64_t most_bytes) {
     most_ = most_bytes;
 }
 
-/// Under the mutex.
+/// Requires the mutex.
 void PreTrigger::clear() {
     frames_.clear();
     limited_ = false;
 }
 
-/// Under the mutex: what was captured before it is too old, once this frame is there.
+/// Requires the mutex. Frames captured before this time are too old, once this frame is stored.
 std::int64_t PreTrigger::oldest_for(const FrameInfo& newest) const {
     return newest.capture_ns - static_cast<std::int64_t>(std::llround(seconds_ * 1e9));
 }
 
-/// Under the mutex.
+/// Requires the mutex.
 void PreTrigger::forget_older_than(std::int64_t capture_ns) {
     while (!frames_.empty() && frames_.front().info.capture_ns < capture_ns)
         frames_.pop_front();
@@ -75,7 +75,7 @@ Frame PreTrigger::free_slot() {
     return {};
 }
 
-/// Another block, where it may still be had.
+/// Allocates another block if possible.
 bool PreTrigger::grow(const Shape& shape) {
     const std::uint64_t each = slot_bytes(shape);
     std::uint64_t most = 0;
@@ -90,7 +90,7 @@ bool PreTrigger::grow(const Shape& shape) {
     try {
         blocks_.emplace_back(shape, static_cast<int>(slots), host_memory());
     } catch (const RunError& error) {
-        run_log().debug("{}", error.what()); // what there is has to do
+        run_log().debug("{}", error.what()); // continue with the existing blocks
         return false;
     }
     block_ = blocks_.size() - 1;
@@ -98,10 +98,10 @@ bool PreTrigger::grow(const Shape& shape) {
     return true;
 }
 
-/// A slot of this shape, if need be that of the oldest frame; an empty one where there is no memory at all.
+/// A slot of this shape, otherwise the slot of the oldest frame; empty without memory.
 Frame PreTrigger::room(const Shape& shape) {
     if (shape != shape_) {
-        blocks_.clear(); // what others still hold goes with its last handle
+        blocks_.clear(); // memory in use is freed with its last handle
         block_ = 0;
         taken_ = 0;
         shape_ = shape;
@@ -122,14 +122,14 @@ void PreTrigger::push(const Result& result, bool) {
             return;
         if (std::exchange(smaller_, false)) {
             clear();
-            shape_ = {}; // and the blocks
+            shape_ = {}; // and free the blocks
         }
         if (info.discontinuity || (!frames_.empty() && frames_.front().pixels.shape() != result.raw.shape()))
             clear();
         const std::size_t before = frames_.size();
         forget_older_than(oldest_for(info));
         if (frames_.size() < before)
-            limited_ = false; // the time is full
+            limited_ = false; // the time limit is reached
     }
     Frame slot = room(result.raw.shape());
     while (!slot) {
@@ -153,7 +153,7 @@ void PreTrigger::push(const Result& result, bool) {
 std::deque<RecordedFrame> PreTrigger::take(const FrameInfo& before) {
     const std::lock_guard lock(mutex_);
     ++lent_;
-    if (before.discontinuity) // what is here does not lead to it
+    if (before.discontinuity) // the stored frames do not lead to it
         clear();
     while (!frames_.empty() && frames_.back().info.sequence >= before.sequence)
         frames_.pop_back();

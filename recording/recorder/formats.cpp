@@ -1,4 +1,4 @@
-// The record formats, and what follows from their table: names, snapshots. A new format is a row here.
+// The record formats, with functions that use their table: names, snapshots. A new format is a row here.
 #include "base/error.hpp"
 #include "base/system.hpp"
 #include "files/whole_file.hpp"
@@ -170,7 +170,7 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
 }
 
 namespace {
-/// A copy of `frame`, in the memory of `own` if possible: the recorder's frames are released.
+/// A copy of `frame`, in the memory of `own` if possible, so that the recorder's frame can be released.
 Frame copied(Frame own, const Frame& frame) {
     if (!frame)
         return {};
@@ -248,7 +248,7 @@ namespace fs = std::filesystem;
 
 bool is_free(const std::string& path) {
     std::error_code ignored;
-    return !fs::exists(fs::symlink_status(path, ignored)); // a link that leads nowhere is something too
+    return !fs::exists(fs::symlink_status(path, ignored)); // a broken link also takes the name
 }
 
 } // namespace

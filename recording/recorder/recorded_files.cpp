@@ -66,7 +66,7 @@ void DiskRoom::check(std::uint64_t bytes) {
 }
 
 double DiskRoom::left_s(std::uint64_t written) const {
-    constexpr double kLeastTime = 0.5; // s
+    constexpr double kLeastTime = 0.5; // in s
     const double time = std::chrono::duration<double>(SteadyClock::now() - began_).count();
     if (!known_ || written == 0 || time < kLeastTime)
         return std::numeric_limits<double>::quiet_NaN();
@@ -123,7 +123,7 @@ RecordedFrame DerivedFrames::mask(const RecordedFrame& raw) {
     mask.info.full_scale = type_full_scale(PixelType::u8);
     const ConstHostView from = raw.pixels.host();
     const HostView to = mask.pixels.host();
-    // None for float without a full scale.
+    // Nullopt for float without a full scale.
     const std::optional<double> threshold = saturation_threshold(from.shape.type, raw.info);
     dispatch(from.shape.type, [&](auto zero) {
         using T = decltype(zero);
@@ -167,7 +167,7 @@ void RecordedFiles::check_present() const {
                        "another folder.");
 }
 
-/// Bytes that the frame adds to its file: the mean of the frames before it, which an encoder may compress.
+/// Bytes that the frame adds to its file: the mean of the previous frames, since an encoder may compress.
 std::uint64_t RecordedFiles::bytes_of(const RecordedFrame& frame) const {
     if (writer_ && writer_->written() > 0)
         return writer_->bytes() / writer_->written();
@@ -180,7 +180,7 @@ bool RecordedFiles::is_full_for(const RecordedFrame& frame) const {
            ended_.bytes + here + bytes_of(frame) > static_cast<std::uint64_t>(options_.limits.mib) * kMib;
 }
 
-/// True if the file cannot hold this kind of frame besides its own.
+/// True if the file cannot also contain this kind of frame.
 bool RecordedFiles::is_another_kind(const RecordedFrame& frame) const {
     return frame.pixels.shape() != file_.shape || (!format_.colors && frame.quantity != file_.quantity);
 }
@@ -294,7 +294,7 @@ void RecordedFiles::finish(std::uint64_t dropped, bool well) {
     const bool present = writer_->present(); // a later removal is not noticed
     const auto settle = [&] {
         std::error_code ignored;
-        if (present && writer_->named() && writer_->written() == 0) // no readable file: remove it
+        if (present && writer_->named() && writer_->written() == 0) // unreadable: remove it
             std::filesystem::remove(writer_->path(), ignored);
         end_file(writer_->path(), present ? writer_->written() : 0, writer_->bytes());
     };

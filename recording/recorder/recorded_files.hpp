@@ -1,5 +1,5 @@
-// The files of one recording, one after another, and what is written into them: room on the disk, frames that
-// are computed from others, gaps. Used by recorder.cpp only, on the recorder's thread.
+// The files of one recording, in sequence, and their contents: disk space, derived frames, gaps. Used only
+// by recorder.cpp, on the recorder's thread.
 #pragma once
 
 #include "pipeline/clock/clock_fit.hpp"
@@ -14,7 +14,7 @@ namespace specklescope {
 class DiskRoom {
 public:
     DiskRoom() = default;
-    /// `keep_free` per cent of the file system of `path`'s folder stay free.
+    /// Keeps `keep_free` per cent free on the file system of `path`'s folder.
     DiskRoom(const std::string& path, double keep_free);
 
     /// Called before `bytes` are written. Reads the free space every 100 ms, or after 64 MiB. Does nothing if
@@ -34,9 +34,9 @@ private:
     SteadyClock::time_point began_{}, last_read_{};
 };
 
-/// Frames that are computed from others: the change against the baseline (100·(F/F₀ − 1) of each pixel in
-/// 32-bit floats), the mask of saturated samples (255 where saturation_threshold() counts a raw sample, else
-/// 0), images of the screen. The pixels of a returned frame are overwritten by the next call.
+/// Frames computed from others: the change against the baseline (100·(F/F₀ − 1) of each pixel in 32-bit
+/// floats), the mask of saturated samples (255 where saturation_threshold() counts a raw sample, else 0),
+/// images of the screen. The next call overwrites the pixels of a returned frame.
 class DerivedFrames {
 public:
     explicit DerivedFrames(const RecordOptions& options) : options_(options), painter_(options.marks) {}
@@ -60,21 +60,21 @@ public:
     RecordedFiles(const RecordOptions& options, const RecordFormat& format)
         : options_(options), format_(format), derived_(options) {}
 
-    /// Forgets what was written before. Throws UsageError or RunError as Sink::open() does.
+    /// Resets all counts. Throws UsageError or RunError as in Sink::open().
     void open(const StreamInfo& stream);
     RecordedFrame derived(const RecordedFrame& frame) { return derived_.of(frame); }
-    /// True if the recording would exceed its limit of bytes. It holds at least one frame.
+    /// True if the recording would exceed its limit of bytes. It always contains at least one frame.
     bool is_full_for(const RecordedFrame& frame) const;
-    /// Begins the first or the next file if necessary. Returns the seconds that writing took. Throws
+    /// Begins the first or the next file if necessary. Returns the duration of the write in seconds. Throws
     /// RunError.
     double write(RecordedFrame& frame);
-    /// Brings the totals in the present file up to date. Throws RunError, also if the file was removed.
+    /// Updates the totals in the current file. Throws RunError, also if the file was removed.
     void update(std::uint64_t dropped);
-    /// Finishes the present file. `well`: no write has failed. Throws RunError.
+    /// Finishes the current file. `well`: no write has failed. Throws RunError.
     void finish(std::uint64_t dropped, bool well);
     /// Frames that were lost between the last frame in the file and frame `newest`.
     void count_lost_until(std::uint64_t newest, std::uint64_t dropped, std::uint64_t left_out);
-    /// After a failed write: counts only frames in files that are still there.
+    /// After a failed write: counts only frames in existing files.
     void recount() { progress_.written = ended_.written + (present() ? writer_->written() : 0); }
 
     /// path, before, written, lost_before, bytes, disk_left_s.
@@ -98,25 +98,25 @@ private:
     DerivedFrames derived_;
     DiskRoom disk_;
     std::unique_ptr<FileWriter> writer_;
-    int next_number_ = 0; ///< first name that is tried for the next file: the names before it are taken
+    int next_number_ = 0; ///< first name to try for the next file: earlier names are taken
     SinkStatus progress_;
     GrowingTime time_;
     struct {
         Shape shape;
         Quantity quantity;
-        std::int64_t begin_ns = 0, now_ns = 0; ///< times of the first and the present frame
+        std::int64_t begin_ns = 0, now_ns = 0; ///< times of the first and the current frame
         std::uint64_t lost = 0, in_warmup = 0;
         ClockWatch clock;
-    } file_; ///< the present one
+    } file_; ///< current file
     struct {
         std::uint64_t written = 0, bytes = 0, dropped = 0;
         SinkFile last;
-    } ended_; ///< all files before it
+    } ended_; ///< all previous files
     struct {
         std::uint64_t sequence = 0, dropped = 0, left_out = 0;
         bool any = false;
         bool failed = false; ///< the frame is not in the file
-    } last_;                 ///< frame
+    } last_;                 ///< last frame
 };
 
 } // namespace specklescope

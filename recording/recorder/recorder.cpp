@@ -13,28 +13,29 @@
 namespace specklescope {
 
 namespace {
-/// Frames of the pipeline's rings that a recorder may hold: no copy while the disk keeps up. A ring has at
-/// least 6 slots, of which at least 4 stay free (each recorder holds slots of one ring).
+/// Frames of the pipeline's rings that a recorder may hold, so that nothing is copied while the disk is fast
+/// enough. A ring has at least 6 slots, of which at least 4 stay free (each recorder holds slots of one
+/// ring).
 constexpr int kPinned = 2;
-/// With a slower disk frames are copied, so that the camera keeps its slots. Most memory for copies…
+/// With a slower disk frames are copied, so that the camera keeps its slots. Memory limit for copies…
 constexpr std::size_t kPoolBytes = std::size_t{512} << 20;
 constexpr std::size_t kPoolFrames = 1024; ///< a guess
-/// …and most frames, as the time to write them: a kill loses at most one second, and a stop waits for no
-/// longer, whatever the speed of the format.
+/// …and limit for queued frames, as the time to write them: a kill loses at most one second, and a stop
+/// waits no longer, regardless of the format's speed.
 constexpr double kBacklogSeconds = 0.8;
-constexpr double kFirstGuess = 0.05; ///< seconds a frame takes, before any was written
+constexpr double kFirstGuess = 0.05; ///< seconds per frame, before any was written
 /// The estimated cost of writing is wrong while other programs use the processor or the disk. A live frame
 /// that has waited this long is dropped: less if frames take long, so that frames in the encoder reach the
 /// file within their second.
 double longest_wait(double cost) { return std::max(0.1, kBacklogSeconds - 2 * cost); }
-/// Only one frame waits if writing a frame takes longer.
+/// Only one frame is queued if writing a frame takes longer.
 constexpr double kSlow = 0.1;
 constexpr auto kUpdateEvery = std::chrono::seconds(1);
 } // namespace
 
 namespace {
 
-/// Seconds that a frame takes to write: the median of the last five ignores one long pause of a disk.
+/// Seconds to write a frame: the median of the last five, which ignores one long pause of a disk.
 class WriteCost {
 public:
     explicit WriteCost(double guess) { last_.fill(guess); }
@@ -130,7 +131,7 @@ private:
     bool takes(const FrameInfo& info);
     void end_if_long_enough();
     void drop_late();
-    // On the thread.
+    // Called on the thread.
     void work(std::deque<Item>& items) override;
     void finish() override;
     void fail(const std::string& sentence) override;
@@ -147,7 +148,7 @@ private:
     const RecordOptions options_;
     const RecordFormat& format_;
     RecordedFiles files_;            ///< used by the thread, while it runs
-    std::uint64_t logged_drops_ = 0; ///< likewise
+    std::uint64_t logged_drops_ = 0; ///< used by the thread, while it runs
     Pool pool_, raw_pool_;           ///< used by the pushing thread
     // Guarded by mutex_.
     FrameGate gate_;
@@ -157,15 +158,15 @@ private:
     WriteCost cost_{kFirstGuess};
     std::uint64_t offered_ = 0;
     std::uint64_t newest_ = 0,
-                  newest_left_out_ = 0; ///< of the last frame offered: sequence, status_.left_out
-    std::vector<EventMark> events_;     ///< for the next frame that is accepted
+                  newest_left_out_ = 0; ///< of the last offered frame: sequence, status_.left_out
+    std::vector<EventMark> events_;     ///< for the next accepted frame
     bool began_ = false;                ///< the frames from before have been requested
     Time next_update_{};
 };
 
 void Recorder::check_holds(const StreamInfo& stream) const {
     const bool known = options_.what == RecordWhat::raw && stream.source.shape.width > 0;
-    // Every format of the screen holds this shape.
+    // Every format of the screen supports this shape.
     const Shape shape =
         options_.what == RecordWhat::screen ? Shape{16, 16, 3, PixelType::u8} : stream.source.shape;
     if (known || options_.what == RecordWhat::screen)
@@ -198,7 +199,7 @@ Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_
     if (stopped())
         return Room::none;
     const double cost = cost_.median();
-    // After frames from before the trigger: in their memory, while many of them wait.
+    // Use the memory of the frames from before the trigger while many of them are queued.
     if (!may_wait && held_ > 0 && static_cast<double>(queue_.size()) * cost > kBacklogSeconds / 2)
         return Room::hold;
     if (pinnable())
@@ -213,8 +214,8 @@ bool Recorder::copy_to(Room room, RecordedFrame& frame) {
            (!frame.raw || raw_pool_.copy(frame.raw, options_.path));
 }
 
-/// The frame to record of a result. Without a chain a screen recording gets an image of the whole window. A
-/// screen layout that shows the raw image needs it; a report does not.
+/// Frame to record from a result. Without a chain, a screen recording needs an image of the whole window. A
+/// screen layout with the raw image needs it; a report does not.
 RecordedFrame Recorder::offered(const Result& result) const {
     RecordedFrame frame = recorded_frame(result, options_.what);
     if (options_.what != RecordWhat::screen || !result.chain)
@@ -227,7 +228,8 @@ RecordedFrame Recorder::offered(const Result& result) const {
     return frame;
 }
 
-/// Requires mutex_. Later frames in the queue count the dropped ones, so that a gap is not counted twice.
+/// Requires mutex_. Later frames in the queue include the dropped ones in their counts, so that a gap is not
+/// counted twice.
 void Recorder::drop_late() {
     const auto limit = SteadyClock::now() - std::chrono::duration<double>(longest_wait(cost_.median()));
     std::uint64_t late = 0;
@@ -267,7 +269,7 @@ bool Recorder::takes(const FrameInfo& info) {
     return false;
 }
 
-/// Requires mutex_. Everything before the end is in the queue.
+/// Requires mutex_. All frames before the end are queued.
 void Recorder::end_if_long_enough() {
     if (!gate_.ended() || !status_.complete.empty())
         return;
@@ -315,7 +317,7 @@ void Recorder::push(const Result& result, bool may_wait) {
         if (!copied || stopped())
             room = Room::none;
     }
-    if (!status_.complete.empty()) // ended while this frame waited for room
+    if (!status_.complete.empty()) // ended while this frame waited for a slot
         return;
     ++offered_; // from here it is queued or dropped
     newest_ = result.info.sequence;
@@ -442,7 +444,7 @@ void Recorder::update_file() {
     }
 }
 
-/// From now on frames are only counted. The file stays open: its description will hold the count.
+/// Only counts frames from here on. The file stays open: its description will contain the count.
 void Recorder::fail(const std::string& sentence) {
     run_log().error("{}", sentence);
     files_.recount();
@@ -471,12 +473,12 @@ void Recorder::finish() {
     } catch (const std::exception& error) {
         if (now.error.empty())
             fail(sentence_of(error));
-        else // the reason was reported
+        else // otherwise the reason was reported
             run_log().debug("{}", sentence_of(error));
     }
     const std::lock_guard lock(mutex_);
     show_progress();
-    if (!status_.error.empty()) // an encoder may have lost frames that it had taken
+    if (!status_.error.empty()) // an encoder may have lost accepted frames
         status_.dropped = offered_ - status_.written;
 }
 

@@ -23,7 +23,7 @@
 
 namespace specklescope {
 
-// Facts: the same in PDF and CSV.
+// Facts: identical in PDF and CSV.
 
 namespace {
 
@@ -141,7 +141,7 @@ std::vector<std::pair<std::string, std::string>> settings_rows(const Report& rep
 
 namespace {
 
-/// Without the marks of Markdown: "[Regions](#regions)" becomes "Regions".
+/// Without Markdown markup: "[Regions](#regions)" becomes "Regions".
 std::string plain(std::string_view text) {
     static const std::regex marks(R"(\]\([^)]*\)|[`*\[\]])"), spaces("\\s+"), ends("^ | $");
     return std::regex_replace(
@@ -264,13 +264,13 @@ public:
         cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_CREATOR,
                                        "Specklescope " SPECKLESCOPE_VERSION);
     }
-    ~Pages() { cairo_surface_finish(surface()); } // the last that uses `bytes`
+    ~Pages() { cairo_surface_finish(surface()); } // last use of `bytes`
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
     double y = kLeft; ///< top of the next item
 
-    /// Begins another page if there is less room than this; true if it did.
+    /// Begins another page if there is less space than this; true if it did.
     bool need(double height) {
         if (y + height <= kBottom - 10)
             return false;
@@ -333,8 +333,8 @@ struct Picture {
     std::vector<Region> regions{};
 };
 
-/// With outlines, scale bar and colour bar, at most this wide; returns the height. A very large picture is
-/// drawn with every nth row and column.
+/// Draws the image with outlines, scale bar and colour bar, at most this wide; returns the height. A very
+/// large image is drawn with every n-th row and column.
 double draw_picture(Pages& page, double x, double wide, const Picture& picture) {
     const Shape& shape = picture.frame.pixels.shape();
     const bool bar = shape.channels == 1;
@@ -345,7 +345,7 @@ double draw_picture(Pages& page, double x, double wide, const Picture& picture) 
     std::vector<std::byte> colours(rgb.bytes());
     color_picture(picture.frame, picture.mapping, HostView(colours.data(), rgb));
     std::string title = picture.title;
-    constexpr int kMost = 8192; // pixels of a side
+    constexpr int kMost = 8192; // maximum pixels per side
     if (const int step = (std::max(shape.width, shape.height) + kMost - 1) / kMost; step > 1) {
         rgb = {shape.width / step, shape.height / step, 3, PixelType::u8};
         auto to = colours.begin();
@@ -380,7 +380,7 @@ double draw_picture(Pages& page, double x, double wide, const Picture& picture) 
     return head + area.height;
 }
 
-/// The map, and the raw frame on its right.
+/// Draws the map, and the raw frame to its right.
 void draw_pictures(Pages& page, const Report& report) {
     const Result& result = report.result;
     const std::vector<Region> regions = regions_of_report(report);
@@ -414,7 +414,7 @@ void draw_table(Pages& page, const Report& report) {
                                           "infinite",    "undefined", "saturated", "mean",     "std",
                                           "mean of map", "min",       "max",       "F₀",       "ΔF/F₀ %"};
     std::array<double, kNames.size()> widths = {78, 46, 38, 50, 36, 36, 46, 44, 54, 52, 58, 52, 52, 52, 50};
-    if (!table.area) // the names get its room
+    if (!table.area) // the names use its space
         widths[0] += std::exchange(widths[3], 0);
     const std::size_t count = kNames.size() - (table.baseline ? 0 : 2);
     const auto add_row = [&](const auto& text, bool bold) {
@@ -652,7 +652,7 @@ std::string csv_of(const Report& report) {
 
 void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {
     int error = file.file().write_at(0, text.data(), text.size());
-    if (File last = file.again(); error == 0 && !last.close()) // before another of the files has its name
+    if (File last = file.again(); error == 0 && !last.close()) // before another file takes its name
         error = errno;
     if (error != 0)
         throw RunError(
@@ -665,7 +665,7 @@ void write_whole(const UnnamedFile& file, const std::string& path, std::string_v
 
 std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline,
                                               const MadeWith& with) {
-    constexpr int kPlotColumns = 900; // of a plot: finer than a printer resolves
+    constexpr int kPlotColumns = 900; // in a plot: finer than the resolution of a printer
     ReportTraces traces;
     traces.overview = history.overview();
     traces.overview.with = with;
@@ -675,7 +675,7 @@ std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Basel
         return std::nullopt;
     traces.curves = history.curves(traces.from_ns, traces.to_ns, kPlotColumns);
     traces.extremes = history.extremes(traces.from_ns, traces.to_ns);
-    traces.curves.resize(traces.overview.regions.size()); // one may have come in between
+    traces.curves.resize(traces.overview.regions.size()); // a region may have been added in the meantime
     traces.extremes.resize(traces.curves.size());
     bool any = false;
     for (const TraceRegion& region : traces.overview.regions)
@@ -715,13 +715,13 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     RecordOptions options{.path = files.png, .mapping = report.mapping};
     options.limits.subject = report.subject;
     options.limits.note = report.note;
-    files.png = write_snapshot(report.result, options, report.stream); // the last that needs room
+    files.png = write_snapshot(report.result, options, report.stream); // last use of disk space
     files.csv = csv_file.publish();
     files.pdf = pdf_file.publish();
     return files;
 }
 
-// As a format of recordings: follows the run and is written when the recording ends.
+// As a record format: follows the run and is written when the recording ends.
 
 namespace {
 

@@ -1,6 +1,6 @@
-// One page or more about a run: the map in the colours and range that it is shown in (never a change, a
-// divided or a blended image), the raw frame, the numbers of the regions, traces, events, settings, and how
-// the numbers were made. A PDF, the image as PNG and the table as CSV.
+// Report on a run: the map in its displayed colours and range (never a change, a split or a blended image),
+// the raw frame, the region values, traces, events, settings, and methods. Consists of a PDF, the image as
+// PNG and the table as CSV.
 #pragma once
 
 #include "analysis/baseline.hpp"
@@ -16,22 +16,22 @@
 
 namespace specklescope {
 
-/// A copy of what a report draws of a history, so that it can be drawn on another thread.
+/// Copy of the parts of a history that a report draws, so that it can be drawn on another thread.
 struct ReportTraces {
     TraceOverview overview;
     std::int64_t from_ns = 0, to_ns = 0; ///< the whole run
     std::vector<std::vector<TraceColumn>> curves;
-    std::vector<std::optional<TraceExtremes>> extremes; ///< of each curve, without what was made in a warm-up
-    std::vector<std::optional<TraceExtremes>> compared; ///< the same of what may be compared with F₀
+    std::vector<std::optional<TraceExtremes>> extremes; ///< of each curve, without warm-up
+    std::vector<std::optional<TraceExtremes>> compared; ///< the same for values comparable with F₀
     std::vector<std::optional<double>> baseline;        ///< F₀ of each region, for the newest values
-    std::optional<TraceMeans> taken;                    ///< over which frames; none: there is no baseline
-    std::string no_baseline; ///< why the baseline is not used; empty: it is used, or there is none
-    /// The column was made with the settings that F₀ was taken with.
+    std::optional<TraceMeans> taken; ///< frames of the baseline; none: there is no baseline
+    std::string no_baseline; ///< reason why the baseline is not used; empty: it is used, or there is none
+    /// True if the column was made with the settings of F₀.
     bool comparable(const TraceColumn& column) const {
         return taken && overview.comparable(column, taken->with);
     }
 };
-/// `with`: settings of the result that the report is about. None if there are no regions, or no two frames.
+/// `with`: settings of the reported result. Nullopt without regions or with fewer than two frames.
 std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline,
                                               const MadeWith& with);
 
@@ -40,7 +40,7 @@ struct Report {
     Mapping mapping{};
     StreamInfo stream;
     std::string subject, note;
-    std::string written = utc_now(); ///< the same in all its files
+    std::string written = utc_now(); ///< identical in all its files
     std::optional<ReportTraces> traces{};
     std::vector<TimedEvent> events{};
     std::string frames{}; ///< "200 frames, none dropped"
@@ -55,7 +55,7 @@ struct RegionTable {
 RegionTable region_table(const Report& report);
 /// "Source", "vessels.tiff", …
 std::vector<std::pair<std::string, std::string>> settings_rows(const Report& report);
-/// For each stage its declaration, definition and source; for regions and baseline how their means are taken.
+/// For each stage its declaration, definition and source; for regions and baseline the method of averaging.
 /// Quotes docs/science.md, which is compiled in.
 std::vector<std::string> methods(const Report& report);
 std::string_view science_text();
@@ -65,15 +65,15 @@ std::string draw_pdf(const Report& report);
 struct ReportFiles {
     std::string pdf, png, csv;
 };
-/// The name ends in .pdf.
+/// True for a name with extension .pdf.
 bool is_report(const std::string& path);
-/// Throws UsageError unless the name ends in .pdf and this build can write one.
+/// Throws UsageError unless the name has extension .pdf and this build can write PDF.
 void check_report(const std::string& path);
-/// All three under one name: if one is taken, all get a number. None appears before all are complete. Throws
-/// RunError.
+/// Writes all three under one name: if one exists, all get a number. No file appears before all are
+/// complete. Throws RunError.
 ReportFiles write_report(const std::string& path, const Report& report);
 
-// As a format of recordings: the last result, with the traces of all that were recorded.
+// As a record format: the last result, with the traces of all recorded frames.
 MakeWriter make_report_writer;
 WritePicture write_report_picture;
 void check_report_of(RecordWhat what);

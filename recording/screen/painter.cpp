@@ -32,7 +32,7 @@ constexpr bool kCanBurn = true;
 constexpr bool kCanBurn = false;
 #endif
 constexpr double kEventSeconds = 2;    ///< capture time for which the label of an event is shown
-constexpr std::size_t kMostEvents = 4; ///< labels at one time: the newest
+constexpr std::size_t kMostEvents = 4; ///< maximum number of labels at a time: the newest
 } // namespace
 
 const std::vector<std::string>& screen_layout_names() {
@@ -110,7 +110,7 @@ private:
 
 namespace {
 
-/// Each pixel `zoom` × `zoom` times, into the upper left of `to`.
+/// Draws each pixel `zoom` × `zoom` times, into the upper left of `to`.
 void enlarge(ConstHostView from, int zoom, HostView to) {
     const auto times = static_cast<std::size_t>(zoom);
     const std::size_t bytes = from.shape.row_bytes() * times;
@@ -174,7 +174,7 @@ struct ScreenPainter::Burner::Drawing {
                            what);
     }
 
-    /// On a dark box; false where it is wider than the room.
+    /// Draws text on a dark box; false if it is wider than the available space.
     bool boxed(double x, double y, double room, const std::string& text, const TextStyle& style,
                const std::string& what) {
         const double pad = style.size * 0.4, wide = canvas->text_width(text, style);
@@ -197,7 +197,7 @@ struct ScreenPainter::Burner::Drawing {
                        {size, kLight, kLight, kDim});
     }
 
-    /// `taken` is the height at the top where other marks stand: names keep below it.
+    /// `taken`: height of other marks at the top; names stay below it.
     void regions(const std::vector<Region>& outlines, const ScreenPane& pane, int zoom, double size,
                  double taken) {
         const double thick = std::max<double>(zoom, std::round(size / 14));
@@ -297,7 +297,7 @@ void ScreenPainter::begin(const StreamInfo& stream) {
     events_.clear();
 }
 
-/// The last word on a number counts.
+/// The last change of a number counts.
 void ScreenPainter::take(const EventMark& event) {
     std::erase_if(events_, [&](const EventMark& known) { return known.number == event.number; });
     if (!event.removed)
@@ -345,7 +345,7 @@ RecordedFrame ScreenPainter::of(const RecordedFrame& frame) {
         ring_.emplace(shape, 1, host_memory());
     RecordedFrame painted = frame;
     painted.raw.reset();
-    painted.quantity = {}; // colours, not the numbers that they stand for
+    painted.quantity = {}; // colours, not values
     painted.pixels = ring_->acquire(std::chrono::seconds(10));
     burner_->burn(picture_, text, painted.pixels.host());
     return painted;

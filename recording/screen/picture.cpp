@@ -12,7 +12,7 @@ namespace specklescope {
 namespace {
 
 constexpr Rgb kBackground{10, 13, 16};
-constexpr int kGap = 2; ///< px between two pictures side by side
+constexpr int kGap = 2; ///< px between two images side by side
 
 struct Colored {
     ConstHostView image;
@@ -37,7 +37,7 @@ BasicImageView<Space::host, Byte> rows(BasicImageView<Space::host, Byte> view, i
     return view;
 }
 
-/// The part of `image` that columns [from, to) of a canvas show, on which it begins at column x and row y.
+/// Part of `image` in the columns [from, to) of a canvas, on which it starts at column x and row y.
 void paint_part(const Colored& what, int x, int y, int from, int to, HostView canvas) {
     const int left = std::max(x, from), right = std::min(x + what.image.shape.width, to);
     if (left >= right)
@@ -115,7 +115,7 @@ private:
         const MadeWith with = made_with(frame_);
         const std::string misfit =
             look_.baseline ? look_.baseline->misfit(result_, frame_.quantity, &with) : "";
-        if (!misfit.empty()) { // as the window: never in the colours of a change
+        if (!misfit.empty()) { // as in the window: never in the colours of a change
             shown_.coloring.map = picture_.legend.map = ColorMap::grey;
         } else if (look_.baseline) {
             picture_.change.resize(result_.pixels());
@@ -190,7 +190,7 @@ private:
         picture_.panes.push_back({0, 0, raw_.width, raw_.height, true, !moved_, border_x(), border_y()});
     }
 
-    /// Each centred in a place of its own size, or of the size of the raw image if the result lies on that.
+    /// Centres each in an area of its own size, or of the raw image's size if the result aligns with it.
     void draw_both() {
         const Shape place = moved_ ? result_ : raw_;
         const int height = std::max(raw_.height, place.height), begins = raw_.width + kGap;
@@ -207,7 +207,7 @@ private:
         picture_.panes.push_back({begins, place_y, place.width, place.height, false, true, x, y});
     }
 
-    /// With a baseline the change is on the left of the divider, as the window has it.
+    /// With a baseline the change is left of the divider, as in the window.
     void draw_split() {
         const int width = changed_ ? result_.width : std::max(raw_.width, result_.width);
         const int height = changed_ ? result_.height : std::max(raw_.height, result_.height);
@@ -227,7 +227,7 @@ private:
                 mark_saturated(frame_, left, above, 0, divider, canvas);
         }
         picture_.panes.push_back({0, 0, width, height, false, changed_ || !moved_, x, y});
-        if (moved_ && !changed_) { // regions lie on the result only
+        if (moved_ && !changed_) { // regions align with the result only
             picture_.panes.back().width = divider;
             picture_.panes.push_back({divider, 0, width - divider, height, false, true, x, y});
         }

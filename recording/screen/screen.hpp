@@ -1,5 +1,5 @@
-// Movies of the screen: raw image and result side by side, split or blended, in colours, as the window shows
-// them, with marks. Where only the result is shown, the image equals that of a snapshot pixel for pixel.
+// Movies of the screen: raw image and result side by side, split or blended, in colours and with marks, as
+// in the window. If only the result is shown, the image equals a snapshot pixel for pixel.
 #pragma once
 
 #include "recording/look.hpp"
@@ -21,13 +21,13 @@ struct ScreenPane {
     int result_x = 0, result_y = 0; ///< position of the first pixel of the result
 };
 
-/// Meaning of the numbers of the colour bar.
+/// Quantity of the colour bar.
 struct ScreenLegend {
     ColorMap map = ColorMap::turbo;
     ValueRange range;
     ToneCurve curve = ToneCurve::linear;
     std::string symbol, unit;
-    bool shown = false; ///< a grey result is shown
+    bool shown = false; ///< the result is grey
 };
 
 struct ScreenPicture {
@@ -41,10 +41,10 @@ struct ScreenPicture {
 };
 
 /// Draws a frame in this look into `picture`, whose memory is reused. frame.pixels is the result, frame.raw
-/// the raw image (none if the look shows the result only).
+/// the raw image (may be empty if the look shows only the result).
 void draw_screen(const RecordedFrame& frame, const ScreenLook& look, ScreenPicture& picture);
 
-/// Images of one recording, on one thread. Marks without room are left out, which is logged once.
+/// Images of one recording, on one thread. Marks without space are omitted, which is logged once.
 class ScreenPainter {
 public:
     explicit ScreenPainter(const ScreenMarks& marks);
@@ -53,8 +53,7 @@ public:
     ScreenPainter& operator=(const ScreenPainter&) = delete;
     void begin(const StreamInfo& stream);
 
-    /// u8 RGB of the frame as frame.look shows it. Its pixels are overwritten by the next call. Throws
-    /// RunError.
+    /// u8 RGB of the frame in frame.look. The next call overwrites its pixels. Throws RunError.
     RecordedFrame of(const RecordedFrame& frame);
 
 private:

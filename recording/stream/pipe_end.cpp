@@ -48,7 +48,7 @@ int descriptor_of(std::string_view path) {
     return -1;
 }
 
-/// A pipe or a device. One whose name has the ending of a file is left to those who refuse it.
+/// True for a pipe or a device. A name with a file extension is left to the checks of that format.
 bool takes_a_stream(const std::string& path, const std::string& ending) {
     struct stat found {};
     return (ending.empty() || ending == ".raw" || ending == ".y4m") && ::stat(path.c_str(), &found) == 0 &&
@@ -76,9 +76,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLookMs = 50;                         ///< between two looks at whether an end is wanted
-constexpr std::int64_t kPatienceNs = 1'000'000'000; ///< with a reader that takes nothing, once it is
-constexpr int kPipeBytes = 1 << 20;                 ///< fewer turns of writer and reader
+constexpr int kLookMs = 50;                         ///< interval of the check for a requested end
+constexpr std::int64_t kPatienceNs = 1'000'000'000; ///< then the time limit for a reader that takes no data
+constexpr int kPipeBytes = 1 << 20;                 ///< reduces switches between writer and reader
 
 std::atomic<int> kept{-1}; // NOLINT: what was standard output, once streams have it
 
@@ -110,7 +110,7 @@ void keep_output_for_streams() {
     if (output < 0)
         throw RunError("Standard output cannot take a stream: " + pipe_error(errno) +
                        ". Send it to a program or a file.");
-    if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // else words would go into the frames
+    if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // otherwise messages would be mixed into the frames
         const int error = errno;
         ::close(output);
         throw RunError("Messages cannot be kept out of standard output: " + pipe_error(error) + ".");
@@ -138,7 +138,7 @@ void PipeEnd::open(Reader reader) {
     moved_ns_ = now_ns();
 }
 
-/// The flag not to wait belongs to all who share an open pipe, so a second opening is made of it.
+/// O_NONBLOCK is shared by all who have the pipe open, so it is opened again.
 void PipeEnd::open_descriptor() {
     const int given = target_.descriptor == STDOUT_FILENO && kept >= 0 ? kept.load() : target_.descriptor;
     const int flags = ::fcntl(given, F_GETFL);
@@ -155,7 +155,7 @@ void PipeEnd::open_descriptor() {
             fail(EPIPE);
         if (fd_ >= 0)
             return;
-        way_ = Way::shared; // of another user
+        way_ = Way::shared; // owned by another user
     }
     fd_ = ::fcntl(given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (fd_ < 0)
@@ -195,14 +195,14 @@ void PipeEnd::open_path(Reader reader) {
         take_fifo();
 }
 
-/// Two recordings in one FIFO would be none. The lock goes with the descriptor.
+/// Two recordings in one FIFO would be mixed. The lock is released with the descriptor.
 void PipeEnd::take_fifo() const {
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw RunError("'" + one_line(target_.path) +
                        "' is used by another recording. Name another FIFO, or end that recording.");
 }
 
-/// Bytes taken, or −1 with errno.
+/// Number of bytes written, or −1 with errno.
 long PipeEnd::put(iovec* parts, std::size_t count) const {
     const std::size_t most = std::min<std::size_t>(count, IOV_MAX);
     if (way_ == Way::socket) {

@@ -19,7 +19,7 @@ struct StreamTarget {
     Kind kind = Kind::raw; ///< without a prefix: y4m if the name ends in .y4m
     std::string text;      ///< as the user wrote it
     std::string path;      ///< without the prefix
-    int descriptor = -1;   ///< of this process; -1: `path` is to be opened
+    int descriptor = -1;   ///< descriptor of this process; -1: open `path`
 };
 /// None if `text` names a file. A name with a prefix is always a stream, even if it does not exist.
 std::optional<StreamTarget> stream_target(const std::string& text);
@@ -36,8 +36,8 @@ public:
     ~PipeEnd() { close(); }
 
     enum class Reader : std::uint8_t {
-        may_come, ///< open() waits for it, with a message, as long as work_goes_on() allows
-        is_there  ///< open() throws if there is none
+        may_come, ///< open() waits for a reader, with a message, until cancelled
+        is_there  ///< open() throws if there is no reader
     };
     /// Throws UsageError (no stream, a terminal), RunError, Cancelled.
     void open(Reader reader = Reader::may_come);
@@ -47,7 +47,7 @@ public:
     void write(const std::string& text);
     /// Throws RunError if the reader has exited.
     void check() const;
-    /// From now on, write() gives up on a reader that takes nothing for a second. From any thread.
+    /// From now on, write() fails if the reader takes no data for a second. From any thread.
     void hurry() noexcept;
     void close() noexcept;
 
@@ -55,11 +55,11 @@ public:
     std::uint64_t bytes() const { return bytes_; } ///< used by the writing thread
 
 private:
-    /// How a write is kept from blocking in the system, where it could not be ended.
+    /// How a write is kept from blocking in the system, where it could not be cancelled.
     enum class Way : std::uint8_t {
         plain,  ///< a file or a device: does not block
         ours,   ///< opened here as non-blocking
-        shared, ///< a shared pipe: writes only as much as certainly has room
+        shared, ///< a shared pipe: writes only as much as fits for certain
         socket
     };
     void open_descriptor();

@@ -1,4 +1,4 @@
-// Frames one after another into a pipe: pixels as .raw files have them, or YUV4MPEG2.
+// Writes frames in sequence into a pipe: pixels as in .raw files, or YUV4MPEG2.
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -59,7 +59,7 @@ private:
     }
 };
 
-/// YUV4MPEG2: a line about the video, then each frame after a line of its own.
+/// YUV4MPEG2: a header line for the video and one for each frame.
 class Y4mStream final : public StreamWriter {
 public:
     Y4mStream(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream)

@@ -72,7 +72,7 @@ GstVideoInfo video_info(const Shape& shape, Chroma chroma) {
     return info;
 }
 
-/// Mean over blocks of `step` × `step`; the last column and row are repeated beyond the edge.
+/// Mean of blocks of `step` × `step`; the last column and row are repeated beyond the edge.
 void shrink(const std::byte* from, const Shape& shape, int step, VideoPlanes& planes, std::size_t plane,
             int width, int height) {
     const int area = step * step;

@@ -35,27 +35,27 @@ bool shows_colors(RecordWhat what) { return what == RecordWhat::processed || wha
 
 namespace {
 
-/// Empty where both sides are so long.
+/// Text of the supported sizes; empty if both sides are supported.
 std::string other_than(const Shape& shape, int least, int most) {
     if (std::min(shape.width, shape.height) >= least && std::max(shape.width, shape.height) <= most)
         return "";
     return "pictures have " + std::to_string(least) + " to " + std::to_string(most) + " pixels a side there";
 }
 
-constexpr int kMostH264 = 16384; ///< of x264
+constexpr int kMostH264 = 16384; ///< limit of x264
 
 } // namespace
 
 std::string mkv_refuses(RecordWhat what, const Shape& shape) {
     if (shows_colors(what) && gst_element_exists("x264enc"))
         return other_than(shape, 1, kMostH264);
-    // FFV1 of FFmpeg 5.1 in four slices gives other pixels back than it got where a side has one or two.
+    // FFV1 of FFmpeg 5.1 in four slices is not lossless if a side has one or two pixels.
     constexpr int kLeastFfv1 = 3;
     return other_than(shape, kLeastFfv1, kMaxSide);
 }
 
 std::string mp4_refuses(RecordWhat, const Shape& shape) {
-    constexpr int kLeast = 16; // of GStreamer's mp4mux
+    constexpr int kLeast = 16; // limit of GStreamer's mp4mux
     return other_than(shape, kLeast, kMostH264);
 }
 
@@ -90,7 +90,7 @@ void check_mp4_encoder(RecordWhat what) {
 }
 
 namespace {
-constexpr std::int64_t kLast = std::int64_t{1} << 61; ///< ns, 73 years: sums of two are numbers of ns
+constexpr std::int64_t kLast = std::int64_t{1} << 61; ///< in ns, 73 years: the sum of two is still valid
 } // namespace
 
 VideoClock::VideoClock(double rate, double nominal)
@@ -104,7 +104,7 @@ std::int64_t VideoClock::next(std::int64_t capture_ns) {
         time = std::llround(std::min(static_cast<double>(count_) * period_ns_, static_cast<double>(kLast)));
     else if (count_ > 0 && capture_ns > last_capture_)
         time = capture_ns + offset_;
-    else // the first frame, or a clock that stands still or was set back: continue from here
+    else // the first frame, or a clock that stopped or was set back: continue from here
         time = count_ == 0 ? 0
                            : std::min(std::min(last_, kLast) + std::int64_t{std::llround(period_ns_)}, kLast);
     time = std::max(time, last_ + 1);
@@ -170,7 +170,7 @@ void VideoDescription::add_facts(nlohmann::ordered_json facts) {
     for (const auto& [key, value] : facts_.items())
         if (!facts.contains(key))
             patch[key] = nullptr;
-    if (frames_ > 0 && !patch.empty()) // "frame" has those of the first
+    if (frames_ > 0 && !patch.empty()) // "frame" has the facts of the first frame
         patches_ += (patches_.empty() ? "[" : ", [") + std::to_string(frames_) + ", " + to_ascii(patch) + "]";
     facts_ = std::move(facts);
 }
@@ -180,7 +180,7 @@ std::string VideoDescription::text(const FileTotals& totals) const {
     text.replace(1, kTotalsChars, totals_text(totals));
     const std::int64_t span = last_ns_ - first_ns_;
     const double steps = static_cast<double>(thinned_ ? frames_ - 1 : next_sequence_ - 1 - first_sequence_);
-    // A file that was read as fast as possible may have times that are those of no camera.
+    // A file read as fast as possible may have times that no camera had.
     if (const double rate = 1e9 * steps / static_cast<double>(span);
         timed_ && span > 0 && rate >= kMinRate && rate <= kMaxRate) {
         char measured[32];
@@ -219,7 +219,7 @@ std::string escaped_tag(const std::string& text) {
 
 namespace {
 
-/// The bytes that the file has there, `bytes` at most.
+/// The bytes at this position of the file, `bytes` at most.
 std::string read_at(const File& file, std::uint64_t place, std::size_t bytes) {
     std::string read(bytes, '\0');
     std::size_t done = 0;
@@ -272,20 +272,20 @@ struct Box {
     std::string type;
 };
 
-/// False if the file does not hold all of it.
+/// False if the file does not contain the whole box.
 bool box_at(const File& file, std::uint64_t place, std::uint64_t bytes, Box& box) {
     const std::string head = read_at(file, place, 16);
     if (head.size() < 8)
         return false;
     const bool wide = big_endian(head.substr(0, 4)) == 1;
     const std::uint64_t used = wide ? 16 : 8, size = big_endian(wide ? head.substr(8) : head.substr(0, 4));
-    if (size < used || size > bytes - place) // 0: the size is not known yet
+    if (size < used || size > bytes - place) // 0: unknown size
         return false;
     box = {place + used, place + size, head.substr(4, 4)};
     return true;
 }
 
-/// Samples of a fragment: GStreamer writes one track with one run or more.
+/// Samples of a fragment: GStreamer writes one track with at least one run.
 std::uint64_t samples_of(std::string_view moof) {
     std::uint64_t samples = 0;
     const auto walk = [&samples](std::string_view boxes, const auto& self) -> void {
@@ -313,7 +313,7 @@ WholeFilm whole_matroska(const File& file) {
     const std::uint64_t bytes = file.bytes();
     Element element;
     for (std::uint64_t place = 0; element_at(file, place, element);) {
-        if (element.id == kSegment || element.id == kCluster) { // continue with its content
+        if (element.id == kSegment || element.id == kCluster) { // continue with its contents
             place = element.begin;
             continue;
         }

@@ -1,5 +1,5 @@
-// What video files of both containers share: encoders that are installed, times of frames, the text that
-// describes the file, and the complete frames of a file that was cut off.
+// Shared code of both video containers: installed encoders, times of frames, the description of the file,
+// and recovery of the complete frames of an interrupted file.
 #pragma once
 
 #include "files/whole_file.hpp"
@@ -15,20 +15,20 @@
 
 namespace specklescope {
 
-/// Also brings the element's library into memory: not while the first frames wait. Throws RunError where it
-/// is installed and cannot be loaded.
+/// Also loads the element's library, to avoid a delay with the first frames. Throws RunError if it is
+/// installed and cannot be loaded.
 bool gst_element_exists(const char* element);
 
-/// What is seen is encoded for the eye; numbers stay as they are.
+/// True for colours, which are encoded lossily; values are lossless.
 bool shows_colors(RecordWhat what);
 
-/// RecordFormat::refuses of .mkv and .mp4: sizes that an encoder or a muxer does not take, or does not give
-/// back as they were.
+/// RecordFormat::refuses of .mkv and .mp4: sizes that an encoder or a muxer does not support or does not
+/// preserve.
 std::string mkv_refuses(RecordWhat what, const Shape& shape);
 std::string mp4_refuses(RecordWhat what, const Shape& shape);
 
-/// Presentation times that always grow: the camera's clock where it moves, one nominal period where it does
-/// not.
+/// Presentation times that always increase: the camera's clock while it advances, otherwise one nominal
+/// period.
 class VideoClock {
 public:
     /// `rate` > 0: constant distance of frames, independent of the camera. `nominal`: the source's rate, 0 if
@@ -44,13 +44,13 @@ private:
     std::uint64_t count_ = 0;
 };
 
-/// The JSON text of a file and of its first frame. Other frames have their time from the container; those
-/// that do not follow from the one before them are listed under "changes", each as [frame, sequence,
-/// exposure_ms]. The other facts of describe_frame() are given for all frames: whole numbers under
-/// "frames", one list each, in which [value, count] means several equal values ("arrival_ns" and "position":
-/// after the first the distance from the frame before); the rest under "facts" where it changes, each as
-/// [frame, JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost frames
-/// included; of one frame of many, that of those in the file.
+/// JSON text of a file and of its first frame. Other frames have their time from the container. Frames that
+/// do not follow the previous one are listed under "changes", each as [frame, sequence, exposure_ms]. The
+/// other facts of describe_frame() are given for all frames. Integers are under "frames", one list each, in
+/// which [value, count] means several equal values ("arrival_ns" and "position": after the first, the
+/// difference to the previous frame). The rest is under "facts" if it changes, each as [frame, JSON merge
+/// patch (RFC 7396) of "frame"]. "measured_rate" is the camera's rate including lost frames; with thinning,
+/// the rate of the frames in the file.
 class VideoDescription {
 public:
     VideoDescription(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream);
@@ -62,14 +62,14 @@ private:
         std::uint64_t index, sequence;
         double exposure_ms;
     };
-    /// Equal values that follow one another.
+    /// Consecutive equal values.
     struct Run {
         std::int64_t value;
         std::uint64_t frames;
     };
     void add_facts(nlohmann::ordered_json facts);
 
-    std::string start_; ///< all but the frames and the last brace
+    std::string start_; ///< everything except the frames and the last brace
     bool timed_;
     bool thinned_; ///< the rate does not follow from sequence numbers
     std::vector<Change> changes_;
@@ -81,7 +81,8 @@ private:
     std::int64_t first_ns_ = 0, last_ns_ = 0;
 };
 
-/// As GStreamer's muxer writes a text tag: with a backslash before what is no letter or digit.
+/// In the format of GStreamer's muxer for text tags: a backslash before characters other than letters and
+/// digits.
 std::string escaped_tag(const std::string& text);
 
 struct WholeFilm {

@@ -1,5 +1,5 @@
-// Matroska and MP4: a pipeline of GStreamer that the recorder's thread fills, and the state that it shares
-// with the pipeline's threads.
+// Matroska and MP4: a GStreamer pipeline that the recorder's thread fills, and the state shared with the
+// pipeline's threads.
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/system.hpp"
@@ -42,9 +42,9 @@ struct FilmProgress {
     std::deque<SteadyClock::time_point> inside; ///< start of each frame in the encoder
     SteadyClock::duration took{};               ///< time in the encoder of the last frame
     std::uint64_t muxed = 0;                    ///< encoded frames that reached the file's writer
-    int threads_missing = 0;                    ///< created by GStreamer and not running yet
-    bool stands_still = false;                  ///< the encoder returned no frame for a long time
-    bool abandoned = false;                     ///< nothing more is written
+    int threads_missing = 0;                    ///< created by GStreamer and not started yet
+    bool stands_still = false;                  ///< the encoder has returned no frame for a long time
+    bool abandoned = false;                     ///< no more data is written
     bool ended = false;
     bool failed = false;
     std::string error;
@@ -52,18 +52,18 @@ struct FilmProgress {
     std::string escaped; ///< the same text as the muxer writes it
 
     // Called by GStreamer; `progress` points to a FilmProgress, whose mutex they lock.
-    /// Keeps the first error, and the end of the stream.
+    /// Stores the first error, and the end of the stream.
     static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
-    /// On the input of the MP4 muxer.
+    /// At the input of the MP4 muxer.
     static GstPadProbeReturn on_caps(GstPad*, GstPadProbeInfo* info, gpointer);
-    /// On the input of the muxer: counts encoded frames.
+    /// At the input of the muxer: counts encoded frames.
     static GstPadProbeReturn on_muxed(GstPad*, GstPadProbeInfo*, gpointer progress);
-    /// On the bytes that go into the file.
+    /// At the bytes for the file.
     static GstPadProbeReturn on_bytes(GstPad*, GstPadProbeInfo* info, gpointer progress);
 };
 
-/// The MP4 muxer writes full range as limited range. Without the field, readers use the encoder's own, which
-/// is right.
+/// The MP4 muxer writes full range as limited range. Without the field, readers use the encoder's own value,
+/// which is correct.
 GstPadProbeReturn FilmProgress::on_caps(GstPad*, GstPadProbeInfo* info, gpointer) {
     GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
     if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
@@ -81,7 +81,7 @@ GstPadProbeReturn FilmProgress::on_muxed(GstPad*, GstPadProbeInfo*, gpointer dat
     auto* progress = static_cast<FilmProgress*>(data);
     const std::lock_guard lock(progress->mutex);
     ++progress->muxed;
-    if (!progress->inside.empty()) { // one goes in, one comes out
+    if (!progress->inside.empty()) { // one frame in, one frame out
         progress->took = SteadyClock::now() - progress->inside.front();
         progress->inside.pop_front();
     }
@@ -89,7 +89,7 @@ GstPadProbeReturn FilmProgress::on_muxed(GstPad*, GstPadProbeInfo*, gpointer dat
     return GST_PAD_PROBE_OK;
 }
 
-/// The muxer writes a text tag with a backslash before every second character. Replaces that by the text,
+/// The muxer writes a text tag with a backslash before every second character. Replaces the tag by the text,
 /// which is shorter.
 GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointer data) {
     auto* progress = static_cast<FilmProgress*>(data);
@@ -107,7 +107,7 @@ GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointe
         return GST_PAD_PROBE_OK;
     const std::string_view bytes(reinterpret_cast<const char*>(map.data), map.size);
     const std::size_t at = bytes.find(escaped);
-    if (at != std::string_view::npos) { // not in another version of GStreamer: the tag stays as it is
+    if (at != std::string_view::npos) { // not found in another version of GStreamer: the tag stays unchanged
         std::string text = progress->text;
         text.resize(escaped.size(), ' ');
         std::memcpy(map.data + at, text.data(), text.size());
@@ -118,15 +118,15 @@ GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointe
 
 namespace {
 
-/// The text without full stops at its end.
+/// Text without full stops at its end.
 std::string without_stop(std::string text) {
     while (text.ends_with('.'))
         text.pop_back();
     return text;
 }
 
-/// Change of the number of threads that GStreamer has created and not started. A thread that starts will
-/// write the file: SIGXFSZ would end the process.
+/// Change of the number of threads that GStreamer has created but not started. A started thread writes the
+/// file: SIGXFSZ would end the process.
 int threads_more(GstMessage* message) {
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_STREAM_STATUS)
         return 0;
@@ -143,8 +143,7 @@ std::string reason_of(const GError& error, std::string_view details) {
     std::string reason = without_stop(error.message);
     if (g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
         reason = text(std::errc::no_space_on_device);
-    // "…: Error while writing to file descriptor 5: File too large": only the words of the system are the
-    // reason.
+    // "…: Error while writing to file descriptor 5: File too large": only the system's part is the reason.
     if (const std::size_t last = details.rfind(": ");
         g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE) &&
         last != std::string_view::npos && last + 2 < details.size())
@@ -188,28 +187,28 @@ constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
 constexpr auto kStart = 5s; ///< for GStreamer to start its threads
 
-/// Only a quantizer decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
-/// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
-/// at least with this quantizer, 40.9 dB with 10, 38 dB with 12, at 14…30 bit a pixel; smooth pictures have
-/// 48 dB at 0.3 bit. A slower preset saves a tenth of the bytes for four times the work.
+/// Only the quantizer decides. With pass=qual the encoder's default bitrate is a limit, which gave 14…25 dB
+/// for a coloured map of 640×480. Measured on maps of speckle and of noise in viridis, inferno and jet: at
+/// least 42.3 dB with this quantizer, 40.9 dB with 10, 38 dB with 12, at 14…30 bit per pixel; smooth images
+/// have 48 dB at 0.3 bit. A slower preset saves a tenth of the bytes for four times the work.
 constexpr const char* kH264 =
     "x264enc speed-preset=ultrafast tune=zerolatency pass=quant quantizer=8 qp-min=0 key-int-max=60";
-/// Profile High, which every player decodes. Two seconds of coloured noise at 640×480, the worst there is,
-/// have 5 MB; a coloured map of speckle has 36 dB of its luma.
+/// Profile High, which every player decodes. Two seconds of coloured noise at 640×480, the worst case, have
+/// 5 MB; a coloured map of speckle has 36 dB in luma.
 constexpr const char* kH264High =
     "x264enc speed-preset=ultrafast tune=zerolatency pass=quant quantizer=23 qp-min=0 key-int-max=60 "
     "dct8x8=true cabac=true ! video/x-h264,profile=high";
 constexpr const char* kFfv1 = "avenc_ffv1 threads=auto slices=4";
-/// In fragments of a second: a file that was cut off opens, and its length is not limited.
+/// Fragments of one second: an interrupted file can be opened, and its length is not limited.
 constexpr const char* kMp4 = " ! mp4mux name=mux fragment-mode=dash-or-mss";
 
-/// Ticks a second of an MP4. The duration of a frame in ticks has 31 bits.
+/// MP4 ticks per second. The duration of a frame in ticks has 31 bits.
 guint mp4_ticks(std::int64_t period_ns) {
     return static_cast<guint>(std::clamp(1e15 / static_cast<double>(period_ns), 1.0, 90000.0));
 }
 
-/// Milliseconds of a fragment. It has two frames or more: GStreamer's reader loses one if the first fragment
-/// has only one.
+/// Duration of a fragment in ms. It has at least two frames: GStreamer's reader loses one if the first
+/// fragment has only one.
 guint fragment_ms(std::int64_t distance_ns) {
     constexpr double kLeast = 1000, kMost = 4e9;
     return static_cast<guint>(std::clamp(2.5e-6 * static_cast<double>(distance_ns), kLeast, kMost));
@@ -248,7 +247,7 @@ private:
     void start();
     void stop() noexcept;
 
-    File file_; ///< written by descriptor only: the name may lead elsewhere later
+    File file_; ///< written by descriptor only: the name may refer to another file later
     std::string path_;
     RecordOptions options_;
     StreamInfo stream_;
@@ -264,9 +263,9 @@ private:
     std::shared_ptr<FilmProgress> progress_ = std::make_shared<FilmProgress>();
     GstHandle<GstElement> pipeline_;
     GstHandle<GstElement> source_;
-    std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next arrives
+    std::size_t held_back_ = 0; ///< frames that the encoder holds until the next arrives
     std::uint64_t written_ = 0;
-    std::uint64_t bytes_ = 0; ///< of the file, once it is closed
+    std::uint64_t bytes_ = 0; ///< size of the file, once it is closed
     DiskSync sync_;           ///< declared last: it stops before the file is closed
 };
 
@@ -375,7 +374,7 @@ void VideoWriter::connect() {
                       nullptr);
 }
 
-/// Refuses a distance from the last frame that an MP4 cannot hold.
+/// Refuses an interval since the last frame that an MP4 cannot represent.
 void VideoWriter::check_distance(std::int64_t time) {
     const std::int64_t distance = time - std::exchange(last_, time), most_s = INT32_MAX / ticks_;
     if (distance / std::nano::den >= most_s)
@@ -467,7 +466,7 @@ void VideoWriter::check() {
 
 WholeFilm VideoWriter::whole() const { return mp4_ ? whole_mp4(file_) : whole_matroska(file_); }
 
-/// Removes what a full disk left after the last complete frame.
+/// Removes a partial frame at the end, after a full disk.
 void VideoWriter::cut() {
     const WholeFilm film = whole();
     written_ = film.frames;
@@ -502,7 +501,7 @@ void VideoWriter::finish(const FileTotals& totals) {
     stop();
     if (progress_->failed) // GStreamer's threads have ended
         cut();
-    if (told_) // a frame has reported the error
+    if (told_) // reported by a frame already
         return;
     check();
     if (progress_->muxed != written_) {

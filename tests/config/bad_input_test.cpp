@@ -1,5 +1,4 @@
-// Whatever is wrong with a request or a file: one sentence that names it, the right exit status, nothing left
-// behind.
+// Errors in a request or a file: one message that names the problem, the right exit status, no files left.
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
 
@@ -11,9 +10,9 @@ constexpr int kUsage = 2, kRunTime = 1;
 
 struct Case {
     const char* name;
-    std::vector<std::string> arguments; ///< IN/ stands for the folder of the inputs
+    std::vector<std::string> arguments; ///< IN/ is replaced by the folder of the inputs
     int status;
-    std::vector<const char*> says; ///< pieces that the sentence must hold
+    std::vector<const char*> says; ///< words that the message must contain
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -129,7 +128,7 @@ std::vector<Case> cases() {
          kUsage,
          {"key.toml, line 2", "'colour'", "colormap"}},
         {"TomlSyntax", {"run", good, "--config", "IN/syntax.toml"}, kUsage, {"syntax.toml, line 1"}},
-        // Where files go.
+        // Locations of files.
         {"RecordIntoMissingFolder", {"run", good, "--record", "missing/k.tiff"}, kRunTime, {"missing"}},
         {"RecordIntoReadOnlyFolder", {"run", good, "--record", "/proc/k.tiff"}, kRunTime, {"/proc"}},
         {"RecordUnderAFile", {"run", good, "--record", "IN/good.tif/k.tiff"}, kRunTime, {"good.tif"}},
@@ -179,7 +178,7 @@ protected:
     }
     static void TearDownTestSuite() { inputs_.reset(); }
 
-    /// An .mp4 has its index at the end, so that half of one cannot be read.
+    /// An .mp4 has its index at the end, so half of it is unreadable.
     static void make_cut_video(const TemporaryFolder& in) {
         const auto made = run_child({"gst-launch-1.0", "-q", "videotestsrc", "num-buffers=30", "!",
                                      "video/x-raw,width=160,height=120", "!", "x264enc", "!", "mp4mux", "!",
@@ -214,7 +213,7 @@ TEST_P(BadInput, GetsOneSentenceAndLeavesNothing) {
     EXPECT_TRUE(result.err.ends_with(".\n") || result.err.ends_with("?\n")) << result.all();
     for (const char* piece : c.says)
         EXPECT_NE(result.err.find(piece), std::string::npos) << "must say " << piece << "\n" << result.all();
-    std::string out = result.out; // a slow machine says what it waits for
+    std::string out = result.out; // a slow machine prints what it waits for
     while (out.starts_with("waiting for the first frame of "))
         out.erase(0, out.find('\n') + 1);
     EXPECT_EQ(out, "") << "nothing was done, so there is nothing to report";

@@ -1,4 +1,4 @@
-// The baseline without a window: F₀ of a picture, of a recording, or of the beginning of the source; in
+// The baseline without a window: F₀ from an image, from a recording, or from the beginning of the source; in
 // traces, recordings and reports, compared with NumPy.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
@@ -47,7 +47,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-/// rest.tiff: 12 frames of results; now.tiff: those that traces and change are of.
+/// rest.tiff: 12 frames of results; now.tiff: the results of the traces and the change.
 constexpr const char* kTruth = R"py(
 import csv, json, numpy as np, tifffile
 def rule(output):
@@ -164,7 +164,7 @@ for region in "box", "tri":
 )py");
 }
 
-/// Of a scene that stands still, through a stage that looks back: the mean of complete frames alone.
+/// For a constant scene and a stage with history: the mean of complete frames only.
 TEST_F(BaselineRun, WhatWasMadeInAWarmUpDoesNotGoIn) {
     const std::string stage = "temporal:frames=25,output=sfi";
     good({kScene, "--frames", "90", "--stage", stage, "--record", "now.tiff"});
@@ -188,7 +188,7 @@ for name in "own.tiff", "named.tiff":
             "All results were made while a stage filled its history", 1);
 }
 
-/// The frames of a capture are of no scene, and the last of them neither.
+/// The frames of a capture do not belong to the scene, including the last one.
 TEST_F(BaselineRun, ACaptureDoesNotGoIn) {
     check(R"py(
 import numpy as np, tifffile
@@ -210,7 +210,7 @@ assert np.abs(change[5:20] - 100 * (900 / f0 - 1)).max() < 1e-3, change[:, 0, 0]
 )py");
 }
 
-/// What comes out of a pipe comes once: it is the run's.
+/// Data from a pipe can be read only once: all of it belongs to the run.
 TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     good({kScene, "--frames", "40", "--record-raw", "rest.raw", "--stage", "speckle:radius=2"});
     const std::string source = "raw:pipe?width=64&height=48&format=gray16le&full_scale=4095";
@@ -222,7 +222,7 @@ TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
             "can be read only once");
     refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "can be read only once");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "a.tiff"));
-    // A recording of the rest beside it: the pipe's frames are all the run's.
+    // A recording of the rest besides: all frames of the pipe belong to the run.
     const std::string write =
         "timeout 60 cat '" + (folder_ / "rest.raw") + "' > '" + (folder_ / "pipe") + "'";
     std::thread writer([&] { EXPECT_EQ(std::system(write.c_str()), 0); });
@@ -238,7 +238,7 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
           "raw.tiff"});
     good({"synthetic:vessels?width=32&height=48&live=false", "--frames", "4", "--record-raw", "small.tiff"});
     refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"}, "take it again");
-    // Results say which chain made them.
+    // Results contain the chain that made them.
     good({"raw.tiff", "--stage", "speckle:radius=5,output=sfi", "--record", "five.tiff"});
     good({"raw.tiff", "--stage", "speckle:radius=5,output=sfi", "--baseline", "five.tiff"});
     refused({"raw.tiff", "--stage", "speckle:radius=6,output=sfi", "--baseline", "five.tiff"},
@@ -248,7 +248,7 @@ TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
     const std::string longer = std::string(kScene) + "&exposure=10";
     good({longer, "--frames", "4", "--stage", "speckle:output=sfi", "--record", "long.tiff", "--record-raw",
           "longraw.tiff"});
-    for (const char* rest : {"long.tiff", "longraw.tiff"}) // half the exposure is no change of flow
+    for (const char* rest : {"long.tiff", "longraw.tiff"}) // halving the exposure does not change the flow
         refused({"raw.tiff", "--stage", "speckle:output=sfi", "--baseline", rest},
                 "exposure 10 ms, now 5 ms");
     good({"longraw.tiff", "--stage", "speckle:output=sfi", "--baseline", "long.tiff"});

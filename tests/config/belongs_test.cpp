@@ -1,4 +1,4 @@
-// An option that a command never looks at is refused, whichever it is.
+// Any option that a command does not use is refused.
 #include "base/error.hpp"
 #include "config/cli.hpp"
 #include "config/options.hpp"
@@ -25,7 +25,7 @@ std::string error_of(std::vector<std::string> words) {
 }
 
 TEST(Belongs, OptionsOfOtherCommandsAreRefusedByEachOfThoseThatProcessNothing) {
-    // What ends the program by itself, whatever stands beside it.
+    // Options that end the program by themselves, combined with any other.
     const std::set<std::string> alone = {"version",    "help",     "manual",
                                          "completion", "complete", "control-schema"};
     const std::string file = testing::TempDir() + "/belongs.toml";
@@ -59,7 +59,7 @@ TEST(Belongs, HowMuchIsSaidConcernsEveryCommand) {
             std::vector<std::string> words = command;
             words.insert(words.end(), option.begin(), option.end());
             EXPECT_EQ(error_of(words), "") << command[0] << " " << option[0];
-            if (command[0] != "view" && command[0] != "run") { // where all is listed
+            if (command[0] != "view" && command[0] != "run") { // lists everything
                 EXPECT_NE(help_on(command[0]).find("\n  " + option[0]), std::string::npos)
                     << command[0] << " " << option[0];
             }

@@ -1,5 +1,5 @@
-// A bypassed stage: the numbers are those of the chain without it, wherever it stands, and what is recorded
-// brings it back with what was set.
+// A bypassed stage: results equal those of the chain without it, at any position, and a recording restores
+// the stage with its parameters.
 #include "tests/support/child.hpp"
 
 namespace specklescope::bypass_test {

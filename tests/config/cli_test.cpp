@@ -1,4 +1,4 @@
-// The program as a user meets it: what it prints, what it writes, how it ends.
+// The program from a user's view: its text, its files, its end.
 #include "cli/progress.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
@@ -156,7 +156,7 @@ TEST_F(Cli, TheSummarySaysWhichExposureWasUsed) {
 TEST_F(Cli, SaturationIsCountedForEveryChainAndSaidOnce) {
     std::string frames(3 * 64 * 48, 'x');
     for (std::size_t i = 0; i < 64; ++i)
-        frames[64 * 48 + i] = '\xff'; // a row of the second frame: 2.1 % of it
+        frames[64 * 48 + i] = '\xff'; // one row of the second frame: 2.1 % of it
     write_text(folder_ / "f.raw", frames);
     const std::string raw = "raw:f.raw?width=64&height=48&format=gray8";
     for (const std::vector<std::string>& chain :
@@ -226,7 +226,7 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
     }
 }
 
-/// Told more than once, as a terminal does that closes.
+/// The signal arrives more than once, as from a terminal that closes.
 TEST_F(Cli, AClosedTerminalFinishesTheFiles) {
     Child child({test::program_path(), "run", "synthetic:uniform?width=64&height=48", "--record-raw",
                  "raw.mkv", "--stats", "s.json"},
@@ -242,7 +242,7 @@ TEST_F(Cli, AClosedTerminalFinishesTheFiles) {
 }
 
 TEST_F(Cli, AClosedPipeFinishesTheFiles) {
-    // head ends after one line; the next one finds nobody.
+    // head ends after one line; the next one has no reader.
     const ChildResult result =
         run_child({"bash", "-c",
                    "'" + test::program_path() +
@@ -256,7 +256,7 @@ TEST_F(Cli, AClosedPipeFinishesTheFiles) {
     EXPECT_NE(read_text(folder_ / "s.json").find("\"processed\""), std::string::npos);
 }
 
-/// The words have no reader; the recording has.
+/// The printed text has no reader; the recording has.
 TEST_F(Cli, AClosedPipeLeavesARunWithAnEndToItsEnd) {
     for (const char* source :
          {"'synthetic:uniform?width=64&height=48&rate=40' --frames 120 --verbose",
@@ -278,7 +278,7 @@ TEST_F(Cli, ASecondInterruptEndsAtOnce) {
                 folder_.path().string());
     ASSERT_TRUE(child.until([](const ChildResult& r) { return r.out.find("frames/s") != std::string::npos; },
                             seconds(60)));
-    child.signal(SIGSTOP); // so that both are waiting when it goes on
+    child.signal(SIGSTOP); // so that both are pending when it continues
     child.signal(SIGINT);
     child.signal(SIGTERM);
     child.signal(SIGCONT);

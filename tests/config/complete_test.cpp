@@ -1,4 +1,5 @@
-// What TAB offers: every word that the declarations allow, and nothing that the program would refuse.
+// Command line completion: every word that the declarations allow, and no word that the program would
+// refuse.
 #include "config/complete.hpp"
 #include "config/options.hpp"
 #include "config/presets/preset_file.hpp"
@@ -20,7 +21,7 @@ bool offers(const std::vector<std::string>& words, const std::string& text) {
     return std::find(all.begin(), all.end(), text) != all.end();
 }
 
-/// Every value that is offered behind `before` is one that `table` takes.
+/// Every value offered after `before` is accepted by `table`.
 void check_values(const std::vector<std::string>& line, const std::string& before, const ParamTable& table,
                   const ParamDecl& decl) {
     std::vector<std::string> words = line;

@@ -1,4 +1,5 @@
-// Settings hold true: the command line and TOML say the same, a saved file gives the same settings back.
+// Settings are consistent: command line and TOML are equivalent, and a saved file restores the same
+// settings.
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "config/cli.hpp"
@@ -63,7 +64,7 @@ protected:
     fs::path folder_ = fs::path(testing::TempDir()) / ("specklescope-config-" + std::to_string(getpid()));
 };
 
-/// Every value that a declaration allows, its ends more often than chance would have it.
+/// A random value allowed by a declaration, with its limits more often than by chance.
 ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
     const auto pick = [&](std::size_t n) {
         return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
@@ -71,7 +72,7 @@ ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
     switch (decl.kind) {
     case ParamKind::boolean:
         return pick(2) == 1;
-    case ParamKind::action: // not kept
+    case ParamKind::action: // not stored
         return std::int64_t{0};
     case ParamKind::integer: {
         const auto low = static_cast<std::int64_t>(decl.min), high = static_cast<std::int64_t>(decl.max);
@@ -227,7 +228,7 @@ TEST_F(ConfigTest, SpeckleIsTheDefaultAndNoneIsTheRawPicture) {
     EXPECT_EQ(parse({}).settings.command, Command::view);
     EXPECT_EQ(parse({"--stage", "none"}).settings.chain.stages().size(), 0U);
     EXPECT_EQ(parse({"film.mkv"}).settings.source, "film.mkv");
-    EXPECT_EQ(parse({"view", "run"}).settings.source, "run"); // a file of that name
+    EXPECT_EQ(parse({"view", "run"}).settings.source, "run"); // a file with that name
     EXPECT_EQ(parse({"--loop", "film.mkv"}).settings.source, "film.mkv") << "a switch takes no value";
 }
 

@@ -1,6 +1,5 @@
-// Six exposures of one target, the longest saturated: what the program says of each frame, in the summary, in
-// the statistics, in the tags of both recordings and when the recording is played back, is what numpy counts
-// in the pixels.
+// Six exposures of one target, the longest saturated: the program's saturation counts for each frame, in the
+// summary, the statistics, the tags of both recordings and in playback, equal numpy's counts.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -12,8 +11,8 @@
 namespace specklescope::exposures_test {
 
 /// Gamma-distributed speckle (Goodman 2007, eq. 4.42) of 12 bit, brighter with the exposure and clipped at
-/// full scale; counts.json says for each exposure how many samples of each frame are at full scale, and how
-/// many windows of 7×7 see one.
+/// full scale. counts.json contains for each exposure the number of samples of each frame at full scale, and
+/// the number of 7×7 windows with such a sample.
 constexpr const char* kScript = R"py(
 import json, numpy, scipy.ndimage
 random = numpy.random.default_rng(20111)
@@ -37,8 +36,8 @@ TEST(Exposures, SaturationIsTheSameFactOnTheWholeWay) {
         SCOPED_TRACE(exposure + " ms");
         const std::string source =
             "raw:" + folder / (exposure + ".raw?width=64&height=48&format=gray16le&full_scale=4095");
-        // What is computed last must not matter: a stage behind the contrast that counts nothing, and one
-        // that moves pixels.
+        // The last stage must not matter: use a stage after the contrast that counts nothing, and one that
+        // moves pixels.
         const ChildResult run = run_program(
             {"run", source, "--stage", "speckle:output=contrast2", "--stage", "average:frames=2", "--stage",
              "flow:exposure=" + exposure, "--stage", "flip", "--record", exposure + "-flow.tiff",
@@ -90,7 +89,7 @@ for kind in ("raw", "flow"):
     EXPECT_LT(warned, 6);
 }
 
-/// Their own samples say nothing of the raw ones: integers smoothed are hardly ever at full scale.
+/// Their own samples are independent of the raw ones: smoothed integers are hardly ever at full scale.
 TEST(Exposures, SaturationStaysWhereResultsOfIntegersArePlayed) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, kScript)) << read_text(folder / "python.log");

@@ -1,5 +1,5 @@
-// Values of films as ffmpeg decodes them: their range, their bits, and what is said where a file does not
-// state them.
+// Pixel values of films as ffmpeg decodes them: their range, their bits, and the assumption if a file does
+// not state them.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -84,7 +84,7 @@ assert len(np.unique(deep)) > len(np.unique(reference)) - 4, "no level is lost b
 )py"));
 }
 
-/// As ffmpeg and this program write them, of odd sizes; frames that are sought are those of the run.
+/// As written by ffmpeg and this program, with odd sizes; frames after a seek equal those of the run.
 TEST(FilmColours, GreyYuv4MpegIsReadBitByBit) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, R"py(

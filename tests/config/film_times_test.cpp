@@ -1,4 +1,4 @@
-// Frames have the times that ffprobe reads from the file, also in films of variable frame rate.
+// Frames have the times that ffprobe reads from the file, also with a variable frame rate.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 

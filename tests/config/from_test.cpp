@@ -1,5 +1,4 @@
-// A part of a file without a window: --from, --from-s, --frames and --loop, and what is written of where the
-// frames lie.
+// A part of a file without a window: --from, --from-s, --frames and --loop, and the written frame positions.
 #include "tests/support/child.hpp"
 
 #include <sstream>
@@ -29,7 +28,7 @@ TEST_F(From, TakesExactlyTheseFrames) {
     EXPECT_NE(result.out.find("10 in, 10 processed, none dropped"), std::string::npos) << result.all();
     std::istringstream lines(read_text(folder_ / "part.raw.jsonl"));
     std::string line;
-    std::getline(lines, line); // of the file
+    std::getline(lines, line); // for the file
     for (int frame = 20; frame < 30; ++frame) {
         ASSERT_TRUE(std::getline(lines, line));
         EXPECT_NE(line.find("\"position\":" + std::to_string(frame)), std::string::npos) << line;
@@ -52,7 +51,7 @@ TEST_F(From, TracesSayWhereTheFrameLies) {
     EXPECT_TRUE(rows[0].ends_with(",position,area_um2,warming_up"));
     for (std::size_t i = 1; i < rows.size(); ++i) {
         EXPECT_TRUE(rows[i].starts_with(std::to_string(i - 1) + ",")) << rows[i];
-        const std::string_view but_warmth(rows[i].data(), rows[i].size() - 1); // no size of a pixel
+        const std::string_view but_warmth(rows[i].data(), rows[i].size() - 1); // without a pixel size
         EXPECT_TRUE(but_warmth.ends_with("," + std::to_string(54 + i) + ",,")) << rows[i];
     }
 }

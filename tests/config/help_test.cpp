@@ -1,4 +1,4 @@
-// Help on every topic, examples that can be typed, version, presets.
+// Help on every topic, examples that can be pasted, version, presets.
 #include "config/cli.hpp"
 #include "config/cli_words.hpp"
 #include "config/look/first_look.hpp"
@@ -35,7 +35,7 @@ TEST(Help, EveryPresetLoadsAndSaysWhatItIs) {
     }
 }
 
-/// The words of a line; single quotes keep spaces together.
+/// Words of a line; single quotes keep spaces.
 std::vector<std::string> words_of(const std::string& line) {
     std::vector<std::string> words(1);
     bool quoted = false;
@@ -72,7 +72,7 @@ TEST(Help, HelpKnowsEveryTopicAndEndsWithEightExamples) {
         EXPECT_NE(help_on("--" + option.name).find("--" + option.name), std::string::npos) << option.name;
     EXPECT_NE(help_on("exposure_stops").find("stops"), std::string::npos);
     EXPECT_NE(help_on("flow").find("[[stage]]"), std::string::npos);
-    const std::string raw = help_on("raw"); // a source and a preset
+    const std::string raw = help_on("raw"); // both a source and a preset
     EXPECT_NE(raw.find("source raw:"), std::string::npos);
     EXPECT_NE(raw.find("preset raw"), std::string::npos);
     EXPECT_EQ(parse({"help"}).text, help());
@@ -98,7 +98,7 @@ TEST(Help, HelpKnowsEveryTopicAndEndsWithEightExamples) {
     }
 }
 
-/// Each of them, or that there is none.
+/// Lists each camera, or states that there is none.
 TEST(Help, CamerasThatAreThereAreNamedAndNoneIsSaid) {
     const std::string text = list_text("sources"), title = "Cameras found now:\n";
     const std::size_t at = text.find(title);
@@ -131,8 +131,7 @@ TEST(Help, HelpFitsIntoItsWidth) {
     }());
     std::string line;
     while (std::getline(lines, line)) {
-        const bool folder =
-            line.find(' ', line.find_first_not_of(' ')) == std::string::npos; // cannot be broken
+        const bool folder = line.find(' ', line.find_first_not_of(' ')) == std::string::npos; // has no break
         EXPECT_LE(folder ? 0 : columns(line), kHelpWidth) << line;
     }
 }

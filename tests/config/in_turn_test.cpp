@@ -1,4 +1,4 @@
-// Several sources one after another, and names of files with places in them.
+// Several sources in sequence, and file names with placeholders.
 #include "config/in_turn.hpp"
 
 #include "tests/support/child.hpp"

@@ -1,5 +1,5 @@
-// Keys of the window: what is declared agrees with itself, and [keys] is read to the letter or refused with
-// its line.
+// Keys of the window: the declarations are consistent, and [keys] is read completely or refused with its
+// line number.
 #include "base/error.hpp"
 #include "config/cli.hpp"
 #include "config/keys/bindings.hpp"

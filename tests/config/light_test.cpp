@@ -1,6 +1,6 @@
-// Light on its whole way: a grey wedge and lamps, coded in sRGB, through decode, glare and encode, against a
-// computation in numpy that shares nothing with the program; and the same numbers in recordings, tags,
-// statistics and when the recording is played back.
+// Intensities through the whole pipeline: a grey wedge and lamps, coded in sRGB, through decode, glare and
+// encode, compared with an independent numpy computation; the same values in recordings, tags, statistics
+// and playback.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -9,8 +9,7 @@
 
 namespace specklescope::light_test {
 
-/// wedge.png, an sRGB picture of 97×61 in colour with a lamp in the middle and one at the edge, and
-/// wedge.npz.
+/// wedge.png, an sRGB colour image of 97×61 with a lamp in the middle and one at the edge, and wedge.npz.
 constexpr const char* kWedge = R"py(
 import numpy as np
 from PIL import Image, PngImagePlugin
@@ -29,7 +28,7 @@ image.save("wedge.png", pnginfo=chunks)
 np.save("code.npy", code)
 )py";
 
-/// What the program must give, from code.npy alone.
+/// Expected results of the program, from code.npy only.
 constexpr const char* kTruth = R"py(
 import json
 import numpy as np
@@ -128,7 +127,7 @@ assert json.load(open("again.json"))["pixels"]["last"]["raw_saturated"] == (code
         run_program({"run", "raw.tiff", "--preset", "glare", "--transfer", "srgb"}, folder.path().string());
     EXPECT_EQ(twice.status, 2) << twice.all();
     EXPECT_NE(twice.err.find("takes no transfer = srgb"), std::string::npos) << twice.all();
-    // A picture as it was shown means the same light: read again it is decoded from what was encoded.
+    // An encoded image means the same intensity: read again, it is decoded to the encoded values.
     const ChildResult shown = run_program({"run", "glare.png", "--stage", "none", "--record", "shown.tiff"},
                                           folder.path().string());
     ASSERT_EQ(shown.status, 0) << shown.all();

@@ -1,5 +1,5 @@
-// Two files that a run writes are never one, and none of them is read, whatever leads to it: refused before
-// anything is opened.
+// A run never writes the same file twice or to one of its inputs, by any path. It checks this before opening
+// anything.
 #include "tests/support/child.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST_F(Outputs, OfAnyTwoKindsAreNotOneFile) {
             const bool again = kinds[i].starts_with("--record");
             if (i == k && !again) // the last one counts
                 continue;
-            // A kymograph's file is that of its line.
+            // A kymograph writes the file of its line.
             const std::string first = kinds[i] == "--kymograph" ? "x.tiff" : "x-artery.tiff";
             const std::string second = kinds[k] == "--kymograph" ? "./x.tiff" : "out/../x-artery.tiff";
             expect_one({"--regions", "r.json", kinds[i], first, kinds[k], second});
@@ -124,14 +124,14 @@ TEST_F(Outputs, OfSeveralSourcesAreNotThoseOfAnother) {
               0);
 }
 
-/// A name that two lines have in names of files gets a number, as any other that is taken.
+/// A second line with the same name in file names gets a number, as for existing files.
 TEST_F(Outputs, OfLinesWhoseNamesAreOneInNamesOfFilesAreTwo) {
     const auto lines = [&](const std::string& first, const std::string& second) {
         return R"({"regions": [{"name": ")" + first +
                R"(", "shape": "line", "points": [[4, 4], [40, 40]]}, {"name": ")" + second +
                R"(", "shape": "line", "points": [[4, 40], [40, 4]]}]})";
     };
-    const std::string start(160, 'x'); // more of a name is in no file's name
+    const std::string start(160, 'x'); // file names contain no more of a name
     write_text(folder_ / "two.json", lines("a/b", "a_b"));
     write_text(folder_ / "long.json", lines(start + "1", start + "2"));
     for (const auto& [regions, name] :
@@ -156,7 +156,7 @@ TEST_F(Outputs, AreNoneOfASequenceThatIsRead) {
     }
 }
 
-/// What one source of several writes would be frames of a later one.
+/// An output for one of several sources would be an input of a later one.
 TEST_F(Outputs, AreNoFramesOfALaterSource) {
     fs::create_directory(folder_ / "in");
     for (const char* name : {"out/1.tiff", "out/2.tiff", "in/5.tiff"})

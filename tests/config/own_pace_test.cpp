@@ -1,4 +1,4 @@
-// A file in the window goes at the rate that it tells, where that can be one.
+// A file in the window plays at its stated rate if that is plausible.
 #include "config/cli.hpp"
 #include "config/settings.hpp"
 #include "config/start.hpp"
@@ -10,7 +10,7 @@
 
 namespace specklescope::own_pace_test {
 
-/// Frames a second, of a film whose header says `rate`, as N:D.
+/// Frames per second of a film whose header states `rate`, as N:D.
 double pace_of(const std::string& rate) {
     const TemporaryFolder folder;
     const std::string path = folder / "film.y4m";
@@ -32,7 +32,7 @@ double pace_of(const std::string& rate) {
 
 TEST(OwnPace, IsTheRateOfTheFile) { EXPECT_EQ(pace_of("12:1"), 12); }
 
-/// And is no reason to refuse the file.
+/// An implausible rate does not make the file invalid.
 TEST(OwnPace, IsTheUsualOneWhereThatOfTheFileIsTooLow) {
     EXPECT_EQ(pace_of("1:2147483647"), 30) << "one in 68 years";
 }

@@ -1,4 +1,4 @@
-// Presets of the user's: what is saved comes back, what differs is told, names and files are held to.
+// The user's presets: saved settings are restored, differences are listed, names and files are checked.
 #include "base/error.hpp"
 #include "config/presets/preset_file.hpp"
 #include "tests/support/folder.hpp"
@@ -96,7 +96,7 @@ TEST_F(PresetFile, NamesAreNamesAndNothingIsReplacedUnasked) {
     EXPECT_NE(refusal([&] { delete_preset("flow"); }), "") << "compiled in";
     delete_preset("one");
     EXPECT_FALSE(known("one"));
-    save_preset("flow", "", settings, false); // over one that is compiled in, which comes back
+    save_preset("flow", "", settings, false); // replaces a compiled-in one, which is restored later
     ASSERT_TRUE(known("flow"));
     delete_preset("flow");
     EXPECT_TRUE(known("flow"));

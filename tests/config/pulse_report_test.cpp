@@ -1,4 +1,4 @@
-// What specklescope pulse says of a trace before its spectrum: how many values, and what lies between them.
+// Header of the report of specklescope pulse: number of values and their gaps.
 #include "tests/support/child.hpp"
 
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ TEST(PulseReport, TellsThePartsOfATraceWithLongGapsAndOfNoOther) {
     write_text(folder / "t.csv", table);
     const ChildResult result = run_program({"pulse", "t.csv", "--json", "p.json"}, folder.path().string());
     ASSERT_EQ(result.status, 0) << result.all();
-    const std::string said = std::regex_replace(result.out, std::regex("\\s+"), " "); // however it is broken
+    const std::string said = std::regex_replace(result.out, std::regex("\\s+"), " "); // one line
     EXPECT_NE(said.find(std::to_string(split) + " values over"), std::string::npos) << said;
     EXPECT_NE(said.find(std::to_string(whole) + " values over"), std::string::npos) << said;
     const std::size_t at = said.find(", in 3 parts between longer gaps");

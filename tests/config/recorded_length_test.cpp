@@ -1,4 +1,4 @@
-// How long a recording of the program is, and what it says of what it left out.
+// Length of a recording, and its description of omitted frames.
 #include "tests/support/child.hpp"
 #include "tests/support/folder.hpp"
 
@@ -19,7 +19,7 @@ protected:
 TEST_F(RecordedLength, ARunEndsWhenEveryRecordingIsComplete) {
     write_text(folder_ / "r.json",
                R"({"regions":[{"name":"box","shape":"rectangle","points":[[1,1],[9,9]]}]})");
-    // The scene has no end, and traces have no length of their own.
+    // The scene is endless, and traces have no length of their own.
     const ChildResult result =
         run({"run", "synthetic?width=64&height=48&rate=200&live=false", "--record-raw",
              "{subject}_{what}.tiff", "--record", "b.raw", "--record-frames", "4", "--record-every", "5",
@@ -32,7 +32,7 @@ TEST_F(RecordedLength, ARunEndsWhenEveryRecordingIsComplete) {
     const std::string text = read_text(folder_ / "rat_raw.tiff");
     for (const char* part : {"\"one_frame_of\":5", "\"subject\":\"rat\"", "\"note\":\"left\"", "\"rate\":40"})
         EXPECT_NE(text.find(part), std::string::npos) << part;
-    // Played back it is a film of 40 frames/s without a gap.
+    // In playback it is a film of 40 frames/s without gaps.
     const ChildResult film = run({"run", "synthetic?width=64&height=48&rate=200&live=false", "--record-raw",
                                   "v.mkv", "--record-frames", "4", "--record-every", "5"});
     EXPECT_EQ(film.status, 0) << film.all();

@@ -1,5 +1,5 @@
-// --config from:RECORDING: a run repeated from its recording gives the same bytes, and a file from a stranger
-// changes nothing that it must not.
+// --config from:RECORDING: a run repeated from its recording gives the same bytes, and an untrusted file
+// cannot change protected settings.
 #include "analysis/regions_file.hpp"
 #include "config/cli.hpp"
 #include "config/settings.hpp"
@@ -27,7 +27,7 @@ protected:
         words.insert(words.begin(), "run");
         return run_program(std::move(words), folder_.path().string());
     }
-    /// raw.tiff and raw.raw, and flow.tiff, flow.raw and flow.png made of the same frames.
+    /// raw.tiff and raw.raw, and flow.tiff, flow.raw and flow.png from the same frames.
     void record(std::vector<std::string> words) const {
         std::vector<std::string> all = {kScene,     "--frames",  std::to_string(kFrames),
                                         "--record", "flow.tiff", "--record",
@@ -84,7 +84,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-/// Every page's pixels, one behind the other.
+/// Pixels of all pages in sequence.
 std::string stack_of(const std::string& path) {
     std::string all;
     const std::unique_ptr<ImageReader> file = open_image(path);
@@ -173,7 +173,7 @@ TEST_F(Repeat, TheRegionsAreMeasuredAgain) {
     const ChildResult again =
         run({"raw.tiff", "--config", "from:flow.tiff", "--traces", "again.csv", "--widths", "w.csv"});
     ASSERT_EQ(again.status, 0) << again.all();
-    const auto rows = [&](const char* name) { // without when they arrived
+    const auto rows = [&](const char* name) { // without arrival times
         std::vector<std::string> kept;
         std::istringstream lines(read_text(folder_ / name));
         for (std::string line; std::getline(lines, line);) {
@@ -186,7 +186,7 @@ TEST_F(Repeat, TheRegionsAreMeasuredAgain) {
     EXPECT_EQ(rows("again.csv").size(), 1U + 3U * kFrames);
     const auto first = rows("t.csv"), second = rows("again.csv");
     ASSERT_EQ(first.size(), second.size());
-    for (std::size_t i = 0; i < first.size(); ++i) // up to the column of versions and positions
+    for (std::size_t i = 0; i < first.size(); ++i) // up to the columns of versions and positions
         EXPECT_EQ(first[i].substr(0, 60), second[i].substr(0, 60));
     write_text(folder_ / "other.json",
                R"({"regions":[{"name":"o","shape":"rectangle","points":[[1,1],[2,2]]}]})");
@@ -225,7 +225,7 @@ TEST_F(Repeat, WhatAPictureShowed) {
     EXPECT_EQ(fixed.low, 0.5);
     EXPECT_EQ(fixed.high, 7.25);
     EXPECT_EQ(fixed.exposure_stops, 1);
-    for (const char* numbers : {"flow.tiff", "flow.raw", "raw.tiff"}) { // say what was shown of them
+    for (const char* numbers : {"flow.tiff", "flow.raw", "raw.tiff"}) { // contain the display settings
         const Mapping shown = from(numbers).view.as<ViewSettings>().mapping;
         EXPECT_EQ(shown.colormap, ColorMap::magma) << numbers;
         EXPECT_EQ(shown.high, 7.25) << numbers;
@@ -294,7 +294,7 @@ TEST_F(Repeat, WhatIsNoRecordingOfResultsIsRefused) {
     record({"--record-mask", "mask.tiff"});
     auto older = description();
     older["content"] = "raw";
-    describe(older); // a recording of raw frames that does not say which chain ran over them
+    describe(older); // a recording of raw frames without the chain that processed them
     write_text(folder_ / "text.tiff", "no picture");
     std::filesystem::create_directory(folder_ / "folder");
     write_text(folder_ / "foreign.raw", "pixels");

@@ -1,4 +1,4 @@
-// What may surprise is said: a chain that takes another's place, a range that does not fit the next picture.
+// Surprising effects are reported: a chain that replaces another, a range that does not fit the next source.
 #include "config/cli.hpp"
 #include "config/last_window.hpp"
 #include "config/settings.hpp"

@@ -1,4 +1,4 @@
-// The size of a pixel: from the command line into every file, as other programs read it, and back.
+// Pixel size: from the command line into every file, as other programs read it, and back.
 #include "config/cli.hpp"
 #include "config/last_window.hpp"
 #include "config/settings.hpp"
@@ -24,7 +24,7 @@ protected:
         words.insert(words.begin(), "run");
         return run_program(std::move(words), folder_.path().string());
     }
-    /// Frames of a chain that makes pixels twice as large, 5 µm; raw ones are 2.5 µm.
+    /// Frames of a chain with pixels of 5 µm, twice as large as the raw pixels of 2.5 µm.
     void record() const {
         const ChildResult result = run({kScene,
                                         "--frames",
@@ -135,13 +135,13 @@ TEST_F(Scale, ComesBackWithARecording) {
         said("7.5", {raw, "--stage", "downsample:factor=3"});
         said("4", {raw, "--stage", "speckle", "--um-per-px", "4"});
     }
-    for (const char* raw : {"raw.tiff", "raw.mkv", "raw.raw"}) // with the chain that ran over them
+    for (const char* raw : {"raw.tiff", "raw.mkv", "raw.raw"}) // with the chain that processed them
         said("5", {kScene, "--frames", "3", "--config", std::string("from:") + raw});
     for (const char* flow : {"flow.tiff", "flow.raw", "flow.ome.tiff"}) {
         said("5", {flow, "--stage", "none"});
         const std::string from = std::string("from:") + flow;
         said("5", {kScene, "--frames", "3", "--config", from});
-        said("2.5", {kScene, "--frames", "3", "--config", from, "--stage", "speckle"}); // of the raw pixel
+        said("2.5", {kScene, "--frames", "3", "--config", from, "--stage", "speckle"}); // raw pixels
     }
     const ChildResult none = run(
         {kScene, "--frames", "3", "--regions", "r.json", "--traces", "none.csv", "--record", "none.tiff"});

@@ -1,5 +1,5 @@
-// Movies of the screen without a window: what `run` records is what its snapshot shows, and the settings of
-// the view choose the layout.
+// Movies of the screen without a window: a movie from `run` equals its snapshot, and the view settings
+// select the layout.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/refused.hpp"

@@ -1,4 +1,4 @@
-// A password goes to the camera and nowhere else: not into a file, not onto the terminal, not into settings.
+// A password is sent only to the camera: it is in no file, no terminal output, no settings.
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "config/settings.hpp"
@@ -126,7 +126,7 @@ protected:
         words.insert(words.begin(), test::program_path());
         return run_child(words, folder_.path().string());
     }
-    /// Neither in what it said, nor in any file that it left, nor in a name of one.
+    /// Neither in its output, nor in any file or file name.
     void expect_hidden(const ChildResult& result) const {
         const auto expect_none = [](const std::string& text, const std::string& where) {
             for (const char* secret : {kPassword, kToken})
@@ -180,7 +180,7 @@ TEST_F(SecretRun, NoOutputHoldsThePassword) {
             words.insert(words.end(), {option, file});
     const ChildResult result = run(words);
     EXPECT_EQ(result.status, 0) << result.all();
-#ifdef SPECKLESCOPE_HAVE_CAIRO // what a reader of PDF sees lies beside it, as text
+#ifdef SPECKLESCOPE_HAVE_CAIRO // the text that a PDF viewer shows, in a separate file
     if (test::installed("pdftotext")) {
         const ChildResult read = run_child(
             {"sh", "-c", "pdftotext -layout p.pdf p.txt && pdfinfo p.pdf >> p.txt"}, folder_.path().string());

@@ -1,5 +1,4 @@
-// A recording that is the source: raw frames come with the settings that they were recorded with, results are
-// not processed again.
+// A recording as the source: raw frames come with their recorded settings, results are not processed again.
 #include "analysis/regions_file.hpp"
 #include "config/cli.hpp"
 #include "config/last_window.hpp"
@@ -124,11 +123,11 @@ TEST_F(SourceRecordingTest, ResultsAreShownAsTheyAreWithTheirQuantity) {
         EXPECT_TRUE(shown.chain.stages().empty()) << to_string(shown.chain);
         ASSERT_TRUE(shown.regions);
         EXPECT_NE(said(shown).find("no stage processes them again"), std::string::npos) << said(shown);
-        const bool numbers = name[0] < 'c'; // the others hold colours
+        const bool numbers = name[0] < 'c'; // the others contain colours
         EXPECT_NE(said(shown).find(" in s)"), std::string::npos) << said(shown);
         EXPECT_EQ(mapping(shown).automatic, !numbers);
     }
-    // Without a window: the same.
+    // The same without a window.
     const ChildResult plain =
         run({"a.tiff", "--record", "same.raw", "--regions", "r.json", "--traces", "t.csv"});
     ASSERT_EQ(plain.status, 0) << plain.all();

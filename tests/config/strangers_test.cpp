@@ -1,5 +1,5 @@
-// Files and names from strangers: a settings file is data, a name is bytes, and memory is asked for before it
-// is taken.
+// Untrusted files and names: a settings file is only data, a name is only bytes, and memory is checked
+// before it is allocated.
 #include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
 
@@ -209,7 +209,7 @@ TEST_F(Strangers, PipesBesideWhatIsNamedAreNotWaitedFor) {
     EXPECT_EQ(run({"run", "raw:a.raw?width=4&height=3"}).status, 0);
 }
 
-/// MiB that a run took at its height.
+/// Peak memory of a run in MiB.
 double peak_of(const std::vector<std::string>& words, const std::string& folder, ChildResult& result) {
     std::vector<std::string> argv = {"/usr/bin/python3", "-c",
                                      "import resource,subprocess,sys\nr=subprocess.run(sys.argv[1:])\n"
@@ -230,7 +230,7 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
         return big(static_cast<std::uint32_t>(data.size())) + type + data + big(png_crc(type + data));
     };
     const std::string head = png_header(16, 16);
-    // A text that claims 2 GB, one that unfolds to 60 MB, rows of 2 GB, and ten thousand texts.
+    // A text that claims 2 GB, one that expands to 60 MB, rows of 2 GB, and ten thousand texts.
     const ChildResult packed =
         run_child({"/usr/bin/python3", "-c",
                    "import zlib,sys; sys.stdout.write(zlib.compress(b' ' * (64 << 20), 9).hex())"},
@@ -248,7 +248,7 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
     write_text(folder_ / "huge.tif",
                tiff_bytes({.width = 65000, .height = 16000, .compression = 8, .data = false}));
 #ifdef __SANITIZE_ADDRESS__
-    constexpr double kMost = 400; // MiB; it keeps what is freed
+    constexpr double kMost = 400; // MiB; freed memory stays in the process
 #else
     constexpr double kMost = 200;
 #endif
@@ -263,7 +263,7 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
     }
 }
 
-/// A file of holes claims what it likes: its sides are compared with the picture's first.
+/// A sparse file can claim any size: its sides are compared with the image first.
 TEST_F(Strangers, ASparseArrayOfAnotherSizeTakesNoMemory) {
     std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (30000, 30000), }";
     header.resize(118, ' ');

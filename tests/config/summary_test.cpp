@@ -1,5 +1,5 @@
-// What the summary says at the end of a run: pixels without a value, each file of a recorder with its own
-// frames, how long a camera was away; and only where there is anything to say.
+// Summary at the end of a run: pixels without a value, each file of a recorder with its own frames, duration
+// of a camera's absence; only lines with content.
 #include "cli/summary.hpp"
 #include "config/text.hpp"
 #include "pipeline/chain.hpp"
@@ -34,7 +34,7 @@ TEST(Summary, TellsPixelsWithoutAValueAndOnlyThose) {
     EXPECT_EQ(speckled.find("infinite"), std::string::npos) << speckled;
 }
 
-/// The row of a file, or nothing.
+/// Row of a file; empty if missing.
 std::string row_of(const std::string& summary, const std::string& file) {
     const std::size_t at = summary.find(" " + file + ": ");
     return at == std::string::npos ? "" : summary.substr(at + 1, summary.find('\n', at) - at - 1);

@@ -1,4 +1,4 @@
-// Slips of the pen: which word was meant.
+// Suggestions for mistyped words.
 #include "config/text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What specklescope trials says of events that lie at no frame, or at one without a time.
+// Report of specklescope trials on events without a frame, or at a frame without a time.
 #include "tests/support/child.hpp"
 
 #include <regex>
@@ -7,7 +7,7 @@ namespace specklescope::trials_report_test {
 
 class TrialsReport : public testing::Test {
 protected:
-    /// Of frames 0 to 99, ten a second; `untimed` have no time.
+    /// Frames 0 to 99, ten per second; `untimed` frames have no time.
     std::string said(const std::vector<int>& untimed, const std::vector<int>& events) {
         std::string table = "sequence,capture_s,region,mean\n";
         const auto time = [&](int frame) {
@@ -24,7 +24,7 @@ protected:
             run_program({"trials", "t.csv", "--around", "stimulus", "--before", "1", "--after", "1"},
                         folder_.path().string());
         EXPECT_EQ(result.status, 0) << result.all();
-        return std::regex_replace(result.out, std::regex("\\s+"), " "); // however it is broken
+        return std::regex_replace(result.out, std::regex("\\s+"), " "); // independent of line breaks
     }
     const TemporaryFolder folder_;
 };

@@ -1,5 +1,5 @@
-// Which keys of a settings file need --trust: all those that write a file, open a door or hand something out.
-// Every key that there is stands in one of two lists here, so that a new one cannot be forgotten.
+// Keys of a settings file that need --trust: all keys that write a file, listen, or reveal data. Every key
+// must be in one of two lists here, so that a new key cannot be forgotten.
 #include "base/error.hpp"
 #include "config/settings.hpp"
 #include "config/toml.hpp"
@@ -13,7 +13,7 @@
 
 namespace specklescope::trust_test {
 
-/// Keys and a value of each that names something.
+/// Keys with an example value for each.
 using Keys = std::map<std::string, std::string>;
 
 const Keys kOutputs = {{"record", "x.tiff"},    {"record_raw", "x.tiff"},   {"record_mask", "x.tiff"},
@@ -25,7 +25,7 @@ const Keys kDoors = {{"screenshot", "x.png"},           {"window_movie", "x.mkv"
                      {"curve_clients", "x.key"},        {"metrics", "127.0.0.1:0"},
                      {"serve", "rtsp://127.0.0.1:0/x"}, {"output", "v4l2:/dev/video7"}};
 
-/// What is data: how frames are computed, shown and kept, and files that are only read.
+/// Data: processing, display and storage of frames, and files that are only read.
 const std::set<std::string> kData = {"command", "preset", "regions", "program", "view", "keys", "stage"};
 const std::set<std::string> kProgramData = {
     "backend",          "threads",        "gpus",        "plans",         "slots",          "from",
@@ -45,7 +45,7 @@ std::set<std::string> names_of(const Keys& keys) {
     return names;
 }
 
-/// The keys outside of tables, as the sentence on a wrong one has them.
+/// Keys outside of tables, as listed in the error for an unknown key.
 std::set<std::string> top_keys() {
     Settings settings;
     try {
@@ -62,7 +62,7 @@ std::set<std::string> top_keys() {
     return {};
 }
 
-/// A file with this key alone, on line 2.
+/// A file with only this key, on line 2.
 std::string file_of(const std::string& key, const std::string& value, bool in_program) {
     return (in_program ? "[program]\n" : "# from a stranger\n") + key + " = " + value + "\n";
 }
@@ -81,7 +81,7 @@ std::string refusal(const std::string& toml, bool trusted) {
 TEST(Trust, EveryKeyIsDataOrNeedsIt) {
     std::set<std::string> listed = names_of(kOutputs);
     listed.insert(kData.begin(), kData.end());
-    listed.insert("source"); // which needs it where it runs something: Strangers
+    listed.insert("source"); // needs trust if it runs a program: see Strangers
     EXPECT_EQ(top_keys(), listed) << "put a new key into the list where it belongs";
     EXPECT_EQ(listed.size(), kOutputs.size() + kData.size() + 1) << "one is in two lists";
 

@@ -1,4 +1,5 @@
-// Small files are written whole or not at all, and nothing but them: whatever lies in wait under their names.
+// Small files are written completely or not at all, and nothing else is modified, even if their names are
+// occupied by attackers.
 #include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "files/whole_file.hpp"
@@ -15,7 +16,7 @@ namespace specklescope::written_files_test {
 namespace fs = std::filesystem;
 using Way = UnnamedFile::Way;
 
-/// A file that belongs to somebody else, and links to it.
+/// A file of another user, and links to it.
 class Victim {
 public:
     explicit Victim(const TemporaryFolder& folder) : path_(folder / "precious") {
@@ -33,7 +34,7 @@ TEST(PlantedLinks, AreReplacedAndNeverFollowed) {
     const Victim victim(elsewhere);
     const std::string path = folder / "s.json";
     victim.plant(path);
-    // Every name that a process of this number has been known to use on the way.
+    // All names that a process with this id has ever used as temporary names.
     for (int n = 0; n < 50; ++n)
         victim.plant(folder / (".s.json." + std::to_string(getpid()) + "-" + std::to_string(n) + ".part"));
     victim.plant(folder / ("s.json.part-" + std::to_string(getpid())));
@@ -87,7 +88,7 @@ TEST_P(Unnamed, GetsItsNameOrTheNextFreeOne) {
     EXPECT_EQ(made.st_mode & 0777, 0666 & ~mask);
 }
 
-/// A program that somebody starts meanwhile must not hold the file, nor its folder.
+/// A program started in the meantime must not inherit the file or its folder.
 TEST_P(Unnamed, IsNotInheritedByChildren) {
     const TemporaryFolder folder;
     const auto open_now = [] {
@@ -109,7 +110,7 @@ TEST_P(Unnamed, IsNotInheritedByChildren) {
     EXPECT_EQ(own, 2) << "itself and its folder";
 }
 
-/// A writer whose last piece was written before the end comes has nothing more, which is no full disk.
+/// A writer whose last piece was written before the end has no more data, which is not a full disk.
 TEST_P(Unnamed, TakesNothingToWriteForWritten) {
     const TemporaryFolder folder;
     UnnamedFile file(folder / "a.txt", GetParam());
@@ -143,7 +144,7 @@ TEST_P(Unnamed, IsGoneWithItsOwner) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{});
 }
 
-/// The folder is looked up once: what is planted in its place gets nothing.
+/// The folder is opened once: a folder put in its place gets no file.
 TEST_P(Unnamed, StaysInTheFolderWhereItBegan) {
     const TemporaryFolder folder;
     fs::create_directory(folder / "mine");
@@ -192,7 +193,7 @@ TEST(SmallFile, PipesAndDevicesAreRefusedInOneSentence) {
 
 class StatisticsFile : public testing::Test {
 protected:
-    /// The program with `--stats s.json` where no file may grow: as on a full disk.
+    /// The program with `--stats s.json` if no file may grow, as on a full disk.
     ChildResult run_full(const std::string& more = "") {
         return run_child({"bash", "-c",
                           "ulimit -f 0; exec '" + test::program_path() +

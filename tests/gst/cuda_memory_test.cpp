@@ -1,4 +1,4 @@
-// Frames in CUDAMemory: the bytes of the host path, read where they lie; without a GPU nothing of it is
+// Frames in CUDAMemory are read in place with the bytes of the host path. Without a GPU CUDAMemory is not
 // offered.
 #include "tests/gst/cuda_uploads.hpp"
 
@@ -54,7 +54,7 @@ TEST(MemoryOfAGpu, LeavesTheHostsPathAlone) {
     Harness harness("chain=gaussian:sigma=1.5");
     harness.caps("RGB", 61, 40);
     EXPECT_EQ(harness.through(pictures[0]), by_library(chain, pictures)[0]);
-    // Planes of luma are taken in memory of a GPU alone.
+    // Luma planes are accepted only in GPU memory.
     GstElementFactory* const factory = gst_element_factory_find("specklescope");
     GstCaps* const planes = gst_caps_from_string("video/x-raw,format=NV12,width=64,height=48");
     EXPECT_FALSE(gst_element_factory_can_sink_any_caps(factory, planes));
@@ -67,7 +67,7 @@ TEST_P(CudaMemory, GivesTheBytesOfTheHostsPathWithoutACopy) {
          {"", "flip", "gaussian:sigma=2", "background:black=9 | speckle:radius=3", "temporal:frames=3",
           "rotate90 | speckle:radius=2,output=contrast2 | average:frames=2 | flow"})
         for (const auto& [width, height] : {std::pair{64, 48}, std::pair{150, 62}, std::pair{1, 2}}) {
-            if (width == 1 && std::string(chain) != "flip") // some stages ask for more
+            if (width == 1 && std::string(chain) != "flip") // some stages require larger images
                 continue;
             Uploaded uploaded(std::string("options=backend=cuda chain=\"") + chain + "\"", GetParam(), width,
                               height);

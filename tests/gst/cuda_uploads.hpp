@@ -1,4 +1,4 @@
-// Frames that are taken up to a GPU in front of the element.
+// Frames uploaded to a GPU before the element.
 #pragma once
 
 #include "tests/gst/harness.hpp"
@@ -7,7 +7,7 @@
 
 namespace element {
 
-/// The same functions as the element's, found for the test alone.
+/// The same functions as the element's, loaded separately for the test.
 struct Cuda {
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NODELETE);
     void* gst = dlopen("libgstcuda-1.0.so.0", RTLD_NOW | RTLD_NODELETE);
@@ -20,7 +20,7 @@ struct Cuda {
         auto* const ask = find<int(int*)>(driver, "cuDeviceGetCount");
         return init && ask && init(0) == 0 && ask(&count) == 0 ? count : 0;
     }
-    /// Null: of none.
+    /// Null: no context.
     void* context_of(const void* data) const {
         void* context = nullptr;
         constexpr int kContextOf = 1;
@@ -49,7 +49,7 @@ inline bool required() {
     return said && std::string(said) == "1";
 }
 
-/// What came to the element, looked at on its way in.
+/// Record of the buffers that reach the element.
 struct Seen {
     int on_gpu = 0, in_primary = 0, frames = 0;
 };
@@ -73,7 +73,7 @@ inline GstPadProbeReturn look(GstPad* pad, GstPadProbeInfo* info, gpointer data)
     return GST_PAD_PROBE_OK;
 }
 
-/// cudaupload with the element behind it: random pictures go in on the host.
+/// cudaupload followed by the element: random images as input on the host.
 class Uploaded {
 public:
     Uploaded(const std::string& properties, const std::string& format, int width, int height,
@@ -125,7 +125,7 @@ public:
         gst_object_unref(it);
     }
     void wanted(const char* caps) { gst_harness_set_sink_caps_str(harness_, caps); }
-    /// `picture` becomes the first plane; the others are of random bytes, which must not matter.
+    /// `picture` becomes the first plane; the others have random bytes, which must be ignored.
     GstFlowReturn push(const Picture& picture, std::mt19937& random) {
         GstBuffer* const buffer = gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info_), nullptr);
         Bytes all(GST_VIDEO_INFO_SIZE(&info_));
@@ -150,7 +150,7 @@ public:
         gst_buffer_unref(made);
         return bytes;
     }
-    /// In front of the element from now on.
+    /// Installs a probe before the element.
     void probe(GstPadProbeCallback callback) {
         GstElement* const it = gst_bin_get_by_name(GST_BIN(harness_->element), "it");
         GstPad* const pad = gst_element_get_static_pad(it, "sink");
@@ -202,7 +202,7 @@ protected:
             FAIL() << "SPECKLESCOPE_REQUIRE_GPU=1, but there is " << why;
         GTEST_SKIP() << why;
     }
-    /// Frames of one stream, through both.
+    /// Compares frames of one stream through both.
     void same(Uploaded& uploaded, const char* chain, const char* options, int width, int height,
               int frames = 4) {
         const client::Chain library(chain, options);

@@ -1,4 +1,4 @@
-// The table of edits through the element while frames run, which are made as the chain says.
+// The table of edits through the element while frames run; each frame matches the current chain.
 #include "tests/edits/table.hpp"
 #include "tests/gst/harness.hpp"
 

@@ -1,5 +1,5 @@
-// Edits while frames run: what fits takes effect with the next frame, what does not is told and changes
-// nothing.
+// Edits while frames run: a valid edit takes effect with the next frame, an invalid one is reported and
+// changes nothing.
 #include "tests/gst/harness.hpp"
 
 #include <gst/controller/gstdirectcontrolbinding.h>
@@ -17,7 +17,7 @@ protected:
         for (int i = 0; i < 6; ++i)
             pictures.push_back(random_picture("GRAY16_LE", 67, 45, random));
     }
-    /// What a chain of this text makes of one picture alone.
+    /// Result of this chain for one image, by the library.
     Bytes alone(const char* text, const Picture& picture) {
         const client::Chain chain(text, "backend=cpu");
         std::vector<Picture> one{picture};
@@ -45,7 +45,7 @@ TEST_F(Edits, AChainThatMakesOtherNumbersIsShownInTheSamePicture) {
     for (const std::string format : {"RGBA", "RGB", "GRAY8"}) {
         Harness harness("chain=flip low=0 high=1000");
         harness.wanted("video/x-raw,format=" + format);
-        harness.caps("GRAY16_LE", 68, 45); // no bytes between rows
+        harness.caps("GRAY16_LE", 68, 45); // no padding between rows
         const Picture picture = random_picture("GRAY16_LE", 68, 45, random);
         const std::string before = harness.output_caps();
         std::vector<Bytes> seen;
@@ -100,7 +100,7 @@ TEST_F(Edits, AnotherShapeIsAgreedOnBetweenTwoFrames) {
     EXPECT_NE(harness.output_caps().find("format=(string)gray16le, width=(int)32, height=(int)16"),
               std::string::npos)
         << harness.output_caps();
-    // Beyond the frame: told with the next one, which is made as before.
+    // Outside the frame: reported with the next frame, which is processed as before.
     g_object_set(harness.element(), "edit", "0.x=60", nullptr);
     EXPECT_EQ(harness.through(pictures[2]), alone("crop:x=3,y=2,width=32,height=16", pictures[2]));
     const std::string said = harness.message(GST_MESSAGE_WARNING);

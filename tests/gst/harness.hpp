@@ -1,4 +1,4 @@
-// The element in a GstHarness, and the same frames through the library alone.
+// The element in a GstHarness, and the same frames through the library.
 #pragma once
 
 #include "tests/library/client.hpp"
@@ -18,7 +18,7 @@ namespace element {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A picture as it lies packed in memory, samples in this machine's order.
+/// An image packed in memory, samples in native byte order.
 struct Picture {
     int width = 0, height = 0, channels = 1;
     bool wide = false; ///< 16 bits
@@ -53,8 +53,8 @@ inline std::string caps_of(const std::string& format, int width, int height) {
            ",height=" + std::to_string(height) + ",framerate=25/1";
 }
 
-/// As caps say without meta: rows on 4 bytes. With `gap`, as a GstVideoMeta says: that many bytes more
-/// between rows, and `gap` before the first one.
+/// Without meta: rows aligned to 4 bytes, as in caps. With `gap`: this many bytes between rows and before
+/// the first, with a GstVideoMeta.
 inline GstBuffer* buffer_of(const Picture& picture, const std::string& format, int gap = -1) {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(format.c_str()),
@@ -91,7 +91,7 @@ inline Bytes bytes_of(GstBuffer* buffer) {
     return made;
 }
 
-/// Rows of a buffer of this format as its caps lay them, without the bytes between.
+/// Rows of a buffer in the layout of its caps, without padding.
 inline Bytes packed(GstBuffer* buffer, const char* format, int width, int height) {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(width),
@@ -106,7 +106,7 @@ inline Bytes packed(GstBuffer* buffer, const char* format, int width, int height
     return made;
 }
 
-/// What the chain makes of these frames, one after the other, by the library.
+/// Results of the chain for these frames in sequence, by the library.
 inline std::vector<Bytes> by_library(specklescope_chain* chain, std::vector<Picture>& pictures,
                                      specklescope_image* shape = nullptr) {
     std::vector<Bytes> results;
@@ -159,7 +159,7 @@ public:
         GST_BUFFER_PTS(buffer) = 40 * GST_MSECOND * pushed_++;
         return gst_harness_push(harness_, buffer);
     }
-    /// The result, which is there when the push is over; null otherwise. The caller ends it.
+    /// The result, available after the push; null otherwise. The caller owns it.
     GstBuffer* result(const Picture& picture, int gap = -1) {
         EXPECT_EQ(push(picture, gap), GST_FLOW_OK) << message(GST_MESSAGE_ERROR);
         return gst_harness_try_pull(harness_);
@@ -182,7 +182,7 @@ public:
         gst_clear_caps(&caps);
         return made;
     }
-    /// The sentence of the next such message; "" where there is none. Messages of other kinds wait.
+    /// Text of the next message of this type; "" if there is none. Other messages stay queued.
     std::string message(GstMessageType type) {
         constexpr auto kTold =
             static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO);
@@ -214,7 +214,7 @@ private:
     GstClockTime pushed_ = 0;
 };
 
-/// A field of the meta SpecklescopeResult.
+/// A field of the SpecklescopeResult meta.
 template <class T> T fact(GstBuffer* buffer, const char* name) {
     GstCustomMeta* meta = gst_buffer_get_custom_meta(buffer, "SpecklescopeResult");
     if (!meta) {
@@ -256,7 +256,7 @@ inline std::vector<std::string> stage_names() {
     return names;
 }
 
-/// The stage at its defaults, with what it needs in front of it.
+/// The stage at its defaults, after the stages that it requires.
 inline std::string default_chain(const std::string& stage) {
     return stage == "flow" ? "speckle:output=contrast2 | flow" : stage;
 }

@@ -1,7 +1,8 @@
-"""The element from the command line: launch.py PROGRAM PLUGIN
+"""The element on the command line: launch.py PROGRAM PLUGIN
 
-gst-launch with it writes the bytes and the colours that the program writes of the same scene; gst-inspect tells all of it;
-a gst: source of the program may hold it, and still no element that writes. PLUGIN is the built one."""
+gst-launch writes the same bytes and colours as the program for the same scene; gst-inspect describes the element; a gst:
+source of the program may contain it, but still no element that writes. PLUGIN is the built one.
+"""
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 from PIL import Image
 
 program, plugin = sys.argv[1:]
-WIDTH, HEIGHT, FRAMES = 67, 45, 6 # rows that video/x-raw would fill up to 4 bytes
+WIDTH, HEIGHT, FRAMES = 67, 45, 6  # video/x-raw would pad these rows to 4 bytes
 CHAIN = ["background:black=64", "speckle:radius=2,output=contrast2", "average:frames=3", "flow"]
 
 
@@ -28,7 +29,7 @@ with tempfile.TemporaryDirectory() as home:
                    "GST_REGISTRY": f"{home}/registry.bin"}
     os.chdir(home)
 
-    # One scene, by both.
+    # One scene, through both.
     stages = [word for stage in CHAIN for word in ("--stage", stage)]
     run([program, "run", f"synthetic:vessels?width={WIDTH}&height={HEIGHT}&live=false", "--frames", str(FRAMES), "--stage",
          "none", "--backend", "cpu", "--record-raw", "scene.raw", "--quiet"])
@@ -36,7 +37,7 @@ with tempfile.TemporaryDirectory() as home:
     assert Path("scene.raw").stat().st_size == frame * FRAMES
     run([program, "run", f"raw:scene.raw?width={WIDTH}&height={HEIGHT}&format=gray16le", *stages, "--backend", "cpu",
          "--record", "program.raw", "--quiet"])
-    with open("scene.raw.jsonl", encoding="utf-8") as lines: # what raw: knows of it, and caps do not
+    with open("scene.raw.jsonl", encoding="utf-8") as lines:  # described in raw: files, but not in caps
         scene = json.loads(next(lines))
     facts = [f"full-scale={scene['full_scale']}", f"exposure={scene['exposure_ms']}"]
     source = ["gst-launch-1.0", "-q", "filesrc", "location=scene.raw", f"blocksize={frame}", "!", "rawvideoparse",
@@ -48,7 +49,7 @@ with tempfile.TemporaryDirectory() as home:
     assert made == expected, "the element's bytes are not the program's"
     print(f"{len(made)} bytes of {FRAMES} frames are those of the program.")
 
-    # Its colours, too: the last frame.
+    # Also its colours: the last frame.
     view = {"colormap": "inferno", "low": "20", "high": "600"}
     views = [word for pair in view.items() for word in ("--view", "=".join(pair))]
     run([program, "run", f"raw:scene.raw?width={WIDTH}&height={HEIGHT}&format=gray16le", "--stage", "speckle", "--backend",
@@ -58,7 +59,7 @@ with tempfile.TemporaryDirectory() as home:
     expected = Image.open("program.png").convert("RGBA").tobytes()
     assert Path("element.rgba").read_bytes()[-len(expected):] == expected, "the element's colours are not the program's"
 
-    # What is wrong is said, and is the status.
+    # Errors are reported, also by the exit status.
     said = run([*source, "chain=speckle:radius=99", "!", "fakesink"], status=255)
     assert "radius = 99 is not possible" in said, said
 

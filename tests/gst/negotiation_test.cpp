@@ -1,5 +1,4 @@
-// Edits in the middle of a negotiation: it sees one chain and one view, and what was edited meanwhile is for
-// the next frame.
+// Edits during a negotiation, which must see one chain and one view: such edits apply to the next frame.
 #include "tests/gst/harness.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace negotiation_test {
 
 using namespace element;
 
-/// What a negotiation asks or tells what follows, in this order.
+/// Calls of a negotiation to the next element, in this order.
 enum class Moment { caps, accept, event, allocation };
 
 Moment moment_of(GstPadProbeInfo* info) {
@@ -29,7 +28,7 @@ bool is_a_moment(GstPadProbeInfo* info) {
     return type == GST_QUERY_CAPS || type == GST_QUERY_ACCEPT_CAPS || type == GST_QUERY_ALLOCATION;
 }
 
-/// Sets a property behind the element's back, at the nth such moment that comes.
+/// Sets a property at the n-th call of this kind.
 class Editor {
 public:
     explicit Editor(Harness& harness) : element_(harness.element()) {
@@ -60,7 +59,7 @@ private:
     int left_ = 0;
 };
 
-/// Of other sizes, other types and, of colour, other channels.
+/// With other sizes, types and, for colour, channels.
 const char* const kChains[] = {"flip", "speckle:radius=2", "crop:x=3,y=2,width=32,height=16",
                                "rotate90 | speckle:radius=1", "gamma:gamma=0.5"};
 const Moment kMoments[] = {Moment::caps, Moment::accept, Moment::event, Moment::allocation};
@@ -71,7 +70,7 @@ protected:
     std::mt19937 random{random_seed() + 41};
     Picture picture = random_picture(in, 68, 44, random);
 
-    /// What an element is for that never had another chain; empty where it has none for what follows.
+    /// Result of a new element with this chain; empty if the next element does not accept it.
     Bytes alone(const std::string& chain, std::string* caps = nullptr) {
         Harness anew("low=0 high=1000 chain=\"" + chain + "\"");
         anew.wanted(out);
@@ -98,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, Negotiations,
                                                           "video/x-raw,format=GRAY16_LE")));
 
 TEST_P(Negotiations, SeeOneChainThoughItIsReplacedInTheirMiddle) {
-    const bool few = in == "RGB" && out.ends_with("GRAY16_LE"); // colour has none
+    const bool few = in == "RGB" && out.ends_with("GRAY16_LE"); // colour is not supported
     int edited = 0, between = 0;
     for (const char* from : kChains)
         for (const char* to : kChains) {
@@ -117,7 +116,7 @@ TEST_P(Negotiations, SeeOneChainThoughItIsReplacedInTheirMiddle) {
                 ASSERT_TRUE(editor.done());
                 ASSERT_TRUE(harness.through(picture) == after);
                 EXPECT_EQ(harness.output_caps(), caps);
-                // One between two frames, towards the first chain, where that needs one.
+                // One edit between two frames, towards the first chain, if it is needed.
                 g_object_set(harness.element(), "chain", from, nullptr);
                 editor.at(moment, "chain", to);
                 ASSERT_TRUE(harness.through(picture) == before);
@@ -156,8 +155,8 @@ TEST_P(Negotiations, SeeOneChainWhereNewFramesComeToo) {
     }
 }
 
-/// What follows agrees anew at any moment, and edits come from another thread: each frame is that of one
-/// chain, and its caps are.
+/// The next element renegotiates at any moment, and another thread edits: each frame belongs to one chain
+/// and has its caps.
 TEST_P(Negotiations, OfEveryFrameAreThoseOfItsChain) {
     std::vector<std::pair<Bytes, std::string>> possible; // and their caps
     std::vector<std::string> texts;
@@ -205,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple("RGB", "video/x-raw,format=GRAY16_LE")));
 
 TEST_P(EditsThatFollow, DoNotFitAreToldAndChangeNothing) {
-    // Colour stays colour behind gamma; a crop is of another size, and the flow index of another type.
+    // Gamma keeps colour; a crop changes the size, and the flow index the type.
     const std::string fits = in == "RGB" ? "speckle:radius=2" : "flip",
                       other = in == "RGB"                               ? "flip"
                               : out.find("uint16") != std::string::npos ? "speckle:radius=2"
@@ -226,7 +225,7 @@ TEST_P(EditsThatFollow, DoNotFitAreToldAndChangeNothing) {
         EXPECT_EQ(chain_of(harness), text);
         EXPECT_EQ(harness.output_caps(), caps);
     }
-    // With other frames, too, and before the first ones.
+    // Also with other frames, and before the first frames.
     g_object_set(harness.element(), "chain", other.c_str(), nullptr);
     harness.caps(in, 68, 44);
     Harness first("low=0 high=1000 chain=" + fits);

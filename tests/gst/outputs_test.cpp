@@ -1,4 +1,4 @@
-// What a result is sent as: numbers, 16 bits with a scale, colours.
+// Formats of a result: values, 16 bits with a scale, colours.
 #include "tests/gst/harness.hpp"
 
 #include <cmath>
@@ -22,7 +22,7 @@ protected:
         std::memcpy(made.data(), bytes.data(), bytes.size());
         return made;
     }
-    /// Colours of `values` by the library.
+    /// Colours of `values` from the library.
     Bytes colours(const char* view_text) {
         specklescope_view* view = nullptr;
         EXPECT_EQ(specklescope_view_create(view_text, &view), SPECKLESCOPE_OK) << specklescope_last_error();
@@ -58,7 +58,7 @@ TEST_F(Outputs, LevelsAreTheNumbersToHalfAStep) {
             const double level = bytes[2 * i] + 256.0 * bytes[2 * i + 1];
             ASSERT_NEAR(offset + scale * level, values[i], 0.5001 * scale + 1e-6 * std::abs(values[i])) << i;
         }
-        // A range that stays is in the caps.
+        // A fixed range is in the caps.
         GstCaps* const caps = gst_caps_from_string(harness.output_caps().c_str());
         double of_caps = 0;
         EXPECT_EQ(gst_structure_get_double(gst_caps_get_structure(caps, 0), "scale", &of_caps), fixed);
@@ -122,7 +122,7 @@ TEST_F(Outputs, ColoursAreThoseOfTheView) {
         EXPECT_EQ(fact<double>(made, "low"), 5);
         EXPECT_EQ(fact<double>(made, "high"), 900);
         gst_buffer_unref(made);
-        // Another map and range, while it plays.
+        // Another map and range, while playing.
         gst_util_set_object_arg(G_OBJECT(harness.element()), "colormap", "viridis");
         g_object_set(harness.element(), "high", 500.0, nullptr);
         made = harness.result(picture);
@@ -192,7 +192,7 @@ TEST_F(Outputs, WhatIsKnownOfAResultIsOnItsBuffer) {
     }
 }
 
-/// Each field of specklescope_result, as the library tells it of the same frames.
+/// Each field of specklescope_result, as the library returns it for the same frames.
 TEST_F(Outputs, AllThatTheLibraryKnowsOfAResultIsOnItsBuffer) {
     for (const char* text : {"temporal:frames=3 | speckle:radius=2,output=contrast2 | flow",
                              "speckle:radius=2,output=contrast", "flip"}) {
@@ -292,7 +292,7 @@ TEST_F(Outputs, RegionsAreMeasuredOnEveryResult) {
     guint64 pixels = 0;
     ASSERT_TRUE(gst_structure_get(box, "pixels", G_TYPE_UINT64, &pixels, "minimum", G_TYPE_DOUBLE, &minimum,
                                   "maximum", G_TYPE_DOUBLE, &maximum, nullptr));
-    for (int y = 3; y <= 6; ++y) // both corners are in it
+    for (int y = 3; y <= 6; ++y) // includes both corners
         for (int x = 2; x <= 5; ++x) {
             const double value = values[static_cast<std::size_t>(y * 67 + x)];
             least = std::min(least, value);

@@ -5,7 +5,7 @@
 
 namespace element {
 
-/// Runs a pipeline to its end; the first error, "" where there is none.
+/// Runs a pipeline to its end; returns the first error, or "".
 inline std::string run(const std::string& text) {
     GError* raw = nullptr;
     GstElement* const pipeline =

@@ -1,4 +1,4 @@
-// GStreamer with the plugin that was built, for all tests of this program; its complaints end them.
+// GStreamer with the built plugin, for all tests of this program; its warnings are fatal.
 #include <gst/gst.h>
 #include <gtest/gtest.h>
 

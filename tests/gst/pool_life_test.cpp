@@ -1,4 +1,4 @@
-// The element's pools in pipelines, and for its results.
+// Pools of the element in pipelines, and for its results.
 #include "tests/gst/pools.hpp"
 
 #include <functional>
@@ -13,7 +13,7 @@ const char* const kFormats[] = {"GRAY8", "GRAY16_LE", "GRAY16_BE", "RGB"};
 
 void count_pool(gpointer count, GObject*) { ++*static_cast<int*>(count); }
 
-/// What a pipeline's pads saw.
+/// Buffers seen at a pipeline's pads.
 struct Seen {
     int frames = 0, pooled = 0;
     std::set<const void*> places;
@@ -43,7 +43,7 @@ GstPadProbeReturn keep(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-/// To its end; frames are looked at in front of the element "it", results in front of the sink "end".
+/// Runs to the end. Checks frames before the element "it", and results before the sink "end".
 std::string run(
     const std::string& text, Seen& seen, const std::function<void(GstElement*)>& with = [](GstElement*) {}) {
     GstElement* const pipeline = gst_parse_launch(text.c_str(), nullptr);
@@ -122,7 +122,7 @@ TEST(PoolsOfPipelines, FollowSizesThatChange) {
                   seen,
                   [&](GstElement* pipeline) {
                       filter = gst_bin_get_by_name(GST_BIN(pipeline), "size");
-                      gst_object_unref(filter); // the pipeline has it
+                      gst_object_unref(filter); // owned by the pipeline
                   }),
               "");
     EXPECT_EQ(seen.frames, 20);
@@ -135,7 +135,7 @@ TEST(PoolsOfPipelines, FollowSizesThatChange) {
     EXPECT_EQ(seen.results.back().size(), 33U * 20U * 2U);
 }
 
-/// What follows the element, as it answers about memory.
+/// Answer of the next element to the allocation query.
 struct Answer {
     GstBufferPool* pool = nullptr;
     guint size = 0;
@@ -171,7 +171,7 @@ TEST(PoolsOfResults, HoldThemWhereWhatFollowsHasNone) {
                 told.meta = meta;
                 told.pools = pools > 0;
                 told.pool = pools == 2 ? theirs : nullptr;
-                told.size = 70000; // what follows may ask for more than a frame
+                told.size = 70000; // the next element may request more than a frame
                 gst_pad_add_probe(harness.get()->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer, &told,
                                   nullptr);
                 for (Harness* one : {&plain, &harness}) {

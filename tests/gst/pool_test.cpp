@@ -1,4 +1,4 @@
-// Buffers of the pool that the element offers to what comes before it.
+// Buffers of the pool that the element offers to the previous element.
 #include "tests/gst/pools.hpp"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ class Pools : public testing::Test {
 protected:
     std::mt19937 random{random_seed() + 11};
 
-    /// Frames in buffers of the offered pool, against the library.
+    /// Compares frames in buffers of the offered pool with the library.
     void same(Harness& harness, const client::Chain& library, const std::string& format, int width,
               int height, bool with_meta) {
         harness.caps(format, width, height);
@@ -70,7 +70,7 @@ TEST_F(Pools, AreOfferedForFramesOfTheHostOnceThereIsAChain) {
     EXPECT_EQ(unwanted.pools + other.pools, 0U);
     offer.start(true);
     std::vector<GstBuffer*> held;
-    for (int i = 0; i < 40; ++i) // more than lie in the chain's memory
+    for (int i = 0; i < 40; ++i) // more than the chain's memory provides
         held.push_back(offer.acquire());
     for (GstBuffer* buffer : held)
         gst_buffer_unref(buffer);
@@ -88,7 +88,7 @@ TEST_F(Pools, OutliveTheElementAndItsFlushes) {
     harness.reset();
     fill(during, picture, "GRAY8");
     std::vector<GstBuffer*> later;
-    for (int i = 0; i < 4; ++i) { // there is no chain any more to ask for memory
+    for (int i = 0; i < 4; ++i) { // the chain has ended and provides no memory
         later.push_back(offer.acquire());
         fill(later.back(), picture, "GRAY8");
     }

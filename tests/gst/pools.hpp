@@ -1,11 +1,11 @@
-// Pools as those see them who take buffers: the element's offer, what became of a buffer.
+// The element's pools as other elements see them: the offered pool, the origin of a buffer.
 #pragma once
 
 #include "tests/gst/harness.hpp"
 
 namespace element {
 
-/// Whether its buffers are in memory of the element's chain.
+/// True if its buffers are in memory of the element's chain.
 inline bool ours(GstBufferPool* pool) {
     if (!pool)
         return false;
@@ -17,7 +17,7 @@ inline bool ours(GstBufferPool* pool) {
     return found;
 }
 
-/// What the element answers about memory for such frames.
+/// Answer of the element to the allocation query for these frames.
 class Offer {
 public:
     explicit Offer(Harness& harness, const std::string& caps, bool wanted = true)
@@ -40,7 +40,7 @@ public:
     Offer(const Offer&) = delete;
     Offer& operator=(const Offer&) = delete;
 
-    /// As what comes before does it.
+    /// Configures the pool as a previous element does.
     bool configure(bool with_meta, guint bytes) const {
         GstStructure* const config = gst_buffer_pool_get_config(pool);
         gst_buffer_pool_config_set_params(config, caps_, bytes, least, most);
@@ -75,7 +75,7 @@ inline const void* address_of(GstBuffer* buffer) {
     return data;
 }
 
-/// Bytes from row to row.
+/// Fills the buffer; returns its pitch in bytes.
 inline int fill(GstBuffer* buffer, const Picture& picture, const std::string& format) {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(format.c_str()),

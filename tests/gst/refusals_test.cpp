@@ -1,5 +1,5 @@
-// What is refused, before the start and while frames run: nothing is lost without a word, and what the
-// properties say is what runs.
+// Refused settings before the start and while frames run: every error is reported, and the properties show
+// the running chain.
 #include "tests/gst/harness.hpp"
 
 #include <functional>
@@ -22,7 +22,7 @@ gint number_of(GstElement* element, const char* property) {
     return number;
 }
 
-/// An element alone, with a bus on which each message may be answered at once.
+/// An element with a bus whose messages can be handled synchronously.
 class Alone {
 public:
     Alone() : element_(gst_object_ref_sink(gst_element_factory_make("specklescope", nullptr))) {
@@ -42,7 +42,7 @@ public:
     GstElement* element() const { return GST_ELEMENT(element_); }
     bool start() { return gst_element_set_state(element(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE; }
     void stop() { gst_element_set_state(element(), GST_STATE_NULL); }
-    /// Sentences since the last call.
+    /// Messages since the last call.
     std::vector<std::string> told() { return std::exchange(told_, {}); }
 
     std::function<void()> at_first_message;
@@ -84,7 +84,7 @@ protected:
     }
 };
 
-/// Edits while the element asks what follows about another edit.
+/// Edits while the element queries the next element about another edit.
 struct Meanwhile {
     GstElement* element;
     std::vector<std::pair<const char*, const char*>> sets;
@@ -114,7 +114,7 @@ TEST_F(Refusals, AnEditOfAChainThatIsRefusedIsNotMadeOfTheOneThatGoesOn) {
     for (int i = 0; i < 2; ++i)
         EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("32×16"), std::string::npos);
     EXPECT_EQ(text_of(harness.element(), "chain"), text);
-    // A whole new chain holds, with the edits that follow it.
+    // A new chain takes effect, with the edits after it.
     g_object_set(harness.element(), "chain", "crop:width=32,height=16 | gaussian:sigma=3", nullptr);
     meanwhile.sets = {{"edit", "1.sigma=5"}, {"chain", "gamma | gaussian:sigma=4"}, {"edit", "1.sigma=6"}};
     EXPECT_EQ(harness.through(pictures[2]), alone("gaussian:sigma=1 | gaussian:sigma=2", pictures[2]));
@@ -149,7 +149,7 @@ TEST_F(Refusals, OfASizeThatNobodyTakesLeaveHowOftenAButtonWasPressed) {
         }
         if (i == 4)
             g_object_set(harness.element(), "crop-width", 40, nullptr);
-        if (i == 6) // no press: it was pressed once already
+        if (i == 6) // no press: it was already pressed
             g_object_set(harness.element(), "background-capture-dark", 1, nullptr);
         std::vector<Picture> one{pictures[i]};
         EXPECT_EQ(harness.through(pictures[i]), by_library(chain, one)[0]) << "frame " << i;
@@ -221,7 +221,7 @@ TEST(RefusedBeforeTheStart, ValuesThatWaitForTheirStageAreToldAndTheOthersHold) 
         std::vector<std::string> told = alone.told();
         ASSERT_EQ(told.size(), 1U);
         EXPECT_NE(told[0].find("radius = 99 is not possible"), std::string::npos) << told[0];
-        // A new chain is no answer to that.
+        // A new chain does not resolve this error.
         g_object_set(element, "chain", text_of(element, "chain").c_str(), nullptr);
         EXPECT_FALSE(alone.start());
         alone.told();
@@ -246,7 +246,7 @@ TEST(RefusedBeforeTheStart, AnEditIsToldThoughAnotherOneIsRight) {
     EXPECT_NE(told[0].find("no stage number 7"), std::string::npos) << told[0];
     EXPECT_TRUE(alone.start()) << "it was told";
     EXPECT_TRUE(alone.told().empty());
-    // Each in its turn, where something else was wrong as well.
+    // Each one in sequence, in addition to another error.
     alone.stop();
     g_object_set(alone.element(), "chain", "nonsense", "edit", "7.sigma=2", nullptr);
     for (const char* sentence : {"nonsense", "no stage number 7"}) {
@@ -261,7 +261,7 @@ TEST(RefusedBeforeTheStart, AnEditIsToldThoughAnotherOneIsRight) {
 
 TEST(RefusedBeforeTheStart, AViewIsRefusedEachTime) {
     Alone alone;
-    for (const double low : {3.0, 30.0}) { // the second time after a view that was well
+    for (const double low : {3.0, 30.0}) { // the second time after a valid view
         g_object_set(alone.element(), "low", low, "high", 2.0, nullptr);
         for (int i = 0; i < 2; ++i) {
             EXPECT_FALSE(alone.start());
@@ -277,11 +277,11 @@ TEST(RefusedBeforeTheStart, AViewIsRefusedEachTime) {
     }
 }
 
-/// What is set while it starts is either in what starts, or refused with a word.
+/// A property set during the start takes effect or is refused with a message.
 TEST(RefusedBeforeTheStart, WhatComesWhileItStartsIsToldAtOnce) {
     Alone alone;
     GstElement* const element = alone.element();
-    g_object_set(element, "chain", "gamma", "speckle-radius", 2, nullptr); // a warning comes in the middle
+    g_object_set(element, "chain", "gamma", "speckle-radius", 2, nullptr); // a warning in the middle
     alone.at_first_message = [&] {
         g_object_set(element, "chain", "nonsense", nullptr);
         g_object_set(element, "temporal-frames", 3, nullptr);

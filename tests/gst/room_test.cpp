@@ -1,4 +1,4 @@
-// Room for results as what follows wants it: at any address, of a pool that thinks of other frames.
+// Memory for results as requested by the next element: at any address, from a pool for other frames.
 #include "tests/gst/pools.hpp"
 
 namespace room_test {
@@ -25,7 +25,7 @@ GstPadProbeReturn tell(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_HANDLED;
 }
 
-/// All that it may be sent, and chains that make bytes, words and floats.
+/// All output formats, and chains that produce bytes, words and floats.
 const char* const kOutputs[] = {"application/x-specklescope",   "other/tensors",
                                 "video/x-raw,format=RGBA",      "video/x-raw,format=RGB",
                                 "video/x-raw,format=GRAY16_LE", "video/x-raw,format=GRAY8"};
@@ -36,7 +36,7 @@ protected:
     const std::string format = GetParam();
     std::mt19937 random{random_seed() + 71};
 
-    /// Rows of the result without what lies between them.
+    /// Rows of the result without padding.
     static Bytes rows_of(GstBuffer* buffer, const std::string& caps) {
         if (!caps.starts_with("video"))
             return bytes_of(buffer);
@@ -56,7 +56,7 @@ protected:
         gst_video_frame_unmap(&frame);
         return made;
     }
-    /// The same as what nobody wished anything for.
+    /// Compares with the result without special requests.
     void same(Wish& wish, const std::string& output, const char* chain, int width, int height) {
         SCOPED_TRACE(output + " " + chain + " " + std::to_string(width));
         const Picture picture = random_picture(format, width, height, random);

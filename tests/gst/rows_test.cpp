@@ -1,5 +1,4 @@
-// Rows as a GstVideoMeta says: where they lie in the buffer they are read, where they do not they are
-// refused.
+// Rows as described by a GstVideoMeta: read if they are inside the buffer, refused otherwise.
 #include "tests/gst/harness.hpp"
 
 namespace rows_test {
@@ -29,7 +28,7 @@ protected:
     const gint row = kWidth * (format == "RGB" ? 3 : format == "GRAY8" ? 1 : 2);
     const std::size_t all = static_cast<std::size_t>(row) * kHeight;
 
-    /// What is said of such a buffer that comes in.
+    /// Error message for such an input buffer.
     std::string said(const Rows& rows, int width = kWidth, int height = kHeight) {
         Harness harness("chain=flip");
         harness.caps(format, kWidth, kHeight);
@@ -40,7 +39,7 @@ protected:
 };
 
 TEST_P(RowsOfMeta, ThatDoNotFitAreRefused) {
-    constexpr gint kFar = 1 << 20, kFarthest = 1 << 30; // whose sum has more than 32 bits
+    constexpr gint kFar = 1 << 20, kFarthest = 1 << 30; // the sum exceeds 32 bits
     const std::size_t one = static_cast<std::size_t>(row);
     for (const Rows& rows : {Rows{row, 0, 4096}, Rows{row, 0, all - 1}, Rows{row, 1, all}, Rows{kFar, 0, all},
                              Rows{kFarthest, 0, all}, Rows{row, all + 10, all}, Rows{0, 0, 640},

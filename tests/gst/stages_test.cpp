@@ -1,5 +1,4 @@
-// Every stage through the element gives the bytes that it gives through the library; how rows lie changes
-// nothing.
+// Every stage gives the same bytes through the element and through the library, with any row layout.
 #include "tests/gst/harness.hpp"
 
 namespace stages_test {
@@ -25,7 +24,7 @@ TEST_P(EveryStage, GivesTheBytesOfTheLibrary) {
         Harness harness("chain=\"" + text + "\"");
         harness.caps(format, 67, 45);
         for (std::size_t i = 0; i < pictures.size(); ++i)
-            // Packed as caps say, and with rows apart by an odd number of bytes.
+            // Packed as in caps, and with an odd number of bytes between rows.
             ASSERT_EQ(harness.through(pictures[i], i % 2 == 0 ? -1 : 5), expected[i]) << "frame " << i;
         const std::string caps = harness.output_caps();
         EXPECT_TRUE(caps.starts_with("application/x-specklescope")) << caps;

@@ -1,4 +1,4 @@
-// The life of a stream: negotiation, flushes, seeks, sizes, latency, lateness, ends.
+// A stream's events: negotiation, flushes, seeks, sizes, latency, QoS, end.
 #include "tests/gst/pipelines.hpp"
 
 namespace stream_test {
@@ -29,7 +29,7 @@ TEST(Negotiation, WhatFitsRunsToItsEnd) {
                   "specklescope chain=speckle ! videoconvert ! video/x-raw,format=I420 ! "
                   "fakesink"),
               "");
-    // A size that is asked for behind a chain that keeps sizes is asked of what comes before it.
+    // A chain that keeps sizes passes a requested size on to the previous element.
     EXPECT_EQ(run("videotestsrc num-buffers=1 ! specklescope chain=gamma ! "
                   "video/x-raw,format=RGB,width=50,height=40 ! fakesink"),
               "");
@@ -44,7 +44,7 @@ TEST(Negotiation, CapsThatDoNotFitAreRefused) {
     EXPECT_NE(
         run(std::string(kScene) + "specklescope ! video/x-raw,format=I420 ! fakesink").find("could not link"),
         std::string::npos);
-    // Colour has no GRAY16_LE, and the sentence tells what there is.
+    // GRAY16_LE is not available for colour; the message lists the available formats.
     const std::string colour = run("videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=64,height=48 ! "
                                    "specklescope chain=flip ! video/x-raw,format=GRAY16_LE ! fakesink");
     EXPECT_NE(colour.find("The chain makes 64×48 pixels, rgb8 of these frames"), std::string::npos) << colour;
@@ -81,8 +81,7 @@ TEST_F(Streams, FlushesSeeksAndSizesBeginHistoriesAnew) {
     ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
     EXPECT_EQ(held(harness, picture), 1);
     EXPECT_EQ(held(harness, picture), 2);
-    // A segment that goes on, of which only the end is known better, is no seek; one that begins elsewhere
-    // is.
+    // A continued segment whose end becomes known is not a seek; a segment with another start is.
     segment.duration = segment.stop = GST_SECOND * 100;
     ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
     EXPECT_EQ(held(harness, picture), 3);
@@ -125,7 +124,7 @@ TEST_F(Streams, FramesThatComeTooLateAreNotComputed) {
     Harness harness("chain=speckle");
     harness.caps("GRAY8", 20, 10);
     gst_buffer_unref(harness.result(picture));
-    // The sink is a second behind at 0 s: frames before about 1 s are not worth the work.
+    // The sink is late by one second at 0 s: frames before about 1 s can be skipped.
     ASSERT_TRUE(gst_harness_push_upstream_event(
         harness.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, 0)));
     EXPECT_EQ(harness.push(picture), GST_FLOW_OK);

@@ -1,4 +1,4 @@
-// Results as other/tensors: the bytes of application/x-specklescope, in caps as NNStreamer has them.
+// Results as other/tensors: the bytes of application/x-specklescope, with NNStreamer's caps.
 #include "tests/gst/pipelines.hpp"
 
 namespace tensors_test {
@@ -9,7 +9,7 @@ class Tensors : public testing::TestWithParam<const char*> {};
 
 const char* const kScene = "videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=64,height=48 ! ";
 
-/// As NNStreamer writes them of one tensor.
+/// As NNStreamer writes them for one tensor.
 std::string tensor_caps(const specklescope_image& shape) {
     const char* const types[] = {"uint8", "uint16", "float32"};
     return std::string("other/tensors, format=(string)static, num_tensors=(int)1, types=(string)") +
@@ -26,7 +26,7 @@ bool same_caps(const std::string& one, const std::string& other) {
     return same;
 }
 
-/// What a next element that takes these caps is sent.
+/// Caps sent to a next element that accepts these caps.
 std::string sent_to(const std::string& taken, const char* chain) {
     Harness harness(std::string("chain=") + chain);
     harness.wanted(taken);
@@ -78,7 +78,7 @@ TEST(TensorsNegotiated, AreBehindNumbersAndBeforePictures) {
     EXPECT_TRUE(sent_to(tensors + ";" + numbers, "speckle").starts_with(numbers));
     EXPECT_TRUE(sent_to(picture + ";" + tensors, "speckle").starts_with("other/tensors"));
     EXPECT_TRUE(sent_to("ANY", "speckle").starts_with(numbers));
-    // As templates of NNStreamer's elements say it.
+    // As in the templates of NNStreamer's elements.
     EXPECT_TRUE(sent_to("other/tensors,format={static,flexible},framerate=(fraction)[0,max]", "speckle")
                     .starts_with("other/tensors, format=(string)static"));
 }

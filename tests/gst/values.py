@@ -1,4 +1,4 @@
-"""The exact numbers beside pictures, as Python reads them through GStreamer's introspection alone: values.py PLUGIN"""
+"""Exact values of images, read in Python through GStreamer's introspection: values.py PLUGIN"""
 import os
 import sys
 import tempfile

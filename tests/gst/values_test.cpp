@@ -1,4 +1,4 @@
-// The exact numbers beside pictures.
+// Exact values attached to images.
 #include "tests/gst/pools.hpp"
 
 #include <map>
@@ -12,7 +12,7 @@ using namespace element;
 const std::string kPictures[] = {"RGBA", "RGB", "GRAY16_LE", "GRAY8"};
 constexpr std::size_t kKept = 16; // buffers in the chain's memory
 
-/// Null where the picture has none with it.
+/// Null if the image has no values.
 GstSample* values_of(GstBuffer* picture) {
     GstCustomMeta* const meta = gst_buffer_get_custom_meta(picture, "SpecklescopeResult");
     const GValue* const value =
@@ -98,7 +98,7 @@ TEST_P(ValuesBesidePictures, AreTheNumbersThatGoOutAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, ValuesBesidePictures, testing::Values("GRAY8", "GRAY16_LE"));
 
-/// Of colour only some results stay in colour.
+/// Only some results of a colour image stay in colour.
 TEST_F(Values, OfColourAreThere) {
     const Picture picture = random_picture("RGB", 67, 45, random);
     Harness harness("chain=flip values=true");
@@ -169,7 +169,7 @@ TEST_F(Values, FollowAChainThatIsReplaced) {
     }
 }
 
-/// More of them than the chain's memory is lent for, and the last ones alone.
+/// More buffers than the chain's memory provides, and the last ones alone.
 TEST_F(Values, OutliveTheElement) {
     const char* const text = "temporal:frames=3 | speckle:radius=2 | average:frames=2";
     for (int i = 0; i < 20; ++i)
@@ -270,7 +270,7 @@ TEST_F(Values, GoThroughTeesQueuesAndCopies) {
     };
     probe("one", keep_values, one);
     probe("two", keep_values, two);
-    probe("written", keep_values, written); // into a copy of the picture
+    probe("written", keep_values, written); // into a copy of the image
     probe("alone", keep_bytes, alone);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     GstBus* const bus = gst_element_get_bus(pipeline);

@@ -1,8 +1,9 @@
-"""Programs that were built with the first header of this ABI still fit: abi.py LIBRARY HEADERS REFERENCE [--write]
+"""Programs built with the first header of this ABI stay compatible: abi.py LIBRARY HEADERS REFERENCE [--write]
 
-What abidiff finds between the reference and the library, which holds debugging information. Functions may be added. A
-structure whose size its caller tells may also get members at its end, which --write takes over into the reference; every
-other difference needs a new SONAME."""
+Checks the differences that abidiff finds between the reference and the library, which contains debugging information.
+Functions may be added. A structure whose size is set by the caller may get members at its end, which --write adds to the
+reference. Any other difference requires a new SONAME.
+"""
 import platform
 import shutil
 import subprocess

@@ -1,7 +1,8 @@
-"""Every stage through the library gives the bytes that the program gives: agreement.py PROGRAM LIBRARY HEADER
+"""Every stage gives the same bytes through the library and through the program: agreement.py PROGRAM LIBRARY HEADER
 
-Walks the registry as the library tells it: each stage at its defaults, and with every parameter moved away from them, over
-grey and colour frames. A chain that the one refuses is refused by the other with the same sentence."""
+Tests each stage in the library's registry at its defaults, and with each parameter at another value, for grey and colour
+frames. A chain that one of them refuses is refused by the other with the same message.
+"""
 import random
 import subprocess
 import sys
@@ -15,11 +16,11 @@ import tifffile
 from client import Library
 
 BOOLEAN, INTEGER, REAL, CHOICE = range(4)
-WITH = {"flow": "speckle:output=contrast2 | flow"}  # what takes a contrast
+WITH = {"flow": "speckle:output=contrast2 | flow"}  # stages that require a contrast
 
 
 def other_value(stage, parameter, rng):
-    """Within its range, away from its default, and small enough for a small picture."""
+    """A value within the range, different from the default, and suitable for a small image."""
     name, kind, default, choices, low, high = parameter
     if kind == BOOLEAN:
         return "false" if default == "true" else "true"
@@ -31,7 +32,7 @@ def other_value(stage, parameter, rng):
         return str(max(value, int(low)))
     if kind == REAL:
         return repr(round(min(max(float(default) * rng.uniform(0.6, 0.95) + 0.01, low), high), 3))
-    return None  # names of files, actions
+    return None  # file names, actions
 
 
 def chains(library, rng):
@@ -40,7 +41,7 @@ def chains(library, rng):
         given = [(p[0], other_value(name, p, rng)) for p in parameters]
         text = ",".join(f"{key}={value}" for key, value in given if value is not None)
         yield WITH.get(name, name) + (":" + text if text else "")
-    yield "gamma | flow" # refused: no contrast comes in
+    yield "gamma | flow"  # refused: the input is not a contrast
     yield "background:black=64 | speckle:radius=2,output=contrast2 | average:frames=3 | flow | gaussian:sigma=1"
 
 

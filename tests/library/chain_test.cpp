@@ -1,5 +1,5 @@
-// Chains through the C ABI: edits, facts, histories, regions. That the bytes are the program's is
-// agreement.py's.
+// Chains through the C ABI: edits, facts, histories, regions. agreement.py compares the bytes with the
+// program's.
 #include "tests/library/client.hpp"
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace chain_test {
 using namespace client;
 
 TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
-    // A member may be added at an end, with a new size beside the old one; none may move.
+    // New members are added at the end, with a new size besides the old one; no member may move.
     EXPECT_EQ(sizeof(specklescope_stage_info), 40U);
     EXPECT_EQ(sizeof(specklescope_parameter_info), 88U);
     EXPECT_EQ(sizeof(specklescope_image), 56U);
@@ -37,7 +37,7 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     EXPECT_EQ(sizeof(specklescope_recorder_info), 72U);
 }
 
-/// As the first header had it.
+/// The struct of the first header.
 struct FirstImage {
     size_t struct_size;
     void* data;
@@ -150,7 +150,7 @@ TEST(ChainCalls, RowsFarApartGiveTheSame) {
             wide[static_cast<std::size_t>(3 + y * kIn + x)] =
                 pixels.samples[static_cast<std::size_t>(y * 37 + x)];
     specklescope_image in = image_of(pixels);
-    in.data = wide.data() + 3; // on 2 bytes and no more
+    in.data = wide.data() + 3; // aligned to 2 bytes only
     in.pitch = kIn * 2;
     specklescope_image out = image_of(made, 37, 29);
     out.pitch = kOut * 4;
@@ -211,7 +211,7 @@ TEST(ChainCalls, AnEditThatDoesNotFitIsToldOnceAndChangesNothing) {
     Pixels pixels = random_pixels(20, 10, 10);
     const Chain chain("speckle:radius=2 | crop:x=0", "backend=cpu");
     const std::vector<float> before = run(chain, pixels);
-    ASSERT_EQ(specklescope_chain_set(chain, 1, "x", "25"), SPECKLESCOPE_OK); // beyond the picture
+    ASSERT_EQ(specklescope_chain_set(chain, 1, "x", "25"), SPECKLESCOPE_OK); // beyond the image
     const specklescope_image in = image_of(pixels);
     std::vector<float> made(before.size());
     const specklescope_image out = image_of(made, 20, 10);
@@ -230,7 +230,7 @@ std::string text_of(specklescope_chain* chain, std::size_t stage, const char* na
     return text;
 }
 
-/// What the chain makes of frames of that size; 0: it refuses them.
+/// Width of the chain's result for frames of that size; 0: the frames are refused.
 int width_made(specklescope_chain* chain, int width, int height) {
     Pixels pixels{width, height, 1, {}};
     const specklescope_image in = image_of(pixels);
@@ -241,7 +241,7 @@ int width_made(specklescope_chain* chain, int width, int height) {
 TEST(ChainCalls, AskingForAnotherSizeThatDoesNotFitLeavesEditsAlone) {
     const Chain chain("crop:x=50", "backend=cpu");
     ASSERT_EQ(width_made(chain, 100, 100), 50);
-    EXPECT_EQ(width_made(chain, 20, 20), 0); // x = 50 is beyond it
+    EXPECT_EQ(width_made(chain, 20, 20), 0); // x = 50 is outside
     ASSERT_EQ(specklescope_chain_set(chain, 0, "width", "30"), SPECKLESCOPE_OK);
     EXPECT_EQ(width_made(chain, 100, 100), 30) << specklescope_last_error();
     EXPECT_EQ(text_of(chain, 0, "width"), "30");
@@ -270,7 +270,7 @@ TEST(ChainCalls, AnEditThatTheNextSizeRefusesIsTakenBack) {
     EXPECT_EQ(width_made(chain, 60, 60), 60);
 }
 
-/// Agrees to results that are `width` wide.
+/// Accepts results that are `width` wide.
 struct Wide {
     int width, asked = 0;
     bool in_place = true;

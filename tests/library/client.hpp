@@ -1,4 +1,4 @@
-// A program that uses the library through its header alone.
+// A program that uses the library only through its header.
 #pragma once
 
 #include "specklescope.h"
@@ -20,7 +20,7 @@ struct Pixels {
     std::vector<std::uint16_t> samples;
 };
 
-/// The seed is printed with whatever fails.
+/// The seed is printed with each failure.
 inline Pixels random_pixels(int width, int height, unsigned seed, int channels = 1) {
     std::mt19937 random(seed);
     Pixels made{width, height, channels, {}};
@@ -51,10 +51,10 @@ inline specklescope_image image_of(std::vector<float>& samples, int width, int h
     return image;
 }
 
-/// Of this process alone, since tests run side by side; goes with it.
+/// Folder of this process only, since tests run in parallel; removed at the end.
 inline const std::string& own_folder() {
     struct Folder {
-        const pid_t owner = ::getpid(); ///< a forked child leaves it as it is
+        const pid_t owner = ::getpid(); ///< a forked child does not remove it
         std::string path = testing::TempDir() + "/specklescope_library_" + std::to_string(owner);
         Folder() { std::filesystem::create_directories(path); }
         ~Folder() {
@@ -75,7 +75,7 @@ template <class T> T sized() {
     return made;
 }
 
-/// A chain that ends with the test.
+/// A chain freed at the end of the test.
 class Chain {
 public:
     explicit Chain(const char* text, const char* options = nullptr) {
@@ -120,7 +120,7 @@ inline std::vector<float> run(specklescope_chain* chain, Pixels& pixels,
     return made;
 }
 
-/// One sentence of one line that holds `part`, with the status.
+/// Expects the status and a message of one line that contains `part`.
 inline void expect_refused(specklescope_status status, specklescope_status expected,
                            const std::string& part) {
     const std::string sentence = specklescope_last_error();

@@ -1,4 +1,4 @@
-"""The library through ctypes: its header's structs, read by hand, so that nothing of ours stands in between."""
+"""The library through ctypes, with structs parsed from its header, so that no other code of ours is involved."""
 import ctypes
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ C = {"size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32, "int64_t": ctypes.c_i
 
 
 def struct(header, name):
-    """The struct as the header writes it."""
+    """The struct as in the header."""
     body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (name, name), header, re.S).group(1)
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
     fields = []
@@ -68,7 +68,7 @@ class Library:
                           channels=pixels.shape[2] if pixels.ndim == 3 else 1, type=TYPES[pixels.dtype])
 
     def process(self, chain_text, frames, options=b"backend=cpu"):
-        """Results of frames that one chain sees one after the other."""
+        """Results of one chain for these frames in sequence."""
         settings = self.sized(self.Settings, options=options)
         chain = ctypes.c_void_p()
         self.call("chain_create", chain_text.encode(), ctypes.byref(settings), ctypes.byref(chain))

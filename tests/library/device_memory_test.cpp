@@ -1,5 +1,5 @@
-// Frames and results in memory of a GPU: the same bytes as through the host, in the order of the caller's
-// stream, nothing written beside the result.
+// Frames and results in GPU memory: the same bytes as through the host, in the order of the caller's stream,
+// without writes outside the result.
 #include "tests/library/gpu.hpp"
 
 #include <cstring>
@@ -12,12 +12,12 @@ using namespace client;
 
 std::size_t bytes_of(int type) { return type == SPECKLESCOPE_U8 ? 1 : type == SPECKLESCOPE_U16 ? 2 : 4; }
 
-/// Memory of the GPU with marks around each row, which nobody may write on.
+/// GPU memory with marks around each row, which must not be overwritten.
 class OnDevice {
 public:
     static constexpr unsigned char kMark = 0xa5;
 
-    /// `spare`: bytes between rows; `offset`: of the first one.
+    /// `spare`: bytes between rows; `offset`: position of the first row.
     explicit OnDevice(specklescope_image shape, std::size_t spare = 0, std::size_t offset = 0,
                       cudaStream_t stream = nullptr)
         : image(shape),
@@ -41,9 +41,9 @@ public:
     void write(const void* pixels) const {
         ok(cudaMemcpy2D(image.data, image.pitch, pixels, row_, row_, static_cast<std::size_t>(image.height),
                         cudaMemcpyHostToDevice));
-        ok(cudaStreamSynchronize(nullptr)); // pageable memory may be on its way
+        ok(cudaStreamSynchronize(nullptr)); // a copy from pageable memory may be pending
     }
-    /// Once all is done; the marks must be there.
+    /// Contents after all work is done; checks the marks.
     std::vector<unsigned char> read() const {
         std::vector<unsigned char> all(size_), made;
         ok(cudaDeviceSynchronize());
@@ -134,7 +134,7 @@ TEST_F(DeviceMemoryCuda, EveryStageGivesTheBytesThatItGivesThroughTheHost) {
             const Chain host(text.c_str(), "backend=cuda"), device(text.c_str(), "backend=cuda");
             const auto made = output_of(host, input);
             if (!made)
-                continue; // a stage that does not take it
+                continue; // the stage does not support it
             const std::size_t spare = compared % 3 == 0 ? 0 : 48;
             const OnDevice from(input, spare, 0, stream), to(*made, spare, 0, stream);
             for (unsigned frame = 0; frame < 3; ++frame) {
@@ -190,7 +190,7 @@ TEST_F(DeviceMemoryCuda, TheCallNeitherWaitsForTheStreamNorOvertakesIt) {
     const OnDevice to(shape(64, 48, 1, SPECKLESCOPE_F32), 0, 0, stream);
     from.write(wrong.samples.data());
     ASSERT_EQ(specklescope_chain_process(device, &from.image, nullptr, &to.image, nullptr), SPECKLESCOPE_OK);
-    ok(cudaStreamSynchronize(stream)); // everything is prepared
+    ok(cudaStreamSynchronize(stream)); // preparations are complete
 
     void* locked = nullptr;
     ok(cudaMallocHost(&locked, from.bytes()));
@@ -207,7 +207,7 @@ TEST_F(DeviceMemoryCuda, TheCallNeitherWaitsForTheStreamNorOvertakesIt) {
     void* result = nullptr;
     ok(cudaMallocHost(&result, to.bytes()));
     ok(cudaMemcpyAsync(result, to.image.data, to.bytes(), cudaMemcpyDeviceToHost,
-                       stream)); // behind the chain
+                       stream)); // after the chain
     ok(cudaStreamSynchronize(stream));
     EXPECT_EQ(std::memcmp(result, expected.data(), to.bytes()), 0);
     cudaFreeHost(locked);

@@ -1,4 +1,4 @@
-// What the tests of results in memory of a GPU share.
+// Shared code of the tests of results in GPU memory.
 #pragma once
 
 #include "tests/library/gpu.hpp"
@@ -27,7 +27,7 @@ inline std::size_t row_of(const specklescope_image& image) {
     return static_cast<std::size_t>(image.width) * (image.channels == 3 ? 3 : 1) * sample;
 }
 
-/// Pixels without what lies between rows, wherever they are; at once, on a stream that waits for nothing.
+/// Pixels without padding between rows, in any memory; copied at once on an independent stream.
 inline std::vector<unsigned char> bytes_of(const specklescope_image& image, cudaStream_t stream) {
     const std::size_t row = row_of(image);
     std::vector<unsigned char> made(row * static_cast<std::size_t>(image.height));
@@ -50,7 +50,7 @@ inline void free_all(std::vector<specklescope_frame*>& frames) {
     frames.clear();
 }
 
-/// What a stream gives on the host, by frame.
+/// Results of a stream on the host, by frame.
 inline std::vector<std::vector<unsigned char>> on_host(const std::string& source, const char* chain,
                                                        int frames, cudaStream_t stream) {
     const Stream host(source, chain, options_of(frames, false).c_str());
@@ -70,7 +70,7 @@ inline std::size_t free_bytes() {
     return free;
 }
 
-/// Page-locked, so that a copy into it is the stream's and not the thread's.
+/// Page-locked, so that a copy into it is asynchronous.
 struct Locked {
     explicit Locked(std::size_t size) : bytes(size) { ok(cudaMallocHost(&data, bytes)); }
     ~Locked() { cudaFreeHost(data); }
@@ -86,7 +86,7 @@ struct Locked {
 
 class DeviceResultsCuda : public OnGpu {
 protected:
-    /// On `on`, which may be held: what the frame holds when the GPU comes to it.
+    /// Copies the frame on `on`, which may be blocked, when the GPU gets there.
     void copy_later(const specklescope_image& image, const Locked& to, cudaStream_t on) {
         ok(cudaMemcpy2DAsync(to.data, row_of(image), image.data, image.pitch, row_of(image),
                              static_cast<std::size_t>(image.height), cudaMemcpyDeviceToHost, on));

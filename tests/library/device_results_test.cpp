@@ -1,5 +1,5 @@
-// Results of a stream in memory of a GPU: the same bytes and facts as on the host, any number of them held,
-// and written again only behind what the caller's streams do with them.
+// Results of a stream in GPU memory: the same bytes and facts as on the host. Any number of them can be
+// held, and their memory is reused only after the work on the caller's streams.
 #include "tests/library/device_results.hpp"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ TEST_F(DeviceResultsCuda, AreTheBytesAndFactsOfTheHost) {
 }
 
 TEST_F(DeviceResultsCuda, OfAnyNumberAreHeldOutliveTheStreamAndLeaveNothingBehind) {
-    constexpr int kFrames = 60; // far more than a ring of slots has
+    constexpr int kFrames = 60; // many more than the slots of a ring
     const std::string source = scene(512, 512);
     const char* const chain = "speckle:output=contrast";
     const auto expected = on_host(source, chain, kFrames, stream);
@@ -115,7 +115,7 @@ TEST_F(DeviceResultsCuda, OfAnyNumberAreHeldOutliveTheStreamAndLeaveNothingBehin
         std::shuffle(frames.begin(), frames.end(), std::mt19937(7));
         free_all(frames);
         const std::size_t after = free_bytes();
-        if (round > 0) { // the first loads kernels
+        if (round > 0) { // the first round loads kernels
             EXPECT_LT(before - std::min(before, after), std::size_t{16} << 20) << "60 MiB were held";
         }
     }
@@ -131,7 +131,7 @@ TEST_F(DeviceResultsCuda, StayAsTheyAreUntilASlowStreamThatWasNamedIsDone) {
     std::vector<std::unique_ptr<Locked>> made;
     Gate gate, other_gate;
     for (std::size_t i = 0; i < 80; ++i) {
-        specklescope_frame* frame = next(device); // comes, although the slow streams stand still
+        specklescope_frame* frame = next(device); // arrives although the slow streams are blocked
         ASSERT_NE(frame, nullptr);
         const specklescope_image image = image_of(frame);
         if (i == 3)
@@ -144,7 +144,7 @@ TEST_F(DeviceResultsCuda, StayAsTheyAreUntilASlowStreamThatWasNamedIsDone) {
             EXPECT_EQ(specklescope_frame_used_on(frame, stream), SPECKLESCOPE_OK)
                 << specklescope_last_error();
         }
-        if (i == 5 || i == 30) { // a second user of the last one
+        if (i == 5 || i == 30) { // a second stream uses the last one
             made.push_back(std::make_unique<Locked>(expected[i].size()));
             copy_later(image, *made.back(), other);
             EXPECT_EQ(specklescope_frame_used_on(frame, other), SPECKLESCOPE_OK) << specklescope_last_error();
@@ -177,8 +177,7 @@ TEST_F(DeviceResultsCuda, StayAsTheyAreUntilTheDefaultStreamIsDoneWhereNoneWasNa
     Gate gate;
     gate.close(nullptr);
     copy_later(image_of(frame), made, nullptr);
-    ASSERT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK)
-        << specklescope_last_error(); // waits for nothing
+    ASSERT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK) << specklescope_last_error(); // does not wait
     for (int i = 2; i < 50; ++i) {
         frame = next(device);
         ASSERT_NE(frame, nullptr);
@@ -207,7 +206,7 @@ TEST_F(DeviceResultsCuda, OfAStreamThatHasEndedStayUntilTheirReaderIsDone) {
         ASSERT_EQ(specklescope_frame_used_on(frames[i], stream), SPECKLESCOPE_OK)
             << specklescope_last_error();
     }
-    // The last one ends the page-locked ring of raw frames, for which CUDA waits until the GPU is idle.
+    // The last free releases the page-locked ring of raw frames, for which CUDA waits until the GPU is idle.
     std::thread frees([&] { free_all(frames); });
     gate.open = true;
     frees.join();

@@ -1,4 +1,4 @@
-// Values of a stage that is named, set at once, while other threads edit the same chain or stream.
+// Edits of a stage by name, while other threads edit the same chain or stream.
 #include "tests/library/recorded.hpp"
 
 #include <atomic>
@@ -23,7 +23,7 @@ bool has_next(specklescope_stream* stream, specklescope_result* result = nullptr
     return specklescope_frame_free(frame) == SPECKLESCOPE_OK && told;
 }
 
-/// A file whose frames nobody fetches: its run stands in front of the reader, and edits wait.
+/// A file whose frames are not fetched: its run waits for the reader, and edits stay pending.
 const char* const kStands = "synthetic:uniform?width=64&height=48&live=false";
 
 std::size_t counted(specklescope_stream* stream, const std::string& name) {
@@ -34,7 +34,7 @@ std::size_t counted(specklescope_stream* stream, const std::string& name) {
     return at == std::string::npos ? 0 : std::stoul(text.substr(at + key.size()));
 }
 
-/// Results wait in half of the slots, and the run stands with the next one.
+/// Results fill half of the slots, and the run waits with the next one.
 void wait_until_it_stands(specklescope_stream* stream) {
     auto last = sized<specklescope_result>();
     ASSERT_TRUE(has_next(stream, &last));
@@ -47,7 +47,7 @@ void wait_until_it_stands(specklescope_stream* stream) {
     }
 }
 
-/// The stage stands at another place with every edit of the other thread.
+/// Each edit of the other thread moves the stage.
 TEST(EditsByName, FindTheStageWhateverAnotherThreadPutsInFrontOfIt) {
     const Chain chain("speckle", "backend=cpu");
     const Stream stream(kStands, "speckle", "backend=cpu");
@@ -65,14 +65,14 @@ TEST(EditsByName, FindTheStageWhateverAnotherThreadPutsInFrontOfIt) {
             << specklescope_last_error();
         ASSERT_EQ(specklescope_stream_set_values(stream, "speckle", values), SPECKLESCOPE_OK)
             << specklescope_last_error();
-        ASSERT_TRUE(has_next(stream)); // makes the run take what waits
+        ASSERT_TRUE(has_next(stream)); // makes the run take the pending edit
     }
     done = true;
     other.join();
     EXPECT_EQ(messages_of(stream), "") << "an edit met another chain than the one that it was made for";
 }
 
-/// Edits of the thread with more of them would come first.
+/// The thread with more pending edits would have an advantage.
 TEST(EditsByName, OfTwoThreadsTakeEffectInTheOrderInWhichTheyWereMade) {
     const Stream stream(kStands, "speckle", "backend=cpu,slots=8");
     wait_until_it_stands(stream);
@@ -83,7 +83,7 @@ TEST(EditsByName, OfTwoThreadsTakeEffectInTheOrderInWhichTheyWereMade) {
         ASSERT_EQ(specklescope_stream_set(stream, 1, "radius", radius), SPECKLESCOPE_OK)
             << specklescope_last_error();
     auto result = sized<specklescope_result>();
-    for (int i = 0; i < 1000 && result.version == 0; ++i) // its texts do not outlive the frame
+    for (int i = 0; i < 1000 && result.version == 0; ++i) // texts are valid only as long as the frame
         ASSERT_TRUE(has_next(stream, &result));
     EXPECT_EQ(result.version, 5U);
     EXPECT_EQ(messages_of(stream), "");
@@ -92,7 +92,7 @@ TEST(EditsByName, OfTwoThreadsTakeEffectInTheOrderInWhichTheyWereMade) {
 TEST(EditsByName, SeveralValuesTakeEffectAtOnce) {
     const Stream stream(kStands, "crop:x=0,width=32", "backend=cpu");
     ASSERT_TRUE(has_next(stream));
-    // Each alone would leave the picture, which is 64 pixels wide.
+    // Each edit alone would exceed the image, which is 64 pixels wide.
     ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=56,width=8"), SPECKLESCOPE_OK)
         << specklescope_last_error();
     ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=0,width=64"), SPECKLESCOPE_OK);
@@ -102,14 +102,14 @@ TEST(EditsByName, SeveralValuesTakeEffectAtOnce) {
     EXPECT_EQ(messages_of(stream), "");
 }
 
-/// What the run says of one edit tells nothing of those that it has not come to.
+/// The run's report on one edit must not affect later edits.
 TEST(EditsByName, ARefusedEditHidesNoneThatWaits) {
     const Stream stream(kStands, "crop", "backend=cpu,slots=8");
     ASSERT_TRUE(has_next(stream));
     ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=60,width=60"), SPECKLESCOPE_OK);
     std::size_t needed = 0;
     while (specklescope_stream_messages(stream, nullptr, 0, &needed) == SPECKLESCOPE_OK && needed == 1)
-        ASSERT_TRUE(has_next(stream)); // until it is refused
+        ASSERT_TRUE(has_next(stream)); // until the edit is refused
     wait_until_it_stands(stream);
     ASSERT_EQ(specklescope_stream_replace(stream, "gamma | crop"), SPECKLESCOPE_OK);
     EXPECT_EQ(specklescope_stream_set_values(stream, "gamma", "gamma=2"), SPECKLESCOPE_OK)

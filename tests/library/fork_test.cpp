@@ -1,5 +1,5 @@
-// A forked child gets an error from every call after its parent has used the library, and leaves what is open
-// in the parent only.
+// After its parent has used the library, a forked child gets an error from every call, and objects of the
+// parent stay intact.
 #include "tests/library/client.hpp"
 
 #include <sys/wait.h>
@@ -15,13 +15,13 @@ namespace fork_test {
 
 using namespace client;
 
-/// The child's exit status; -1: a signal ended it, -2: it hung. The child runs `body` and exits, with its
-/// exit handlers or `at_once` without.
+/// Exit status of the child; -1: a signal ended it, -2: it hung. The child runs `body` and exits with its
+/// exit handlers, or with `at_once` without them.
 int in_child(bool at_once, const std::function<int()>& body) {
     const pid_t child = ::fork();
     if (child == 0) {
         const int status = body();
-#ifdef __SANITIZE_ADDRESS__ // its search for leaks waits for threads that the child does not have
+#ifdef __SANITIZE_ADDRESS__ // the leak check waits for threads that the child does not have
         at_once = true;
 #endif
         if (at_once)

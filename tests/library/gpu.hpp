@@ -1,4 +1,4 @@
-// A program that uses the library beside CUDA of its own.
+// A program that uses both the library and CUDA.
 #pragma once
 
 #include "tests/library/client.hpp"
@@ -15,7 +15,7 @@ namespace client {
 
 inline void ok(cudaError_t status) { ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status); }
 
-/// Skipped without a GPU; fails there where SPECKLESCOPE_REQUIRE_GPU=1.
+/// Skipped without a GPU; with SPECKLESCOPE_REQUIRE_GPU=1 it fails instead.
 class OnGpu : public testing::Test {
 protected:
     void SetUp() override {
@@ -38,13 +38,13 @@ protected:
     cudaStream_t stream = nullptr;
 };
 
-/// Holds a stream until it is let go, or a minute has passed.
+/// Blocks a stream until it is opened, at most a minute.
 struct Gate {
     std::atomic<bool> open{false};
     Gate() = default;
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
-    ~Gate() { // a test that has failed leaves it closed, and the GPU still looks at it
+    ~Gate() { // a failed test leaves it closed while the GPU still reads it
         open = true;
         static_cast<void>(cudaDeviceSynchronize());
     }

@@ -1,4 +1,4 @@
-// Handles used by two threads. Wrong handles: nulls.py.
+// Handles used by two threads. nulls.py tests wrong handles.
 #include "tests/library/client.hpp"
 
 #include <atomic>
@@ -17,7 +17,7 @@ TEST(Handles, ASecondThreadIsToldAndDoesNothing) {
         specklescope_frame* frame = nullptr;
         specklescope_status status = SPECKLESCOPE_OK;
         while ((status = specklescope_stream_next(stream, -1, &frame)) == SPECKLESCOPE_OK ||
-               status == SPECKLESCOPE_BUSY) // the other thread may be at it
+               status == SPECKLESCOPE_BUSY) // the other thread may be using it
             if (status == SPECKLESCOPE_OK)
                 specklescope_frame_free(frame);
         waited = status;

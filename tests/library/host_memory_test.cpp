@@ -1,4 +1,4 @@
-// Memory of the host from a chain: bounds, refusals, threads, and frames that are read and made in it.
+// Host memory from a chain: limits, errors, threads, and its use for frames and results.
 #include "tests/library/client.hpp"
 
 #include <atomic>

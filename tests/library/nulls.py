@@ -1,5 +1,6 @@
-"""Every function with NULL, with nothing in structs and texts, and with handles that have ended, never existed or are of another
-kind, in every combination: it returns, with a sentence if it refuses. A wrong handle is refused as such: nulls.py LIBRARY HEADER"""
+"""Calls every function with NULL, empty structs and texts, and handles that have ended, never existed or are of another
+kind, in every combination. It must return, with a message if it refuses; a wrong handle must be refused as such:
+nulls.py LIBRARY HEADER"""
 import ctypes
 import itertools
 import re
@@ -15,14 +16,14 @@ STATUSES, BAD_HANDLE = range(8), 3
 
 
 def functions(header):
-    """(name, its parameters as C writes them)."""
+    """(name, its parameters as in C)."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     for name, parameters in re.findall(r"SPECKLESCOPE_API specklescope_status specklescope_(\w+)\(([^)]*)\)", text):
         yield name, [" ".join(one.split()) for one in parameters.split(",")]
 
 
 def handles(door, folder):
-    """One of each kind that is alive."""
+    """One live handle of each kind."""
     made = {kind: ctypes.c_void_p() for kind in KINDS}
     settings = door.sized(door.Settings, options=b"backend=cpu,threads=1")
     data = ctypes.c_void_p()
@@ -46,7 +47,7 @@ def handle_kind(parameter):
 
 
 def choices(parameter, alive):
-    """What is given for it."""
+    """Test values for a parameter."""
     if kind := handle_kind(parameter):
         others = [handle for other, handle in alive.items() if other != kind]
         return [None, ctypes.c_void_p(7), ctypes.c_void_p(2**64 - 1), others[0]]
@@ -73,7 +74,7 @@ def main(folder):
                     wrong.append(f"{name} with the handle {bad}: {status}, not {expected}")
         ends = name.endswith(("_free", "_free_idle", "_close"))
         given = [choices(one, alive) for one in parameters]
-        # Beside a handle that is alive, too; what would end it is not called.
+        # Also combined with a live handle; functions that would end it are not called.
         if kind and not ends:
             given[0] = [*given[0], alive[kind]]
         for arguments in itertools.product(*given):

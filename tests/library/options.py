@@ -1,4 +1,4 @@
-"""What the header says of options is what the library takes: options.py LIBRARY HEADER"""
+"""The options listed in the header equal those that the library accepts: options.py LIBRARY HEADER"""
 import ctypes
 import re
 import sys
@@ -11,7 +11,7 @@ door = Library(library, header)
 
 
 def options_of(what):
-    """As a refusal lists them."""
+    """Options listed in an error message."""
     settings, none = door.sized(door.Settings, options=b"none=1"), ctypes.c_void_p()
     try:
         if what == "chain":

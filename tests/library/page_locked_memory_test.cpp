@@ -1,4 +1,5 @@
-// Memory of the host for a chain on a GPU: page-locked, results land in it, and the thread's device stays.
+// Host memory for a chain on a GPU: it is page-locked, receives results, and the thread's current device
+// does not change.
 #include "tests/library/client.hpp"
 
 #include <cuda_runtime.h>
@@ -75,7 +76,7 @@ TEST_F(HostMemoryCuda, ComesAndGoesWithoutTouchingTheThreadsDevice) {
     EXPECT_EQ(device, 0);
 }
 
-/// Whatever the rows' distance is: 64 f32 are 256 bytes, on the GPU as well; 100 have gaps there too.
+/// For any pitch: 64 f32 are 256 bytes, without padding on the GPU; 100 have padding there too.
 TEST_F(HostMemoryCuda, GivesTheBytesOfOtherMemoryAndLeavesWhatLiesBetweenRows) {
     const Chain chain("speckle:output=contrast", "backend=cuda"),
         other("speckle:output=contrast", "backend=cuda");
@@ -85,7 +86,7 @@ TEST_F(HostMemoryCuda, GivesTheBytesOfOtherMemoryAndLeavesWhatLiesBetweenRows) {
             const auto columns = static_cast<std::size_t>(width);
             Pixels pixels = random_pixels(width, kRows, 12);
             const std::vector<float> expected = run(other, pixels);
-            // With no gap of its own, the GPU's distance: 256 or a multiple.
+            // Without a gap, the GPU's pitch: a multiple of 256.
             const std::size_t pitch = gap ? columns * 4 + gap : (columns * 4 + 255) / 256 * 256;
             ASSERT_EQ(specklescope_memory_create_host(chain, pitch * kRows * 2, &data, &memory),
                       SPECKLESCOPE_OK)

@@ -1,4 +1,4 @@
-// A program that returns from main with streams open ends cleanly, and what it was recording is finished.
+// A program that returns from main with open streams ends cleanly, and its recordings are complete.
 #include "tests/library/client.hpp"
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
-/// The program: main returns after it, and nothing was closed.
+/// The program: main returns after it without closing anything.
 TEST(LeftOpen, DISABLED_Program) {
     const std::string folder = std::getenv(kFolder); // NOLINT(concurrency-mt-unsafe): the only thread here
     auto settings = sized<specklescope_settings>();

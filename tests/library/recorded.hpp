@@ -1,4 +1,4 @@
-// Recordings whose frames tell their place, for tests of what is read from files.
+// Recordings whose frames contain their position, for tests of files.
 #pragma once
 
 #include "tests/library/client.hpp"
@@ -7,7 +7,7 @@
 
 namespace client {
 
-/// Raw frames of a known place: sequence numbers say nothing of places after a jump, pixels do.
+/// Raw frames with a known position: after a seek the pixels contain it, unlike sequence numbers.
 inline std::string recorded_file(int frames, const std::string& name = "/library_jumps.tiff", int width = 16,
                                  int first = 0) {
     const std::string path = own_folder() + name;
@@ -32,7 +32,7 @@ inline std::string recorded_file(int frames, const std::string& name = "/library
     return path;
 }
 
-/// The place of the next frame, read off its pixels; −1: the end, −2: nothing came in time, −3: a sentence.
+/// Position of the next frame, from its pixels; −1: the end, −2: a timeout, −3: an error.
 inline double next_place(specklescope_stream* stream, double seconds = -1, double* made = nullptr) {
     specklescope_frame* frame = nullptr;
     const specklescope_status status = specklescope_stream_next(stream, seconds, &frame);

@@ -1,4 +1,4 @@
-// Frames of one's own through the recorders: what is in the file is what was given, and says what it is.
+// The caller's frames through the recorders: files contain the same frames and their description.
 #include "tests/library/recorded.hpp"
 
 #include <dlfcn.h>
@@ -48,7 +48,7 @@ std::vector<float> numbers(int frame) {
     return made;
 }
 
-/// Also where they leave gaps and a rate is told, which is nominal.
+/// Also with gaps and a nominal rate.
 TEST_F(Recorders, TimesComeBackFromEveryFormat) {
     const std::vector<std::int64_t> times = {3000000000, 3050000000, 3250000000, 9000000000};
     for (const char* const ending : {"times.tiff", "times.raw", "times.mkv"}) {
@@ -80,7 +80,7 @@ TEST_F(Recorders, TimesComeBackFromEveryFormat) {
     }
 }
 
-/// However fast they are pushed.
+/// Independent of the rate of the calls.
 TEST_F(Recorders, FramesWithoutTimesAreAPeriodApart) {
     for (const char* const ending : {"untimed.tiff", "untimed.raw", "untimed.mkv", "slow.tiff"}) {
         const std::string path = (folder / ending).string();
@@ -91,7 +91,7 @@ TEST_F(Recorders, FramesWithoutTimesAreAPeriodApart) {
         const specklescope_image image = image_of(pixels);
         auto facts = sized<specklescope_facts>();
         facts.untimed = 1;
-        facts.time_ns = -5; // not looked at
+        facts.time_ns = -5; // ignored
         {
             const Recorder recorder(path, told);
             for (int i = 0; i < 4; ++i)
@@ -163,7 +163,7 @@ TEST_F(Recorders, ResultsComeBackWithTimeExposureAndQuantity) {
             facts.time_ns = 1000000000LL + 50000000LL * i + 7;
             ASSERT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
                 << specklescope_last_error();
-            pixels.assign(pixels.size(), -1); // it was copied
+            pixels.assign(pixels.size(), -1); // the frame was copied
             if (i == 4) {
                 std::uint64_t number = 0;
                 ASSERT_EQ(specklescope_recorder_mark(recorder, "stimulus", &number), SPECKLESCOPE_OK);
@@ -320,7 +320,7 @@ TEST_F(Recorders, WhatWasMadeInAWarmUpIsKnownAgain) {
         ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
         EXPECT_EQ(result.warming_up, i < kHistory - 1 ? 1 : 0) << i;
         EXPECT_EQ(result.warmup_wanted, 0) << "nothing fills its history now";
-        // who knows an earlier header gets what that had, and nothing behind it
+        // a caller with an earlier header gets its members and no further ones
         auto earlier = sized<specklescope_result>();
         earlier.struct_size = offsetof(specklescope_result, warming_up);
         earlier.warming_up = 77;
@@ -357,7 +357,7 @@ TEST_F(Recorders, AFrameWithoutATimeWasTakenNow) {
     }
     const Recorder old((folder / "old.tiff").string());
     facts.struct_size =
-        offsetof(specklescope_facts, warming_up); // an earlier header's: a time of 0 is a time
+        offsetof(specklescope_facts, warming_up); // an earlier header's size: a time of 0 is valid
     facts.time_ns = 0;
     EXPECT_EQ(specklescope_recorder_push(old, &image, &facts), SPECKLESCOPE_OK) << specklescope_last_error();
     facts.struct_size = sizeof facts - 4;
@@ -366,7 +366,7 @@ TEST_F(Recorders, AFrameWithoutATimeWasTakenNow) {
 }
 
 TEST_F(Recorders, TheThreadsOfTheProcessStayAsManyAsTheyWere) {
-    // oneTBB's own answer, as its header asks for it: 0 is max_allowed_parallelism
+    // oneTBB's documented default: 0 is max_allowed_parallelism
     using Ask = std::size_t (*)(int);
     const auto allowed =
         reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "_ZN3tbb6detail2r127global_control_active_valueEi"));

@@ -1,5 +1,4 @@
-// What the library refuses, and that a refusal is one sentence with the thing, what is allowed and the
-// remedy.
+// Refused calls. The message contains the problem, the allowed values and the remedy in one sentence.
 #include "tests/library/client.hpp"
 
 #include <functional>
@@ -11,7 +10,7 @@ using namespace client;
 
 constexpr auto kUsage = SPECKLESCOPE_USAGE_ERROR;
 
-/// A chain, a frame and room for its result; each test spoils one thing.
+/// A chain, a frame and memory for its result; each test makes one of them invalid.
 class Refusals : public testing::Test {
 protected:
     Chain chain{"speckle:output=contrast", "backend=cpu"};
@@ -28,7 +27,7 @@ protected:
     }
 };
 
-/// One member of an image is wrong.
+/// One invalid member of an image.
 TEST_F(Refusals, ImagesThatCannotBe) {
     struct Case {
         std::function<void()> spoil;
@@ -85,7 +84,7 @@ TEST_F(Refusals, AnOutputInTheInput) {
     out = image_of(both, 32, 24);
     out.data = both.data() + 32 * 12;
     refused("The output shares memory with the input");
-    out.data = both.data() + 32 * 24; // beside it
+    out.data = both.data() + 32 * 24; // after it
     EXPECT_EQ(process(), SPECKLESCOPE_OK) << specklescope_last_error();
 }
 TEST_F(Refusals, FactsThatCannotBe) {
@@ -152,7 +151,7 @@ TEST_F(Refusals, TextsWithoutRoom) {
     EXPECT_EQ(whole.rfind("speckle:radius=3,", 0), 0U) << whole;
 }
 
-/// A sentence ends between characters wherever it is cut.
+/// A cut message ends at a character boundary.
 TEST_F(Refusals, LongSentencesAreCutBetweenCharacters) {
     const auto whole = [](const std::string& text) {
         for (std::size_t i = 0; i < text.size();) {
@@ -205,7 +204,7 @@ TEST(RefusedSources, AReaderThatSaysNoEndsALongPreparation) {
     EXPECT_EQ(stream, nullptr);
 }
 
-/// Whenever somebody says no to a new size and a new chain at once, the chain is the one that it was.
+/// If the caller refuses a new size together with a new chain, the chain stays unchanged.
 TEST(RefusedEdits, ThatWereStoppedLeaveTheChainAsItWas) {
     struct {
         int asked = 0, allowed = 1 << 30;

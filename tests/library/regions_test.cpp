@@ -32,7 +32,7 @@ std::string text_of(specklescope_status (*ask)(Handle*, char*, size_t, size_t*),
     return text;
 }
 
-/// A frame through a chain of no stage; what is known of its result.
+/// Passes a frame through an empty chain; returns the facts of its result.
 specklescope_result through(specklescope_chain* chain, Pixels& pixels) {
     Pixels made = pixels;
     const specklescope_image in = image_of(pixels), out = image_of(made);
@@ -66,7 +66,7 @@ TEST(RegionsOfAChain, AreOthersFromTheNextFrameOn) {
     EXPECT_DOUBLE_EQ(region_at(chain, 0).mean, mean_of(pixels, 0, 0, 3, 3));
     EXPECT_DOUBLE_EQ(region_at(chain, 1).mean, mean_of(pixels, 1, 1, 9, 1));
 
-    Pixels small = random_pixels(6, 4, 6); // half of the line, and another size
+    Pixels small = random_pixels(6, 4, 6); // half of the line, in another image size
     ASSERT_EQ(through(chain, small).regions, 2U);
     EXPECT_STREQ(region_at(chain, 1).fit, "clipped");
     ASSERT_EQ(specklescope_chain_set_regions(chain, kFarAway), SPECKLESCOPE_OK);
@@ -132,7 +132,7 @@ TEST(RegionsOfSettings, AreAFileOrText) {
     EXPECT_DOUBLE_EQ(region_at(chain, 0).mean, mean_of(pixels, 2, 3, 5, 6));
     EXPECT_EQ(specklescope_chain_free(chain), SPECKLESCOPE_OK);
 
-    settings.struct_size = offsetof(specklescope_settings, regions_json); // an earlier header's
+    settings.struct_size = offsetof(specklescope_settings, regions_json); // size in an earlier header
     ASSERT_EQ(specklescope_chain_create("", &settings, &chain), SPECKLESCOPE_OK) << specklescope_last_error();
     EXPECT_EQ(through(chain, pixels).regions, 0U) << "what lies behind its end was read";
     EXPECT_EQ(specklescope_chain_free(chain), SPECKLESCOPE_OK);
@@ -147,7 +147,7 @@ TEST(RegionsOfSettings, AreAFileOrText) {
                    "The regions, line 1");
 }
 
-/// The mean over the first region of the next frame; −1: it has none, −2: there is no frame.
+/// Mean over the first region of the next frame; −1: no region, −2: no frame.
 double next_mean(specklescope_stream* stream) {
     specklescope_frame* frame = nullptr;
     if (specklescope_stream_next(stream, -1, &frame) != SPECKLESCOPE_OK)
@@ -182,7 +182,7 @@ TEST(RegionsOfAStream, AreReplacedWhileItRunsUnlessThePictureHasNoneOfTheirPixel
     ASSERT_EQ(next_mean(stream), -1);
     ASSERT_EQ(specklescope_stream_set_regions(stream, kBox), SPECKLESCOPE_OK) << specklescope_last_error();
     double mean = -1;
-    while ((mean = next_mean(stream)) == -1) // results that were made before come first
+    while ((mean = next_mean(stream)) == -1) // earlier results come first
         continue;
     EXPECT_GT(mean, 0);
     const std::string box = text_of<specklescope_stream>(specklescope_stream_regions, stream);

@@ -1,4 +1,4 @@
-// Where results of a stream lie: what is refused, and what is said of results on the host.
+// Memory of a stream's results: refused options, and calls on results on the host.
 #include "tests/library/client.hpp"
 
 namespace results_memory_test {

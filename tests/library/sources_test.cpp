@@ -1,5 +1,4 @@
-// Kinds of source through the C ABI, and what a stream says and does beside its pixels: times, places,
-// colours.
+// Kinds of source through the C ABI, and facts of a stream besides its pixels: times, positions, colours.
 #include "tests/library/recorded.hpp"
 
 #include <chrono>
@@ -41,7 +40,7 @@ TEST(Sources, AreDescribedAsStagesAre) {
                    "There is no kind of source 'film'; allowed: synthetic, ");
 }
 
-/// What is said of an option is what the text of a source takes.
+/// The described options are accepted in the text of a source.
 TEST(Sources, TakeTheirOptionsAtTheirDefaultsAndAtTheirEnds) {
     auto source = sized<specklescope_source_kind>();
     ASSERT_EQ(specklescope_source_describe(0, &source), SPECKLESCOPE_OK);
@@ -104,7 +103,7 @@ TEST(Results, TellWhenTheyArrivedAndTheirPlaceInTheFilm) {
     EXPECT_GE(result.arrival_ns, before);
     EXPECT_LE(result.arrival_ns, now());
 
-    result.struct_size = offsetof(specklescope_result, arrival_ns); // an earlier header's
+    result.struct_size = offsetof(specklescope_result, arrival_ns); // size in an earlier header
     result.position = 77;
     ASSERT_EQ(specklescope_chain_result(chain, &result), SPECKLESCOPE_OK) << specklescope_last_error();
     EXPECT_EQ(result.position, 77);
@@ -141,7 +140,7 @@ TEST(Recordings, HaveTheColoursOfTheStreamsView) {
     EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK);
     ASSERT_EQ(specklescope_stream_close(stream), SPECKLESCOPE_OK) << specklescope_last_error();
 
-    const Stream again(file, "", "backend=cpu,transfer=linear"); // samples as they are
+    const Stream again(file, "", "backend=cpu,transfer=linear"); // unconverted samples
     ASSERT_EQ(specklescope_stream_next(again, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
     ASSERT_EQ(specklescope_frame_raw(frame, &image), SPECKLESCOPE_OK);
     ASSERT_EQ(image.channels, 3);

@@ -1,4 +1,4 @@
-// Files that are sought, paused, played to their end and beyond it through the C ABI.
+// Files that are sought, paused, and played to their end and beyond through the C ABI.
 #include "tests/library/recorded.hpp"
 
 #include <barrier>
@@ -11,7 +11,7 @@ using namespace client;
 
 const char* const kSceneWithoutEnd = "synthetic:uniform?width=64&height=48&live=true";
 
-/// The places of all that comes up to the end.
+/// Positions of all frames up to the end.
 std::vector<double> places(specklescope_stream* stream) {
     std::vector<double> all;
     for (double place = next_place(stream); place >= 0; place = next_place(stream))
@@ -80,8 +80,7 @@ TEST(Streams, OfTwoSeeksTheLastCountsAndItsFrameComesOnce) {
 }
 
 TEST(Streams, AFrameThatTurnsOutNotToBeThereIsSaidAndNothingIsLost) {
-    const std::string path =
-        own_folder() + "/library_gaps.mkv"; // its length tells of more frames than it has
+    const std::string path = own_folder() + "/library_gaps.mkv"; // its length implies more frames than it has
     const std::string make = "gst-launch-1.0 -q videotestsrc num-buffers=50 ! "
                              "video/x-raw,format=GRAY8,width=32,height=24,framerate=25/1 ! "
                              "identity drop-probability=0.4 ! jpegenc ! matroskamux ! filesink location=" +
@@ -138,7 +137,7 @@ TEST(Streams, RecordingsAreFinishedAndTheStreamGoesOn) {
     ASSERT_EQ(specklescope_stream_record(stream, second.c_str(), SPECKLESCOPE_FRAMES), SPECKLESCOPE_OK);
     ASSERT_EQ(specklescope_stream_seek(stream, 20, 0), SPECKLESCOPE_OK);
     ASSERT_EQ(next_place(stream), 20);
-    // results wait to be fetched, and who finishes waits for none of them
+    // with pending results, finish must not wait for the reader
     ASSERT_EQ(specklescope_stream_finish(stream), SPECKLESCOPE_OK) << specklescope_last_error();
     EXPECT_EQ(places(stream), from_to(21, 59));
     const std::vector<double> kept = places(Stream(second, nullptr, "backend=cpu"));

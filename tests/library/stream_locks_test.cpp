@@ -1,4 +1,4 @@
-// Streams that several threads are at: nobody waits for one who waits for him, and nothing grows without end.
+// Streams used by several threads: no deadlocks, and no unlimited growth.
 #include "tests/library/recorded.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Asked {
     std::future<specklescope_status> edit;
 };
 
-/// Another thread edits the stream meanwhile, as one that holds the interpreter of Python does.
+/// Another thread edits the stream during the callback, like a thread that holds Python's interpreter lock.
 int edit_beside(void* user, const char* what, double) {
     auto& asked = *static_cast<Asked*>(user);
     if (!asked.stream || asked.edit.valid() || std::string(what).find("averaging") == std::string::npos)
@@ -58,7 +58,7 @@ TEST(StreamLocks, MessagesThatNobodyReadsAreCountedAndNotKept) {
         EXPECT_EQ(specklescope_stream_messages(stream, nullptr, 0, &needed), SPECKLESCOPE_OK);
         return needed - 1;
     };
-    const auto edit = [&] { // refused where it meets a frame, 16 pixels wide
+    const auto edit = [&] { // refused for frames 16 pixels wide
         EXPECT_EQ(specklescope_stream_set(stream, 0, "x", "60"), SPECKLESCOPE_OK)
             << specklescope_last_error();
     };
@@ -69,7 +69,7 @@ TEST(StreamLocks, MessagesThatNobodyReadsAreCountedAndNotKept) {
         edit();
     for (int more = 0; more < 200; ++more)
         edit();
-    while (waiting() <= 1000 * one) // until the first of them has come
+    while (waiting() <= 1000 * one) // until the first of them has arrived
         std::this_thread::yield();
     std::string text(needed + 65536, '\0');
     ASSERT_EQ(specklescope_stream_messages(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
@@ -78,7 +78,7 @@ TEST(StreamLocks, MessagesThatNobodyReadsAreCountedAndNotKept) {
     EXPECT_NE(text.find(" earlier messages were not read in time"), std::string::npos) << text.substr(0, 200);
 }
 
-/// One of them finds nothing to finish, and leaves: what it let through goes on for the other.
+/// One of them finds nothing to finish and returns; the results it let through continue for the other.
 TEST(StreamLocks, TwoThreadsThatFinishDoNotHoldEachOtherUp) {
     const Stream stream("synthetic:uniform?width=64&height=48&live=false", "", "backend=cpu,slots=8");
     ASSERT_GE(next_place(stream), 0);
@@ -88,8 +88,7 @@ TEST(StreamLocks, TwoThreadsThatFinishDoNotHoldEachOtherUp) {
         ASSERT_EQ(specklescope_stream_record(stream, path.c_str(), SPECKLESCOPE_FRAMES), SPECKLESCOPE_OK)
             << specklescope_last_error();
         ASSERT_GE(next_place(stream), 0);
-        std::this_thread::sleep_for(
-            std::chrono::milliseconds(3)); // the run stands in front of the reader again
+        std::this_thread::sleep_for(std::chrono::milliseconds(3)); // the run waits for the reader again
         std::atomic<int> ready{0};
         const auto finish = [&] {
             for (++ready; ready < 2;)
@@ -99,7 +98,7 @@ TEST(StreamLocks, TwoThreadsThatFinishDoNotHoldEachOtherUp) {
         std::array both{std::async(std::launch::async, finish), std::async(std::launch::async, finish)};
         for (auto& one : both)
             hung = hung || one.wait_for(std::chrono::seconds(60)) != std::future_status::ready;
-        if (hung) // lets them through, so that the test ends
+        if (hung) // unblocks them, so that the test ends
             specklescope_stream_stop(stream);
         for (auto& one : both)
             EXPECT_EQ(one.get(), SPECKLESCOPE_OK);

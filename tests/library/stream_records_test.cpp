@@ -1,4 +1,4 @@
-// What a stream records begins behind the edits that were made before: a file is of one chain.
+// A recording of a stream begins after all earlier edits are in effect: a file has one chain.
 #include "tests/library/recorded.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace stream_records_test {
 
 using namespace client;
 
-/// Frames in the file, and what the first of them is of.
+/// Number of frames in the file, and quantity of the first.
 std::pair<int, std::string> read_again(const std::string& path) {
     const Stream stream(path, "", "backend=cpu");
     std::pair<int, std::string> found{0, ""};
@@ -41,7 +41,7 @@ void fetch(specklescope_stream* stream, int frames) {
 
 const char* const kBox = R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
 
-/// A frame of the old chain is nearly always in work when the recorder comes.
+/// A frame of the old chain is nearly always in progress when recording begins.
 TEST(StreamRecords, NothingOfTheChainBefore) {
     for (int round = 0; round < 10; ++round) {
         const std::string folder = own_folder() + "/records" + std::to_string(round);
@@ -66,7 +66,7 @@ TEST(StreamRecords, NothingOfTheChainBefore) {
     }
 }
 
-/// An edit that the run refuses has no results that could be waited for.
+/// An edit refused by the run has no results to wait for.
 TEST(StreamRecords, WhatComesWhereTheEditBeforeIsRefused) {
     const std::string path = own_folder() + "/behind_refused.tiff";
     {
@@ -79,10 +79,10 @@ TEST(StreamRecords, WhatComesWhereTheEditBeforeIsRefused) {
         ASSERT_EQ(specklescope_stream_record(stream, path.c_str(), SPECKLESCOPE_RESULTS), SPECKLESCOPE_OK);
         fetch(stream, 199);
     }
-    EXPECT_GT(read_again(path).first, 100); // not those that were computed before
+    EXPECT_GT(read_again(path).first, 100); // without earlier results
 }
 
-/// Raw frames are those of the source, whatever becomes of them.
+/// Raw frames are independent of the chain.
 TEST(StreamRecords, EveryFrameOfAFileBeforeTheFirstIsFetched) {
     const std::string folder = own_folder() + "/whole";
     std::filesystem::create_directories(folder);

@@ -26,7 +26,7 @@ std::vector<float> pixels_of(specklescope_frame* frame) {
     return made;
 }
 
-/// To the byte: NaN is NaN.
+/// Compares bytes: NaN equals NaN.
 bool same(const std::vector<float>& one, const std::vector<float>& other) {
     return one.size() == other.size() &&
            std::memcmp(one.data(), other.data(), one.size() * sizeof(float)) == 0;
@@ -49,12 +49,12 @@ TEST(Streams, EveryFrameComesOnceAndAnyNumberMayBeHeld) {
         const Stream stream(kFile, "speckle:output=contrast", "frames=60,backend=cpu");
         auto info = sized<specklescope_source_info>();
         ASSERT_EQ(specklescope_stream_source(stream, &info), SPECKLESCOPE_OK);
-        facts.full_scale = info.full_scale; // samples there are told apart
+        facts.full_scale = info.full_scale; // full scale distinguishes the samples
         frames = all_frames(stream);
         specklescope_frame* frame = nullptr;
         EXPECT_EQ(specklescope_stream_next(stream, 1, &frame), SPECKLESCOPE_END);
     }
-    ASSERT_EQ(frames.size(), 60U); // and the stream is closed
+    ASSERT_EQ(frames.size(), 60U); // after the stream was closed
     const Chain chain("speckle:output=contrast", "backend=cpu");
     for (std::size_t i = 0; i < frames.size(); ++i) {
         auto result = sized<specklescope_result>();
@@ -126,7 +126,7 @@ TEST(Streams, EditsTakeEffectAndWrongOnesAreRefusedAtOnce) {
     ASSERT_EQ(specklescope_stream_set(stream, 0, "output", "tau"), SPECKLESCOPE_OK)
         << specklescope_last_error();
     std::string unit;
-    while (unit != "s") { // results that were made before it come first
+    while (unit != "s") { // earlier results come first
         ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK);
         auto result = sized<specklescope_result>();
         ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
@@ -158,7 +158,7 @@ TEST(Streams, StatisticsAreThoseOfTheRun) {
         specklescope_frame_free(frame);
     std::size_t needed = 0;
     ASSERT_EQ(specklescope_stream_statistics(stream, nullptr, 0, &needed), SPECKLESCOPE_OK);
-    std::string text(needed + 4096, '\0'); // times in it grow
+    std::string text(needed + 4096, '\0'); // its times may have more digits
     ASSERT_EQ(specklescope_stream_statistics(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK)
         << specklescope_last_error();
     EXPECT_NE(text.find("\"processed\": 7"), std::string::npos) << text;
@@ -206,7 +206,7 @@ struct Said {
     std::int64_t version = -1;
 };
 
-/// Of the first result that edits behind this version have made, and of the region on it.
+/// For the first result of edits after this version, and the region on it.
 Said said_by(specklescope_stream* stream, std::int64_t behind = -1) {
     Said said;
     for (specklescope_frame* frame = nullptr;
@@ -258,10 +258,10 @@ TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
         EXPECT_EQ(replaced.unit, expected.unit) << output;
         EXPECT_NEAR(replaced.mean, expected.mean, 1e-9 * expected.mean) << output;
         EXPECT_NEAR(replaced.mean_of_map, expected.mean_of_map, 1e-9 * expected.mean_of_map) << output;
-        if (output == "contrast") { // the two means are not the same
+        if (output == "contrast") { // the two means differ
             EXPECT_GT(std::abs(expected.mean - expected.mean_of_map), 1e-4 * expected.mean);
         }
-        if (output == "contrast2") { // from which alone a flow is made, also by an edit behind
+        if (output == "contrast2") { // required for a flow, also by a later edit
             ASSERT_EQ(specklescope_stream_replace(again, "flow:output=bfi"), SPECKLESCOPE_OK)
                 << specklescope_last_error();
             ASSERT_EQ(specklescope_stream_set(again, 0, "output", "tau"), SPECKLESCOPE_OK)

@@ -1,7 +1,8 @@
-"""What the library exports is what its header declares and its map lists, and nothing else:
-symbols.py LIBRARY HEADER MAP VERSION
+"""The library exports exactly the functions declared in its header and listed in its map: symbols.py LIBRARY HEADER MAP
+VERSION
 
-VERSION is the program's: 0.1 and 0.2 may differ, so a program that is linked to one does not start with the other."""
+VERSION is the program's: 0.1 and 0.2 may differ, so a program linked to one does not start with the other.
+"""
 import re
 import subprocess
 import sys

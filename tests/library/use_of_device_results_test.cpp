@@ -1,5 +1,4 @@
-// What is done with results of a stream in memory of a GPU: many of them, recorded, in other chains, edited,
-// refused, on several GPUs.
+// Use of results in GPU memory: many of them, recording, other chains, edits, errors, several GPUs.
 #include "tests/library/device_results.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ TEST_F(DeviceResultsCuda, OfManyFramesTakeNoMoreMemoryThanOfFew) {
         const specklescope_image image = image_of(frame);
         ok(cudaMemset2DAsync(image.data, image.pitch, 0, row_of(image),
                              static_cast<std::size_t>(image.height),
-                             stream)); // they are the caller's
+                             stream)); // they belong to the caller
         ASSERT_EQ(specklescope_frame_used_on(frame, stream), SPECKLESCOPE_OK) << specklescope_last_error();
         specklescope_frame_free(frame);
         if (i == 50)
@@ -44,7 +43,7 @@ TEST_F(DeviceResultsCuda, AreRecordedAllTheSame) {
             EXPECT_EQ(bytes_of(image, stream), expected[i]) << "frame " << i;
             ok(cudaMemset2DAsync(image.data, image.pitch, 0, row_of(image),
                                  static_cast<std::size_t>(image.height),
-                                 stream)); // which the recording does not see
+                                 stream)); // must not affect the recording
             ok(cudaStreamSynchronize(stream));
             specklescope_frame_free(frame);
         }
@@ -86,7 +85,7 @@ TEST_F(DeviceResultsCuda, FollowEditsOfTheChainAndOfItsSize) {
     std::vector<specklescope_frame*> held;
     const char* const chains[] = {"crop:x=8,width=40 | speckle:output=contrast", "", "temporal:frames=4",
                                   "downsample"};
-    for (int i = 0; i < 120; ++i) { // an edit is seen behind what waits already
+    for (int i = 0; i < 120; ++i) { // an edit takes effect after the pending results
         if (i % 30 == 7) {
             ASSERT_EQ(specklescope_stream_replace(device, chains[i / 30]), SPECKLESCOPE_OK)
                 << specklescope_last_error();
@@ -127,7 +126,7 @@ TEST_F(DeviceResultsCuda, BeyondTheMemoryOfTheGpuAreRefusedAndTheStreamGoesOn) {
                         options_of(kFrames, true).c_str());
     std::vector<specklescope_frame*> held{next(device)};
     ASSERT_NE(held[0], nullptr);
-    std::vector<void*> taken; // all but what some 25 results need
+    std::vector<void*> taken; // all memory except for about 25 results
     for (std::size_t step = std::size_t{16} << 30; step >= std::size_t{64} << 20; step /= 2)
         while (free_bytes() > step + (std::size_t{200} << 20)) {
             void* block = nullptr;

@@ -63,7 +63,7 @@ TEST(View, GreyIsTheNumberOver256thsOfTheRange) {
         EXPECT_EQ(rgb[3 * i + 1], expected[i]) << values[i];
     EXPECT_EQ(low, 0);
     EXPECT_EQ(high, 256);
-    // One stop more of exposure: all is shown as twice what it is.
+    // One stop more exposure displays doubled values.
     const View brighter("colormap=grey,low=0,high=256,exposure_stops=1");
     ASSERT_EQ(specklescope_view_colors(brighter, &in, &out, &low, &high), SPECKLESCOPE_OK);
     EXPECT_EQ(rgb[3 * 4], 255);

@@ -1,4 +1,4 @@
-// Addresses of doors are accepted, or refused in a sentence that names what is allowed.
+// Addresses of outputs are accepted, or refused with a message that lists the allowed forms.
 #include "base/error.hpp"
 #include "net/address.hpp"
 #include "net/outlet.hpp"

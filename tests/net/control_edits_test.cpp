@@ -1,5 +1,5 @@
-// An edit that a script asks for is in effect from its version on, or its refusal is told; what one client
-// waits for holds up no other.
+// An edit by a request takes effect from its version on, or its refusal is reported. A waiting client does
+// not delay others.
 #include "session/requests.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
@@ -25,7 +25,7 @@ TEST_F(ControlTest, AnEditOfAChainThatIsRefusedChangesNoOther) {
     const Answer refused = program->ask("frame", {{"version", wanted.json["version"]}});
     EXPECT_FALSE(refused.ok());
     EXPECT_NE(refused.error().find("/nowhere/dark.tiff"), std::string::npos) << refused.error();
-    if (set.ok()) { // asked for before the refusal was known
+    if (set.ok()) { // requested before the refusal was known
         const Answer of_it = program->ask("frame", {{"version", set.json["version"]}});
         EXPECT_FALSE(of_it.ok());
         EXPECT_NE(of_it.error().find("/nowhere/dark.tiff"), std::string::npos) << of_it.error();
@@ -70,7 +70,7 @@ TEST_F(ControlTest, AMarkIsNotHeldUpByWhatAnotherWaitsFor) {
     auto program = run();
     ControlClient waits(program->address);
     waits.only_ask(R"({"request":"frame","version":1000000})");
-    for (int i = 0; i < 30; ++i) { // by then it has long been read
+    for (int i = 0; i < 30; ++i) { // it has been read long ago
         const Answer before = program->ask("frame");
         const Answer marked = program->ask("mark", {{"label", "stimulus"}});
         ASSERT_TRUE(before.ok() && marked.ok()) << before.error() << marked.error();
@@ -82,7 +82,7 @@ TEST_F(ControlTest, AMarkIsNotHeldUpByWhatAnotherWaitsFor) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-/// Counts the pixels that it is asked for.
+/// Counts the requested pixels.
 class CountingHost final : public test::IdleHost {
 public:
     std::optional<Result> newest(bool pixels) override {

@@ -1,5 +1,4 @@
-// Files that a script has written: in its folder alone, under the names that it is told, and told when they
-// end.
+// Files written by requests: only in their folder, under the reported names, and reported when they end.
 #include "config/keys/actions.hpp"
 #include "have_egl.hpp"
 #include "tests/support/control_client.hpp"
@@ -15,7 +14,7 @@ using test::Json;
 
 const Json kBox = {{{"name", "box"}, {"shape", "rectangle"}, {"points", {{10, 8}, {29, 27}}}}};
 
-/// Of a run, or of a window without a display.
+/// In a run, or in a window without a display.
 class ControlledFiles : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override { std::filesystem::create_directory(folder_ / "out"); }
@@ -74,7 +73,7 @@ TEST_P(ControlledFiles, HaveTheNamesThatAreTold) {
     }
     for (const char* name : {"out/b.csv", "out/c.tiff", "out/d.raw.jsonl"})
         EXPECT_EQ(read_text(folder_ / name), "mine") << name;
-    // Two of one name, of which none is there yet.
+    // Two with the same name, neither of which exists yet.
     EXPECT_EQ(record(*program, "raw", "g.tiff").json["file"], "out/g.tiff");
     EXPECT_EQ(record(*program, "results", "g.tiff").json["file"], "out/g-1.tiff");
     ASSERT_TRUE(writes(*program, "raw") && writes(*program, "results"));
@@ -96,7 +95,7 @@ TEST_P(ControlledFiles, ThatEndByThemselvesAreToldOnceToWhoStopsThem) {
     EXPECT_EQ(stopped.json["complete"], true);
     EXPECT_NE(program->ask("stop", {{"what", "results"}}).error().find("No recording of results runs"),
               std::string::npos);
-    // Of two the last one.
+    // With two requests, the last one counts.
     for (const char* name : {"b.tiff", "c.tiff"}) {
         ASSERT_TRUE(record(*program, "results", name).ok());
         ASSERT_TRUE(runs_none(*program));

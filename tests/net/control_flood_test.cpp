@@ -1,4 +1,4 @@
-// Memory and connections of clients that send much or read nothing at --control.
+// Memory and connections of --control with clients that send much or do not read.
 #include "net/control/pending.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
@@ -22,7 +22,7 @@ using test::ControlTest;
 using test::TcpStranger;
 using test::ZmtpStranger;
 
-/// Many requests of the largest size are answered.
+/// Many requests of maximum size are answered.
 TEST_F(ControlTest, AClientThatAsksMuchStays) {
     auto program = run();
     const std::string large = R"({"request":"get","stage":")" + std::string(1'000'000, 'x') + "\"}";
@@ -61,7 +61,7 @@ TEST_F(ControlTest, AClientThatReadsNothingCostsTwoAnswers) {
     ASSERT_TRUE(first.ok()) << first.error();
     ASSERT_EQ(first.parts.size(), 2U);
     const double answer = static_cast<double>(first.parts[0].size() + first.parts[1].size()) / (1 << 20);
-    for (int i = 0; i < 5; ++i) // what the program takes once
+    for (int i = 0; i < 5; ++i) // memory that the program allocates once
         ASSERT_TRUE(program.ask("frame", {{"raw", true}}).ok());
     const double before = test::resident_mib(process);
     zmq::context_t context;
@@ -74,7 +74,7 @@ TEST_F(ControlTest, AClientThatReadsNothingCostsTwoAnswers) {
         (void)sleeper.send(zmq::message_t(), zmq::send_flags::sndmore);
         (void)sleeper.send(zmq::str_buffer(R"({"request":"frame","raw":true})"), zmq::send_flags::none);
     }
-    for (int i = 0; i < 80; ++i) // one of it for one of the other's
+    for (int i = 0; i < 80; ++i) // alternating with those of the other client
         ASSERT_TRUE(program.ask("get").ok());
     const double more = test::resident_mib(process) - before;
     std::cout << answer << " MiB an answer, " << more << " MiB more\n";
@@ -82,7 +82,7 @@ TEST_F(ControlTest, AClientThatReadsNothingCostsTwoAnswers) {
     EXPECT_EQ(program.quit().status, 0);
 }
 
-/// The mask belongs to the process, and other threads make files with it.
+/// The umask belongs to the process, and other threads create files with it.
 TEST(UnixSocket, IsItsOwnersAndLeavesTheMaskAlone) {
     const TemporaryFolder folder;
     const mode_t mask = ::umask(0022);

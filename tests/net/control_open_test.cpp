@@ -1,4 +1,5 @@
-// A window without a display that a script sits in front of: it opens other sources, and stays when they end.
+// A window without a display that is controlled by a script: it opens other sources, and stays open when
+// they end.
 #include "have_egl.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"

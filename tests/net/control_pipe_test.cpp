@@ -1,4 +1,4 @@
-// Recordings that a script begins, into a FIFO of the folder where it may write.
+// Recordings begun by requests, into a FIFO in the request folder.
 #include "have_egl.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
@@ -20,7 +20,7 @@ using test::Json;
 constexpr std::size_t kWidth = 32, kHeight = 24, kFrames = 60;
 constexpr std::size_t kFrame = kWidth * kHeight * 2;
 
-/// Reads to the end, on a thread of its own; open before a writer is.
+/// Reads to the end, on a separate thread; opens before a writer exists.
 class Reader {
 public:
     explicit Reader(const std::string& fifo) : fd_(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
@@ -33,7 +33,7 @@ public:
             thread_.join();
         ::close(fd_);
     }
-    /// Once there is a writer.
+    /// Call after a writer exists.
     void read_all() {
         thread_ = std::thread([this] {
             char part[65536];
@@ -70,7 +70,7 @@ protected:
             std::vector<std::string>{"film.tiff?rate=20", "--stage", "none", "--control-folder", "out"},
             here(), "zmq://127.0.0.1:0", program);
     }
-    /// What it writes into flow.raw while the film goes on are its frames behind the one that was sought.
+    /// Frames written into flow.raw during playback are those after the seek target.
     void expect_frames(ControlledRun& program) const {
         Reader reader(folder_ / "out/flow.raw");
         ASSERT_TRUE(program.ask("pause").ok());

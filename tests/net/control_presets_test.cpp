@@ -1,4 +1,4 @@
-// Presets and events by request: what the window's buttons do to them.
+// Presets and events by request: the same effect as the window's buttons.
 #include "config/presets/preset_file.hpp"
 #include "have_egl.hpp"
 #include "tests/support/control_client.hpp"
@@ -11,7 +11,7 @@ using test::ControlledRun;
 using test::eventually;
 using test::Json;
 
-/// Of a run, or of a window without a display.
+/// In a run, or in a window without a display.
 class ControlledPresets : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override { std::filesystem::create_directory(folder_ / "out"); }

@@ -1,4 +1,4 @@
-// A program that answers requests goes on whatever comes in and whoever asks, and gives away nothing for it.
+// A program that answers requests continues after any input and any client, and reveals nothing.
 #include "session/requests.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/curve_pair.hpp"
@@ -24,7 +24,7 @@ std::string noise_of(std::mt19937& random, std::size_t most) {
     return noise;
 }
 
-/// Texts that are nearly requests: with arguments of all kinds, some cut short or with a byte changed.
+/// Nearly valid requests: with arguments of all kinds, some truncated or with a changed byte.
 std::string nearly(std::mt19937& random) {
     const auto& rows = all_requests();
     const Request& row = rows[random() % (rows.size() - 1)]; // the last one ends the program
@@ -59,7 +59,7 @@ std::string nearly(std::mt19937& random) {
     return text;
 }
 
-/// By how it is reached.
+/// For each kind of address.
 class ControlDoor : public ControlTest, public testing::WithParamInterface<const char*> {
 protected:
     std::unique_ptr<ControlledRun> start(std::vector<std::string> more) const {
@@ -126,7 +126,7 @@ TEST_F(ControlTest, WhoDoesNotReadOrSendsTooMuchHoldsUpNobody) {
         EXPECT_FALSE(answer.json.is_object()) << "its connection ends";
     }
     EXPECT_TRUE(program->ask("get").ok());
-    zmq::socket_t parts(context, ZMQ_REQ); // several parts are no request
+    zmq::socket_t parts(context, ZMQ_REQ); // a request has one part only
     parts.set(zmq::sockopt::linger, 0);
     parts.set(zmq::sockopt::rcvtimeo, 30'000);
     parts.connect("tcp" + program->address.substr(3));
@@ -153,7 +153,7 @@ TEST_F(ControlTest, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
         program.child->signal(SIGKILL);
         (void)program.child->finish();
     }
-    ControlledRun again({kScene}, here(), "ipc://" + path); // where a killed one left its socket
+    ControlledRun again({kScene}, here(), "ipc://" + path); // a killed program left its socket here
     EXPECT_EQ(again.quit().status, 0);
     EXPECT_FALSE(std::filesystem::exists(path));
     write_text(folder_ / "precious.txt", "mine");

@@ -1,5 +1,5 @@
-// A program that runs does what a script asks for, says what is wrong in the words of the command line, and
-// goes on whatever comes in.
+// A running program executes requests, reports errors with the messages of the command line, and continues
+// after any input.
 #include "session/requests.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/file_tools.hpp"
@@ -16,7 +16,7 @@ using test::eventually;
 using test::Json;
 using test::kScene;
 
-/// Of the newest frame in its file; −1: none has come.
+/// Position of the newest frame in its file; −1: none yet.
 int position_of(const Json& got) { return got.contains("frame") ? got["frame"].value("position", -1) : -1; }
 
 template <class T> std::vector<T> pixels_of(const std::string& bytes) {
@@ -93,7 +93,7 @@ TEST_F(ControlTest, EveryParameterOfTheDeclarationsIsListedAndTold) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-/// 60 bytes of it at most, and no half character.
+/// At most 60 bytes, without a partial character.
 TEST_F(ControlTest, OfWhatIsNoRequestAsMuchIsQuotedAsTellsWhichItWas) {
     auto program = run();
     for (const std::string& character : {std::string("a"), std::string("é"), std::string("語")})
@@ -146,7 +146,7 @@ TEST_F(ControlTest, WhatIsWrongIsSaidAsOnTheCommandLine) {
 
 TEST_F(ControlTest, RequestsThatAreNoneAreRefusedInASentence) {
     auto program = run();
-    ASSERT_TRUE(program->ask("frame").ok()); // from here on it is known what lies outside the picture
+    ASSERT_TRUE(program->ask("frame").ok()); // from here on the image size is known
     for (
         const char* message :
         {"",
@@ -279,7 +279,7 @@ TEST_F(ControlTest, RegionsScaleAndBaselineAreWhatWasAskedFor) {
     EXPECT_NEAR(mean, sum / 400, 0.2 * mean) << "the mean over time is near that of one frame";
     ASSERT_TRUE(program->ask("scale", {{"um_per_px", 2.5}}).ok());
     EXPECT_EQ(program->ask("get").json["um_per_px"], 2.5);
-    // F₀ is of the settings that it was taken with.
+    // F₀ belongs to the settings with which it was taken.
     EXPECT_EQ(program->ask("get").json["baseline"]["valid"], true);
     ASSERT_TRUE(program->ask("set_chain", {{"chain", "gaussian"}}).ok());
     ASSERT_TRUE(eventually([&] { return program->ask("get").json["baseline"]["valid"] == false; }));

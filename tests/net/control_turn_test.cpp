@@ -1,4 +1,4 @@
-// How many requests one turn of the main thread answers: all that wait, and none that could hold it up.
+// Number of requests answered in one turn of the main thread: all pending ones, without blocking it.
 #include "net/control/server.hpp"
 
 #include "tests/support/eventually.hpp"
@@ -15,7 +15,7 @@ namespace specklescope::control_turn_test {
 
 using namespace std::chrono_literals;
 
-/// Clients that have each sent one request.
+/// Clients with one pending request each.
 class Clients {
 public:
     Clients(const std::string& address, int count) {
@@ -97,7 +97,7 @@ TEST(ControlTurn, WhatIsNotDoneIsAskedOnceATurn) {
     EXPECT_TRUE(clients.all_are_answered());
 }
 
-/// A server whose requests "wait" are done when `over` says so, and all others at once.
+/// A server whose "wait" requests are complete when `over` returns true, and others at once.
 struct Patient {
     std::atomic<int> read{0};
     std::atomic<bool> over{false};

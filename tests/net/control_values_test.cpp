@@ -1,4 +1,4 @@
-// Several values of a stage that are set by one request: all of them from the same result on, or none.
+// Several values of a stage in one request: all of them take effect with the same result, or none.
 #include "have_egl.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/eventually.hpp"
@@ -40,7 +40,7 @@ TEST_P(ControlledValues, OfAnotherKindAreRefused) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-/// Each alone would leave the picture.
+/// Each value alone would exceed the image.
 TEST_P(ControlledValues, ThatOnlyFitTogetherAreSet) {
     auto program = start({"--stage", "crop:x=0,width=32"});
     for (const char* text : {R"({"x":56,"width":8})", R"({"x":0,"width":64})"}) {
@@ -54,7 +54,7 @@ TEST_P(ControlledValues, ThatOnlyFitTogetherAreSet) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-/// Results never have the one value of a client and the other of another.
+/// A result never combines the values of two clients.
 TEST_P(ControlledValues, OfTwoClientsDoNotMingle) {
     auto program = start({"--stage", "speckle:radius=1"});
     ControlClient other(program->address);

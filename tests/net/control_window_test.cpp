@@ -1,4 +1,4 @@
-// The window does what a script asks for, and is ended by it.
+// The window executes requests, and a request ends it.
 #include "tests/support/control_client.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 

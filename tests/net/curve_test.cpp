@@ -1,5 +1,4 @@
-// With keys only their clients are let in, and what is wrong with a file of keys is said before anything
-// runs.
+// With keys only their clients are accepted. Errors in a key file are reported before the run.
 #include "base/error.hpp"
 #include "net/address.hpp"
 #include "tests/support/control_client.hpp"
@@ -22,7 +21,7 @@ protected:
         std::filesystem::create_directory(folder_ / "clients");
         write_text(folder_ / "clients/friend.key", friend_.certificate(false));
     }
-    /// What a request with these keys is answered with; empty: nothing within `ms`.
+    /// Answer to a request with these keys; empty: none within `ms`.
     std::string asked(const std::string& address, const Pair* keys, int ms) const {
         zmq::context_t context;
         zmq::socket_t socket(context, ZMQ_REQ);
@@ -101,7 +100,7 @@ TEST_F(Curve, FilesOfKeysAreReadOrRefusedInASentence) {
     expect_refused(key, clients, "no line secret-key");
     write_text(key, "secret-key = \"short\"");
     expect_refused(key, clients, "40 characters");
-    std::string cut = server_.certificate(true); // with what ends a text in C, between groups of five
+    std::string cut = server_.certificate(true); // with a NUL between groups of five
     cut[cut.find(server_.secret.data()) + 10] = '\0';
     write_text(key, cut);
     expect_refused(key, clients, "40 characters");

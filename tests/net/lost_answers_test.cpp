@@ -1,5 +1,5 @@
-// What a client does not read is lost, and counted where it is: in the statistics by client, in the metrics
-// and at the end in all.
+// Answers that a client does not read are lost and counted: per client in the statistics, in the metrics,
+// and in the total at the end.
 #include "have_microhttpd.hpp"
 #include "have_rtsp.hpp"
 #include "net/control/server.hpp"
@@ -16,7 +16,7 @@ using test::ControlTest;
 using test::eventually;
 using test::Json;
 
-/// Asks for pictures that fill every buffer between here and there, and reads none.
+/// Requests images that fill all buffers on the way, and reads none.
 class Sleeper {
 public:
     Sleeper(const std::string& address, int requests) : socket_(context_, ZMQ_DEALER) {
@@ -127,7 +127,7 @@ TEST(ControlClients, ForgetsTheOneThatIsSilentLongestAndNoneOfTheSums) {
     clients.answered("client 0", true);
     clients.asked("client 0", "10.0.0.1");
     clients.asked("one more", nullptr);
-    clients.answered("client 1", false); // which is not listed any more
+    clients.answered("client 1", false); // no longer listed
     const ControlCounts counts = clients.counts();
     ASSERT_EQ(counts.clients.size(), ControlClients::kMost);
     EXPECT_EQ(counts.clients.front().requests, 2U) << "client 0 has asked again: it stays";
@@ -141,7 +141,7 @@ TEST(ControlClients, ForgetsTheOneThatIsSilentLongestAndNoneOfTheSums) {
 }
 
 #ifdef SPECKLESCOPE_HAVE_RTSP
-/// All who watch share an encoder: a picture that finds no room is one that each of them lacks.
+/// All viewers share an encoder: an image without room is missing for each of them.
 TEST_F(ControlTest, WhoWatchesIsToldWithThePicturesThatItLacks) {
     ControlledRun program({"synthetic:vessels?width=320&height=240&rate=60", "--backend", "cpu",
                            "--screen-zoom", "4", "--serve", "rtsp://127.0.0.1:0/flow"},
@@ -165,7 +165,7 @@ TEST_F(ControlTest, WhoWatchesIsToldWithThePicturesThatItLacks) {
     EXPECT_EQ(told["clients"].size(), 1U);
     EXPECT_EQ(told["clients"][0]["from"], "127.0.0.1");
     EXPECT_GT(told["clients"][0]["pictures"], 0);
-    for (const char* count : {"pictures", "dropped"}) // one may be counted for him, and not yet for all
+    for (const char* count : {"pictures", "dropped"}) // counted for the viewer first and for the total later
         EXPECT_LE(told["clients"][0][count], told[count].get<int>() + 1) << count;
     const test::RtspStranger second(test::port_of(url.substr(0, url.find("/flow"))));
     second.play(url);

@@ -1,4 +1,4 @@
-// What Prometheus reads: the counts of the run, in its format, however clients behave.
+// Metrics for Prometheus: the counts of the run in its format, with any behaviour of clients.
 #include "base/error.hpp"
 #include "net/metrics/metrics.hpp"
 #include "tests/support/control_client.hpp"
@@ -18,7 +18,7 @@ namespace specklescope::metrics_test {
 
 using test::eventually;
 
-/// A TCP client that says what it likes.
+/// A TCP client that can send any text.
 class Tcp {
 public:
     explicit Tcp(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -54,7 +54,7 @@ std::string fetched(const std::string& address, const std::string& request = "GE
     return client.all();
 }
 
-/// "name{labels}" → value. Lines that are none fail.
+/// "name{labels}" → value. Fails for invalid lines.
 std::map<std::string, double> values_in(const std::string& answer) {
     std::map<std::string, double> values;
     std::set<std::string> described;
@@ -88,7 +88,7 @@ TEST(Metrics, TellTheCountsOfTheRun) {
     film.pipeline->start();
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
     StatsSnapshot stats = film.pipeline->stats();
-    stats.drops.source = 3; // a film loses nothing
+    stats.drops.source = 3; // a file has no losses
     stats.drops.ring = 5;
     stats.drops.recorder = 7;
     metrics->tell(stats);
@@ -149,14 +149,14 @@ TEST(Metrics, StrangersAndIdlersHoldUpNobody) {
             noise.insert(0, "GET /metrics HTTP/1.1\r\n");
         client.say(noise);
     }
-    std::vector<std::unique_ptr<Tcp>> idlers; // more than it has room for; they are given up
+    std::vector<std::unique_ptr<Tcp>> idlers; // more than the limit; they are disconnected
     for (int i = 0; i < 40; ++i)
         idlers.push_back(std::make_unique<Tcp>(metrics.address()));
     EXPECT_TRUE(eventually([&] { return fetched(metrics.address()).rfind("HTTP/1.1 200", 0) == 0; },
                            std::chrono::seconds(60)));
 }
 
-/// Each is never silent for long, and none ever comes to the end of its request.
+/// Each request sends data regularly but never ends.
 TEST(Metrics, RequestsThatNeverEndHoldUpNobody) {
     const Metrics metrics("127.0.0.1:0");
     std::vector<std::unique_ptr<Tcp>> trickling;

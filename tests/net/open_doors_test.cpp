@@ -1,4 +1,4 @@
-// Whichever door is opened to other machines says so, once; one for this machine alone says nothing.
+// An output that is reachable from other machines is reported once; a local one is not.
 #include "have_microhttpd.hpp"
 #include "have_rtsp.hpp"
 #include "tests/support/child.hpp"
@@ -7,7 +7,7 @@ namespace specklescope::open_doors_test {
 
 struct Door {
     const char *option, *open, *kept;
-    const char* warns_of; ///< what strangers may see or do
+    const char* warns_of; ///< the reported risk
 };
 
 class OpenDoor : public testing::TestWithParam<Door> {

@@ -27,7 +27,7 @@ protected:
         film_.pipeline->start();
     }
     int port() const { return test::port_of(publisher_->address()); }
-    /// Whether one that comes now gets results.
+    /// True if a new client gets results.
     bool serves() const {
         zmq::context_t context;
         zmq::socket_t socket(context, ZMQ_SUB);
@@ -99,7 +99,7 @@ TEST_F(PublisherStranger, SubscribersThatDoNotReadShareBoundedMemory) {
     std::cout << test::resident_mib() - before << " MiB for 100 subscribers that do not read\n";
 }
 
-/// With as few descriptors as a program has that asks for no more.
+/// With the default limit of file descriptors.
 TEST(PublishCommand, ConnectionsTakeNoFileFromARecording) {
     const TemporaryFolder folder;
     Child child({"bash", "-c",

@@ -1,5 +1,5 @@
-// What is published arrives at a real subscriber: every frame's numbers, settings first, events; and no
-// subscriber holds a run up.
+// Published messages arrive at a real subscriber: the values of every frame, settings first, events; and no
+// subscriber delays a run.
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"
 #include "net/publisher.hpp"
@@ -43,7 +43,7 @@ public:
         zmq::message_t message;
         return socket_.recv(message) ? Json::parse(message.to_string()) : Json();
     }
-    /// The next of this kind; others are passed over.
+    /// Next message of this kind; skips others.
     Json next(const std::string& content) {
         for (Json json = next(); !json.is_null(); json = next())
             if (json["content"] == content)
@@ -170,8 +170,8 @@ TEST(Publisher, WhoDoesNotReadHoldsNothingUp) {
     ASSERT_TRUE(eventually([&] { return publisher->status().written == kFrames; }));
     film.expect_accounts();
     EXPECT_EQ(film.pipeline->stats().processed, kFrames);
-    // What came too fast is missing, and "n" tells. A mark behind the last frame ends it; it may be missing,
-    // too.
+    // Dropped messages are missing, and "n" shows the gap. An event after the last frame marks the end; it
+    // may be dropped too.
     std::uint64_t got = 0;
     bool ended = false;
     reader.wait_no_longer_than(200);
@@ -212,7 +212,7 @@ TEST(Publisher, StrangersMayTalkToThePort) {
             c = static_cast<char>(random());
         return noise;
     };
-    for (int i = 0; i < 500; ++i) { // who speaks no ZeroMQ
+    for (int i = 0; i < 500; ++i) { // clients without ZeroMQ
         const int fd = socket(AF_INET, SOCK_STREAM, 0);
         ASSERT_GE(fd, 0);
         if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
@@ -225,12 +225,12 @@ TEST(Publisher, StrangersMayTalkToThePort) {
     }
     EXPECT_GT(sent, 450);
     zmq::context_t context;
-    zmq::socket_t talker(context, ZMQ_XSUB); // and who does, but subscribes to nothing sensible
+    zmq::socket_t talker(context, ZMQ_XSUB); // and one with ZeroMQ but invalid subscriptions
     talker.set(zmq::sockopt::linger, 0);
     talker.connect("tcp" + publisher->address().substr(3));
     for (int i = 0; i < 10'000; ++i) {
         std::string noise =
-            noise_of(i % 1000 == 999 ? 100'000 : 64); // beyond 65 it is cut off, and comes again
+            noise_of(i % 1000 == 999 ? 100'000 : 64); // over 65 bytes: the connection is closed
         if (i % 3 == 0)
             noise.insert(0, 1, '\1');
         ASSERT_TRUE(talker.send(zmq::buffer(noise)));
@@ -238,7 +238,7 @@ TEST(Publisher, StrangersMayTalkToThePort) {
     Subscriber subscriber(publisher->address());
     Json before = subscriber.next("frame");
     for (int i = 0; i < 50; ++i) {
-        for (int k = 0; k < 20; ++k) // and all the while
+        for (int k = 0; k < 20; ++k) // and during all this
             ASSERT_TRUE(talker.send(zmq::buffer("\1" + noise_of(60))));
         const Json frame = subscriber.next("frame");
         ASSERT_FALSE(frame.is_null()) << "it goes on";
@@ -260,7 +260,7 @@ TEST(Publisher, APortThatIsTakenIsSaid) {
     }
 }
 
-/// A run that ends sends what it has measured before it says how much that was.
+/// A run that ends sends its pending messages before it reports their number.
 TEST(PublishCommand, CountsWhatItSent) {
     const TemporaryFolder folder;
     std::string regions;
@@ -323,7 +323,7 @@ print("compared", len(frames))
     EXPECT_EQ(result.out.rfind("compared ", 0), 0U) << result.out;
 }
 
-/// A request tells of a frame what is published of it, numbers of regions too.
+/// A frame request returns the published values, including regions.
 TEST(PublishCommand, IsWhatARequestIsTold) {
     const TemporaryFolder folder;
     test::write_file(folder / "r.json",

@@ -1,4 +1,4 @@
-// A password goes to the camera, and to none of those who ask or listen.
+// A password is sent only to the camera, never to clients.
 #include "tests/sources/rtsp_server.hpp"
 #include "tests/support/control_client.hpp"
 
@@ -48,7 +48,7 @@ TEST_F(SecretAnswers, NoAnswerHoldsThePassword) {
         expect_hidden(all, request);
         return all;
     };
-    // The first frame shows that it is open; messages come with it.
+    // The first frame shows that the camera is open; messages come with it.
     EXPECT_NE(asked("frame", {{"raw", true}}).find("\"ok\":true"), std::string::npos);
     std::set<std::string> that_tell;
     for (const char* request : {"get", "list", "stats", "messages", "frame", "regions"})
@@ -56,13 +56,13 @@ TEST_F(SecretAnswers, NoAnswerHoldsThePassword) {
             that_tell.insert(request);
     EXPECT_TRUE(that_tell.contains("get") && that_tell.contains("stats"))
         << "they name the source without it";
-    // Neither does what is refused.
+    // Errors do not contain it either.
     const std::string other = "rtsp://user:" + std::string(kPassword) + "@127.0.0.1:1/x";
     for (const Json& arguments : {Json{{"source", other}}, Json{{"source", "gst:x user-pw=" + other}}})
         asked("open", arguments);
     asked("set_source", {{"key", "location"}, {"value", 3}});
     asked("get", {{"stage", "location"}});
-    // Nor what it writes meanwhile.
+    // Nor do files written during the run.
     for (const auto& [what, file] :
          {std::pair{"results", "r.tiff"}, {"raw", "r.raw"}, {"traces", "t.csv"}, {"screen", "s.mkv"}})
         asked("record", {{"what", what}, {"file", file}});

@@ -1,9 +1,9 @@
-// A camera loses no frame to somebody who is connected and does not read, whichever door that is.
+// A camera loses no frame because of a client that connects and does not read, for any output.
 //
-// The camera of these tests gives a frame when all sinks have had the one before, at whatever speed the
-// machine has. A door that waited for its client would wait for ever, since none of them reads; a frame that
-// finds no free slot is one too many that a door has kept. Neither depends on the clock. (What a door takes
-// of a machine's time is another matter, and measured elsewhere.)
+// The camera of these tests gives a frame when all sinks have processed the previous one, at any speed of
+// the machine. An output that waited for its client would block forever, since no client reads. A frame
+// without a free slot shows that an output has kept too many frames. Neither depends on the clock. (The time
+// that outputs need is measured elsewhere.)
 #include "analysis/regions_file.hpp"
 #include "net/control/server.hpp"
 #include "net/metrics/metrics.hpp"
@@ -22,9 +22,9 @@ namespace specklescope::stalled_clients_test {
 using test::eventually;
 
 constexpr Shape kPicture{64, 48, 1, PixelType::u16};
-constexpr std::uint64_t kFrames = 4000; ///< four seconds of a camera with 1000 frames/s
+constexpr std::uint64_t kFrames = 4000; ///< four seconds of a camera at 1000 frames/s
 
-/// The last sink: what it has had went through all doors.
+/// The last sink: its frames have passed all outputs.
 class Behind final : public Sink {
 public:
     void open(const StreamInfo&) override {}
@@ -60,7 +60,7 @@ private:
     bool in_order_ = true, waited_for_ = false;
 };
 
-/// A camera without an end, and what is made of its frames.
+/// An endless camera with its pipeline.
 struct Camera {
     explicit Camera(const std::vector<std::shared_ptr<Sink>>& doors) {
         auto source = std::make_unique<test::ScriptedSource>(
@@ -74,7 +74,7 @@ struct Camera {
                 return Source::Status::frame;
             });
         PipelineOptions with = test::options();
-        std::string regions; // so that messages are long
+        std::string regions; // for long messages
         for (int i = 0; i < 20; ++i)
             regions += (i > 0 ? "," : "") + std::string(R"({"name":"r)") + std::to_string(i) +
                        R"(","shape":"rectangle","points":[[10,8],[29,27]]})";
@@ -85,7 +85,7 @@ struct Camera {
         pipeline->add_sink(behind);
         pipeline->start();
     }
-    /// What must hold, whoever is connected.
+    /// Conditions that must hold with any client.
     void expect_no_loss() const {
         const StatsSnapshot stats = pipeline->stats();
         EXPECT_EQ(stats.drops.ring, 0U) << "a door keeps frames";
@@ -103,7 +103,7 @@ int port_of(const std::string& address) {
     return std::stoi(address.substr(colon + 1));
 }
 
-/// Connects, says something, and reads nothing.
+/// Connects, sends something, and reads nothing.
 class Silent {
 public:
     Silent(int port, const std::string& words) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -149,7 +149,7 @@ TEST(StalledClients, CostACameraNoFrame) {
                                           std::make_shared<const LiveLook>(ScreenLook{}), ScreenMarks{});
         doors.push_back(Outlet::feed(outlet));
     }
-    Result newest; // the main thread's, of which requests are answered
+    Result newest; // used by the main thread, which answers requests
     std::atomic<int> answered{0};
     ControlServer control(
         "zmq://127.0.0.1:0",
@@ -207,14 +207,14 @@ TEST(StalledClients, CostACameraNoFrame) {
     EXPECT_EQ(published.written + published.dropped, camera.behind->count) << "each is accounted for";
     EXPECT_EQ(published.error, "");
 
-    // It was stalled: much of what was sent to it is nowhere.
+    // It was stalled: many messages to it were dropped.
     sleeper.set(zmq::sockopt::rcvtimeo, 2000);
     std::uint64_t got = 0;
     for (zmq::message_t message; sleeper.recv(message);)
         ++got;
     EXPECT_LT(got, published.written);
 
-    // Beside it, the same camera with no door at all.
+    // For comparison, the same camera without outputs.
     const Camera alone({});
     ASSERT_TRUE(eventually([&] { return alone.behind->count >= kFrames; }, std::chrono::seconds(300)));
     alone.pipeline->stop();

@@ -1,5 +1,4 @@
-// A second, independent reader of the uncompressed little-endian stacks that the program writes, classic TIFF
-// or BigTIFF.
+// A second, independent reader of the program's uncompressed little-endian stacks, classic TIFF or BigTIFF.
 #pragma once
 
 #include <cstdint>

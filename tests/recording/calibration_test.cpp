@@ -1,4 +1,4 @@
-// What a TIFF tells of its axes: ratios are the nearest, and the JSON within OME-XML is the same object.
+// Axes of a TIFF: ratios are the nearest ones, and the JSON within OME-XML is an equivalent object.
 #include "files/whole_file.hpp"
 #include "recording/tiff.hpp"
 

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""Opens a recorded stack with tifffile and prints as JSON what it sees: the independent reader of the recorder's tests.
-usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages, one after another)"""
+"""Opens a recorded stack with tifffile and prints its contents as JSON: the independent reader of the recorder's tests.
+
+usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages in sequence)
+"""
 import json
 import sys
 
@@ -11,7 +13,7 @@ path, expected = sys.argv[1:]
 
 
 def described(page):
-    """The JSON of a page; that of the first stands behind the axes for ImageJ."""
+    """JSON of a page; in the first page it follows the axes for ImageJ."""
     return json.loads(page.description[page.description.index("{") :])
 
 
@@ -21,7 +23,8 @@ with tifffile.TiffFile(path) as tiff:
     report = {
         "series": len(tiff.series),
         "big": tiff.is_bigtiff,
-        # ImageJ reads pixels without directories between them if its name has a version and images are counted.
+        # ImageJ assumes pixels without directories between them if its version is stated and images are
+        # counted.
         "imagej_skips_directories": tiff.pages[0].description.startswith("ImageJ=")
         and tiff.pages[0].description[7] != "\n",
         "contiguous_pages": all(page.is_contiguous for page in tiff.pages),

@@ -1,4 +1,4 @@
-// What a recording of results says of the regions that were measured, in every format.
+// Measured regions in the description of a recording of results, in every format.
 #include "analysis/regions_file.hpp"
 #include "files/image_file.hpp"
 #include "recording/record_file.hpp"

@@ -14,7 +14,7 @@ using test::StorageLog;
 
 const Shape kShape{67, 45, 1, PixelType::u16};
 
-/// Pages that a killed process would leave now; each has the pixels of its frame.
+/// Pages that a killed process would leave now; checks the pixels of each.
 std::size_t pages_now(const std::string& path) {
     const Bytes bytes = read_bytes(path);
     const BigTiff tiff(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
@@ -133,7 +133,7 @@ TEST(DiskSync, BytesLostAtTheEndAreReported) {
         const auto sink = make_recorder({.path = folder / name, .what = RecordWhat::raw});
         sink->open(stream_of(kShape));
         sink->push(maker.make(0), true);
-        if (std::string(name) == "last.mkv") // asks for the disk with its first update
+        if (std::string(name) == "last.mkv") // uses the disk with its first update
             std::this_thread::sleep_for(1200ms);
         sink->close();
         EXPECT_NE(sink->status().error.find("Input/output error"), std::string::npos)

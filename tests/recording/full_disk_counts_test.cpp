@@ -1,4 +1,4 @@
-// What a recording says that met a full disk is what can be read of it, however much room there was.
+// After a full disk, a recording's counts equal its readable frames, for any amount of free space.
 #include "files/image_file.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
@@ -16,7 +16,7 @@ struct Kind {
     const char* name;
     RecordWhat what;
     std::uint64_t frames;
-    double rate = 0; ///< of the frames; 0: they have times
+    double rate = 0; ///< nominal rate; 0: frames have times
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
@@ -29,7 +29,7 @@ protected:
         options.limits.keep_free = 0;
         return record(maker_, options, 0, GetParam().frames);
     }
-    /// By the program's own reader; one that ends with an error counts as well.
+    /// By the program's own reader, also if it ends with an error.
     static std::uint64_t played(const std::string& path) {
         test::TestPort port(false);
         try {
@@ -104,11 +104,11 @@ TEST_P(FullDiskCounts, AreWhatCanBeRead) {
     std::vector<rlim_t> rooms = {0, 1, 100, 1000, 4000};
     for (rlim_t part = 1; part < 16; ++part)
         rooms.push_back(whole * part / 16);
-    for (const rlim_t less : {6000, 1500, 500, 100, 17, 1}) // where the index is written, and the rest
+    for (const rlim_t less : {6000, 1500, 500, 100, 17, 1}) // in the index and elsewhere
         rooms.push_back(whole - std::min<rlim_t>(whole, less));
     for (const rlim_t room : rooms) {
         const SinkStatus status = record_in(room);
-        // One file may be some bytes longer than another: what is said of times has more digits.
+        // Files may differ by some bytes: their times have different numbers of digits.
         EXPECT_TRUE(status.error.find("stopped") != std::string::npos ||
                     (room + 100 > whole && status.written == GetParam().frames))
             << room << ": " << status.error;
@@ -136,8 +136,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, FullDiskCounts,
                              return name;
                          });
 
-/// Slower than the source says, or it says nothing: the first part of the film holds more than one frame all
-/// the same, without which a reader would lose one.
+/// With frames slower than the source's rate, or without a rate, the first fragment has more than one frame,
+/// without which a reader would lose one.
 TEST(FullDiskOfAFilm, CountsFramesThatComeSlowly) {
     for (const double said : {0.0, 30.0}) {
         const TemporaryFolder folder;
@@ -187,7 +187,7 @@ TEST(FullDiskOfAFilm, IsReadToItsEndWithoutRoomForItsIndex) {
     EXPECT_EQ(decode_video(status.path, "RGB", {16, 16, 3, PixelType::u8}).size(), kFrames);
 }
 
-/// Formats of one picture: it is there whole, or nothing is.
+/// Image formats: the file is complete or missing.
 TEST(FullDiskPicture, IsWholeOrNotThere) {
     for (const std::string name : {"a.png", "a.hdr", "a.exr", "a.pdf"}) { // NOLINT: a copy of a literal
         const TemporaryFolder folder;
@@ -213,7 +213,7 @@ TEST(FullDiskPicture, IsWholeOrNotThere) {
     }
 }
 
-/// A network file system says with the last closing that there was no room.
+/// A network file system may report a full disk only on close.
 TEST(FullDiskPicture, ThatIsSaidWhenAFileIsClosedIsSaid) {
     for (const std::string name : // NOLINT: a copy of a literal
          {"a.tiff", "a.raw", "a.mkv", "a.mp4", "a.png", "a.hdr", "a.exr", "a.pdf"}) {

@@ -1,4 +1,4 @@
-// What a run leaves of its recordings on a disk that becomes full, in a world of its own.
+// Recordings of a run on a disk that becomes full, in a mount namespace.
 #include "base/text.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
@@ -26,7 +26,7 @@ protected:
     const std::string disk_ = folder_ / "disk";
 };
 
-/// Lines wait for the storage, and find room all the same.
+/// Lines are written after the storage is confirmed, and still find space.
 TEST_F(FullDiskOfARun, KeepsEveryWholeFrameOfSmallOnesAndCountsTheOthers) {
     const std::string text = run_command(
         "unshare -rm sh -c \"" + mount("408k") + " && '" + test::program_path() +
@@ -43,7 +43,7 @@ TEST_F(FullDiskOfARun, KeepsEveryWholeFrameOfSmallOnesAndCountsTheOthers) {
     ASSERT_TRUE(std::getline(lines, line));
     const Json file = Json::parse(line);
     EXPECT_EQ(file.at("written").get<std::uintmax_t>(), bytes / kFrame) << text;
-    const std::size_t came = text.find(" in, "); // until the run ended, since nothing was left to record into
+    const std::size_t came = text.find(" in, "); // until the run ended because no recording was left
     ASSERT_NE(came, std::string::npos) << text;
     EXPECT_EQ(file.at("written").get<int>() + file.at("dropped").get<int>(),
               std::stoi(text.substr(text.rfind("frames ", came) + 7)))
@@ -54,7 +54,7 @@ TEST_F(FullDiskOfARun, KeepsEveryWholeFrameOfSmallOnesAndCountsTheOthers) {
     EXPECT_EQ(frames, bytes / kFrame);
 }
 
-/// Whether it fails while frames come, or behind the last one.
+/// The failure may come while frames arrive, or after the last frame.
 TEST_F(FullDiskOfARun, OfAFilmIsSaidHoweverLateItComes) {
     for (const std::string size : {"300k", "360k", "408k"}) {
         const std::string text = run_command(

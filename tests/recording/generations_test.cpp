@@ -1,5 +1,5 @@
-// Recordings of recordings: the start date and the times of the frames stay those of the first, and each says
-// when it was made; what was counted in a frame is the same fact in every container.
+// Recordings of recordings: start date and frame times stay those of the first, and each contains its own
+// date. The counts of a frame are the same in every container.
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
@@ -17,7 +17,7 @@ using namespace test;
 
 constexpr const char* kLongAgo = "2019-03-04T05:06:07Z";
 
-/// The descriptions of the frames of a .raw or .tiff.
+/// Descriptions of the frames of a .raw or .tiff.
 std::vector<Json> frame_descriptions(const std::string& path) {
     std::vector<Json> frames;
     if (path.ends_with(".tiff")) {
@@ -32,7 +32,7 @@ std::vector<Json> frame_descriptions(const std::string& path) {
     return frames;
 }
 
-/// As if the file had been recorded then: a date of the same length.
+/// Replaces the date of a file by an old one of the same length.
 void age(const std::string& path) {
     std::string bytes = read_file(path);
     constexpr std::string_view kKey = "\"started\":";
@@ -92,15 +92,15 @@ TEST_P(Generations, KeepTheDateAndTheTimesOfTheFirst) {
     }
 }
 
-/// What no stage behind can count again stays with the frame: the third says it as the second did.
+/// Counts that no later stage can determine again stay with the frame, through all generations.
 TEST_P(Generations, OfResultsKeepWhatWasCounted) {
     if (std::string(GetParam()) == ".mkv")
-        return; // of results it holds pictures in colours, whose samples are counted anew
+        return; // results are stored as colour images, whose samples are counted again
     const std::string a = std::string("a") + GetParam(), b = std::string("b") + GetParam(),
                       c = std::string("c") + GetParam();
     run({"synthetic?width=96&height=64&live=false&bits=8", "--frames", "4", "--stage", "none", "--record-raw",
          a});
-    const std::string settings = a + "?full_scale=60"; // a camera of which many samples are saturated
+    const std::string settings = a + "?full_scale=60"; // a camera with many saturated samples
     run({settings, "--stage", "speckle:radius=2,output=sfi", "--record", b});
     run({b, "--stage", "none", "--record", c});
     const std::vector<Json> second = frame_descriptions(folder / b), third = frame_descriptions(folder / c);
@@ -139,7 +139,7 @@ std::vector<RecordedFrame> lively_frames(RecordWhat what) {
     return frames;
 }
 
-/// The frames of a video's description, put together by the words of recording/video_description.hpp.
+/// Descriptions of the frames of a video, reconstructed as specified in recording/video/video.hpp.
 std::vector<Json> frames_of(const Json& file, std::size_t count) {
     std::vector<Json> frames(count, file.at("frame"));
     for (const auto& [name, runs] : file.at("frames").items()) {
@@ -199,7 +199,7 @@ TEST_P(FrameFacts, OfVideoAreThoseOfEveryOtherContainer) {
 }
 INSTANTIATE_TEST_SUITE_P(What, FrameFacts, testing::Values(RecordWhat::raw, RecordWhat::processed));
 
-/// What a stranger's file claims of its frames is no reason to break.
+/// Invalid facts of frames in a file are treated as unknown.
 TEST(FrameFacts, ThatCannotBeAreUnknown) {
     RecordedText text;
     ASSERT_TRUE(text.begin(R"({"program": "Specklescope", "started": "now;\u001b[2J", "frames": {
@@ -217,7 +217,7 @@ TEST(FrameFacts, ThatCannotBeAreUnknown) {
     EXPECT_EQ(text.now().started, "2020-01-02T03:04:05.678+09:00");
 }
 
-/// Formats of one picture say it as well, and give it back.
+/// Image formats contain and return them too.
 TEST(Snapshots, OfARecordingKeepItsDateAndTime) {
     const TemporaryFolder folder;
     std::vector<std::string> endings = {".png", ".tiff", ".hdr"};

@@ -1,4 +1,5 @@
-// kill -9 at a random moment, with four recorders at work: each file opens and has all but the last second.
+// kill -9 at a random moment with four active recorders: each file can be opened and lacks at most the last
+// second.
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/random.hpp"
@@ -19,11 +20,11 @@ const char* const kNames[] = {"raw.tiff", "raw.raw", "raw.mkv", "flow.mkv"};
 
 double now_s() {
     timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now); // the same clock in every process
+    ::clock_gettime(CLOCK_MONOTONIC, &now); // this clock is the same in every process
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Noise, with the number of the frame in bright and dark blocks that a lossy encoder leaves readable.
+/// Noise, with the frame number in bright and dark blocks that a lossy encoder leaves readable.
 template <class T> void stamp(HostView view, std::uint64_t n, T bright) {
     const auto pixels = view.as<T>();
     for (int bit = 0; bit < 16; ++bit)
@@ -31,8 +32,8 @@ template <class T> void stamp(HostView view, std::uint64_t n, T bright) {
             std::fill_n(pixels.row(y) + 16 * bit, 16, (n >> bit & 1U) != 0 ? bright : T{0});
 }
 
-/// Records like a camera until it is killed. After each frame: when it had been offered to all, and of each
-/// recorder the frames dropped, and of those the ones taken first.
+/// Records like a camera until it is killed. After each frame it prints the time, and for each recorder the
+/// dropped frames and the first ones accepted.
 int record_until_killed(const std::string& folder) {
     Maker maker(kGrey, kNumber, 12);
     const Result model = maker.make(1);
@@ -80,7 +81,7 @@ struct Told {
 
 std::vector<Told> told(const std::string& text) {
     std::vector<Told> lines;
-    std::istringstream in(text.substr(0, text.rfind('\n') + 1)); // the last may be cut
+    std::istringstream in(text.substr(0, text.rfind('\n') + 1)); // the last line may be incomplete
     for (std::string line; std::getline(in, line);) {
         std::istringstream words(line);
         std::uint64_t number = 0;
@@ -94,15 +95,15 @@ std::vector<Told> told(const std::string& text) {
     return lines;
 }
 
-/// How many moments: 4, or what the environment says (./dev nightly kill).
+/// Number of kills: 4, or from the environment (./dev nightly kill).
 int moments() {
     const char* asked = std::getenv("SPECKLESCOPE_KILLS"); // NOLINT(concurrency-mt-unsafe)
     return asked ? std::atoi(asked) : 4;
 }
 
-/// What the promise is made of: a frame that had been taken a second before the last word of the program, and
-/// that was not told as dropped late by then, is in the file. Only the one in work may need longer, and a
-/// video has another one in the encoder: neither the disk nor the processor is the recorder's own.
+/// The guarantee: a frame accepted a second before the program's last line, and not reported as dropped by
+/// then, is in the file. Only the frame being written may take longer, and for a video another one in the
+/// encoder, since the recorder controls neither the disk nor the CPU.
 void check(const std::vector<Told>& lines, const Json& found) {
     std::size_t old = 0; // frames offered more than a second before
     while (old < lines.size() && lines[old].at < lines.back().at - 1)
@@ -176,7 +177,7 @@ TEST(Killed, FourRecordersLoseAtMostTheLastSecond) {
     }
 }
 
-/// Fragments of a second: what is in the last one is lost.
+/// Fragments of one second: the last fragment is lost.
 TEST(Killed, AnMp4OpensUpToItsLastSecond) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.mp4";

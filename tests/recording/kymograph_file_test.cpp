@@ -1,5 +1,4 @@
-// What one file of a kymograph says of itself: its scale, its times, and after a write that failed no more
-// than it holds.
+// Description of a kymograph file: its scale, its times, and correct counts after a failed write.
 #include "recording/lines/line_sink.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
@@ -8,10 +7,10 @@
 
 namespace specklescope::kymograph_file_test {
 
-/// As libtiff sees the one page.
+/// The page as read by libtiff.
 struct Seen {
     std::uint32_t rows = 0, columns = 0;
-    std::uint64_t pixels = 0; ///< where they begin
+    std::uint64_t pixels = 0; ///< offset of the pixels
     std::string calibration;  ///< ImageJ's lines
     Json about;
 };
@@ -38,7 +37,7 @@ Seen look(const std::string& path) {
 
 class KymographFileTest : public testing::Test {
 protected:
-    /// A line of so many samples, 1 px apart.
+    /// A line with this many samples, 1 px apart.
     LineFrame frame(std::uint64_t n, std::uint64_t version = 0) {
         Result result = maker_.make(n);
         put_regions(result, {{.name = "a",
@@ -90,7 +89,7 @@ protected:
             all.push_back(std::to_string(i));
         return all;
     }
-    /// Of the pixels, row after row.
+    /// Compares the pixels row by row.
     void expect_pixels(const Seen& seen) const {
         const Bytes bytes = read_bytes(path());
         ASSERT_EQ(bytes.size(), seen.pixels + std::uint64_t{4} * seen.rows * seen.columns) << "and no more";
@@ -140,7 +139,7 @@ TEST_F(KymographFileTest, TellsWhenItsRowsWereCaptured) {
     EXPECT_EQ(rows_of_table(), numbers(9));
 }
 
-/// Either file may be the one that finds no room.
+/// Either of the two files may run out of space.
 TEST_F(KymographFileTest, AfterAWriteThatFailedItHoldsWhatItSaysAndNoMore) {
     for (const std::size_t columns : {std::size_t{50}, std::size_t{2}}) {
         columns_ = columns;
@@ -154,7 +153,7 @@ TEST_F(KymographFileTest, AfterAWriteThatFailedItHoldsWhatItSaysAndNoMore) {
             const FileSizeLimit full(largest + 150);
             EXPECT_THROW(file->flush(0), RunError);
         }
-        errno = EFBIG; // of what went wrong before
+        errno = EFBIG; // left by an earlier error
         EXPECT_NO_THROW(file->finish(false, 40)) << "the end itself went well";
         const Seen seen = look(path());
         EXPECT_EQ(seen.rows, before);
@@ -172,7 +171,7 @@ TEST_F(KymographFileTest, AfterAWriteThatFailedItHoldsWhatItSaysAndNoMore) {
     }
 }
 
-/// The descriptor of a file that this process holds open.
+/// Descriptor of a file that this process has open.
 int descriptor_of(const std::string& path) {
     for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
         std::error_code gone;
@@ -189,7 +188,7 @@ TEST_F(KymographFileTest, ThatCannotBeCutOffSaysSo) {
     const int table = descriptor_of(fs::canonical(path() + ".csv").string());
     ASSERT_GE(table, 0);
     const File read_only(::open((path() + ".csv").c_str(), O_RDONLY | O_CLOEXEC));
-    ASSERT_EQ(::dup2(read_only.fd(), table), table); // no longer one that can be cut
+    ASSERT_EQ(::dup2(read_only.fd(), table), table); // can no longer be truncated
     try {
         file->finish(false, 0);
         ADD_FAILURE() << "nothing is said";

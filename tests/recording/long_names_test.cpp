@@ -1,4 +1,4 @@
-// Names as long as file systems allow: what the program adds to them is known before the first frame.
+// Names as long as the file system allows: suffixes are checked before the first frame.
 #include "base/text.hpp"
 #include "files/whole_file.hpp"
 #include "recording/lines/lines.hpp"
@@ -14,12 +14,12 @@ namespace specklescope::long_names_test {
 
 const Shape kSmall{8, 8, 1, PixelType::u8}, kOther{16, 8, 1, PixelType::u8};
 
-/// A name of so many bytes with this ending.
+/// A name of this length with this extension.
 std::string long_name(std::size_t bytes, const std::string& ending) {
     return std::string(bytes - ending.size(), 'n') + ending;
 }
 
-/// Two files, since the second frames are of another size.
+/// Two files, since the later frames have another size.
 SinkStatus record_two(const std::string& path) {
     const auto sink = make_recorder({.path = path, .what = RecordWhat::raw});
     sink->open(stream_of(kSmall));
@@ -87,7 +87,7 @@ TEST(LongNames, LoseWholeLettersOnly) {
 
 TEST(LongNames, OfFilesOnTheirWayLoseWholeLettersOnly) {
     const TemporaryFolder folder;
-    std::string name = "a"; // 200 bytes end within a letter
+    std::string name = "a"; // 200 bytes end within a character
     while (name.size() < 230)
         name += "µ";
     const UnnamedFile file(folder / (name + ".png"), UnnamedFile::Way::hidden);
@@ -111,7 +111,7 @@ TEST(LongNames, TheLastNumberIsNamedWhereAllAreTaken) {
               "All names from s.raw to s-99999.raw are taken. Choose another name.");
 }
 
-/// Whatever can be written at the end only is refused in the beginning.
+/// Names of files written at the end are refused at the beginning.
 TEST(LongNames, OfFilesThatAreWrittenAtTheEndAreRefusedAtOnce) {
     const TemporaryFolder folder;
     for (const UnnamedFile::Way way : {UnnamedFile::Way::unnamed, UnnamedFile::Way::hidden}) {
@@ -135,7 +135,7 @@ TEST(LongNames, OfFilesThatAreWrittenAtTheEndAreRefusedAtOnce) {
     }
 }
 
-/// Neither of two files that belong together is left without the other.
+/// Two files that belong together exist both or not at all.
 TEST(LongNames, APairIsMadeWholeOrNotAtAll) {
     const TemporaryFolder folder;
     EXPECT_THROW((void)create_pair(folder / long_name(252, ".raw"), ".jsonl"), RunError);
@@ -149,8 +149,8 @@ TEST(LongNames, APairIsMadeWholeOrNotAtAll) {
               (std::vector<std::string>{"a-1.raw", "a-2.raw", "a-2.raw.jsonl", "a.raw.jsonl"}));
 }
 
-/// A recording of thousands of files does not look at the names of all before each: what is free again stays
-/// so.
+/// A recording of thousands of files does not search all names for each file: names freed in the meantime
+/// stay free.
 TEST(SplitRecording, GoesOnBehindTheNumberOfItsLastFile) {
     for (const char* ending : {".raw", ".tiff", ".mkv"}) {
         const TemporaryFolder folder;
@@ -170,7 +170,7 @@ TEST(SplitRecording, GoesOnBehindTheNumberOfItsLastFile) {
     }
 }
 
-/// Pictures have their names at the end: nothing is looked for when they begin.
+/// Image files get their names at the end: no name is searched at the beginning.
 TEST(SplitRecording, LooksForNoNameThatIsNotThereYet) {
     const TemporaryFolder folder;
     const std::string path = folder / "p.png";

@@ -1,4 +1,4 @@
-// Traces that are begun while the program runs replace nothing, links that lead nowhere neither.
+// Traces begun during a run replace no file, not even a broken link.
 #include "recording/traces.hpp"
 #include "tests/recording/record_helpers.hpp"
 
@@ -28,7 +28,7 @@ TEST(NewTraces, LeaveWhatHasTheNameAlone) {
     EXPECT_EQ(traces_at(folder / "free.csv"), folder / "free.csv");
 }
 
-/// Whoever gets the file alone can read it.
+/// The file is readable without other information.
 TEST(NewTraces, SayWhatEachColumnIsAndWhatALineOfAnEventHolds) {
     const TemporaryFolder folder;
     const auto sink = make_new_traces(folder / "t.csv");
@@ -61,7 +61,7 @@ TEST(NewTraces, SayWhatEachColumnIsAndWhatALineOfAnEventHolds) {
         }
     }
     for (const std::string& column : fields(columns))
-        EXPECT_TRUE(column == "region" || explained.contains(column)) << column; // which has lines of its own
+        EXPECT_TRUE(column == "region" || explained.contains(column)) << column; // it has its own lines
     EXPECT_EQ(fields(event), (std::vector<std::string>{"number", "sequence", "capture_s", "label"}));
     EXPECT_EQ(fields(of_event), (std::vector<std::string>{"3", "17", "2.500000000", "stimulus"}));
 }

@@ -1,5 +1,5 @@
-// What was recorded comes back when it is played: the pixels, the time axis, exposures, gaps and full scale;
-// and the same once more from a recording of the playback.
+// Playback of recordings: pixels, time axis, exposures, gaps and full scale are restored, also from a
+// recording of the playback.
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/test_port.hpp"
 
@@ -13,7 +13,7 @@ using namespace specklescope;
 using namespace specklescope::test;
 
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
-constexpr int kWarm = 4; ///< of the results that are recorded, so many are made in a warm-up
+constexpr int kWarm = 4; ///< number of recorded results made during warm-up
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct Original {
@@ -21,8 +21,7 @@ struct Original {
     std::vector<Bytes> pixels;
 };
 
-/// A camera whose clock counts from long ago, whose distances vary by odd nanoseconds, that lost frames and
-/// changed its exposure.
+/// A camera with an old clock start, intervals with odd nanoseconds, lost frames and changing exposure.
 Original original(const Shape& shape) {
     Original made;
     std::int64_t time = 1'760'000'000'123'456'789;
@@ -121,7 +120,7 @@ TEST_P(EveryContainer, GivesBackPixelsTimesExposuresAndGapsTwice) {
     expect_same(first, played, shape);
     EXPECT_EQ(played.source.rate, 60);
 
-    Original second = first; // what a recorder behind the playback gets
+    Original second = first; // frames for a recorder during playback
     for (std::size_t i = 0; i < second.infos.size(); ++i)
         second.infos[i] = played.frames.at(i).info;
     const Played again =
@@ -170,7 +169,7 @@ TEST_P(RecordedResults, KeepTheirTimesAndExposuresAndHaveNoFullScale) {
             EXPECT_EQ(compare(played.frames[i].pixels, first.pixels[i]), "equal");
         }
     }
-    // The copy of a copy: raw frames of what was played back.
+    // The copy of a copy: raw frames of the playback.
     Original second = first;
     for (std::size_t i = 0; i < second.infos.size(); ++i)
         second.infos[i] = played.frames.at(i).info;
@@ -227,7 +226,7 @@ TEST(Playback, SnapshotsInAFolderAreNoRecordingWithGaps) {
     const Played played = play((folder / "") + "/");
     ASSERT_EQ(played.frames.size(), 3U);
     EXPECT_EQ(played.lost, 0U);
-    // By name s-1, s-2, s; the clock of the last is behind, so time goes on by a step.
+    // By name s-1, s-2, s; the clock of the last file is earlier, so time continues by one step.
     EXPECT_EQ(played.frames[0].info.capture_ns, 500'000'005);
     EXPECT_EQ(played.frames[1].info.capture_ns, 9'000'000'005);
     EXPECT_EQ(played.frames[2].info.capture_ns, 9'000'000'005 + 8'500'000'000);
@@ -248,7 +247,7 @@ TEST(RawFile, TellsItsSizeByTheLinesBesideIt) {
     EXPECT_EQ(json[0].at("finished"), true);
     EXPECT_EQ(json[0].at("written"), 12);
     EXPECT_EQ(json[5].at("sequence"), 44);
-    // Of another size they say nothing.
+    // Without facts, since the size differs.
     const Played other = play("raw:" + path + "?width=40&height=10&format=gray8");
     ASSERT_EQ(other.frames.size(), 12U);
     EXPECT_LT(other.frames[1].info.capture_ns, 1'000'000'000'000);
@@ -288,11 +287,11 @@ TEST(Recorder, WritesNamesThatAreNotUtf8) {
     }
 }
 
-/// The mask is where the raw samples are at the full scale of the frame, by the rule that counts them.
+/// The mask marks raw samples at the full scale of the frame, by the rule of the counts.
 TEST(Mask, MarksTheSamplesAtFullScale) {
     const TemporaryFolder folder;
     for (const Shape shape : {Shape{17, 13, 1, kU16}, Shape{17, 13, 3, kU8}, Shape{17, 13, 1, kF32}}) {
-        const Original frames = original(shape); // 4095 of u16, 200 of u8, none of f32
+        const Original frames = original(shape); // 4095 for u16, 200 for u8, none for f32
         const std::string path = record(frames, shape, folder / "m.tiff", 60, RecordWhat::mask);
         const std::vector<Page> pages = read_stack(path);
         ASSERT_EQ(pages.size(), 12U);

@@ -1,5 +1,5 @@
-// What came before the button: kept as long and in as much memory as was said, and handed to the recording
-// whole, in order, with its own times.
+// Frames from before the trigger: limited in time and memory, and passed to the recording completely, in
+// order, with their own times.
 #include "base/memory_budget.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "tests/recording/record_helpers.hpp"
@@ -41,7 +41,7 @@ protected:
             list.push_back(frame.info.sequence);
         return list;
     }
-    /// The frame behind number n.
+    /// The frame after frame n.
     static FrameInfo after(std::uint64_t n) {
         FrameInfo info;
         info.sequence = n + 1;
@@ -71,7 +71,7 @@ TEST_F(PreTriggerTest, KeepsTheLastSecondsAndNoSlotOfThePipeline) {
     EXPECT_NEAR(kept.fill().seconds, 0.5, 1e-9);
     EXPECT_FALSE(kept.fill().limited);
     const std::deque<RecordedFrame> frames = kept.take(after(200));
-    EXPECT_EQ(numbers(frames), from_to(151, 200)); // half a second before the frame 201
+    EXPECT_EQ(numbers(frames), from_to(151, 200)); // half a second before frame 201
     for (const RecordedFrame& frame : frames) {
         EXPECT_EQ(compare(packed(frame.pixels.host()), expected(kSmall, frame.info.sequence)), "equal");
         EXPECT_EQ(frame.info.capture_ns, static_cast<std::int64_t>(frame.info.sequence) * 10'000'000 + 5);
@@ -99,7 +99,7 @@ TEST_F(PreTriggerTest, RefusesWhatTheMachineHasNoMemoryFor) {
 /// One and a half periods need two frames, of 64 MiB each.
 TEST_F(PreTriggerTest, CountsTheLastFrameWhereTheTimeEndsWithinIt) {
     const StreamInfo stream = stream_of({4096, 4096, 1, PixelType::f32}, 100);
-    const test::PretendMemory little(std::uint64_t{150} << 20); // of which three quarters may be taken
+    const test::PretendMemory little(std::uint64_t{150} << 20); // three quarters of it may be used
     PreTrigger one(0.01, std::uint64_t{1} << 40), more(0.015, std::uint64_t{1} << 40);
     EXPECT_NO_THROW(one.open(stream));
     EXPECT_THROW(more.open(stream), RunError);
@@ -130,7 +130,7 @@ TEST_F(PreTriggerTest, AGapAnotherSizeAndSmallerLimitsEmptyIt) {
     EXPECT_EQ(kept.fill().frames, 1U);
 }
 
-/// Behind the ring among the sinks, or in front of it: the same.
+/// Added after the ring or before it: the same result.
 class Handover : public PreTriggerTest, public testing::WithParamInterface<bool> {};
 
 TEST_P(Handover, NoFrameIsLostOrTwiceBetweenWhatWasKeptAndWhatCame) {
@@ -161,9 +161,9 @@ TEST_P(Handover, NoFrameIsLostOrTwiceBetweenWhatWasKeptAndWhatCame) {
         EXPECT_EQ(compare(page.pixels, expected(kSmall, found.back())), "equal");
         EXPECT_EQ(capture_of(page), static_cast<std::int64_t>(found.back()) * 10'000'000 + 5);
     }
-    EXPECT_EQ(found, from_to(151, 300)); // half a second before the frame 201
+    EXPECT_EQ(found, from_to(151, 300)); // half a second before frame 201
     EXPECT_EQ(pages.at(0).description.at("trigger_sequence"), 201);
-    // And from here on it keeps again.
+    // From here on it keeps frames again.
     EXPECT_FALSE(kept->fill().lent);
     push(*kept, 301, 10);
     EXPECT_EQ(kept->fill().frames, 10U);
@@ -171,8 +171,7 @@ TEST_P(Handover, NoFrameIsLostOrTwiceBetweenWhatWasKeptAndWhatCame) {
 
 INSTANTIATE_TEST_SUITE_P(Order, Handover, testing::Bool());
 
-/// Pushed as fast as they come: those from before are all there, and those behind them are written or
-/// counted.
+/// At full speed: all frames from before the trigger are present, and later ones are written or counted.
 TEST_F(PreTriggerTest, ALiveStreamIsNotHeldUpByWhatCameBefore) {
     constexpr Shape kLarge{640, 480, 1, PixelType::u16};
     Maker maker(kLarge, kSmall);
@@ -185,7 +184,7 @@ TEST_F(PreTriggerTest, ALiveStreamIsNotHeldUpByWhatCameBefore) {
     recorder->open(stream_of(kLarge));
     for (std::uint64_t n = 61; n <= 160; ++n) {
         recorder->push(maker.make(n), false);
-        EXPECT_GE(maker.raw().free_slots(), 4); // 6 less those that wait to be written
+        EXPECT_GE(maker.raw().free_slots(), 4); // 6 less the frames waiting to be written
     }
     recorder->close();
     const SinkStatus status = recorder->status();
@@ -204,8 +203,8 @@ TEST_F(PreTriggerTest, ALiveStreamIsNotHeldUpByWhatCameBefore) {
     }
 }
 
-/// An encoder that is slower than any camera has them all to write first: those that came meanwhile wait in
-/// the same memory, however long, and are not dropped as late.
+/// An encoder slower than the camera must first write the buffered frames. Frames that arrive in the
+/// meantime wait in the same memory and are not dropped as late.
 TEST_F(PreTriggerTest, FramesBehindThoseFromBeforeWaitForThem) {
     constexpr Shape kLarge{1024, 768, 1, PixelType::u16}; // 0.4 s of work for any encoder
     constexpr std::uint64_t kBefore = 120, kBehind = 5;
@@ -218,7 +217,7 @@ TEST_F(PreTriggerTest, FramesBehindThoseFromBeforeWaitForThem) {
     recorder->open(stream_of(kLarge));
     for (std::uint64_t n = kBefore + 1; n <= kBefore + kBehind; ++n)
         recorder->push(maker.make(n), false);
-    // Not closed yet: what is late is dropped while it waits.
+    // Not closed yet, since late frames are dropped while they wait.
     EXPECT_TRUE(test::eventually([&] { return recorder->status().queued == 0; }));
     recorder->close();
     const SinkStatus status = recorder->status();
@@ -249,7 +248,7 @@ TEST_F(PreTriggerTest, TheLengthOfARecordingCountsThem) {
     EXPECT_EQ(found, wanted);
 }
 
-/// The button of a run without a window.
+/// The trigger of a run without a window.
 TEST_F(PreTriggerTest, ASignalBeginsAndEndsRecordingsOfARun) {
     Child child({test::program_path(), "run", "synthetic:vessels?width=64&height=48&rate=100", "--backend",
                  "cpu", "--record", "all.tiff", "--record-raw", "r.tiff", "--pre-trigger", "0.2"},
@@ -268,14 +267,14 @@ TEST_F(PreTriggerTest, ASignalBeginsAndEndsRecordingsOfARun) {
     };
     ASSERT_TRUE(said("Keeping the last 0.2 s"));
     constexpr std::uintmax_t kResult = 64 * 48 * 4;
-    ASSERT_TRUE(larger("all.tiff", 40 * kResult)); // 40 frames at least have come
+    ASSERT_TRUE(larger("all.tiff", 40 * kResult)); // at least 40 frames have arrived
     EXPECT_FALSE(fs::exists(folder_ / "r.tiff"));
     child.signal(SIGUSR1);
     ASSERT_TRUE(larger("r.tiff", std::uintmax_t{60} * 64 * 48));
     child.signal(SIGUSR1);
     ASSERT_TRUE(said("frames into r.tiff"));
     const auto now = fs::file_size(folder_ / "all.tiff");
-    ASSERT_TRUE(larger("all.tiff", now + 40 * kResult)); // as much is kept again
+    ASSERT_TRUE(larger("all.tiff", now + 40 * kResult)); // the same number of frames is buffered again
     child.signal(SIGUSR1);
     ASSERT_TRUE(larger("r-1.tiff", std::uintmax_t{30} * 64 * 48));
     child.signal(SIGINT);
@@ -290,7 +289,7 @@ TEST_F(PreTriggerTest, ASignalBeginsAndEndsRecordingsOfARun) {
         for (const Page& page : pages)
             if (sequence_of(page) < trigger)
                 before = capture_of(page);
-        // As long as was asked for, unless frames were lost at the source.
+        // The requested length, unless frames were lost at the source.
         EXPECT_NEAR(static_cast<double>(before - capture_of(pages[0])) * 1e-9, 0.2, 0.05) << name;
         std::uint64_t lost = 0;
         for (std::size_t i = 1; i < pages.size(); ++i)
@@ -301,7 +300,7 @@ TEST_F(PreTriggerTest, ASignalBeginsAndEndsRecordingsOfARun) {
     }
 }
 
-/// Between two sources too, where there is no pipeline that could answer it.
+/// Also between two sources, when no pipeline could handle it.
 TEST_F(PreTriggerTest, ASignalBetweenTwoSourcesDoesNotEndTheRun) {
     const std::string source = "synthetic:vessels?width=64&height=48&live=false";
     Child child({test::program_path(), "run", source, source, source, source, "--frames", "3", "--backend",
@@ -312,7 +311,7 @@ TEST_F(PreTriggerTest, ASignalBetweenTwoSourcesDoesNotEndTheRun) {
             return result.err.find("Keeping the last 0.2 s") != std::string::npos;
         },
         std::chrono::seconds(120)));
-    std::atomic<bool> last{false}; // behind the last source nobody waits for it
+    std::atomic<bool> last{false}; // after the last source
     std::atomic<int> sent{0};
     std::thread presses([&] {
         for (; !last; ++sent) {

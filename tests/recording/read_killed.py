@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Reads what a killed process left behind with programs that share no code with the recorders, and prints as JSON the
-numbers that the frames show: 16 blocks of 16 pixels in the upper left, bright or dark, lowest bit first.
-usage: read_killed.py WIDTH HEIGHT FILE…    (.tiff: tifffile, .raw: numpy, .mkv: OpenCV)"""
+"""Reads files of a killed process with programs that share no code with the recorders, and prints as JSON the numbers in
+the frames: 16 blocks of 16 pixels in the upper left, bright or dark, lowest bit first.
+
+usage: read_killed.py WIDTH HEIGHT FILE…    (.tiff: tifffile, .raw: numpy, .mkv: OpenCV)
+"""
 import json
 import os
 import sys
@@ -43,6 +45,6 @@ found = {}
 for path in sys.argv[3:]:
     try:
         found[os.path.basename(path)] = [number(p, full) for p, full in pictures(path)]
-    except Exception as error:  # whatever a reader says of a file that is none
+    except Exception as error:  # any error of a reader for an invalid file
         found[os.path.basename(path)] = str(error)
 print(json.dumps(found))

@@ -1,4 +1,4 @@
-// For the recorder's tests: made-up frames, and readers that share no code with the writers.
+// For the recorder's tests: synthetic frames, and readers that share no code with the writers.
 #pragma once
 
 #include "base/error.hpp"
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 using Json = nlohmann::json;
 
-/// Frame number `n` of a stream: every pixel follows from its place and n, so any reader can be checked.
+/// Frame number `n` of a stream: every pixel depends on its position and n, so any reader can be checked.
 inline void paint(HostView view, std::uint64_t n) {
     std::mt19937 random(static_cast<unsigned>(n * 7919 + 17));
     for (int y = 0; y < view.shape.height; ++y) {
@@ -37,7 +37,7 @@ inline void paint(HostView view, std::uint64_t n) {
         for (std::size_t i = 0; i < bytes; i += 4) {
             auto word = static_cast<std::uint32_t>(random());
             if (view.shape.type ==
-                PixelType::f32) { // a finite float of any size, with NaN and infinity among them
+                PixelType::f32) { // finite floats of any size, with NaN and infinity among them
                 const float value = i == 0 && y == 0   ? std::numeric_limits<float>::quiet_NaN()
                                     : i == 4 && y == 0 ? std::numeric_limits<float>::infinity()
                                                        : static_cast<float>(word % 100000) * 0.01F;
@@ -112,7 +112,7 @@ inline StreamInfo stream_of(const Shape& shape, double rate = 100) {
     return stream;
 }
 
-/// Where two pictures first differ; "equal" if nowhere.
+/// Position of the first difference between two images; "equal" without one.
 inline std::string compare(const Bytes& a, const Bytes& b) {
     if (a.size() != b.size())
         return std::to_string(a.size()) + " bytes for " + std::to_string(b.size());
@@ -124,10 +124,10 @@ struct Page {
     Shape shape;
     Bytes pixels;
     Json description;
-    std::uint64_t end = 0; ///< where its pixels end in the file
+    std::uint64_t end = 0; ///< end of its pixels in the file
 };
 
-/// Reads a whole stack with libtiff (mode c: strips as they are, not chopped into small ones).
+/// Reads a whole stack with libtiff (mode c: strips are not split).
 inline std::vector<Page> read_stack(const std::string& path) {
     std::vector<Page> pages;
     TIFF* tiff = TIFFOpen(path.c_str(), "rc");
@@ -156,7 +156,7 @@ inline std::vector<Page> read_stack(const std::string& path) {
         EXPECT_EQ(
             TIFFReadEncodedStrip(tiff, 0, page.pixels.data(), static_cast<tmsize_t>(page.pixels.size())),
             static_cast<tmsize_t>(page.pixels.size()));
-        const std::string words = text ? text : "null"; // the first page begins with the axes
+        const std::string words = text ? text : "null"; // the first description begins with the axes
         page.description = Json::parse(words.substr(words.starts_with("ImageJ=") ? words.find('{') : 0));
         pages.push_back(std::move(page));
     } while (TIFFReadDirectory(tiff));
@@ -185,7 +185,8 @@ inline Bytes read_bytes(const std::string& path) {
     return out;
 }
 
-/// Frames of a video, decoded by a process of its own, rows packed. A file cut short gives what is in it.
+/// Frames of a video, decoded by a separate process, rows packed. A truncated file gives its readable
+/// frames.
 inline std::vector<Bytes> decode_video(const std::string& path, const std::string& format,
                                        const Shape& shape) {
     const std::string out = path + ".decoded";
@@ -228,7 +229,7 @@ inline Json description_of(const std::string& path) {
     return Json::parse(first);
 }
 
-/// Records frames first…first+count−1 as a file would, and returns the final status.
+/// Records frames first…first+count−1 as from a file, and returns the final status.
 inline SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t first,
                          std::uint64_t count) {
     const auto sink = make_recorder(options);
@@ -239,7 +240,8 @@ inline SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64
     return sink->status();
 }
 
-/// Limits the size of files while it lives: a write beyond it fails as on a full disk, for this process only.
+/// Limits the size of files during its lifetime: a write beyond it fails as on a full disk, for this process
+/// only.
 class FileSizeLimit {
 public:
     explicit FileSizeLimit(rlim_t bytes) {

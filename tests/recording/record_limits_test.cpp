@@ -1,5 +1,4 @@
-// How long a recording is, which frames it takes and into how many files: told by a count made frame by
-// frame.
+// Length of a recording, its selected frames and its files, compared with a frame-by-frame count.
 #include "pipeline/frame.hpp"
 #include "recording/limits/record_limits.hpp"
 #include "tests/recording/record_helpers.hpp"
@@ -19,7 +18,7 @@ FrameInfo at(std::uint64_t sequence, std::int64_t capture_ns) {
     return info;
 }
 
-/// Sequence numbers that a gate takes of a stream, and whether it ended.
+/// Sequence numbers of a stream that a gate selects, and whether it ended.
 std::vector<std::uint64_t> taken(const RecordLimits& limits, const std::vector<FrameInfo>& stream,
                                  bool* ended = nullptr) {
     FrameGate gate(limits);
@@ -48,7 +47,7 @@ TEST(FrameGate, TakesOneOfManyByTheNumbersAlsoWhereSomeAreMissing) {
         for (std::uint64_t n = first; n < first + 300; ++n)
             if (n == first || random() % 4 != 0)
                 stream.push_back(at(n, static_cast<std::int64_t>(n) * 1000));
-        // In each cell of `every` numbers, counted from the first frame, the first that came.
+        // In each cell of `every` numbers, counted from the first frame, the first frame that arrived.
         std::vector<std::uint64_t> wanted;
         for (const FrameInfo& info : stream) {
             const std::uint64_t cell = (info.sequence - first) / static_cast<std::uint64_t>(every);
@@ -115,7 +114,7 @@ TEST(RecordLimits, TwoWaysOfThinningAreOneTooMany) {
     EXPECT_DOUBLE_EQ(RecordLimits{.every = 4}.thinned(0), 0) << "unknown stays so";
 }
 
-/// Pushes frames 0 … count − 1 of 10 ms each.
+/// Pushes frames 0 … count − 1, 10 ms apart.
 SinkStatus record(const RecordOptions& options, std::uint64_t count,
                   std::vector<std::uint64_t> missing = {}) {
     Maker maker({16, 12, 1, kU16});
@@ -224,7 +223,7 @@ TEST(RecordLimits, LeavesTheDiskTheRoomThatWasAskedFor) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-/// A clock that goes back, by whatever it was set, neither holds a recording up nor makes it longer.
+/// A clock set back by any amount neither stops a recording nor extends it.
 TEST(RecordLimits, TimeDoesNotGoBack) {
     const TemporaryFolder folder;
     int number = 0;

@@ -1,5 +1,5 @@
-// Recording when things go wrong: kill -9, a full disk, an encoder that cannot keep up. A child process of
-// this same program records; what it leaves behind is read here.
+// Recording with failures: kill -9, a full disk, a slow encoder. A child process of this program records;
+// the test reads its files.
 #include "base/text.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/eventually.hpp"
@@ -23,7 +23,7 @@ RecordOptions options_for(const std::string& path, const std::string& what) {
     return {.path = path, .what = what == "raw" ? RecordWhat::raw : RecordWhat::processed};
 }
 
-/// Records like a camera of 100 frames/s until killed; tells each frame's number when it was offered.
+/// Records like a camera of 100 frames/s until killed; prints each frame's number when it is offered.
 int helper_endless(const std::string& path, const std::string& what) {
     Maker maker(kGrey, kNumber, 12);
     const auto sink = make_recorder(options_for(path, what));
@@ -39,8 +39,8 @@ int helper_endless(const std::string& path, const std::string& what) {
     return 1;
 }
 
-/// Fills the disk, goes on offering frames, and prints what the recorder says. `limit` > 0: bytes a file may
-/// have; < 0: per cent of the disk that stay free.
+/// Fills the disk, continues to offer frames, and prints the recorder's status. `limit` > 0: maximum bytes
+/// of a file; < 0: per cent of the disk to keep free.
 int helper_full(const std::string& path, const std::string& what, long limit) try {
     if (limit > 0) {
         const rlimit most{static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
@@ -67,8 +67,8 @@ int helper_full(const std::string& path, const std::string& what, long limit) tr
     return 0;
 }
 
-/// A film and a stack, with so many MiB of addresses left: too few for all threads of the film. Libraries are
-/// loaded by a film before. Other threads take the stacks that the system's library keeps of its threads.
+/// A film and a stack, with this many MiB of address space left: too few for all threads of the film. An
+/// earlier film has loaded the libraries. Other threads use the stacks that libc caches.
 int helper_starved(const std::string& film, const std::string& stack, long mib) {
     Maker maker(kGrey, kNumber, 12);
     const auto record = [&](std::vector<std::string> paths, int frames) {
@@ -115,7 +115,7 @@ struct Offered {
     std::uint64_t last = 0, dropped = 0;
 };
 
-/// Records in a child, kills it after about 2.5 s, returns what it had offered by then.
+/// Records in a child, kills it after about 2.5 s, and returns the number of frames offered by then.
 Offered record_and_kill(const std::string& path, const std::string& what) {
     int pipe[2] = {-1, -1};
     EXPECT_EQ(::pipe(pipe), 0);
@@ -163,7 +163,7 @@ TEST(Killed, ATiffStackOpensWithAllButTheLastSecond) {
             ASSERT_EQ(compare(pages[i].pixels, expected(what == "raw" ? kGrey : kNumber, sequence)), "equal");
         }
         EXPECT_GE(sequence + 100, last);
-        // The balance in the first page is at most about a second old.
+        // The totals in the first page are at most about a second old.
         const std::uint64_t counted = pages[0].description.at("written");
         EXPECT_LE(counted, pages.size());
         EXPECT_GE(counted + 130, pages.size());
@@ -182,7 +182,7 @@ TEST(Killed, AVideoOpensWithAllButTheLastSecond) {
         EXPECT_GE(frames.size() + 100, offered.last + 1 - offered.dropped);
         if (raw) {
             EXPECT_EQ(compare(frames[0], expected(kGrey, 0)), "equal");
-            std::uint64_t newest = offered.last + 1; // one more than it had told may be in the file
+            std::uint64_t newest = offered.last + 1; // the file may have one frame more than printed
             while (newest > 0 && compare(frames.back(), expected(kGrey, newest)) != "equal")
                 --newest;
             EXPECT_GE(newest + 100, offered.last);
@@ -203,7 +203,7 @@ void check_full(const Json& said, const std::string& found, const std::string& w
         ASSERT_EQ(pages.size(), written);
         for (std::size_t i = 0; i < pages.size(); ++i)
             EXPECT_EQ(compare(pages[i].pixels, expected(shape, i)), "equal");
-        EXPECT_EQ(pages[0].description.at("finished"), false); // cut off, and it says so
+        EXPECT_EQ(pages[0].description.at("finished"), false); // interrupted, and marked as such
         EXPECT_EQ(pages[0].description.at("written"), written);
         EXPECT_EQ(pages[0].description.at("dropped"), 100 - written) << "those offered after the end too";
         EXPECT_GE(fs::file_size(found), pages.back().end);
@@ -227,7 +227,7 @@ void check_full(const Json& said, const std::string& found, const std::string& w
     } else {
         const std::vector<Bytes> frames = decode_video(found, "GRAY16_LE", kGrey);
         EXPECT_GE(frames.size() + 1, written);
-        for (std::size_t i = 0; i + 1 < frames.size(); ++i) // the one that met the end may be cut
+        for (std::size_t i = 0; i + 1 < frames.size(); ++i) // the last one may be incomplete
             EXPECT_EQ(compare(frames[i], expected(kGrey, i)), "equal");
     }
 }
@@ -243,7 +243,7 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
         GTEST_SKIP() << "no small disk can be mounted here without rights: " << one_line(refusal);
     for (const auto& [name, what] :
          {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}, {"d.raw", "raw"}}) {
-        // The small disk exists in the child's world alone: it carries the file out before it ends.
+        // The small disk exists only in the child's namespace: the child copies the file out before it ends.
         const std::string path = disk + "/" + name;
         const std::string text = run_command("unshare -rm sh -c \"mount -t tmpfs -o size=4m none '" + disk +
                                              "' && '" + self() + "' --helper full '" + path + "' " + what +
@@ -318,7 +318,7 @@ TEST(FullDisk, NoRoomForOneFrameLeavesNoFile) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{});
 }
 
-/// Too few threads: GStreamer would wait for the missing ones for ever.
+/// Too few threads: GStreamer would wait for the missing ones forever.
 TEST(Starved, AFilmWithoutItsThreadsEndsAndTheOtherRecordingIsWhole) {
     int starved = 0;
     for (const int mib : {18, 22, 26, 30, 34}) {
@@ -340,7 +340,7 @@ TEST(Starved, AFilmWithoutItsThreadsEndsAndTheOtherRecordingIsWhole) {
     EXPECT_GT(starved, 0);
 }
 
-/// Removed with its folder, or alone: nothing is said to be recorded.
+/// Removed with its folder, or only the file: not counted as recorded.
 TEST(Removed, IsNoticedWhileItIsWrittenAndAtTheEnd) {
     for (const std::string name : {"a.tiff", "a.raw", "a.mkv"}) // NOLINT: a copy of a literal
         for (const bool at_end : {false, true}) {
@@ -354,7 +354,7 @@ TEST(Removed, IsNoticedWhileItIsWrittenAndAtTheEnd) {
                 sink->push(maker.make(n), true);
             ASSERT_TRUE(test::eventually([&] { return sink->status().written == 5; }));
             if (name == "a.raw")
-                fs::remove(inner + "/a.raw.jsonl"); // one of the two is enough
+                fs::remove(inner + "/a.raw.jsonl"); // removing one of the two is enough
             else
                 fs::remove_all(inner);
             if (!at_end) {
@@ -369,7 +369,7 @@ TEST(Removed, IsNoticedWhileItIsWrittenAndAtTheEnd) {
         }
 }
 
-/// FFV1 of large 16-bit frames is slower than any camera: what is offered is written or counted, the ring
+/// FFV1 of large 16-bit frames is slower than any camera: each frame is written or counted, and the ring
 /// stays free.
 TEST(Flood, EveryFrameIsWrittenOrCounted) {
     const TemporaryFolder folder;
@@ -392,7 +392,7 @@ TEST(Flood, EveryFrameIsWrittenOrCounted) {
         fewest = std::min(fewest, maker.raw().free_slots());
         std::this_thread::sleep_for(5ms);
     }
-    EXPECT_GE(fewest, 6 - 2 - 1); // the model, and two that the recorder may hold
+    EXPECT_GE(fewest, 6 - 2 - 1); // the original, and two that the recorder may hold
     sink->close();
     const SinkStatus status = sink->status();
     EXPECT_EQ(status.error, "");
@@ -405,7 +405,7 @@ TEST(Flood, EveryFrameIsWrittenOrCounted) {
     const std::vector<Bytes> frames = decode_video(status.path, "GRAY16_LE", shape);
     ASSERT_EQ(frames.size(), status.written);
     std::uint64_t before = 0;
-    for (std::size_t i = 0; i < frames.size(); ++i) { // in order, none twice
+    for (std::size_t i = 0; i < frames.size(); ++i) { // in order, without duplicates
         std::uint64_t number = 0;
         std::memcpy(&number, frames[i].data(), sizeof number);
         EXPECT_TRUE(i == 0 || number > before);
@@ -413,7 +413,7 @@ TEST(Flood, EveryFrameIsWrittenOrCounted) {
     }
 }
 
-/// More frames at once than may be pinned: the rest are copied, and none is lost on a disk that keeps up.
+/// More frames at once than may be pinned: the rest are copied, and none is lost with a fast disk.
 TEST(Flood, ABurstIsBufferedByCopies) {
     const TemporaryFolder folder;
     const Shape shape{64, 64, 1, PixelType::u16};

@@ -1,5 +1,5 @@
-// What a recorder reports while it records, and what its files say: names, the balance of frames (dropped by
-// the recorder, lost before it, each in the file that it belongs to), marks after the last frame.
+// Status of a recorder during recording, and the contents of its files: names, totals of frames (dropped by
+// the recorder, lost before it, each in its own file), events after the last frame.
 #include "base/log.hpp"
 #include "recording/video/video.hpp"
 #include "tests/recording/bigtiff.hpp"
@@ -29,7 +29,7 @@ TEST(RecorderStatus, NamesTheFileThatIsWritten) {
     EXPECT_EQ(read_text(folder / "taken.tiff"), "somebody's");
 }
 
-/// A format of one picture has written nothing until the end, and then one.
+/// A format of one image has written nothing until the end, then one frame.
 TEST(RecorderStatus, OfALastFrameIsOneAtTheEnd) {
     const TemporaryFolder folder;
     const Shape shape{40, 30, 1, PixelType::u8};
@@ -47,7 +47,7 @@ TEST(RecorderStatus, OfALastFrameIsOneAtTheEnd) {
     EXPECT_EQ(recorder->status().bytes, std::filesystem::file_size(folder / "last.png"));
 }
 
-/// What a picture of light says of itself is JSON, whole.
+/// The description of a Radiance image is complete JSON.
 TEST(RecorderStatus, ARadiancePictureHoldsItsDescription) {
     const TemporaryFolder folder;
     const Shape shape{40, 30, 3, PixelType::f32};
@@ -65,7 +65,7 @@ TEST(RecorderStatus, ARadiancePictureHoldsItsDescription) {
     EXPECT_EQ(json.at("finished"), true);
 }
 
-/// Resolution is 1 by 1, of no unit (TIFF 6.0): readers divide by it.
+/// The resolution is 1 by 1 without a unit (TIFF 6.0): readers divide by it.
 TEST(RecorderStatus, AStackSaysThatItsPixelsAreSquare) {
     const TemporaryFolder folder;
     const Shape shape{40, 30, 1, PixelType::u16};
@@ -143,7 +143,7 @@ TEST_F(LateMarks, OfTheNextRecordingAreItsOwn) {
 
 const Shape kSmall{20, 10, 1, PixelType::u16}, kLarge{24, 12, 1, PixelType::u16};
 
-/// Offers frame `n`; one without pixels is dropped whatever the disk does.
+/// Offers frame `n`; a frame without pixels is dropped in any case.
 void offer(Sink& sink, Maker& maker, std::uint64_t n, bool dropped = false) {
     Result result = maker.make(n);
     if (dropped)
@@ -162,9 +162,9 @@ TEST_P(RecorderTotals, TellADropFromAGapThatFollowsIt) {
     offer(*sink, maker, 0);
     offer(*sink, maker, 1, true);
     offer(*sink, maker, 2);
-    offer(*sink, maker, 5); // 3 and 4 never came
+    offer(*sink, maker, 5); // 3 and 4 are missing
     offer(*sink, maker, 6, true);
-    offer(*sink, maker, 9); // nor did 7 and 8
+    offer(*sink, maker, 9); // 7 and 8 are missing
     sink->close();
     const SinkStatus status = sink->status();
     EXPECT_EQ(status.written, 4U);
@@ -184,9 +184,9 @@ TEST_P(RecorderTotals, TellWhatWasLostBehindTheLastFrameOfTheFile) {
     sink->open(stream_of(kSmall));
     offer(*sink, maker, 0);
     offer(*sink, maker, 1);
-    offer(*sink, maker, 5, true); // 2 to 4 never came
+    offer(*sink, maker, 5, true); // 2 to 4 are missing
     offer(*sink, maker, 6, true);
-    offer(*sink, maker, 9, true); // nor did 7 and 8
+    offer(*sink, maker, 9, true); // 7 and 8 are missing
     sink->close();
     const SinkStatus status = sink->status();
     EXPECT_EQ(status.written, 2U);
@@ -198,7 +198,7 @@ TEST_P(RecorderTotals, TellWhatWasLostBehindTheLastFrameOfTheFile) {
     EXPECT_EQ(totals.at("lost_before_recorder"), 5);
 }
 
-// 100 ppm, each third frame held up; the second file is too short for a word about it.
+// 100 ppm, each third frame delayed; the second file is too short for a clock report.
 TEST_P(RecorderTotals, SayHowTheSourcesClockRunsBesideOurs) {
     const TemporaryFolder folder;
     for (const std::string clock : {"camera, PTP Slave", ""}) {
@@ -238,11 +238,11 @@ TEST_P(RecorderTotals, EachFileAfterAChangeOfSizeHasItsOwn) {
     sink->open(stream_of(kSmall));
     offer(*sink, small, 0);
     offer(*sink, small, 1, true);
-    offer(*sink, small, 4); // 2 and 3 never came
+    offer(*sink, small, 4); // 2 and 3 are missing
     offer(*sink, large, 5);
     offer(*sink, large, 6, true);
     offer(*sink, large, 7, true);
-    offer(*sink, large, 9); // nor did 8
+    offer(*sink, large, 9); // 8 is missing
     offer(*sink, small, 10);
     sink->close();
     const SinkStatus status = sink->status();
@@ -262,7 +262,7 @@ TEST_P(RecorderTotals, EachFileAfterAChangeOfSizeHasItsOwn) {
 }
 INSTANTIATE_TEST_SUITE_P(Formats, RecorderTotals, testing::Values(".tiff", ".raw", ".mkv"));
 
-/// Results that were on their way on a GPU when it began have none.
+/// Results that were on a GPU when it began have no pixels.
 TEST(Recorder, CountsNoFrameInFrontOfTheFirstThatHasPixels) {
     const TemporaryFolder folder;
     for (const RecordWhat what : {RecordWhat::processed, RecordWhat::screen}) {
@@ -287,14 +287,14 @@ TEST(Recorder, CountsNoFrameInFrontOfTheFirstThatHasPixels) {
     }
 }
 
-/// A camera's clock counts nanoseconds: nothing is rounded up to a microsecond.
+/// A camera's clock has nanoseconds: nothing is rounded to microseconds.
 TEST(VideoClock, ItsTickIsANanosecond) {
     VideoClock camera(0, 50);
     EXPECT_EQ(camera.next(7), 0);
     EXPECT_EQ(camera.next(8), 1);
     EXPECT_EQ(camera.next(10), 3);
     EXPECT_EQ(camera.next(1'000'000'017), 1'000'000'010);
-    VideoClock faster(4e9, 0); // four frames in a tick
+    VideoClock faster(4e9, 0); // four frames per tick
     for (std::int64_t n = 0; n < 9; ++n)
         EXPECT_EQ(faster.next(0), n);
 }

@@ -1,4 +1,4 @@
-// Recording: what comes back is what went in, under a name that was free, with the words that explain it.
+// Recorded frames equal the input, under a free name, with a description.
 #include "tests/recording/bigtiff.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/places.hpp"
@@ -158,7 +158,7 @@ TEST(Recorder, TifffileSeesOneStack) {
         EXPECT_EQ(seen.at("imagej").at("frames"), 20);
         EXPECT_EQ(seen.at("imagej").at("images"), 20);
         EXPECT_EQ(seen.at("imagej").at("tunit"), "s");
-        EXPECT_NEAR(seen.at("imagej").at("finterval"), 0.01, 1e-9); // as the capture times say
+        EXPECT_NEAR(seen.at("imagej").at("finterval"), 0.01, 1e-9); // from the capture times
         EXPECT_EQ(seen.at("shape"), shape.channels == 3 ? Json({20, 21, 31, 3}) : Json({20, 21, 31}));
         EXPECT_EQ(seen.at("dtype"), shape.type == kF32 ? "float32" : shape.type == kU16 ? "uint16" : "uint8");
         for (std::size_t i = 0; i < 20; ++i)
@@ -177,7 +177,7 @@ TEST(Recorder, ATiffThatGrowsTooLargeBecomesABigTiff) {
             const Bytes bytes = read_bytes(status.path);
             const BigTiff file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
             EXPECT_EQ(file.big(), whole > most) << most << " of " << whole;
-            const std::vector<Page> pages = read_stack(status.path); // libtiff's
+            const std::vector<Page> pages = read_stack(status.path); // for libtiff
             ASSERT_EQ(pages.size(), 6U) << most;
             ASSERT_EQ(file.pages().size(), 6U) << most;
             EXPECT_EQ(pages[0].description.at("written"), 6) << most;
@@ -297,7 +297,7 @@ TEST(Recorder, Ffv1IsExact) {
     }
 }
 
-/// A smooth picture, which H.264 must show nearly as it is.
+/// A smooth image, which H.264 must preserve closely.
 TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
     const TemporaryFolder folder;
     const Shape shape{95, 63, 1, kF32};
@@ -326,7 +326,7 @@ TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
             sum += std::abs(std::to_integer<int>(frames[9][y * 95 * 3 + i]) -
                             std::to_integer<int>(wanted[y * 95 * 3 + i]));
     EXPECT_LT(sum / (63 * 95 * 3),
-              1.5); // a wrong map or shift is off by tens
+              1.5); // a wrong map or shift has errors of tens
     EXPECT_EQ(video_tags(sink->status().path).at("colormap"), "viridis");
 }
 
@@ -364,7 +364,7 @@ TEST(Recorder, RefusesAFolderThatMayNotBeWritten) {
     fs::create_directory(locked);
     fs::permissions(locked, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_exec);
     fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_exec);
-    const AsNobody nobody; // root may write everywhere
+    const AsNobody nobody; // root could write everywhere
     EXPECT_THROW(make_recorder({.path = locked + "/x.tiff"})->open({}), RunError);
 }
 
@@ -372,9 +372,9 @@ TEST(VideoClock, FollowsTheCameraAndAlwaysGrows) {
     VideoClock camera(0, 50);
     EXPECT_EQ(camera.next(7'000'000'000), 0);
     EXPECT_EQ(camera.next(7'033'000'000), 33'000'000);
-    EXPECT_EQ(camera.next(7'033'000'000), 53'000'000); // stands still: one period
+    EXPECT_EQ(camera.next(7'033'000'000), 53'000'000); // not advancing: one period
     EXPECT_EQ(camera.next(1'000'000'000), 73'000'000); // set back
-    EXPECT_EQ(camera.next(1'010'000'000), 83'000'000); // and on from there
+    EXPECT_EQ(camera.next(1'010'000'000), 83'000'000); // continues from there
     VideoClock fixed(200, 50);
     EXPECT_EQ(fixed.next(5), 0);
     EXPECT_EQ(fixed.next(9'000'000'000), 5'000'000);

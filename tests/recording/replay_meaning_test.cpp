@@ -1,5 +1,5 @@
-// A recording of results keeps what its numbers are: played back, they are averaged, named and converted as
-// they were live.
+// A recording of results keeps their quantity: in playback they are averaged, named and converted as in the
+// live run.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -21,7 +21,7 @@ protected:
         words.insert(words.end(), {"--quiet", "--backend", "cpu"});
         return run_program(words, folder_.path().string());
     }
-    /// Rows without the times of arrival, and what is said of map and mean.
+    /// Rows without arrival times, and the lines on map and mean.
     std::vector<std::string> facts(const std::string& name) const {
         std::vector<std::string> found;
         std::istringstream in(read_text(folder_ / name));

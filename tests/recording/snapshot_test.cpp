@@ -1,5 +1,4 @@
-// One image in a file: exact, or as the screen shows it; Radiance pictures as Radiance's own programs write
-// them.
+// One image in a file: exact, or as displayed; Radiance images as Radiance's own programs write them.
 #include "files/image_file.hpp"
 #include "tests/recording/record_helpers.hpp"
 
@@ -54,10 +53,10 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
     EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png
     EXPECT_THROW(write_snapshot(result, {.path = folder / "none/p.png"}, stream), RunError);
     EXPECT_EQ(folder.names(),
-              (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // nothing half-made
+              (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // no partial file
 }
 
-/// A stop more shows twice the number, one less half of it.
+/// One stop more shows the doubled value, one less half of it.
 TEST(Snapshot, AStopMoreIsBrighter) {
     const TemporaryFolder folder;
     const Shape shape{64, 4, 1, kF32};
@@ -131,8 +130,8 @@ Picture even_picture(const TemporaryFolder& folder, int width) {
     return read_picture(write_snapshot(result, {.path = folder / "p.hdr"}, stream_of(shape)));
 }
 
-/// Ward, Real Pixels (Graphics Gems II), and color.c of Radiance: from 8 pixels on a row is four planes of
-/// runs.
+/// Ward, Real Pixels (Graphics Gems II), and color.c of Radiance: from 8 pixels on a row is stored as four
+/// run-length encoded planes.
 TEST(LightPicture, RowsOf8PixelsAndMoreAreFourPlanesAndShorterOnesArePlain) {
     const TemporaryFolder folder;
     const std::string pixel{'\xc0', '\xc0', '\xc0', '\x80'};
@@ -150,7 +149,7 @@ TEST(LightPicture, RowsOf8PixelsAndMoreAreFourPlanesAndShorterOnesArePlain) {
     }
 }
 
-/// There is no exponent for more: the largest code stands for them, not 0.
+/// Values beyond the largest exponent become the largest code, not 0.
 TEST(LightPicture, WhatIsBeyondItsCodesIsTheLargestOfThem) {
     const TemporaryFolder folder;
     const Shape shape{4, 1, 1, PixelType::f32};
@@ -168,7 +167,7 @@ TEST(LightPicture, WhatIsBeyondItsCodesIsTheLargestOfThem) {
     EXPECT_NEAR(seen[9], 1e-30F, 0.01F * 1e-30F);
 }
 
-/// The same words as those of a TIFF of the same picture.
+/// The same description as in a TIFF of the same image.
 TEST(LightPicture, SaysWhatATiffOfItSays) {
     const TemporaryFolder folder;
     const Shape shape{9, 2, 1, PixelType::f32};
@@ -187,13 +186,13 @@ TEST(LightPicture, SaysWhatATiffOfItSays) {
     options.path = folder / "p.tiff";
     Json tiff = read_stack(write_snapshot(result, options, stream)).at(0).description;
     EXPECT_EQ(said.at("frame").at("sequence"), 3);
-    for (Json* json : {&said, &tiff}) // when each was written
+    for (Json* json : {&said, &tiff}) // time of writing
         for (const char* now : {"started", "started_arrival_ns"})
             json->erase(now);
     EXPECT_EQ(said, tiff);
 }
 
-/// Its readers take no line without end.
+/// Readers limit the length of a line.
 TEST(LightPicture, LeavesOutANoteThatIsTooLongForItsHeader) {
     const TemporaryFolder folder;
     Maker maker({9, 2, 1, PixelType::f32});

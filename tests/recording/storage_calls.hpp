@@ -1,6 +1,6 @@
-// Stand-ins in this program for calls of the system, so that a test can be the storage: fdatasync() and
-// pwritev(); close(), whose errors are those of other machines; getrandom(), whose chances are too rare;
-// operator new.
+// Replacements of system calls in this program, so that a test can control the storage: fdatasync() and
+// pwritev(); close(), whose errors come from network file systems; getrandom(), whose collisions are too
+// rare; operator new.
 #pragma once
 
 #include <atomic>
@@ -10,18 +10,19 @@
 
 namespace specklescope::test {
 
-/// Counts calls of fdatasync() on regular files while it lives; one at a time.
+/// Counts calls of fdatasync() on regular files during its lifetime; only one instance at a time.
 class StorageLog {
 public:
-    /// `storage` replaces fdatasync() and returns an error number, or 0; without it the system's is called.
+    /// `storage` replaces fdatasync() and returns an error number, or 0; without it the system's function is
+    /// called.
     explicit StorageLog(std::function<int()> storage = {});
     ~StorageLog();
     StorageLog(const StorageLog&) = delete;
     StorageLog& operator=(const StorageLog&) = delete;
-    std::size_t syncs() const; ///< begun
+    std::size_t syncs() const; ///< calls begun
 };
 
-/// Sets a value while it lives.
+/// Sets a value during its lifetime.
 template <std::atomic<std::size_t>& value> class WhileItLives {
 public:
     explicit WhileItLives(std::size_t of_test) : before_(value.exchange(of_test)) {}
@@ -38,11 +39,11 @@ private:
 inline std::atomic<std::size_t> bytes_of_a_write{SIZE_MAX}, error_of_closing{0}, same_random_calls{0},
     bytes_that_fail{SIZE_MAX};
 // NOLINTEND
-/// pwritev() takes no more than this at once, as it may.
+/// pwritev() writes at most this many bytes at once, as it may.
 using ShortWrites = WhileItLives<bytes_of_a_write>;
-/// Closing a file that was written gives this error, as on a network file system whose disk is full.
+/// Closing a written file returns this error, as on a network file system with a full disk.
 using LateError = WhileItLives<error_of_closing>;
-/// So many calls of getrandom() give the same bytes.
+/// This many calls of getrandom() return the same bytes.
 using SameRandom = WhileItLives<same_random_calls>;
 /// operator new fails for this many bytes and more.
 using LittleMemory = WhileItLives<bytes_that_fail>;

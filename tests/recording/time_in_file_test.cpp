@@ -1,5 +1,5 @@
-// Where each frame lay in the file that it came from, jumps included, and where a time lies in a recording
-// whose frames do not come evenly: by their own times, in every format.
+// Position of each frame in its original file, including seeks, and position of a time in a recording with
+// uneven frames: by their own times, in every format.
 #include "pipeline/source.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/registry.hpp"
@@ -60,7 +60,7 @@ TEST(Positions, WhereTheyJumpInMatroska) {
 constexpr Shape kShape{64, 48, 1, PixelType::u8};
 constexpr std::uint64_t kFrames = 60;
 
-/// 10 frames/s behind a slow stretch.
+/// 10 frames/s after a slow part.
 std::int64_t time_of(std::uint64_t frame) {
     const auto n = static_cast<std::int64_t>(frame);
     return n < 10 ? n * 300'000'000 : 3'000'000'000 + (n - 10) * 100'000'000;
@@ -94,7 +94,7 @@ TEST_P(TimeInFile, IsThatOfItsFrames) {
     }
     EXPECT_EQ(TimedFrames::find(*source, 8.0), kFrames) << "they end before";
     EXPECT_EQ(TimedFrames::find(*source, 1e6), kFrames);
-    source->seek(*TimedFrames::find(*source, 2), 0); // nothing was moved
+    source->seek(*TimedFrames::find(*source, 2), 0); // the position is unchanged
     test::TestPort port;
     ASSERT_TRUE(test::read_frames(*source, port, 1));
     EXPECT_EQ(port.frames[0].info.position, 6U);
@@ -115,7 +115,7 @@ TEST_P(TimeInFile, IsWhereARunBegins) {
         EXPECT_EQ(result.err.find("have no times"), std::string::npos) << result.all();
         std::istringstream lines(read_text(folder / (std::string("from") + time + ".raw.jsonl")));
         std::string line;
-        std::getline(lines, line); // of the file
+        std::getline(lines, line); // for the file
         std::getline(lines, line);
         EXPECT_NE(line.find("\"position\":" + std::to_string(frame)), std::string::npos)
             << time << ": " << line;
@@ -127,7 +127,7 @@ TEST_P(TimeInFile, IsWhereARunBegins) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, TimeInFile, testing::Values(".tiff", ".raw", ".mkv"));
 
-/// Several files, of which the second began before the first: as they are played.
+/// Several files, of which the second began before the first, in playback order.
 TEST(TimeInFiles, GoesOnOverThem) {
     const TemporaryFolder folder;
     fs::create_directory(folder / "f");

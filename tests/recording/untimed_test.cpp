@@ -1,5 +1,5 @@
-// Frames whose times nobody states: no number in seconds is written of them, in any format, and the same run
-// twice writes the same.
+// Frames without times: no format contains a number in seconds for them, and the same run twice writes the
+// same.
 #include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "sources/registry.hpp"
@@ -14,7 +14,7 @@ namespace specklescope::untimed_test {
 constexpr Shape kShape{64, 48, 1, PixelType::u8};
 constexpr std::uint64_t kFrames = 12;
 
-/// Headerless frames, which state nothing.
+/// Headerless frames without a description.
 std::string write_stack(const TemporaryFolder& folder) {
     std::ofstream file(folder / "stack.raw", std::ios::binary);
     for (std::uint64_t n = 0; n < kFrames; ++n) {

@@ -1,4 +1,4 @@
-// A recorded video shows what a snapshot of the same frame shows: 40 dB at least, whatever is in it.
+// A recorded video equals a snapshot of the same frame to at least 40 dB, for any image.
 #include "recording/video/planes.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
 #include "tests/support/random.hpp"
@@ -27,7 +27,7 @@ TEST_P(RecordedVideo, IsWithin40DecibelsOfTheSnapshot) {
     const auto sink = make_recorder({.path = folder / "v.mkv", .mapping = mapping});
     sink->open(stream);
     std::vector<Bytes> pictures;
-    for (std::uint64_t n = 0; n < 8; ++n) { // noise: the hardest picture there is
+    for (std::uint64_t n = 0; n < 8; ++n) { // noise: the hardest image
         const Result result = maker.make(n);
         pictures.push_back(
             read_rgb(write_snapshot(result, {.path = folder / "s.png", .mapping = mapping}, stream)).rgb);
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{160, 120, 3, kU8}, ColorMap::grey}, Case{{161, 119, 3, kU16}, ColorMap::grey},
                     Case{{160, 120, 3, kF32}, ColorMap::grey}));
 
-/// Y′ and the two differences of ITU-R BT.709, full range, and BT.601, limited, in double.
+/// Y′ and the two differences of ITU-R BT.709, full range, and BT.601, limited, in double precision.
 TEST(VideoColor, IsRoundedAndNotCutOff) {
     auto random = test::test_random(709);
     test::TestImage<std::uint8_t> rgb(61, 43, 0, 3);
@@ -85,8 +85,7 @@ TEST(VideoColor, IsRoundedAndNotCutOff) {
     }
 }
 
-/// x264 keeps a frame back where it knows no rate, and a frame that takes long is to be out before the next
-/// goes in.
+/// Without a rate x264 holds a frame back, and a slow frame must come out before the next goes in.
 TEST(RecordedVideoOfNoRate, TakesFramesThatAreFarApart) {
     const TemporaryFolder folder;
     const Shape shape{160, 120, 1, kF32};

@@ -1,6 +1,5 @@
-// Videos of any size of image (given back bit by bit, or refused with the sizes that are possible), of any
-// length (days, with frames that are hours apart, longer than the numbers in an MP4 take), and with frames
-// shorter than a tick.
+// Videos of any image size (restored exactly, or refused with the possible sizes), of any length (days, with
+// frames hours apart, longer than an MP4 can represent), and with frames shorter than a tick.
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/test_port.hpp"
@@ -15,7 +14,7 @@ std::vector<test::Delivered> played(const std::string& path) {
     return {port.frames.begin(), port.frames.end()};
 }
 
-/// What refused it; empty: nothing did.
+/// Error message; empty: no error.
 std::string refusal(const TemporaryFolder& folder, const RecordOptions& options, const Shape& raw,
                     const Shape& image) {
     Maker maker(raw, image);
@@ -24,7 +23,7 @@ std::string refusal(const TemporaryFolder& folder, const RecordOptions& options,
         EXPECT_EQ(status.written, status.error.empty() ? 3U : 0U) << status.error;
         EXPECT_EQ(folder.names().empty(), !status.error.empty()) << status.error;
         return status.error;
-    } catch (const UsageError& error) { // where the size is known before
+    } catch (const UsageError& error) { // if the size is known in advance
         return error.what();
     }
 }
@@ -100,7 +99,7 @@ TEST(LongFilm, IsReadToItsEnd) {
     }
 }
 
-/// The length of the film is a number of ticks, and readers drop the frames behind it.
+/// The duration of the film is a number of ticks, and readers drop frames after it.
 TEST(FastFilm, IsReadToItsEnd) {
     for (const double rate : {250.0, 260.0, 3000.0, 10000.0, 50000.0})
         for (const std::uint64_t frames : {7U, 24U, 31U, 60U}) {

@@ -1,5 +1,5 @@
-// Files where the system does what it may and seldom does: it takes a part of a write, a random name is
-// taken, or too many files are open.
+// Files under rare conditions of the system: partial writes, a random name that is taken, or too many open
+// files.
 #include "base/error.hpp"
 #include "base/system.hpp"
 #include "files/whole_file.hpp"
@@ -20,7 +20,7 @@ TEST(WholeFile, IsWholeThoughTheSystemTakesItInParts) {
         const TemporaryFolder folder;
         std::string wanted, path;
         std::vector<std::string> texts;
-        for (int i = 0; i < 12; ++i) { // empty ones among them
+        for (int i = 0; i < 12; ++i) { // including empty ones
             std::string& text = texts.emplace_back();
             for (std::size_t k = random() % 40; k > 0 && i % 5 != 0; --k)
                 text += static_cast<char>('a' + random() % 26);
@@ -53,7 +53,7 @@ TEST(WholeFile, ARandomNameThatIsTakenIsFollowedByAnother) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"a-1.txt", "a.txt"}));
 }
 
-/// All descriptors are taken while it lives.
+/// All descriptors are in use during its lifetime.
 class NoneLeft {
 public:
     NoneLeft() {
@@ -76,7 +76,7 @@ private:
     std::vector<int> taken_;
 };
 
-/// Read once there are descriptors again: UBSan needs some to look at the type.
+/// Reads the error after descriptors are available again: UBSan needs some to inspect the type.
 template <class Made> std::string sentence_of_making(Made&& make) {
     std::exception_ptr thrown;
     {
@@ -112,7 +112,7 @@ TEST(OpenFiles, TheSentenceNamesTheFileThatWouldBeMadeAndWhatHelps) {
     EXPECT_EQ(read_text(wanted), "mine");
 }
 
-/// Neither is a file written into nothing, nor does what a network file system says at the end stay unheard.
+/// A file is never written without a name, and errors of a network file system on close are reported.
 TEST(OpenFiles, AFileThatIsReadyGetsItsNameWithoutOneMore) {
     const TemporaryFolder folder;
     const std::string wanted = folder / "a.png";

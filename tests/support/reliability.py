@@ -122,7 +122,7 @@ def page(notes):
     for one, (title, about) in zip(notes, titles):
         rows = by_program(one["rows"]) if "faults" in one["campaign"] else one["rows"]
         text += f"\n## {title}\n\n{textwrap.fill(about, 120, break_on_hyphens=False)}\n\n`{one['command']}` — {one['date']}, commit {one['commit']}, {one['machine']}\n\n"
-        # A column that repeats the one before in every row says nothing.
+        # Omit a column that repeats the previous one in every row.
         columns = [column for column, before in zip(rows[0], [None, *rows[0]])
                    if not before or any(row.get(column) != row.get(before) for row in rows)]
         text += "| " + " | ".join(columns) + " |\n"
@@ -151,7 +151,7 @@ KILLED = re.compile(r"^(\S+): (\d+) frames, newest (-?[\d.]+) s before the last 
 
 
 def kill(asked):
-    """Counts what the test prints of each file."""
+    """Counts the lines that the test prints for each file."""
     done = subprocess.run([pathlib.Path(asked.program).resolve(), "--gtest_filter=Killed.FourRecorders*"], text=True, errors="replace",
                           env=os.environ | {"SPECKLESCOPE_KILLS": str(asked.moments)}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)

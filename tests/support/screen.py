@@ -1,9 +1,6 @@
-"""A virtual screen of one's own.
-
-The number is asked for and not left to -displayfd: with it a server tries numbers that others hold, and takes their
-socket's file away doing so. A named number is locked first. -noreset: a server without clients starts anew otherwise, and
-whoever connects meanwhile is thrown out.
-"""
+"""A separate virtual screen. The caller chooses its number: with -displayfd a server tries numbers in use and removes
+the socket files of their servers. A chosen number is locked first. -noreset: a server without clients would restart and
+disconnect new clients."""
 import os
 import subprocess
 
@@ -22,7 +19,7 @@ class Screen:
                                            pass_fds=[writer], stdout=log, stderr=log)
             os.close(writer)
             with os.fdopen(reader) as said:
-                # complete when it is ready, to the end of the line: it exits if nobody reads that
+                # the line is complete when the server is ready; the server exits if nothing reads it
                 ready = said.readline()
             if ready.endswith("\n"):
                 self.display = f":{number}"

@@ -1,4 +1,4 @@
-"""Writes images of every kind into the current folder, and beside each the bytes that a reader must give."""
+"""Writes images of every kind into the current folder, each with the bytes that a reader must return."""
 import io
 import os
 import struct
@@ -13,7 +13,7 @@ listing = []
 
 
 def note(name, pixels):
-    """pixels: frames × rows × columns [× 3] of what the reader gives."""
+    """pixels: frames × rows × columns [× 3], as returned by the reader."""
     pixels = np.ascontiguousarray(pixels)
     if pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[-1] == 3):
         pixels = pixels[None]

@@ -1,4 +1,4 @@
-// Zoom and pan: where a point of the image lies on the screen.
+// Zoom and pan: position of an image point on the screen.
 #include "ui/canvas/view.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace specklescope::camera_test {
 
 const Rect kCanvas{300, 40, 900, 700};
 const Shape kImage{640, 480, 1, PixelType::u8};
-const double kFit = 900.0 / 640; // the width decides: 700/480 is larger
+const double kFit = 900.0 / 640; // limited by the width: 700/480 is larger
 
 struct Point {
     double x, y;
@@ -59,12 +59,12 @@ TEST(Camera, ZoomHasEndsAndTheMiddleStaysInTheImage) {
     EXPECT_LE(middle.x, 640);
     EXPECT_GE(middle.y, 0);
     EXPECT_LE(middle.y, 480);
-    const Shape large{6400, 4800, 1, PixelType::u8}; // fits at 0.14: half of that is the end
+    const Shape large{6400, 4800, 1, PixelType::u8}; // fits at 0.14: half of that is the minimum
     Camera far;
     for (int i = 0; i < 100; ++i)
         far.zoom(kCanvas, large, 750, 390, 0.5);
     EXPECT_NEAR(far.place(kCanvas, large).scale, 900.0 / 6400 / 2, 1e-12);
-    const Shape tiny{8, 8, 1, PixelType::u8}; // fits at 87.5, beyond the usual end
+    const Shape tiny{8, 8, 1, PixelType::u8}; // fits at 87.5, beyond the usual maximum
     Camera near;
     for (int i = 0; i < 100; ++i)
         near.zoom(kCanvas, tiny, 750, 390, 2);
@@ -73,7 +73,7 @@ TEST(Camera, ZoomHasEndsAndTheMiddleStaysInTheImage) {
 
 TEST(Camera, PanMovesTheImageWithThePointer) {
     Camera camera;
-    camera.pan(kCanvas, kImage, 30, -20); // from the fitted picture too
+    camera.pan(kCanvas, kImage, 30, -20); // also from the fitted picture
     EXPECT_FALSE(camera.fitted());
     const Camera::Placement fitted = Camera().place(kCanvas, kImage);
     EXPECT_NEAR(camera.place(kCanvas, kImage).x, fitted.x + 30, 1e-9);
@@ -85,7 +85,7 @@ TEST(Camera, PanMovesTheImageWithThePointer) {
     EXPECT_NEAR(after.x, before.x - 7, 1e-9);
     EXPECT_NEAR(after.y, before.y + 11, 1e-9);
     EXPECT_DOUBLE_EQ(after.scale, before.scale);
-    camera.pan(kCanvas, kImage, 1e6, -1e6); // the image is not lost out of sight
+    camera.pan(kCanvas, kImage, 1e6, -1e6); // the image stays visible
     EXPECT_NEAR(image_point(camera, 750, 390).x, 0, 1e-9);
     EXPECT_NEAR(image_point(camera, 750, 390).y, 480, 1e-9);
     camera.fit();

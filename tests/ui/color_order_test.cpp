@@ -1,5 +1,5 @@
-// The maps that the list marks as safe for the colour-blind are those whose CIE lightness grows, as reckoned
-// apart from the program.
+// Maps marked as safe for the colour-blind have growing CIE lightness, calculated independently of the
+// program.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 #include "ui/canvas/color_bar.hpp"

@@ -1,4 +1,4 @@
-// Texts as controls show them: whole where they fit, otherwise cut between two letters.
+// Texts in controls: complete if they fit, otherwise cut between two letters.
 #include "tests/ui/drawn.hpp"
 #include "ui/panels/controls.hpp"
 
@@ -12,7 +12,7 @@ protected:
         const ImFont& font = *theme::fonts().normal;
         return font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, text.c_str()).x;
     }
-    /// Letter by letter from the end.
+    /// Character by character from the end.
     static std::string cut(std::string text, float width) {
         if (extent(text) <= width)
             return text;
@@ -37,7 +37,7 @@ TEST_F(ControlTexts, AreCutBehindTheLastLetterThatFits) {
         const auto width = static_cast<float>(static_cast<int>(random() % 500) - 20);
         const std::string shown = fitted(*theme::fonts().normal, text, width);
         const std::string wanted = cut(text, width);
-        // Where the end falls on a whole number the two sums may round otherwise.
+        // If the end is at an integer, the two sums may round differently.
         if (shown != wanted) {
             EXPECT_NEAR(extent(shown), extent(wanted), 16) << text << " in " << width;
             EXPECT_LE(extent(shown), width + 0.01F) << text;
@@ -89,7 +89,7 @@ TEST_F(ControlTexts, BreakAtBlanksAndNeverWithinANumber) {
     EXPECT_EQ(wrapped(font, "a\n\nb ", 100), "a\n\nb ");
 }
 
-/// Each of its letters has a form of its own, not that of a letter that is missing.
+/// Each letter has its own glyph, not the glyph of a missing letter.
 TEST_F(ControlTexts, NamesOfFilesAreReadInTheAlphabetsOfEurope) {
     const ImFont& font = *theme::fonts().normal;
     if (font.FindGlyphNoFallback(L'Ω') == nullptr)

@@ -1,4 +1,4 @@
-// A virtual screen with the real window on it, driven by real mouse and keyboard events.
+// A virtual screen with the real window, driven by real mouse and keyboard events.
 #pragma once
 
 #include "tests/support/child.hpp"
@@ -13,7 +13,7 @@
 
 namespace specklescope {
 
-/// A picture of the screen, RGB.
+/// Image of the screen, RGB.
 struct Screenshot {
     int width = 0, height = 0;
     std::string pixels;
@@ -34,7 +34,8 @@ inline bool have_tool(const std::string& name) {
     return false;
 }
 
-/// Forks and runs argv with these variables; the descriptor `keep` stays open in it. Output goes to `log`.
+/// Forks and runs argv with these variables; the descriptor `keep` stays open in the child. Output goes to
+/// `log`.
 inline pid_t start_process(std::vector<std::string> argv,
                            const std::vector<std::pair<std::string, std::string>>& variables,
                            const std::string& folder, const std::string& log) {
@@ -57,7 +58,7 @@ inline pid_t start_process(std::vector<std::string> argv,
     _exit(127);
 }
 
-/// Exit status, or nothing while it runs.
+/// Exit status; nullopt while it runs.
 inline int wait_process(pid_t pid, std::chrono::seconds limit) {
     const auto end = std::chrono::steady_clock::now() + limit;
     int status = 0;
@@ -72,9 +73,8 @@ inline int wait_process(pid_t pid, std::chrono::seconds limit) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Xvfb on a display of its own. The number is asked for: a server that looks for one with -displayfd takes
-/// away the sockets of those that it finds taken. -noreset: it does not start anew when the last client
-/// leaves.
+/// Xvfb on a separate display. The test chooses the number: with -displayfd the server removes the sockets
+/// of displays that are in use. -noreset: it does not restart when the last client disconnects.
 class Desktop {
 public:
     explicit Desktop(const std::string& log, const std::string& size = "1280x800") : log_(log) {
@@ -89,7 +89,7 @@ public:
                                      "tcp", "-noreset"},
                                     {}, "", log);
             close(ready[1]);
-            char letter = 0; // to the end of the line: the server dies when nobody reads that
+            char letter = 0; // to the end of the line: the server ends if nothing reads it
             while (letter != '\n' && read(ready[0], &letter, 1) == 1)
                 ;
             close(ready[0]);
@@ -110,14 +110,14 @@ public:
         wait_process(server_, std::chrono::seconds(10));
     }
     const std::string& display() const { return display_; } ///< empty: it did not start
-    /// The screen is gone, as when its server dies.
+    /// Ends the server, as if it had crashed.
     void vanish() {
         kill(server_, SIGKILL);
         wait_process(server_, std::chrono::seconds(10));
         server_ = -1;
     }
 
-    /// Runs xdotool with these words and waits for it.
+    /// Runs xdotool with these arguments and waits for it.
     void events(const std::vector<std::string>& words) const {
         std::vector<std::string> argv = {"xdotool"};
         argv.insert(argv.end(), words.begin(), words.end());
@@ -147,7 +147,7 @@ private:
     pid_t server_ = -1;
 };
 
-/// The program's window; what it says of itself comes from the probe file.
+/// The program's window; its state comes from the probe file.
 class Viewer {
 public:
     Viewer(const Desktop& desktop, const TemporaryFolder& folder, const std::vector<std::string>& arguments)
@@ -187,7 +187,7 @@ public:
         const auto json = probe();
         return json.is_object() && json["widgets"].contains(name);
     }
-    /// Waits until it is so; false after a minute and a half.
+    /// Waits until the condition is true; false after a minute and a half.
     bool until(const std::function<bool()>& so, std::chrono::seconds most = std::chrono::seconds(90)) const {
         const auto end = std::chrono::steady_clock::now() + most;
         while (!so()) {
@@ -197,7 +197,7 @@ public:
         }
         return true;
     }
-    /// A picture is there, and its automatic range has come to rest.
+    /// True if a picture is displayed and its automatic range is stable.
     bool shows_picture() const {
         return until([this] {
             return number("displayed") > 0 && number("high") > number("low") && !text("chain").empty();
@@ -212,7 +212,7 @@ public:
         const auto& r = json["widgets"][name];
         return {r[0], r[1], r[2], r[3]};
     }
-    /// Two frames have been drawn since; a window at rest draws four a second.
+    /// Waits until two more frames have been drawn; an idle window draws four a second.
     void drawn() const {
         const auto frame = [this] {
             const auto json = probe();
@@ -221,7 +221,8 @@ public:
         const double from = frame();
         (void)until([&] { return frame() >= from + 2; }, std::chrono::seconds(30));
     }
-    /// The button goes down at the first point of the screen and up at the last; the window sees each.
+    /// Presses the button at the first point of the screen and releases it at the last; the window sees each
+    /// point.
     void drag(const std::vector<std::pair<double, double>>& path) const {
         const auto go = [&](const std::pair<double, double>& to) {
             desktop_.events(
@@ -244,7 +245,7 @@ public:
         };
         drag({at(from), at((from + to) / 2), at(to)});
     }
-    /// Where a control is once it no longer moves, as it does while what it stands in is laid out.
+    /// Final position of a control, which may move during layout.
     Rect rest(const std::string& name) const {
         Rect r = widget(name);
         for (int tries = 0; tries < 10; ++tries) {
@@ -256,7 +257,7 @@ public:
         ADD_FAILURE() << name << " does not come to rest";
         return r;
     }
-    /// The mouse to the middle of a control.
+    /// Moves the mouse to the middle of a control.
     void point_at(const std::string& name) const {
         const Rect r = rest(name);
         desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
@@ -267,7 +268,7 @@ public:
         point_at(name);
         desktop_.events({"mousedown", "1", "sleep", "0.3", "mouseup", "1"});
     }
-    /// Turns the wheel where the control `over` of a panel is at first, until `name` is above the status bar.
+    /// Turns the wheel at the initial position of the control `over` until `name` is above the status bar.
     void scroll_to(const std::string& name, const std::string& over) const {
         constexpr double kLowest = 700;
         const auto bottom = [&] {
@@ -275,7 +276,7 @@ public:
             return r.y + r.height;
         };
         const Rect r = rest(over);
-        (void)rest(name); // the program may be bringing it there itself
+        (void)rest(name); // the program itself may be scrolling to it
         for (int turn = 0; turn < 20 && bottom() > kLowest; ++turn) {
             const double before = bottom();
             desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
@@ -287,21 +288,21 @@ public:
         point_at(name);
         double_click();
     }
-    /// Where the mouse is. Both clicks come at once: the window counts the time between them by its own
-    /// clock.
+    /// At the mouse position. Sends both clicks together: the window measures the time between them with its
+    /// own clock.
     void double_click() const {
         freeze(true);
         desktop_.events({"click", "--repeat", "2", "--delay", "60", "1"});
         freeze(false);
     }
     void events(const std::vector<std::string>& words) const { desktop_.events(words); }
-    /// Stands still as a program does that draws for long; what is typed meanwhile comes all at once.
+    /// Stops the program, as during a long drawing; input in the meantime arrives all at once.
     void freeze(bool on) const { kill(pid_, on ? SIGSTOP : SIGCONT); }
     void signal(int number) const { kill(pid_, number); }
-    /// The exit status, when it has ended by itself.
+    /// Exit status, after the program has ended by itself.
     int wait() { return wait_process(std::exchange(pid_, -1), std::chrono::seconds(90)); }
     void key(const std::string& name) const { desktop_.events({"key", name}); }
-    /// Ctrl+Q; the exit status.
+    /// Presses Ctrl+Q; returns the exit status.
     int quit() {
         key("ctrl+q");
         return wait();

@@ -1,4 +1,4 @@
-// Parts of the window without the window: Dear ImGui in memory, with what it would have drawn to look at.
+// Parts of the window without the window: Dear ImGui in memory, with access to the drawing commands.
 #pragma once
 
 #include "ui/canvas/theme.hpp"
@@ -13,7 +13,7 @@
 
 namespace specklescope {
 
-/// Of the last frame, in the order in which it is drawn.
+/// Vertices of the last frame, in drawing order.
 inline std::vector<ImDrawVert> drawn_vertices() {
     std::vector<ImDrawVert> all;
     const ImDrawData& data = *ImGui::GetDrawData();

@@ -1,4 +1,4 @@
-// The bars above and below the picture, and what needs OpenGL to be drawn: offscreen, in memory.
+// The bars above and below the picture, and parts that need OpenGL: offscreen, in memory.
 #include "config/numbers.hpp"
 #include "have_egl.hpp"
 #include "tests/support/eventually.hpp"
@@ -25,7 +25,7 @@ protected:
         ImGui::GetIO().GetClipboardTextFn = nullptr;
         ImGui::GetIO().SetClipboardTextFn = [](void*, const char* text) { said() = text; };
     }
-    /// Two frames, for what finds its place in the first; the texts of the last one are in said().
+    /// Draws two frames, since the first may determine the layout; said() has the texts of the last.
     template <class F> void frames(F&& draw) {
         for (int i = 0; i < 2; ++i) {
             window_->begin_frame();
@@ -49,7 +49,7 @@ protected:
     std::optional<Window> window_;
 };
 
-/// Letters are squares of four corners, in the order in which they are written.
+/// Letters are quads of four vertices, in writing order.
 TEST_F(DrawnBars, WhatMattersOfTheRunStandsSideBySide) {
     Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
     session.start([] {});
@@ -76,7 +76,7 @@ TEST_F(DrawnBars, WhatMattersOfTheRunStandsSideBySide) {
     EXPECT_LE(letters.back().y, 1280);
 }
 
-/// At its end there is no pace any more.
+/// A run that has ended has no frame rate.
 TEST_F(DrawnBars, ARateIsSaidWhileFramesCome) {
     Settings settings = settings_of("synthetic:uniform?width=64&height=48&live=false");
     settings.program.set("frames", std::int64_t{5});
@@ -143,7 +143,7 @@ TEST_F(DrawnBars, WhatIsUnderTheMouseIsSaidWholeInANarrowWindow) {
     }
 }
 
-/// The raw picture of a recording of results holds no counts.
+/// The raw picture of a recording of results has no counts.
 TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
     Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
     session.start([] {});
@@ -168,7 +168,7 @@ TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
     }
 }
 
-/// However large it is wanted, and however small the window is: then it is as large as has room.
+/// At any requested scale and window size, the text is limited to the available space.
 TEST_F(DrawnBars, TextIsAsLargeAsItsWindowHasRoomFor) {
     struct Case {
         int width, height;
@@ -197,7 +197,7 @@ TEST_F(DrawnBars, TextIsAsLargeAsItsWindowHasRoomFor) {
     }
 }
 
-/// One pixel over the limit is too large; every second one is kept, and the last is the one that is there.
+/// One pixel over the limit is too large: every second pixel is kept, and the last one is correct.
 TEST_F(DrawnBars, APictureLargerThanTheLargestTextureIsThinnedUntilItFits) {
     GLint limit = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &limit);

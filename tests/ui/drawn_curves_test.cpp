@@ -1,4 +1,4 @@
-// Curves, tools and names as they are drawn: nothing of them is missing.
+// Drawn curves, tools and names are complete.
 #include "tests/ui/drawn_narrow.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/regions/region_tools.hpp"
@@ -13,7 +13,7 @@ namespace specklescope::drawn_curves_test {
 class DrawnCurves : public DrawnNarrow {
 protected:
     static constexpr ImU32 kColour = IM_COL32(255, 170, 187, 255);
-    /// A triangle that is wholly of the colour lies there.
+    /// True if a triangle of only this colour covers the point.
     static bool drawn_at(const ImVec2& place) {
         const ImDrawData& data = *ImGui::GetDrawData();
         for (int i = 0; i < data.CmdListsCount; ++i) {
@@ -31,7 +31,7 @@ protected:
     }
 };
 
-/// Close together, and so far apart that each sample has a dot.
+/// With samples close together, and far enough apart for dots.
 TEST_F(DrawnCurves, APeakHangsTogetherWithItsFlanks) {
     const PlotArea plot{{60, 20, 400, 200}, 0, 400, {0, 1}};
     for (const int count : {66, 20}) {
@@ -46,7 +46,7 @@ TEST_F(DrawnCurves, APeakHangsTogetherWithItsFlanks) {
                           static_cast<float>(plot.y(columns[i].low)));
         };
         for (std::size_t i = 1; i < columns.size(); ++i)
-            for (const float part : {0.3F, 0.45F, 0.7F}) { // in the middle two triangles meet
+            for (const float part : {0.3F, 0.45F, 0.7F}) { // two triangles meet in the middle
                 const ImVec2 a = place(i - 1), b = place(i);
                 EXPECT_EQ(drawn_at({a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)}), !columns[i].broken)
                     << "of " << count << ", between sample " << i - 1 << " and the next, " << part;

@@ -1,5 +1,4 @@
-// Dialogs, messages and buttons as they are drawn: whole on the smallest window too, and each thing in its
-// place.
+// Drawn dialogs, messages and buttons: complete also in the smallest window, each in its place.
 #include "tests/support/folder.hpp"
 #include "tests/ui/drawn.hpp"
 #include "ui/canvas/color_bar.hpp"
@@ -13,14 +12,14 @@ namespace specklescope::drawn_dialogs_test {
 
 class DrawnDialogs : public DrawnParts {
 protected:
-    /// In windows of every size the dialog is whole, and its corner is no handle.
+    /// In windows of every size the dialog is complete, and its corner is not a resize handle.
     static void expect_whole(const char* title, const std::function<void()>& ask,
                              const std::function<void()>& draw) {
         ImGuiIO& io = ImGui::GetIO();
         bool asked = false;
         for (const ImVec2& size : {ImVec2(1280, 800), ImVec2(400, 300), ImVec2(320, 900)}) {
             io.DisplaySize = size;
-            for (int i = 0; i < 6; ++i) // it finds its height
+            for (int i = 0; i < 6; ++i) // to find its height
                 frame([&] {
                     if (!std::exchange(asked, true))
                         ask();
@@ -134,7 +133,7 @@ TEST_F(DrawnDialogs, EachIconLiesOnItsButton) {
 
 TEST_F(DrawnDialogs, StopsOfExposureAreNamedBelowTheBar) {
     Mapping mapping;
-    mapping.automatic = true; // what is in the colour of the accent is the stops
+    mapping.automatic = true; // only the stops have the accent colour
     mapping.low = 0;
     mapping.high = 100;
     mapping.exposure_stops = 1;
@@ -163,7 +162,7 @@ TEST_F(DrawnDialogs, StopsOfExposureAreNamedBelowTheBar) {
     EXPECT_GT(bottom, top + 5);
 }
 
-/// A range that follows the picture is amber, and one click beside that word keeps its limits.
+/// An automatic range is amber, and one click next to this word fixes its limits.
 TEST_F(DrawnDialogs, AnAutomaticRangeIsMarkedAndLockedByOneClick) {
     Mapping mapping;
     mapping.automatic = true;

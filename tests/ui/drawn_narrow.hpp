@@ -1,4 +1,4 @@
-// Parts of the window where there is little room: what lies where, and what is cut.
+// Parts of the window in small areas: positions and cut texts.
 #pragma once
 
 #include "tests/ui/drawn.hpp"
@@ -8,7 +8,7 @@ namespace specklescope {
 
 class DrawnNarrow : public DrawnParts {
 protected:
-    /// The box around everything of this colour in the last frame.
+    /// Box around everything of this colour in the last frame.
     static Rect box_of(ImU32 colour) {
         float x0 = 1e9F, y0 = 1e9F, x1 = -1e9F, y1 = -1e9F;
         for (const ImDrawVert& vertex : drawn_vertices())
@@ -37,19 +37,19 @@ protected:
             ImGui::End();
         });
     }
-    /// As it stands there, whole, up to the end of the first dialog in it.
+    /// Text as drawn, complete, up to the end of the first dialog in it.
     template <class F> static std::string text_of(F&& draw) {
         static std::string text;
         text.clear();
         ImGui::GetIO().SetClipboardTextFn = [](void*, const char* said) { text += said; };
         on_picture([&] {
-            ImGui::LogToClipboard(); // a dialog ends it, and would empty a buffer
+            ImGui::LogToClipboard(); // a dialog ends the log and would empty a buffer
             draw();
             ImGui::LogFinish();
         });
         return text;
     }
-    /// Letters of the last frame that lie over the edge of what they are drawn in.
+    /// Letters of the last frame beyond the edge of their clip area.
     static int cut_letters() {
         int cut = 0;
         const ImDrawData& data = *ImGui::GetDrawData();

@@ -1,5 +1,4 @@
-// What lies on the picture and in the panel where there is little room: all of it is seen, and nothing lies
-// on something else.
+// Items on the picture and in the panel in small areas: all are visible, without overlaps.
 #include "tests/support/folder.hpp"
 #include "tests/ui/drawn_narrow.hpp"
 #include "ui/panels/controls.hpp"
@@ -155,7 +154,7 @@ TEST_F(DrawnNarrow, WhatTheKeyboardHasReachedAtTheLowerEdgeIsExplainedThere) {
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
     io.KeyMap[ImGuiKey_Space] = 32;
     io.KeyMap[ImGuiKey_RightArrow] = 262;
-    io.MousePos = {-FLT_MAX, -FLT_MAX}; // somewhere else
+    io.MousePos = {-FLT_MAX, -FLT_MAX}; // elsewhere
     const auto draw = [&] {
         on_picture([&] {
             ImGui::SetCursorPosY(760);

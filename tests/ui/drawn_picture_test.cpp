@@ -1,5 +1,5 @@
-// The picture as the shader paints it, offscreen: its colours are those of files, whatever its numbers and
-// however thin it is.
+// The picture painted by the shader, offscreen: its colours equal those of files, for all values and for
+// very thin pictures.
 #include "have_egl.hpp"
 #include "tests/ui/drawn.hpp"
 #include "ui/canvas/view.hpp"
@@ -74,7 +74,7 @@ TEST_F(DrawnPicture, OfAnyNumbersHasTheColoursThatFilesHave) {
                                     {0.1, 0.2},
                                     {1e-30, 9e-30},
                                     {1e-37, 6e-37},
-                                    {-2e-36, 3e-36}}) { // OpenGL may take what is below 1.2e-38 for 0
+                                    {-2e-36, 3e-36}}) { // OpenGL may treat values below 1.2e-38 as 0
         std::vector<float> pixels(shape.pixels());
         for (float& pixel : pixels)
             pixel = static_cast<float>(
@@ -82,7 +82,7 @@ TEST_F(DrawnPicture, OfAnyNumbersHasTheColoursThatFilesHave) {
         pixels[0] = std::numeric_limits<float>::quiet_NaN();
         pixels[1] = std::numeric_limits<float>::infinity();
         const ConstHostView image(reinterpret_cast<const std::byte*>(pixels.data()), shape);
-        // As files have them in a unit in which a float holds each difference: the colours are the same.
+        // As files, in a unit in which a float represents each difference: the colours are the same.
         const double unit = std::ldexp(1.0, -std::ilogb(std::max(std::abs(low), std::abs(high))));
         std::vector<float> scaled(pixels.size());
         std::transform(pixels.begin(), pixels.end(), scaled.begin(),

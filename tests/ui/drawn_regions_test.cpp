@@ -1,4 +1,4 @@
-// Regions under the mouse, as they are drawn: the cursor, what is under way, the signs of the tools.
+// Drawn regions under the mouse: the cursor, the unfinished shape, the symbols of the tools.
 #include "tests/ui/drawn.hpp"
 #include "ui/regions/region_tools.hpp"
 
@@ -10,7 +10,7 @@ class DrawnRegions : public DrawnParts {
 protected:
     DrawnRegions() { session_.regions.set_picture(160, 120); }
 
-    /// A frame with the mouse on this pixel of the picture.
+    /// Draws a frame with the mouse on this pixel of the picture.
     void mouse(double x, double y, bool down = false) {
         ImGuiIO& io = ImGui::GetIO();
         io.MousePos = view_.to_screen({x, y});
@@ -30,7 +30,7 @@ protected:
     }
     void rest(double x, double y) {
         mouse(x, y);
-        mouse(x, y); // it lies on what the frame before has drawn
+        mouse(x, y); // it refers to the drawing of the previous frame
     }
     void click(double x, double y) {
         rest(x, y);
@@ -44,9 +44,9 @@ protected:
         mouse(x1, y1, true);
         mouse(x1, y1);
     }
-    /// A white line leads from pixel to pixel: triangles of that colour lie where it must be.
+    /// True if a white line connects the pixels: triangles of that colour cover it.
     bool line_between(const RegionPoint& a, const RegionPoint& b) const {
-        constexpr double kPart = 0.4; // in the middle two triangles meet
+        constexpr double kPart = 0.4; // two triangles meet in the middle
         const ImVec2 on_it = view_.to_screen({a.x + kPart * (b.x - a.x), a.y + kPart * (b.y - a.y)});
         const ImDrawData& data = *ImGui::GetDrawData();
         for (int i = 0; i < data.CmdListsCount; ++i) {
@@ -113,7 +113,7 @@ TEST_F(DrawnRegions, AnOutlineUnderWayIsSeenFromCornerToCornerAndToTheMouse) {
     EXPECT_EQ(session_.regions.regions().size(), 1U);
 }
 
-/// The chosen tool has a ground of its own, and on it a white sign.
+/// The chosen tool has its own background with a white symbol.
 TEST_F(DrawnRegions, EachToolHasASignThatFillsItsButton) {
     const KeyBindings keys;
     struct Extent {
@@ -153,7 +153,7 @@ TEST_F(DrawnRegions, EachToolHasASignThatFillsItsButton) {
         EXPECT_NEAR((sign.top + sign.bottom) / 2, (button.top + button.bottom) / 2, 2) << info.name;
         if (info.tool != RegionTool::ellipse)
             continue;
-        std::array<int, 4> quarters{}; // it goes all the way round, and leaves its middle free
+        std::array<int, 4> quarters{}; // a ring with an empty middle
         for (const ImVec2& p : points) {
             const float x = (p.x - sign.left) / sign.width() * 2 - 1,
                         y = (p.y - sign.top) / sign.height() * 2 - 1;

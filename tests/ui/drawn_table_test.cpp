@@ -1,4 +1,5 @@
-// The table of regions in narrow panels: numbers are whole, names can be told apart, and rows come into view.
+// The table of regions in narrow panels: numbers are complete, names are distinguishable, and rows are
+// scrolled into view.
 #include "tests/ui/drawn_narrow.hpp"
 #include "ui/regions/region_panel.hpp"
 
@@ -26,7 +27,7 @@ protected:
         tools_.numbers.values = values;
         tools_.numbers.unit = "1/s";
     }
-    /// `behind`: what else is in the panel, so high.
+    /// `behind`: height of further items in the panel.
     void draw(float width, bool log = true, float behind = 0) {
         frame([&] {
             ImGui::SetNextWindowPos({0, 0});
@@ -41,14 +42,14 @@ protected:
             ImGui::End();
         });
     }
-    /// Where it scrolls; a log, as in draw(), would have it draw all of its rows.
+    /// The scrolling window; a log, as in draw(), would make it draw all rows.
     static const ImGuiWindow* rows() {
         for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
             if (window->Active && window->ScrollMax.y > 0 && std::string(window->Name) != "panel")
                 return window;
         return nullptr;
     }
-    /// Of a table of 30 rows and a head that stands still.
+    /// For a table of 30 rows with a fixed head.
     static bool in_view(int index) {
         const ImGuiWindow* table = rows();
         if (!table)
@@ -74,7 +75,7 @@ TEST_F(DrawnTable, NumbersAreWholeAndNamesCanBeToldApart) {
                 session_.regions.reset({});
                 fill(4, mean, std, pixels);
                 tools_.numbers.um_per_px = um;
-                for (int i = 0; i < 4; ++i) // it finds its widths
+                for (int i = 0; i < 4; ++i) // to find its widths
                     draw(width);
                 EXPECT_EQ(cut_letters(), 0) << mean << " ± " << std << ", " << pixels << " px in " << width;
                 for (int i = 1; i <= 4; ++i)
@@ -175,7 +176,7 @@ TEST_F(DrawnTable, ANameThatIsBeingTypedIsForNoOtherRegion) {
     std::vector<Region> others = session_.regions.regions();
     for (Region& region : others)
         region.name = "other " + region.name;
-    session_.regions.replace(others); // a recording was opened, or a request came
+    session_.regions.replace(others); // a recording was opened, or a request arrived
     for (int i = 0; i < 4; ++i)
         draw(320);
     EXPECT_FALSE(tools_.renamed.has_value());

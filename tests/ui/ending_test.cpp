@@ -1,4 +1,4 @@
-// However a window's run ends, its files are finished and its statistics are there.
+// However a window's run ends, its files and its statistics are complete.
 #include "cli/interrupt.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
@@ -19,7 +19,7 @@ protected:
 TEST_F(EndingTest, AnInterruptThatComesTwiceAtOnceLeavesAllFiles) {
     Viewer viewer(*desktop_, folder_, words_);
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    viewer.signal(SIGINT); // timeout(1) tells the process, and then its group
+    viewer.signal(SIGINT); // timeout(1) signals the process and then its group
     viewer.signal(SIGINT);
     EXPECT_EQ(viewer.wait(), 0) << viewer.log();
     expect_finished(viewer);
@@ -44,7 +44,7 @@ TEST_F(EndingTest, AFolderThatIsRemovedIsSaidAndEndsWithOne) {
     EXPECT_EQ(viewer.quit(), 1) << viewer.log();
 }
 
-/// The handler runs within raise(): no other moment lies between the two.
+/// The handler runs within raise(), so the two signals are simultaneous.
 TEST(Interrupt, TheSameTwiceAtOneMomentIsOneWish) {
     EXPECT_EXIT(
         {

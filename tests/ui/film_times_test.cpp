@@ -1,4 +1,4 @@
-// The times of a film are told as what they are: of its rate, or only near it where frames are missing.
+// Times of a film are exact if its rate is valid, and approximate if frames are missing.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "ui/film.hpp"
@@ -11,11 +11,11 @@ namespace specklescope::film_times_test {
 
 class FilmTimes : public testing::Test {
 protected:
-    /// 60 frames of 20 a second; between two of them so many seconds more.
+    /// 60 frames at 20 per second, with this many extra seconds between two of them.
     std::string record(int more_s) {
         return record(20, [more_s](int frame) { return frame >= 30 ? 1000000000LL * more_s : 0; });
     }
-    /// Each frame is so many ns late.
+    /// Each frame has this delay in ns.
     std::string record(int rate, const std::function<long long(int)>& late) {
         const ChildResult made = run_program(
             {"run", "synthetic:uniform?width=32&height=24&live=false&rate=" + std::to_string(rate),
@@ -37,7 +37,7 @@ protected:
         write_text(folder_ / "film.raw.jsonl", changed);
         return folder_ / "film.raw";
     }
-    /// As it has been played to its end.
+    /// State after playback to the end.
     static Film played(Session& session) {
         Film film;
         Result shown;

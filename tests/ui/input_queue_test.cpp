@@ -1,4 +1,4 @@
-// Keys and clicks that come and go between two slow frames do what they do at sixty frames a second.
+// Keys and clicks between two slow frames have the same effect as at sixty frames a second.
 #include "ui/actions/key_words.hpp"
 #include "ui/canvas/input_queue.hpp"
 
@@ -34,7 +34,7 @@ protected:
 
     void frame() {
         ImGuiIO& io = ImGui::GetIO();
-        io.MousePos = {390, 290}; // where the mouse is by now
+        io.MousePos = {390, 290}; // current mouse position
         queue_.feed(io);
         ImGui::NewFrame();
         ImGui::SetNextWindowPos({0, 0});
@@ -183,7 +183,7 @@ TEST_F(SlowFrames, AFieldThatNeverComesHoldsNothingUpForLong) {
     EXPECT_TRUE(queue_.empty());
 }
 
-/// As the compiler writes them.
+/// In the compiler's encoding.
 TEST(Chord, ACharacterOfAnyKeyboardIsItsUtf8) {
     for (const auto& [character, text] :
          std::initializer_list<std::pair<char32_t, const char*>>{{U'?', "?"},

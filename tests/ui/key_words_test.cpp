@@ -1,4 +1,4 @@
-// Sentences name the keys that actions have now, and none where they have none.
+// Sentences name the current keys of actions, and no key if there is none.
 #include "ui/actions/key_words.hpp"
 
 #include "tests/support/child.hpp"

@@ -1,4 +1,4 @@
-// What the panel tells of a selected line: the width that --widths writes of the same frame.
+// The panel of a selected line shows the width that --widths writes for the same frame.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::line_panel_test {
 
-/// A still picture with a vessel 14 px wide across a line, and nothing across another.
+/// A constant image with a vessel 14 px wide across a line, and nothing across another.
 constexpr const char* kMake = R"py(
 import numpy as np, tifffile
 from scipy.special import erf

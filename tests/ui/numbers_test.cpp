@@ -1,4 +1,4 @@
-// Numbers as people read them, and what colours say.
+// Numbers for people, and the meaning of colours.
 #include "config/numbers.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/overlay.hpp"
@@ -43,7 +43,7 @@ TEST(Numbers, SamplesAreWholeWhereTheirTypeIs) {
     EXPECT_EQ(sample_text(0.25, PixelType::f32), "0.2500");
 }
 
-/// Written with its digits, every tick is itself again, and none has a digit too many.
+/// The text of every tick reads back as the tick, without excess digits.
 TEST(Numbers, TicksAreOneTwoOrFiveAndHaveTheDigitsThatTellThemApart) {
     for (const double power : {1e-9, 1e-3, 0.01, 0.1, 1.0, 10.0, 1e4, 1e7})
         for (const double lead : {1.0, 2.0, 5.0}) {

@@ -1,4 +1,4 @@
-// A window without a display: the same pixels, what it leaves behind, how it ends.
+// A window without a display: the same pixels, its files, its end.
 #include "files/image_file.hpp"
 #include "have_egl.hpp"
 #include "tests/support/file_tools.hpp"
@@ -49,7 +49,7 @@ Picture read_picture(const std::string& path) {
 
 class Offscreen : public testing::Test {
 protected:
-    /// On the processor, as it draws everywhere; without a display.
+    /// On the CPU, which exists everywhere; without a display.
     std::vector<std::string> words(const std::vector<std::string>& more,
                                    const std::vector<std::string>& variables = {}) const {
         std::vector<std::string> argv = {"env", "LIBGL_ALWAYS_SOFTWARE=1"};
@@ -221,7 +221,7 @@ TEST_F(Offscreen, AFullDiskEndsTheMovieWithASentenceAndOne) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "s.png")) << "the picture has a disk of its own";
 }
 
-/// A socket where the server of a display would be, that counts who comes.
+/// A socket in place of a display server that counts connections.
 TEST_F(Offscreen, TheDisplayIsLeftAlone) {
     const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     ASSERT_GE(server, 0);
@@ -229,7 +229,7 @@ TEST_F(Offscreen, TheDisplayIsLeftAlone) {
     const std::string name = "/tmp/.X11-unix/X" + display;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::copy(name.begin(), name.end(), address.sun_path + 1); // the abstract one, which is asked first
+    std::copy(name.begin(), name.end(), address.sun_path + 1); // the abstract socket, which clients try first
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     ASSERT_EQ(::bind(server, reinterpret_cast<const sockaddr*>(&address), length), 0);
     ASSERT_EQ(::listen(server, 8), 0);
@@ -256,7 +256,7 @@ Held held() {
     return now;
 }
 
-/// A window of 640 by 480 pixels has more than a MiB of them, and fonts: one that stayed would be seen.
+/// A window of 640 by 480 pixels has more than a MiB of pixels, and fonts: a leak would be visible.
 TEST(OffscreenWindow, FiftyOfThemOneAfterAnotherLeaveNothingBehind) {
     setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1); // NOLINT(concurrency-mt-unsafe): no other thread reads it
     ViewSettings view;
@@ -285,8 +285,8 @@ TEST(OffscreenWindow, FiftyOfThemOneAfterAnotherLeaveNothingBehind) {
 
 class OffscreenAndWindow : public ViewerTest {};
 
-/// Drawn by the same program on the same processor, all is equal but the status bar, whose rates and latency
-/// are measured.
+/// Drawn by the same program on the same CPU, all is equal except the status bar with its measured rates and
+/// latency.
 TEST_F(OffscreenAndWindow, TheyShowTheSamePixels) {
     constexpr int kStatus = 34; ///< px of the bar at the bottom
     write_text(folder_ / "regions.json", R"({"regions":[
@@ -298,11 +298,11 @@ TEST_F(OffscreenAndWindow, TheyShowTheSamePixels) {
     std::vector<std::string> in_window = scene;
     in_window.insert(in_window.end(), {"--screenshot", "window.png"});
     Viewer viewer(*desktop_, folder_, in_window);
-    desktop_->events({"mousemove", "1279", "799"}); // over nothing
+    desktop_->events({"mousemove", "1279", "799"}); // over no item
     ASSERT_TRUE(viewer.until([&] { return viewer.number("sequence") == 23; })) << viewer.log();
     const Rect plot = viewer.widget("traces.plot"), canvas = viewer.widget("canvas");
     Screenshot screen = shot();
-    ASSERT_TRUE(viewer.until([&] { // the messages of the start have gone
+    ASSERT_TRUE(viewer.until([&] { // the first messages have disappeared
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         const Screenshot last = std::exchange(screen, shot());
         const std::size_t most = screen.pixels.size() * (800 - kStatus) / 800;

@@ -1,4 +1,4 @@
-// Folders, completion of paths, sizes of files without a header, and what a list of recent sources keeps.
+// Folders, completion of paths, sizes of files without a header, and the list of recent sources.
 #include "base/error.hpp"
 #include "config/last_window.hpp"
 #include "config/look/first_look.hpp"
@@ -168,7 +168,7 @@ TEST(SystemDialog, ReadsANameAndEndsWithTheOneWhoAsked) {
         return *said;
     };
     SystemDialog dialog;
-    program("printf '/data/a\\nb $HOME.tif\\n\\n'\n"); // a name that ends with a line end
+    program("printf '/data/a\\nb $HOME.tif\\n\\n'\n"); // a name with a final line end
     EXPECT_EQ(SystemDialog::program(), folder / "zenity");
     dialog.start("/data");
     EXPECT_EQ(answer(dialog), "/data/a\nb $HOME.tif\n");
@@ -178,7 +178,7 @@ TEST(SystemDialog, ReadsANameAndEndsWithTheOneWhoAsked) {
     dialog.start("/data");
     EXPECT_EQ(answer(dialog), "") << "it was given up";
     program("echo /data/x\n");
-    const auto before = std::signal(SIGCHLD, SIG_IGN); // as some launchers leave it: nobody says how it ended
+    const auto before = std::signal(SIGCHLD, SIG_IGN); // as some launchers leave it
     dialog.start("/data");
     EXPECT_TRUE(test::eventually([&] {
         const auto said = dialog.poll();

@@ -1,4 +1,4 @@
-// Searching by a few letters: the score is the best over all ways to find them, tried one by one.
+// Search by a few letters: the score is the best of all placements, which the test tries one by one.
 #include "tests/support/random.hpp"
 #include "ui/actions/palette.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace specklescope::palette_test {
 
-/// Every way to find the word, from the letter at `from` on.
+/// Every placement of the word, from the letter at `from` on.
 std::optional<int> every_way(const std::string& word, const std::string& text) {
     std::optional<int> best;
     std::vector<std::size_t> places;

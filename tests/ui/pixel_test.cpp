@@ -1,4 +1,4 @@
-// The numbers under the pointer are those of the picture.
+// The values under the pointer equal the image.
 #include "ui/canvas/pixel.hpp"
 
 #include <gtest/gtest.h>

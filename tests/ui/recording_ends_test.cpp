@@ -1,4 +1,4 @@
-// What is told of recordings that have ended.
+// Messages about recordings that have ended.
 #include "session/recordings.hpp"
 
 #include <gtest/gtest.h>

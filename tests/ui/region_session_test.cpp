@@ -1,5 +1,4 @@
-// What becomes of regions that are edited, without the window: which of the edits reach the pipeline, other
-// sources, files.
+// Edited regions without the window: edits that reach the pipeline, other sources, files.
 #include "session/session.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
@@ -20,7 +19,7 @@ protected:
         settings.chain.add("speckle");
         return settings;
     }
-    /// Polls as the window does; true when a result has these regions.
+    /// Polls as the window does; true if a result has these regions.
     static bool measured(Session& session, const std::vector<std::string>& names, Result* last = nullptr) {
         return eventually([&] {
             session.poll();
@@ -60,7 +59,7 @@ TEST_F(RegionSessionTest, OfSeveralChangesBetweenTwoFramesTheLastIsHandedOn) {
     EXPECT_EQ(result.info.version, before + 1);
     EXPECT_EQ(result.regions->statistics[0].pixels, 50U);
     for (int i = 0; i < 20; ++i)
-        session.poll(); // nothing has changed
+        session.poll(); // no change
     while (session.regions.undo())
         ;
     ASSERT_TRUE(measured(session, {}, &result));
@@ -94,7 +93,7 @@ TEST_F(RegionSessionTest, TheyGoWithTheWindowToAnotherSourceAndAreMarkedThere) {
         session.poll();
         return told(session, "Region 'out' lies wholly outside the picture of 32×32");
     }));
-    session.regions.rename(0, "here"); // the other does not keep it from being edited
+    session.regions.rename(0, "here"); // it can be edited all the same
     EXPECT_TRUE(measured(session, {"here", "out"}));
 }
 

@@ -1,5 +1,4 @@
-// Regions where they are shown: on pictures of other sizes, beside the raw picture, with their source, in the
-// panel.
+// Displayed regions: on images of other sizes, next to the raw picture, with their source, in the panel.
 #include "analysis/regions_file.hpp"
 #include "tests/ui/region_tools_fixture.hpp"
 
@@ -32,7 +31,7 @@ TEST_F(RegionToolsTest, OutsideThePictureNothingIsAddedAndOnASmallerOneTheyAreMa
     })) << viewer->log();
     EXPECT_EQ(viewer->number("region.pixels.1"), 70 * 21);
     EXPECT_EQ(viewer->text("region.points.0"), "rectangle 100,90 150,110");
-    // Others can be edited all the same.
+    // Other regions can be edited.
     viewer->key("n");
     viewer->key("n");
     ASSERT_TRUE(viewer->until([&] { return viewer->number("regions.selected") >= 0; }));
@@ -55,9 +54,9 @@ TEST_F(RegionToolsTest, BesideTheResultTheyAreDrawnOnTheRawPictureToo) {
                               "layout=side_by_side", "--view", "panel=false"});
     ASSERT_TRUE(viewer->until([&] { return viewer->text("layout") == "side_by_side"; }));
     ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
-    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{13, 11}, {20, 20}, {32, 30}})); // of the raw picture
-    ASSERT_TRUE(points(*viewer, 0, "rectangle 10,8 29,27"));                // of the result
-    // The same on the left picture: the two are as far apart as their places.
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{13, 11}, {20, 20}, {32, 30}})); // in raw pixels
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 10,8 29,27"));                // in pixels of the result
+    // The same on the left picture, at the distance of the two pictures.
     const Rect canvas = viewer->widget("canvas");
     const double scale = viewer->number("image.scale"), left = viewer->number("image.x") - canvas.width / 2;
     const auto at = [&](double x, double y) {

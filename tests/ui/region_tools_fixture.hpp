@@ -1,4 +1,4 @@
-// A short film in the real window, and real mouse and keys over its pixels.
+// A short film in the real window, with real mouse and keyboard events over its pixels.
 #pragma once
 
 #include "tests/ui/viewer_fixture.hpp"
@@ -19,7 +19,7 @@ inline constexpr int kWidth = 160, kHeight = 120, kFrames = 4;
 
 class RegionToolsTest : public ViewerTest {
 protected:
-    /// Ends after a moment, and the last frame stays.
+    /// Ends after a moment; the last frame stays.
     std::string film(int width = kWidth, int height = kHeight, const std::string& name = "film.raw") {
         std::string pixels;
         std::uint32_t state = 12345;
@@ -38,14 +38,15 @@ protected:
         words.insert(words.end(), more.begin(), more.end());
         if (std::none_of(more.begin(), more.end(), [](const std::string& w) { return w == "--stage"; }))
             words.insert(words.end(), {"--stage", "speckle:radius=2,output=contrast"});
-        // Without the strip of traces, which comes with the first region and moves the picture.
+        // Without the trace strip, which appears with the first region and moves the picture.
         words.insert(words.end(), {"--view", "traces=hidden"});
         auto viewer = std::make_unique<Viewer>(*desktop_, folder_, with(words));
         EXPECT_TRUE(viewer->shows_picture()) << viewer->log();
         EXPECT_TRUE(viewer->until([&] { return viewer->text("banner").starts_with("End of"); }));
         return viewer;
     }
-    /// The middle of a pixel of the raw picture, which the result covers unless its border is cropped.
+    /// Moves to the middle of a pixel of the raw picture, which the result covers unless its border is
+    /// cropped.
     void point(const Viewer& viewer, int x, int y) {
         const double scale = viewer.number("image.scale");
         desktop_->events({"mousemove",
@@ -58,7 +59,7 @@ protected:
         })) << x
             << " " << y;
     }
-    /// With the button down from the first to the last.
+    /// Drags with the button down from the first to the last.
     void draw(const Viewer& viewer, const std::vector<std::pair<int, int>>& path) {
         ASSERT_NO_FATAL_FAILURE(point(viewer, path[0].first, path[0].second));
         desktop_->events({"mousedown", "1"});
@@ -68,10 +69,10 @@ protected:
     }
     void click(const Viewer& viewer, int x, int y) {
         ASSERT_NO_FATAL_FAILURE(point(viewer, x, y));
-        // Longer than a double click from the one before.
+        // Longer than a double click.
         desktop_->events({"sleep", "0.4", "mousedown", "1", "sleep", "0.2", "mouseup", "1"});
     }
-    /// A button that has come to rest: rows above it come and go.
+    /// Presses a button after it has stopped moving: rows above it may change.
     static void press(const Viewer& viewer, const std::string& name) {
         Rect last = viewer.widget(name);
         double frame = viewer.probe()["frame"].get<double>();

@@ -1,5 +1,5 @@
-// Regions drawn and changed with real mouse and keys; what is saved is what was pointed at, and the numbers
-// in the window are those of the command line.
+// Regions drawn and edited with real mouse and keys. Saved regions have the given points, and the values in
+// the window equal those of the command line.
 #include "analysis/regions_file.hpp"
 #include "tests/ui/region_tools_fixture.hpp"
 
@@ -53,7 +53,7 @@ TEST_F(RegionToolsTest, EachShapeIsSavedAsPointedAtAndMeasuredAsOnTheCommandLine
             EXPECT_EQ(saved[i].points, expected[i].second) << i;
         }
     }
-    // Between the points that were waited for, the pointer was on others; those are there, in their order.
+    // The pointer also passed pixels between the given points; the given points are included in their order.
     auto next = saved[4].points.begin();
     for (const auto& [x, y] : outline) {
         next = std::find(next, saved[4].points.end(), RegionPoint{double(x), double(y)});
@@ -105,7 +105,7 @@ TEST_F(RegionToolsTest, AHandThatIsFasterThanThePictureDrawsWhatItDrew) {
         go(30 + 40 * i, 60);
         words.insert(words.end(), {"mouseup", "1"});
     }
-    viewer->freeze(true); // all of it comes between two frames
+    viewer->freeze(true); // all of it arrives between two frames
     desktop_->events(words);
     viewer->freeze(false);
     ASSERT_TRUE(count(*viewer, 3));
@@ -137,7 +137,8 @@ TEST_F(RegionToolsTest, RegionsAreMovedReshapedCopiedDeletedAndEachIsUndone) {
 {"name":"tri","shape":"polygon","points":[[90,20],[140,25],[110,70]]}]})");
     const auto viewer = open({"--regions", "r.json"});
     ASSERT_TRUE(count(*viewer, 2));
-    // A press inside what is not selected moves the picture if it goes on, and selects if not.
+    // A press inside an unselected region moves the picture if it becomes a drag, and otherwise selects the
+    // region.
     ASSERT_NO_FATAL_FAILURE(click(*viewer, 40, 35));
     ASSERT_TRUE(selected(*viewer, 0));
     ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{40, 35}, {45, 40}, {47, 45}}));
@@ -145,11 +146,12 @@ TEST_F(RegionToolsTest, RegionsAreMovedReshapedCopiedDeletedAndEachIsUndone) {
     ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{66, 59}, {70, 62}, {76, 64}})); // its lower right handle
     ASSERT_TRUE(points(*viewer, 0, "rectangle 27,30 76,64"));
     ASSERT_NO_FATAL_FAILURE(
-        draw(*viewer, {{140, 25}, {141, 40}, {145, 45}})); // by its outline, though not chosen
+        draw(*viewer, {{140, 25}, {141, 40}, {145, 45}})); // by its outline, although not selected
     ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 145,45 115,90"));
     ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{145, 45}, {150, 50}})); // now the corner is a handle
     ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 150,50 115,90"));
-    // The middle of the first side is at (122.5, 45): a new corner. By whole pixels from where it was taken.
+    // The middle of the first side at (122.5, 45) becomes a new corner. It moves by whole pixels from its
+    // start.
     ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{122, 45}, {122, 35}}));
     ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 123,35 150,50 115,90"));
     ASSERT_NO_FATAL_FAILURE(point(*viewer, 123, 35));
@@ -192,7 +194,7 @@ TEST_F(RegionToolsTest, WithoutAToolThePictureMovesAsBefore) {
     const auto viewer = open({"--regions", "r.json"});
     viewer->key("plus");
     viewer->key("plus");
-    ASSERT_TRUE(viewer->until([&] { return viewer->number("image.x") < -100; })); // both have been
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("image.x") < -100; })); // both keys
     const double x = viewer->number("image.x");
     const Rect canvas = viewer->widget("canvas");
     const double y = canvas.y + canvas.height / 2;
@@ -249,7 +251,7 @@ TEST_F(RegionToolsTest, TheKeyboardAloneDoesAll) {
     viewer->key("ctrl+shift+o");
     ASSERT_TRUE(
         viewer->until([&] { return viewer->has_widget("regions.path") && viewer->number("typing") == 1; }));
-    viewer->key("Return"); // the file that was written last
+    viewer->key("Return"); // the last written file
     ASSERT_TRUE(count(*viewer, 1));
     EXPECT_EQ(viewer->text("region.name.0"), "arteriole b");
     EXPECT_EQ(viewer->number("region.locked.0"), 1);

@@ -1,4 +1,4 @@
-// A run without a window says at its end what lies in its files, and begins and ends recordings by a signal.
+// A run without a window reports the contents of its files, and a signal begins and ends recordings.
 #include "tests/recording/bigtiff.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"

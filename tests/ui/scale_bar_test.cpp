@@ -1,4 +1,4 @@
-// The size of a pixel in the window: the bar on the picture, the field by key, and a line of known length.
+// Pixel size in the window: the bar on the picture, the field by key, and a line of known length.
 #include "ui/canvas/ticks.hpp"
 
 #include "tests/support/file_tools.hpp"
@@ -67,7 +67,7 @@ TEST_F(ScaleViewerTest, IsTypedAndFollowsTheChain) {
     EXPECT_NEAR(bar.width * 2.5 / viewer.number("image.scale"), viewer.number("scale.um"), 1e-6);
     EXPECT_TRUE(viewer.until([&] { return viewer.number("region.um2.0") == 50 * 6.25; }))
         << viewer.number("region.um2.0");
-    // Seen on any picture: light on dark.
+    // Visible on any picture: light on dark.
     const Screenshot seen = shot();
     const auto brightness = [&](double x, double y) {
         const auto rgb = seen.at(static_cast<int>(x), static_cast<int>(y));

@@ -1,5 +1,4 @@
-// Opening a recording in a window that runs: it brings its settings, unless it is opened as the window is
-// set.
+// A recording opened in a running window applies its settings, unless the current settings are kept.
 #include "session/session.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"

@@ -1,4 +1,4 @@
-// What the window works on, without the window: sources that open and fail, edits, recordings, messages.
+// The session without the window: sources that open and fail, edits, recordings, messages.
 #include "session/session.hpp"
 
 #include "tests/support/child.hpp"
@@ -19,7 +19,7 @@ protected:
         settings.chain.add("speckle");
         return settings;
     }
-    /// Polls as the window does, until it is so.
+    /// Polls as the window does, until the condition is true.
     bool until(Session& session, const std::function<bool()>& so) const {
         return eventually([&] {
             session.poll();
@@ -62,7 +62,7 @@ TEST_F(SessionTest, ASourceThatCannotBeOpenedIsToldOnceAndThePictureStays) {
     EXPECT_EQ(told(session, "Opened synthetic:static"), 1);
 }
 
-/// F₀ is of one source: another scene has no change against it.
+/// F₀ belongs to one source: another scene has no change against it.
 TEST_F(SessionTest, ABaselineOfRegionsEndsWithItsSource) {
     Settings settings = settings_of("synthetic:uniform?width=64&height=48");
     Region box;
@@ -129,7 +129,7 @@ TEST_F(SessionTest, AnEditReachesThePipelineAndAWrongOneIsTold) {
     EXPECT_TRUE(eventually([&] { return radius(*session.pipeline()->chain()) == "4"; }));
     session.edit(0, "radius", std::int64_t{1000});
     EXPECT_EQ(told(session, "radius = 1000"), 1);
-    session.edit(7, "radius", std::int64_t{5}); // a stage that has just gone
+    session.edit(7, "radius", std::int64_t{5}); // a stage that was just removed
     EXPECT_EQ(radius(session.chain()), "4");
     session.edit(0, "radius", std::int64_t{10});
     EXPECT_TRUE(eventually([&] { return radius(*session.pipeline()->chain()) == "10"; }));

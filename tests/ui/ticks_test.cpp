@@ -1,4 +1,4 @@
-// A scale can be read: it has two numbers at least, and they are whole.
+// A scale is readable: it has at least two numbers, and they are complete.
 #include "ui/canvas/ticks.hpp"
 
 #include "tests/ui/drawn.hpp"
@@ -54,7 +54,7 @@ TEST(Ticks, OfWhatIsNoAxisThereAreNone) {
 
 class DrawnScale : public DrawnParts {
 protected:
-    /// Extents of the numbers beside the bar: what is written in the colour of text right of it.
+    /// Extents of the numbers next to the bar: text in the text colour to its right.
     std::vector<ImVec4> numbers(double low, double high, float height) {
         Mapping mapping;
         mapping.automatic = true;
@@ -79,7 +79,7 @@ protected:
             const ImVec4 letter(all[i].pos.x, all[i].pos.y, all[i + 2].pos.x, all[i + 2].pos.y);
             i += 3;
             if (!found.empty() && letter.y < found.back().w &&
-                letter.w > found.back().y) { // of the same line
+                letter.w > found.back().y) { // on the same line
                 ImVec4& line = found.back();
                 line = {std::min(line.x, letter.x), std::min(line.y, letter.y), std::max(line.z, letter.z),
                         std::max(line.w, letter.w)};

@@ -1,4 +1,4 @@
-// The strip under the picture in the real window, by real mouse and keys.
+// The strip below the picture in the real window, by real mouse and keys.
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 #include "ui/traces/trace_view.hpp"
@@ -11,7 +11,7 @@ constexpr const char* kRegions = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[60,57]]},
 {"name":"disk","shape":"ellipse","points":[[70,20],[110,60]]}]})";
 
-/// Rows of a table of traces by sequence: the mean of one region as it is written.
+/// Rows of a table of traces by sequence: the mean of one region as written.
 std::map<std::uint64_t, double> means_of(const std::string& text, const std::string& region) {
     std::map<std::uint64_t, double> found;
     std::istringstream in(text);
@@ -45,7 +45,8 @@ protected:
         return arguments({"--regions", folder_ / "r.json", "--traces", csv_});
     }
     std::string csv() const { return test::read_file(csv_); }
-    /// Moves the mouse to a part of a control, (0, 0) its upper left corner, and gives these events there.
+    /// Moves the mouse to a fraction of a control, (0, 0) is its upper left corner, and sends these events
+    /// there.
     static void at(const Viewer& viewer, const std::string& name, double part_x, double part_y,
                    std::vector<std::string> events) {
         const Rect r = viewer.widget(name);
@@ -69,7 +70,7 @@ TEST_F(TracesStrip, ShowsItselfWithRegionsAndIsToggledByKeyAndButton) {
     viewer.click("tool.traces");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.shown") == 1; }));
     const Rect edge = viewer.widget("traces.edge"), canvas = viewer.widget("canvas");
-    // Beside the picture, down to the border itself: what takes the mouse there covers nothing.
+    // Next to the picture, down to the border: no invisible item takes the mouse there.
     desktop_->events({"mousemove", "5", "5"});
     viewer.drawn();
     const Screenshot screen = shot();
@@ -83,7 +84,8 @@ TEST_F(TracesStrip, ShowsItselfWithRegionsAndIsToggledByKeyAndButton) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// Live and played back: the first frames of a temporal contrast, made of too few, would fill the plot.
+/// Live and in playback: the first frames of a temporal contrast, made of too few frames, would fill the
+/// plot.
 TEST_F(TracesStrip, TheRangeLeavesOutWhatWasMadeInAWarmUp) {
     const ChildResult made =
         run_program({"run", "synthetic:vessels?width=96&height=64&live=false&rate=50", "--backend", "cpu",
@@ -167,12 +169,12 @@ TEST_F(TracesStrip, IsZoomedDraggedHeldAndFollowed) {
     };
     EXPECT_NEAR(span(), 10, 1e-6);
 
-    at(viewer, "traces.plot", 0.25, 0.5, {"click", "4"}); // the wheel, once
+    at(viewer, "traces.plot", 0.25, 0.5, {"click", "4"}); // one step of the wheel
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
     EXPECT_NEAR(span(), 8, 1e-6);
     const double from = viewer.number("traces.from_s"), frames = viewer.number("traces.frames");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > frames + 20; }));
-    EXPECT_EQ(viewer.number("traces.from_s"), from); // stands still while the run goes on
+    EXPECT_EQ(viewer.number("traces.from_s"), from); // fixed while the run continues
 
     viewer.key("End");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "last"; }));
@@ -184,7 +186,7 @@ TEST_F(TracesStrip, IsZoomedDraggedHeldAndFollowed) {
     const double y = plot.y + plot.height / 2;
     viewer.drag({{x(0.3), y}, {x(0.5), y}, {x(0.6), y}});
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
-    EXPECT_LT(viewer.number("traces.from_s"), 0); // earlier moments come in
+    EXPECT_LT(viewer.number("traces.from_s"), 0); // earlier moments are visible
     viewer.click("traces.follow");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "last"; }));
 
@@ -204,7 +206,7 @@ TEST_F(TracesStrip, IsZoomedDraggedHeldAndFollowed) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// What the cursor and the legend tell is what is written of the same frame.
+/// The values of the cursor and the legend equal those written for the same frame.
 TEST_F(TracesStrip, TellsTheValuesThatAreWritten) {
     Viewer viewer(*desktop_, folder_, traced());
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
@@ -214,7 +216,7 @@ TEST_F(TracesStrip, TellsTheValuesThatAreWritten) {
     at(viewer, "traces.plot", 0.5, 0.5, {});
     viewer.key("Home");
     ASSERT_TRUE(viewer.until([&] { return !std::isnan(viewer.number("traces.cursor.sequence")); }));
-    const auto cursor = viewer.probe()["values"]; // all of one drawn frame
+    const auto cursor = viewer.probe()["values"]; // all from one drawn frame
     ASSERT_EQ(viewer.quit(), 0) << viewer.log();
     const auto found = cursor["traces.cursor.sequence"].get<std::uint64_t>();
     for (const std::string region : {"box", "disk"}) {
@@ -233,7 +235,7 @@ TEST_F(TracesStrip, TakesABaselineOverTheLastSecondsAndShowsPartsOfIt) {
     }());
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 80; })) << viewer.log();
-    viewer.key("space"); // a live source goes on, and so do its traces
+    viewer.key("space"); // a live source continues, and so do its traces
     viewer.key("space");
     viewer.key("z");
     ASSERT_TRUE(viewer.until([&] { return !std::isnan(viewer.number("traces.f0.box")); })) << viewer.log();
@@ -250,7 +252,7 @@ TEST_F(TracesStrip, TakesABaselineOverTheLastSecondsAndShowsPartsOfIt) {
     viewer.click("traces.relative");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.relative") == 0; }));
     ASSERT_EQ(viewer.quit(), 0) << viewer.log();
-    // A flow index: the mean of K², converted as it is; recomputed from what was written.
+    // For a flow index: the mean of K², converted; recalculated from the written values.
     const std::string text = csv();
     ASSERT_NE(text.find("1/⟨1/value⟩"), std::string::npos);
     const std::vector<std::pair<std::string, double>> regions = {{"box", box}, {"disk", disk}};
@@ -278,19 +280,19 @@ TEST_F(TracesStrip, TellsThePulseOfTheRegionThatIsShown) {
     viewer.click("traces.pulse");
     ASSERT_TRUE(viewer.until([&] { return !viewer.text("traces.pulse.text").empty(); })) << viewer.log();
     EXPECT_EQ(viewer.text("traces.pulse.text").rfind("box: ", 0), 0U) << viewer.text("traces.pulse.text");
-    viewer.key("Home"); // the whole run: more of it with every second
+    viewer.key("Home"); // the whole run, which grows
     ASSERT_TRUE(
         viewer.until([&] { return viewer.number("traces.pulse.samples") > 1000; }, std::chrono::seconds(300)))
         << viewer.log();
     EXPECT_NEAR(viewer.number("traces.pulse.hz"), 1.2, 0.05) << viewer.text("traces.pulse.text");
-    viewer.click("traces.legend.box"); // hidden: the next one
+    viewer.click("traces.legend.box"); // hidden: the next region
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.pulse.text").rfind("disk: ", 0) == 0; }));
     viewer.click("traces.pulse");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.pulse.text").empty(); }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// What the window averages around a label is what the command makes of the table that was written meanwhile.
+/// The window's averages around a label equal those of the command for the table written at the same time.
 TEST_F(TracesStrip, TrialsOfALabelAreThoseOfTheTable) {
     std::vector<std::string> words = traced();
     words.insert(words.end(), {"--view", "trials_before=0.5", "--view", "trials_after=1"});
@@ -299,7 +301,7 @@ TEST_F(TracesStrip, TrialsOfALabelAreThoseOfTheTable) {
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 60; })) << viewer.log();
     viewer.key("e");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.event.1"); })) << viewer.log();
-    viewer.key("Home"); // it stays in sight, and moves little
+    viewer.key("Home"); // it stays visible and moves little
     viewer.click("traces.follow");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
     viewer.click("traces.event.1");
@@ -335,7 +337,7 @@ TEST_F(TracesStrip, EventsAreMarkedNamedRemovedAndWritten) {
     viewer.key("e");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.event.1"); })) << viewer.log();
     EXPECT_EQ(viewer.text("traces.event.1").rfind("event 1 @ ", 0), 0U);
-    viewer.key("Home"); // it stays in sight, and moves little
+    viewer.key("Home"); // it stays visible and moves little
     viewer.click("traces.follow");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
     viewer.click("traces.event.1");
@@ -361,11 +363,11 @@ TEST_F(TracesStrip, EventsAreMarkedNamedRemovedAndWritten) {
             ++count;
         return count;
     };
-    EXPECT_EQ(times("\n# event: 1,"), 3) << text; // marked, named, taken back
+    EXPECT_EQ(times("\n# event: 1,"), 3) << text; // marked, renamed, removed
     EXPECT_EQ(times(",event 1\n"), 1);
     EXPECT_EQ(times(",light on\n"), 2);
     EXPECT_EQ(times("\n# event: 3,"), 1);
-    // The frame that the window names is one that was written, at the time that was written.
+    // The frame named in the window was written, at the written time.
     const std::string sequence = second.substr(second.find("@ ") + 2);
     const std::size_t line = text.find("\n# event: 2," + sequence + ",");
     ASSERT_NE(line, std::string::npos) << second;

@@ -1,4 +1,4 @@
-// The stretch of time and values that a plot of traces shows, and how its axes are written.
+// Visible time and value range of a trace plot, and the text of its axes.
 #include "ui/traces/trace_view.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(TracesView, ZoomKeepsTheMomentUnderThePointerAndHolds) {
     view.set_run(0, 500 * kSecond);
     EXPECT_EQ(view.from_ns(), from);
     const double span = view.span_s();
-    view.follow(); // as many seconds as were seen
+    view.follow(); // with the same visible length
     EXPECT_NEAR(view.span_s(), span, 1e-6);
     EXPECT_EQ(view.to_ns(), 500 * kSecond);
     for (int i = 0; i < 200; ++i)
@@ -79,7 +79,7 @@ TEST(TracesView, AutomaticRangeHoldsTheExtremesWithRoom) {
         EXPECT_LT(span.high - span.low, 1.5 * (extremes.high - extremes.low) + 2.5);
     }
     const ValueSpan near = automatic_span(ValueSpan{0.1003, 0.9004});
-    EXPECT_EQ(near, automatic_span(ValueSpan{0.1001, 0.9002})); // does not tremble
+    EXPECT_EQ(near, automatic_span(ValueSpan{0.1001, 0.9002})); // does not flicker
 }
 
 TEST(TracesView, ValuesZoomAboutThePointer) {

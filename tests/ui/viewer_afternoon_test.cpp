@@ -1,6 +1,6 @@
-// What a user does in an afternoon, by mouse and keys in one window: open a film, draw a region, take a
-// baseline, mark an event, record, report; then the recording is shown again. One frame's mean is the same
-// number in all of it.
+// A user's typical work by mouse and keys in one window: open a film, draw a region, take a baseline, mark
+// an event, record, report; then open the recording. The mean of one frame is the same number in all
+// outputs.
 #include "have_cairo.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/region_tools_fixture.hpp"
@@ -43,7 +43,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look").starts_with("160 × 120"); }));
         viewer.key("Return");
         ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("film.line"); })) << viewer.log();
-        viewer.key("j"); // again and again
+        viewer.key("j"); // repeatedly
         ASSERT_TRUE(viewer.until([&] { return viewer.number("film.loops") == 1; }));
         const auto goes_on = [&](double frames) {
             const double from = viewer.number("sequence");
@@ -67,7 +67,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         viewer.key("e");
         ASSERT_TRUE(viewer.until([&] { return !viewer.text("traces.event.1").empty(); })) << viewer.probe();
 
-        // Record what is computed, for a while, with an event in it.
+        // Record results for a while, with an event.
         viewer.key("r");
         ASSERT_TRUE(viewer.until([&] { return there("processed"); })) << viewer.log();
         ASSERT_TRUE(goes_on(20));
@@ -77,7 +77,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         viewer.key("r");
         ASSERT_TRUE(viewer.until([&] { return times(viewer.log(), "Recorded ") == 1; })) << viewer.log();
 
-        // Report of a frame that stands.
+        // Report on a paused frame.
         viewer.key("space");
         ASSERT_TRUE(viewer.until([&] { return viewer.text("film.state") == "paused"; })) << viewer.probe();
 #ifdef SPECKLESCOPE_HAVE_CAIRO
@@ -89,8 +89,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         ASSERT_TRUE(viewer.until([&] { return times(viewer.log(), "Recorded ") == 2; })) << viewer.log();
         EXPECT_EQ(viewer.quit(), 0) << viewer.log();
     }
-    // One frame's mean: of the recorded pages, of the traces, of the report, and of the recording shown
-    // again.
+    // Mean of one frame: in the recorded pages, the traces, the report, and the reopened recording.
     ASSERT_TRUE(test::python(folder_, R"(
 import csv, glob, json
 import numpy, tifffile

@@ -1,4 +1,4 @@
-// A file as a film in the real window: the time line under the mouse, steps, marks, speed, the end.
+// Playback of a file in the real window: the time line under the mouse, steps, marks, speed, the end.
 #include "tests/ui/viewer_fixture.hpp"
 
 #include <set>
@@ -7,7 +7,7 @@ namespace specklescope::viewer_film_test {
 
 class ViewerFilmTest : public ViewerTest {
 protected:
-    /// A film of 64 × 48 pixels, no frame like another.
+    /// A film of 64 × 48 pixels in which all frames differ.
     std::string film(int frames, const std::string& more = "&rate=20") const {
         std::string pixels;
         for (int frame = 0; frame < frames; ++frame)
@@ -27,13 +27,13 @@ protected:
         viewer.key("space");
         ASSERT_TRUE(is(viewer, "paused"));
     }
-    /// The part of the time line that drag() takes for this frame.
+    /// Fraction of the time line at which drag() finds this frame.
     static double part_of(const Viewer& viewer, double frame, double last) {
         const Rect r = viewer.widget("film.line");
         return (viewer.number("film.line.x") + frame / last * viewer.number("film.line.width") - r.x) /
                (r.width - 1);
     }
-    /// Where drag() lets go for this part of the time line.
+    /// Frame at which drag() ends for this fraction of the time line.
     static double frame_under(const Viewer& viewer, double part, double last) {
         const Rect r = viewer.widget("film.line");
         const double mouse = static_cast<double>(std::lround(r.x + part * (r.width - 1)));
@@ -55,7 +55,7 @@ TEST_F(ViewerFilmTest, TheTimeLineIsDraggedToTheFrameUnderTheMouse) {
         << viewer.text("film.text");
     viewer.drag("film.line", 0.9, 0.1);
     ASSERT_TRUE(viewer.until([&] { return viewer.number("film.position") < 20; }));
-    viewer.key("space"); // and while it plays
+    viewer.key("space"); // and during playback
     ASSERT_TRUE(is(viewer, "running"));
     viewer.drag("film.line", 0.1, 0.5);
     EXPECT_TRUE(is(viewer, "running")) << "it goes on where it was let go";
@@ -84,7 +84,7 @@ TEST_F(ViewerFilmTest, StepsGoBothWaysByKeyAndButton) {
     ASSERT_TRUE(at(viewer, here - 1));
     viewer.click("film.forward");
     ASSERT_TRUE(at(viewer, here));
-    viewer.freeze(true); // faster than frames are shown: none is left out
+    viewer.freeze(true); // faster than frames are displayed: none is skipped
     desktop_->events({"key", "--delay", "5", "Left", "Left", "Left", "Left"});
     viewer.freeze(false);
     EXPECT_TRUE(at(viewer, here - 4)) << viewer.number("film.position");
@@ -150,7 +150,7 @@ TEST_F(ViewerFilmTest, MarksAreSetMovedAndTakenAwayByMouse) {
     ASSERT_TRUE(at(viewer, in + 10));
     viewer.click("film.out");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("film.out") == in + 10; }));
-    viewer.key("shift+Left"); // away from the mark, or the knob is nearer
+    viewer.key("shift+Left"); // away from the mark, otherwise the knob is nearer
     ASSERT_TRUE(at(viewer, in));
     viewer.drag("film.line", part_of(viewer, in + 10, 99), part_of(viewer, 60, 99));
     ASSERT_TRUE(viewer.until([&] { return viewer.number("film.out") > in + 10; }));
@@ -162,7 +162,7 @@ TEST_F(ViewerFilmTest, MarksAreSetMovedAndTakenAwayByMouse) {
     ASSERT_TRUE(viewer.until([&] { return viewer.number("film.loops") == 1; }));
     viewer.key("ctrl+End");
     ASSERT_TRUE(at(viewer, 99));
-    viewer.key("space"); // it stands behind the loop
+    viewer.key("space"); // paused after the loop
     ASSERT_TRUE(viewer.until([&] { return viewer.number("film.position") < 99; }));
     const double drawn = viewer.number("displayed");
     double least = 99, most = 0;
@@ -187,7 +187,7 @@ TEST_F(ViewerFilmTest, WhereTheLoopIsTurnedOnNothingBehindItIsShown) {
     stand(viewer);
     const double out = viewer.number("film.position");
     ASSERT_LT(out, 55);
-    viewer.key("u"); // frames behind it are read already
+    viewer.key("u"); // later frames have been read already
     viewer.key("j");
     ASSERT_TRUE(
         viewer.until([&] { return viewer.number("film.out") == out && viewer.number("film.loops") == 1; }));
@@ -221,7 +221,7 @@ TEST_F(ViewerFilmTest, TheSpeedIsChosenFromAMenu) {
     for (const auto& [name, value] : {std::pair{"¼×", 0.25}, {"4×", 4.0}, {"max", 0.0}}) {
         viewer.click("film.speed");
         const std::string choice = std::string("film.speed.") + name;
-        double before = -1, now = -2; // a menu that opens moves to its place
+        double before = -1, now = -2; // a menu moves to its position while it opens
         ASSERT_TRUE(viewer.until([&] {
             viewer.drawn();
             before = std::exchange(now, viewer.has_widget(choice) ? viewer.widget(choice).y : -2);

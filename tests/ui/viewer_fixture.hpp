@@ -1,4 +1,4 @@
-// The window on a virtual screen of its own, for one test.
+// The window on a separate virtual screen, for one test.
 #pragma once
 
 #include "tests/ui/desktop.hpp"
@@ -16,8 +16,8 @@ protected:
     }
     Screenshot shot() { return desktop_->shot(folder_ / "shot.ppm"); }
 
-    /// The picture without a pointer over it, once two screens half a second apart show the same: the
-    /// messages of the start have gone.
+    /// The picture without a pointer over it, once two screenshots half a second apart are equal: the first
+    /// messages have disappeared.
     Screenshot at_rest(const Viewer& viewer) {
         desktop_->events({"mousemove", "5", "5"});
         Screenshot screen = shot();
@@ -34,7 +34,7 @@ protected:
         return screen;
     }
 
-    /// The whole screen for the window.
+    /// Options for a window as large as the screen.
     static std::vector<std::string> with(std::vector<std::string> words,
                                          const std::vector<std::string>& more = {}) {
         words.insert(words.end(), {"--view", "width=1280", "--view", "height=800"});

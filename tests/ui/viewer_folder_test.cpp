@@ -1,4 +1,4 @@
-// The folder for recordings, chosen from a list.
+// Choosing the folder for recordings from a list.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_folder_test {
@@ -21,7 +21,7 @@ TEST_F(FolderViewerTest, IsWalkedToChosenAndTakesTheRecordings) {
     const std::string chosen = (folder_.path() / "mouse 7/day 2").string();
     ASSERT_TRUE(viewer.until([&] { return viewer.text("folder") == chosen; })) << viewer.text("folder");
     ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("folder.path"); }));
-    viewer.key("s"); // a snapshot goes there
+    viewer.key("s"); // a snapshot is written there
     EXPECT_TRUE(viewer.until([&] { return !std::filesystem::is_empty(chosen); })) << viewer.log();
 
     viewer.click("record.browse");

@@ -1,11 +1,11 @@
-// The histogram in the window: what it counts, and its handles by mouse and keys.
+// The histogram in the window: its counts, and its handles by mouse and keys.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_histogram_test {
 
 class HistogramViewerTest : public ViewerTest {
 protected:
-    /// Grey, 100×100: values 0…199 as often as one another, and so many pixels at full scale.
+    /// Grey, 100×100: values 0…199 equally often, and this many pixels at full scale.
     std::string picture(int saturated = 0) {
         std::string pixels(std::size_t{100} * 100, '\0');
         for (std::size_t i = 0; i < pixels.size(); ++i)
@@ -19,7 +19,7 @@ protected:
     }
 };
 
-/// The numbers on its axis are those of the picture, or it says what they are to be multiplied with.
+/// The numbers on its axis equal the image's, or it shows the common factor.
 TEST_F(HistogramViewerTest, ThePowerOfTenOfItsAxisIsSaid) {
     std::string deep, shallow;
     for (int i = 0; i < 100 * 100; ++i) {
@@ -47,7 +47,7 @@ TEST_F(HistogramViewerTest, ThePowerOfTenOfItsAxisIsSaid) {
 TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     Viewer viewer(*desktop_, folder_, words(picture()));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    // 0…49 of 200 values are below, 150…199 above: arrows at the colour bar say so without the histogram.
+    // 0…49 of 200 values are below, 150…199 above: the colour bar has arrows without the histogram.
     EXPECT_TRUE(viewer.until([&] { return viewer.number("beyond.below") == 0.25; }));
     EXPECT_EQ(viewer.number("beyond.above"), 0.25);
     viewer.key("h");
@@ -61,7 +61,7 @@ TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     const double low = viewer.number("histogram.span.low"), high = viewer.number("histogram.span.high");
     const auto x = [&](double value) { return plot.x + (value - low) / (high - low) * plot.width; };
     const double y = plot.y + plot.height / 2;
-    // Below the axis, and the short lines on it, stand its numbers.
+    // The numbers are below the axis and its tick marks.
     const Screenshot labelled = shot();
     int bright = 0;
     for (int row = 5; row < 20; ++row)
@@ -72,7 +72,7 @@ TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
         }
     EXPECT_GT(bright, 30);
     viewer.drag({{x(50), y}, {x(70), y}, {x(100), y}});
-    const double step = (high - low) / plot.width; // a pixel of the screen
+    const double step = (high - low) / plot.width; // one screen pixel
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("low") - 100) <= 2 * step; }))
         << viewer.number("low");
     EXPECT_EQ(viewer.number("high"), 149);
@@ -90,8 +90,7 @@ TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// Two frames, 100 − d and 100 + d with d = 0…50 as often as one another: F₀ is 100, and the change −d or d
-/// %.
+/// Two frames, 100 − d and 100 + d with d = 0…50 equally often: F₀ is 100, and the change −d or d %.
 TEST_F(HistogramViewerTest, OfTheChangeCountsPerCentAndItsHandlesMoveBothEnds) {
     constexpr int kSide = 102;
     std::string film;
@@ -136,7 +135,7 @@ TEST_F(HistogramViewerTest, OfTheChangeCountsPerCentAndItsHandlesMoveBothEnds) {
     })) << viewer.number("change.range");
     EXPECT_TRUE(viewer.until([&] { return std::abs(beyond() - 30.0 / 51) < 0.03; })) << beyond();
     const double range = viewer.number("change.range");
-    viewer.key("braceright"); // the high end up, and the low end with it
+    viewer.key("braceright"); // the high end moves up, and the low end symmetrically
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("change.range") - range * 1.04) < 1e-9; }))
         << viewer.number("change.range");
     const double mapped = viewer.number("high");

@@ -1,5 +1,4 @@
-// What is said of the pixel under the mouse where stages have moved pixels, and pictures wider than a
-// texture.
+// Values under the mouse if stages have moved pixels, and pictures wider than a texture.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_hover_test {
@@ -43,7 +42,7 @@ TEST_F(ViewerTest, UnderTheMouseIsThePixelThatIsSeenThere) {
 
 TEST_F(ViewerTest, APictureWiderThanATextureIsShownWhole) {
     constexpr int kWidth = 40000,
-                  kHeight = 1000; // no texture is as wide; as high on the screen as it needs to be seen
+                  kHeight = 1000; // wider than any texture; high enough to be visible
     std::string row(kWidth / 2, '\x20');
     row.append(kWidth / 2, '\xd0');
     std::string pixels;

@@ -1,4 +1,4 @@
-// What keys and typed words do in the real window, also when they come faster than pictures are drawn.
+// Keys and typed words in the real window, also if they arrive faster than frames are drawn.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_keys_test {
@@ -76,7 +76,7 @@ TEST_F(ViewerKeysTest, TheListOfKeysSaysWhatEachDoesInBothColumns) {
         [&] { return viewer.has_widget("keys.event") && viewer.widget("keys.event").x > 640 + 40; }));
     viewer.drawn();
     const auto widgets = viewer.probe()["widgets"];
-    const double right = 640 + 420; // of the list, 820 wide in the middle
+    const double right = 640 + 420; // of the list, 820 wide, centred
     int rows = 0;
     for (const auto& [name, r] : widgets.items())
         if (name.starts_with("keys.")) {
@@ -136,7 +136,7 @@ TEST_F(ViewerKeysTest, ATypedNumberCountsWhereverTheFieldIsLeftFor) {
     desktop_->events({"mousemove", "500", "500", "sleep", "0.3", "click", "1"}); // the picture
     EXPECT_TRUE(chain_has("radius=7,")) << viewer.text("chain");
     type_into("speckle.exposure", "20");
-    viewer.click("tool.open"); // what is drawn before it
+    viewer.click("tool.open"); // drawn before the field
     EXPECT_TRUE(chain_has("exposure=20,")) << viewer.text("chain");
     viewer.key("Escape");
     ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("open.text"); }));
@@ -146,7 +146,7 @@ TEST_F(ViewerKeysTest, ATypedNumberCountsWhereverTheFieldIsLeftFor) {
     EXPECT_EQ(viewer.text("chain").find("radius=3,"), std::string::npos) << "Escape takes it back";
     viewer.double_click("speckle.radius");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
-    viewer.freeze(true); // as a picture that takes long to draw
+    viewer.freeze(true); // as during a slow frame
     desktop_->events({"type", "--delay", "5", "9"});
     desktop_->events({"key", "--delay", "5", "Return"});
     viewer.freeze(false);
@@ -158,7 +158,7 @@ TEST_F(ViewerKeysTest, TapsBetweenTwoPicturesAreHeard) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const std::string before = viewer.text("colormap");
-    viewer.freeze(true); // as a picture that takes long to draw
+    viewer.freeze(true); // as during a slow frame
     desktop_->events({"key", "--delay", "5", "Tab", "m", "o"});
     viewer.freeze(false);
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
@@ -178,9 +178,9 @@ TEST_F(ViewerKeysTest, WhatIsTypedRightAfterTheKeyThatOpensADialogIsForItsField)
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const std::string colours = viewer.text("colormap"), layout = viewer.text("layout");
-    viewer.freeze(true); // all of it comes in one frame
+    viewer.freeze(true); // all of it arrives in one frame
     desktop_->events({"key", "--delay", "5", "o"});
-    desktop_->events({"type", "--delay", "5", "max2.tif"}); // letters that are shortcuts on the picture
+    desktop_->events({"type", "--delay", "5", "max2.tif"}); // letters that are shortcuts over the picture
     desktop_->events({"key", "--delay", "5", "Return"});
     viewer.freeze(false);
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("error.close"); })) << viewer.log();

@@ -1,4 +1,4 @@
-// Two pictures in one place: a divider between them, one through the other, a change against its baseline.
+// Two pictures in one place: with a divider, blended, and a change against its baseline.
 #include "tests/ui/viewer_fixture.hpp"
 
 #include "pipeline/mapping.hpp"
@@ -74,7 +74,7 @@ TEST_F(LayersTest, BlendedPixelsFollowTheMappingOfTheHost) {
             for (int x = 4; x < kWidth - 4; ++x) {
                 const auto seen = screen.at(static_cast<int>(x0 + (x + 0.5) * scale),
                                             static_cast<int>(y0 + (y + 0.5) * scale));
-                // A level for each rounding; a value on the border of two colours may fall on either side.
+                // One level for rounding; a value at the border of two colours may have either.
                 wrong += apart(seen, pixel(rgb, x, y)) > 3 ? 1 : 0;
             }
         EXPECT_LE(wrong, 3) << "opacity " << blend.opacity << ", threshold " << blend.threshold;
@@ -132,7 +132,7 @@ TEST_F(LayersTest, TheDividerIsDraggedAndMovedByKeys) {
 }
 
 TEST_F(LayersTest, AChangeIsAgainstTheBaselineThatWasTaken) {
-    // 100 and 200 in turn: over 20 frames F0 is 150.
+    // Alternately 100 and 200: over 20 frames F0 is 150.
     std::string film;
     for (const char value : {static_cast<char>(100), static_cast<char>(200)})
         film += std::string(std::size_t{kWidth} * kHeight, value);
@@ -151,7 +151,7 @@ TEST_F(LayersTest, AChangeIsAgainstTheBaselineThatWasTaken) {
     for (const double wanted : {100.0 / 3, -100.0 / 3})
         EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("hover.change") - wanted) < 1e-4; }))
             << viewer.number("hover.change");
-    // Blue below, red above: of the two colours on the screen.
+    // Blue below, red above, of the two colours on the screen.
     viewer.key("space");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("banner") == "Paused"; }));
     const Screenshot screen = at_rest(viewer);
@@ -194,7 +194,7 @@ TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
     desktop_->events({"type", "--delay", "60", "raw:b.raw" + size});
     viewer.key("Return");
-    const auto moves_on = [&] { // some pictures later
+    const auto moves_on = [&] { // some frames later
         const double displayed = viewer.number("displayed");
         return viewer.until([&] { return viewer.number("displayed") > displayed + 5; });
     };
@@ -221,7 +221,7 @@ TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
     EXPECT_EQ(viewer.log().find("fixed range"), std::string::npos) << viewer.log();
     EXPECT_TRUE(viewer.until([&] { return viewer.text("preset.label") == "Preset kc"; }))
         << viewer.text("preset.label");
-    // No change of a baseline of another quantity: the raw picture takes its side.
+    // No change against a baseline of another quantity: the raw picture is shown instead.
     EXPECT_EQ(viewer.number("change.shown"), 0);
     EXPECT_EQ(viewer.text("label.left"), "raw");
     const Screenshot screen = at_rest(viewer);
@@ -235,7 +235,7 @@ TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
             brightest = std::max<double>(brightest, screen.at(static_cast<int>(left + (x + 0.5) * scale),
                                                               static_cast<int>(top + (y + 0.5) * scale))[1]);
     EXPECT_GT(brightest, 150);
-    // It is the contrast's, and no other quantity's.
+    // It belongs to the contrast and to no other quantity.
     viewer.key("ctrl+p");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("palette") == 1 && viewer.number("typing") == 1; }));
     desktop_->events({"type", "--delay", "60", "bypass 1"});

@@ -1,5 +1,5 @@
-// A picture coded for a display, in the window: its numbers are light, and what is seen is the picture as it
-// was.
+// A display-coded image in the window: its values are intensities, and the displayed picture equals the
+// original.
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
@@ -23,8 +23,8 @@ code.tofile("code.raw")
                   with({"picture.png", "--no-remember", "--stage", "none"},
                        {"--view", "low=0", "--view", "high=1", "--view", "overlay=false"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    // A camera's counts are stretched between their percentiles; light is not, to be compared with its
-    // result.
+    // Camera counts are stretched between percentiles. Intensities are not, so that they can be compared
+    // with the result.
     ASSERT_EQ(viewer.number("raw.stretch"), 1);
     viewer.click("raw.saturated");
     const auto codes = [&](int x, int y) {
@@ -34,14 +34,14 @@ code.tofile("code.raw")
                 code[(static_cast<std::size_t>(y) * 40 + static_cast<std::size_t>(x)) * 3 + c]);
         return rgb;
     };
-    for (const char* layout : {"1", "2"}) { // processed, raw: with stage none the same light
+    for (const char* layout : {"1", "2"}) { // processed, raw: the same intensity with stage none
         viewer.key(layout);
         ASSERT_TRUE(
             viewer.until([&] { return viewer.text("layout") == (*layout == '1' ? "processed" : "raw"); }));
         const double x0 = viewer.number("image.x"), y0 = viewer.number("image.y"),
                      scale = viewer.number("image.scale");
         ASSERT_GT(scale, 4);
-        // Messages of the start may lie on the picture for a while.
+        // The first messages may cover the picture for a while.
         int wrong = -1;
         EXPECT_TRUE(viewer.until([&] {
             const Screenshot screen = shot();

@@ -1,4 +1,4 @@
-// What is lost is seen to be lost: a camera that is gone, and a recording that failed.
+// Losses are visible: a lost camera, and a failed recording.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_lost_test {
@@ -32,7 +32,7 @@ TEST_F(ViewerLost, ASourceThatIsGoneIsGreyWithoutValues) {
     const auto seen =
         shot().at(static_cast<int>(canvas.x + 30), static_cast<int>(canvas.y + canvas.height / 2));
     EXPECT_NEAR(seen[0], seen[2], 12) << "grey";
-    EXPECT_TRUE(viewer.until([&] { // it is back
+    EXPECT_TRUE(viewer.until([&] { // the camera is back
         const std::string summary = viewer.text("summary");
         return summary.find("missed") != std::string::npos && summary.find("lost") == std::string::npos;
     })) << viewer.text("summary");

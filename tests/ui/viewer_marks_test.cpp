@@ -1,5 +1,4 @@
-// What the window marks on the picture: saturation, numbers that rest on an assumption, the channel of
-// colour.
+// Marks on the picture: saturation, values that rest on an assumption, the channel of a colour image.
 #include "tests/recording/bigtiff.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
@@ -18,7 +17,7 @@ TEST(ShareText, NeverSaysNothingWhereThereIsSomething) {
 
 class ViewerMarksTest : public ViewerTest {
 protected:
-    /// One 8-bit picture, so many of its pixels at full scale.
+    /// One 8-bit image with this many pixels at full scale.
     std::string picture(int saturated) {
         std::string pixels(std::size_t{100} * 100, '\0');
         for (std::size_t i = 0; i < pixels.size(); ++i)
@@ -50,7 +49,7 @@ TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
         EXPECT_EQ(viewer.number("assumed"), assumed) << source << " " << stage;
         EXPECT_EQ(viewer.has_widget("color_bar.assumed"), assumed == 1);
-        if (assumed == 1) { // and the mark says what it is
+        if (assumed == 1) { // and the mark explains it
             const Rect mark = viewer.widget("color_bar.assumed");
             viewer.events({"mousemove", std::to_string(std::lround(mark.x + 8)),
                            std::to_string(std::lround(mark.y + mark.height - 8))});
@@ -63,7 +62,7 @@ TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
     }
 }
 
-/// Grey levels that follow each raw picture are marked with their limits, and one click fixes them.
+/// A grey range that follows the raw picture is marked with its limits, and one click fixes it.
 TEST_F(ViewerMarksTest, TheRangeOfTheRawPictureIsMarkedAndFixedByOneClick) {
     Viewer viewer(*desktop_, folder_,
                   with({"synthetic:vessels?width=96&height=64&bits=12", "--no-remember", "--view",
@@ -88,7 +87,7 @@ TEST_F(ViewerMarksTest, TheRowsOfTheOverlayFollowTheChain) {
     const auto rows = [&](const std::string& wanted) {
         return viewer.until([&] { return viewer.text("overlay.stages").find(wanted) != std::string::npos; });
     };
-    // What is said of a stage stands at its own name.
+    // A stage's note is next to its name.
     EXPECT_TRUE(rows(" gaussian=direct speckle=the contrast of a picture that stage gaussian has smoothed"))
         << viewer.text("overlay.stages");
     viewer.click("gaussian.down");

@@ -1,4 +1,4 @@
-// By mouse and keys: movies of the screen, and the frames from before the button.
+// By mouse and keys: movies of the screen, and the frames from before the button was pressed.
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
@@ -37,7 +37,7 @@ TEST_F(ViewerMovieTest, AKeyRecordsWhatIsSeenWithTheMarksThatWereTicked) {
     const std::string name = named("screen_");
     EXPECT_TRUE(name.ends_with(".mkv")) << name;
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
-    // Raw pictures are grey, and a box of another brightness is at their upper left, the same in each.
+    // Raw pictures are grey, and a box of another brightness is at their upper left, equal in all.
     EXPECT_TRUE(test::python(folder_, "name = '" + name + R"py('
 import cv2, numpy
 film, frames = cv2.VideoCapture(name), []

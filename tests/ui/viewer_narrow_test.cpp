@@ -1,4 +1,4 @@
-// Small and tall windows: what is shown can be chosen, and nothing lies on what it should leave free.
+// Small and tall windows: all items can be reached, and nothing covers areas that must stay free.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_narrow_test {
@@ -63,7 +63,7 @@ TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
         const char *const label = row.first, *const layout = row.second;
         viewer.click("layout.list");
         ASSERT_TRUE(viewer.until([&] { return viewer.has_widget(std::string("layout.") + label); })) << label;
-        viewer.drawn(); // the list has found its place
+        viewer.drawn(); // the list has its position
         viewer.click(std::string("layout.") + label);
         EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == layout; })) << viewer.text("layout");
         ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget(std::string("layout.") + label); }));

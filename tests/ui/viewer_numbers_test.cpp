@@ -1,5 +1,5 @@
-// One frame of another program's stack, with its scale, regions and a baseline: the numbers of the screen,
-// the statistics, the tags, the tables, the report and the replay are the same.
+// One frame of another program's stack, with its scale, regions and a baseline: the values on the screen, in
+// statistics, tags, tables, report and replay are the same.
 #include "have_cairo.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"

@@ -1,5 +1,5 @@
-// The dialog that opens a source, by real mouse and keys: folders, completion, a look at the first frame, a
-// file without a header, what was open lately, and the desktop's own dialog.
+// The dialog that opens a source, by real mouse and keys: folders, completion, preview of the first frame, a
+// file without a header, recent sources, and the desktop's own dialog.
 #include "tests/ui/viewer_fixture.hpp"
 
 #include <cerrno>
@@ -56,7 +56,7 @@ TEST_F(ViewerOpenTest, TheFormOfAFileWithoutAHeaderIsWhatIsOpened) {
     ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look") == "64 × 48 u8, 7 frames"; }));
     viewer.click("open.raw.Format");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.raw.format.rgb8"); }));
-    viewer.key("Escape"); // means the list, and not the dialog
+    viewer.key("Escape"); // closes the list, not the dialog
     ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("open.raw.format.rgb8"); }));
     ASSERT_TRUE(viewer.has_widget("open.text"));
     const auto width = [&](const char* text) {
@@ -107,7 +107,7 @@ TEST_F(ViewerOpenTest, AFileWithLinesBesideItNeedsNoForm) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(ask(viewer));
-    viewer.freeze(true); // no part of the name is looked at
+    viewer.freeze(true); // no partial name is previewed
     desktop_->events({"type", "--delay", "30", place("made_72x40.raw")});
     viewer.freeze(false);
     ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look").starts_with("72 × 40 "); }))
@@ -183,7 +183,7 @@ TEST_F(ViewerOpenTest, WhatWasOpenLatelyIsKnownToTheNextWindowAndGoneFilesAreNot
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(ask(viewer));
     ASSERT_TRUE(
-        viewer.until([&] { return viewer.has_widget("open.recent.2"); })); // behind synthetic and two.raw
+        viewer.until([&] { return viewer.has_widget("open.recent.2"); })); // after synthetic and two.raw
     ASSERT_TRUE(viewer.until([&] { return viewer.number("open.gone") == 1; }));
     viewer.click("open.recent.1");
     EXPECT_TRUE(viewer.until([&] {
@@ -194,7 +194,7 @@ TEST_F(ViewerOpenTest, WhatWasOpenLatelyIsKnownToTheNextWindowAndGoneFilesAreNot
 }
 
 TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
-    const std::string name = "a; touch gone, $(touch gone) %s.tif"; // a stranger's
+    const std::string name = "a; touch gone, $(touch gone) %s.tif"; // a malicious name
     std::filesystem::create_directories(folder_.path() / "bin");
     write_text(
         folder_ / "bin/zenity",
@@ -224,7 +224,7 @@ TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     EXPECT_EQ(read_text(folder_ / "words").find("--file-selection\n"), 0U);
     viewer.key("Escape");
     std::filesystem::remove(folder_ / "words");
-    write_text(folder_ / "cancel", ""); // nothing is chosen: what was there stays, to be gone on with
+    write_text(folder_ / "cancel", ""); // nothing is chosen: the text stays for further editing
     ASSERT_NO_FATAL_FAILURE(ask(viewer));
     viewer.click("open.browse");
     ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
@@ -239,7 +239,7 @@ TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
     const int desktops = std::stoi(read_text(folder_ / "pid"));
     EXPECT_EQ(kill(desktops, 0), 0);
-    viewer.key("Escape"); // the dialog goes, and the desktop's with it
+    viewer.key("Escape"); // closes the dialog and the desktop's dialog
     EXPECT_TRUE(viewer.until([&] { return kill(desktops, 0) != 0 && errno == ESRCH; }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }

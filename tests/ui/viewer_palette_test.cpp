@@ -1,5 +1,5 @@
-// The command palette, other keys, bypassed and dragged stages, presets and the walk through the controls, by
-// real mouse and keys.
+// The command palette, other keys, bypassed and dragged stages, presets and keyboard access to the controls,
+// by real mouse and keys.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_palette_test {
@@ -33,7 +33,7 @@ TEST_F(ViewerPaletteTest, AFewLettersDoWhatTheyName) {
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("zoom") == 1; }));
     ASSERT_NO_FATAL_FAILURE(ask(viewer, "loop on", "Loop on or off"));
-    viewer.key("Return"); // of a live source
+    viewer.key("Return"); // for a live source
     EXPECT_TRUE(viewer.until([&] { return !viewer.text("palette.said").empty(); }));
     EXPECT_EQ(viewer.number("palette"), 1) << "it stays, and says why";
     viewer.key("Escape");
@@ -45,7 +45,7 @@ TEST_F(ViewerPaletteTest, WhatIsSeenOfTwoPicturesIsFoundByName) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider right, or higher blend threshold"));
-    viewer.key("Return"); // there is none
+    viewer.key("Return"); // no matches
     EXPECT_TRUE(viewer.until([&] {
         return viewer.text("palette.said") == "Neither a divider nor a blend is shown.";
     })) << viewer.text("palette.said");
@@ -126,7 +126,7 @@ TEST_F(ViewerPaletteTest, APresetIsSavedComparedLoadedAndDeleted) {
     viewer.click("preset.load");
     EXPECT_TRUE(chain_has(viewer, "radius=2"));
     viewer.click("preset.delete");
-    viewer.click("preset.delete"); // sure
+    viewer.click("preset.delete"); // confirms
     EXPECT_TRUE(viewer.until([&] { return viewer.text("preset.said") == "Preset mine is deleted."; }))
         << viewer.text("preset.said");
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();

@@ -1,4 +1,4 @@
-// Without a mouse: what the keyboard has reached is seen, and what only a click did is found by its name.
+// Without a mouse: the control with the keyboard focus is visible, and mouse-only actions are found by name.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_reached_test {
@@ -34,8 +34,8 @@ protected:
         }
         return viewer.text("walk.on") == name;
     }
-    /// Of the edges of the control, with what is just outside and inside, the part that has the colour of the
-    /// accent.
+    /// Fraction of the control's edges, including the pixels just outside and inside, that has the accent
+    /// colour.
     double ringed(const Rect& r) {
         const Screenshot screen = shot();
         const auto accent = [&](double x, double y) {
@@ -71,7 +71,7 @@ TEST_F(ViewerReachedTest, EachControlHasARingWhereTheKeyboardIs) {
         if (!walk_to(viewer, name, key)) {
             ASSERT_TRUE(walk_to(viewer, name, "Right")) << viewer.text("walk.on");
         }
-        // What is said about it may lie on a part of it.
+        // A tooltip may cover a part of it.
         EXPECT_TRUE(viewer.until([&] { return ringed(viewer.widget(name)) > 0.6; }, std::chrono::seconds(20)))
             << name;
     }
@@ -118,7 +118,7 @@ TEST_F(ViewerNamedTest, AnEventIsRenamedAndRemoved) {
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("traces.event.1").starts_with("stimulus @ "); }))
         << viewer.text("traces.event.1");
-    // A click elsewhere leaves the field, and what was typed counts; after an Escape it does not.
+    // A click elsewhere leaves the field and applies its text; Escape discards it.
     for (const bool escape : {true, false}) {
         ASSERT_NO_FATAL_FAILURE(ask(viewer, "rename stimulus", "Rename stimulus at frame "));
         ASSERT_TRUE(viewer.until(
@@ -146,7 +146,7 @@ TEST_F(ViewerNamedTest, WhatTheProgramIsIsSaidAndClosedAgain) {
     viewer.key("Escape");
     EXPECT_TRUE(
         viewer.until([&] { return viewer.text("about").empty() && !viewer.has_widget("keys.about"); }));
-    viewer.key("2"); // keys are the picture's again
+    viewer.key("2"); // keys belong to the picture again
     EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == "raw"; }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
@@ -167,7 +167,7 @@ TEST_F(ViewerNamedTest, PresetsAreSeenWhereverThePanelHasBeenScrolledTo) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// What was set for the numbers of one quantity says nothing of another's.
+/// A fixed range for one quantity does not apply to another.
 TEST_F(ViewerNamedTest, AFixedRangeOfTracesGoesWithItsQuantity) {
     Viewer viewer(*desktop_, folder_, film());
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

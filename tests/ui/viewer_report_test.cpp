@@ -1,4 +1,4 @@
-// By mouse and keys: a report, what the button of the tool bar records, and a recording that is opened.
+// By mouse and keys: a report, recordings by the tool bar's button, and opening a recording.
 #include "have_cairo.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/nightly.hpp"
@@ -46,7 +46,7 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
         EXPECT_NE(text.find(part), std::string::npos) << part << text;
 }
 
-/// A resting scene has no change; one that an edit makes is none of the scene.
+/// A constant scene has no change, and a change caused by an edit is not shown as a change of the scene.
 TEST_F(ViewerReportTest, ABaselineEndsWithAnEdit) {
     write_text(folder_ / "r.json",
                R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
@@ -75,14 +75,14 @@ TEST_F(ViewerReportTest, ABaselineEndsWithAnEdit) {
             EXPECT_NE(table.find("# No baseline: settings changed"), std::string::npos) << table;
             EXPECT_TRUE(table.ends_with(",,\n")) << table;
         }
-    viewer.key("less"); // as it was
+    viewer.key("less"); // as before
     EXPECT_TRUE(viewer.until([&] { return viewer.number("traces.f0.box") > 0; }));
     EXPECT_TRUE(
         viewer.until([&] { return viewer.text("grey").empty() && viewer.number("change.shown") == 1; }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// Pictures, badge, table and legend are of the same computation, also where nothing moves.
+/// Pictures, badge, table and legend belong to the same computation, also while paused.
 TEST_F(ViewerReportTest, AnEditOfAPausedFilmShowsOneValue) {
     write_text(folder_ / "r.json",
                R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");

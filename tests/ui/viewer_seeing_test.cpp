@@ -1,4 +1,4 @@
-// How much of a picture is seen, and where: zoom, values of single pixels, the controls' place.
+// Visible part of the picture: zoom, values of single pixels, position of the controls.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_seeing_test {
@@ -39,7 +39,7 @@ TEST_F(ViewerSeeingTest, LargePixelsSayTheirValue) {
                    "--delay", "60", "4"});
     ASSERT_TRUE(viewer.until([&] { return viewer.number("image.scale") == 128; }))
         << viewer.number("image.scale");
-    // Pixels that are wholly on the canvas.
+    // Pixels that are completely on the canvas.
     const auto whole = [](double from, double size, double origin, double scale, int pixels) {
         int count = 0;
         for (int i = 0; i < pixels; ++i)
@@ -54,7 +54,7 @@ TEST_F(ViewerSeeingTest, LargePixelsSayTheirValue) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-/// Across all of the other picture, but for what it points at, and beside it over the empty canvas too.
+/// Across the whole other picture except the pixel itself, and over the empty canvas next to it.
 TEST_F(ViewerSeeingTest, BesideTheResultThePlaceUnderTheMouseIsMarkedInTheRawPicture) {
     Viewer viewer(*desktop_, folder_,
                   with({picture(), "--no-remember", "--stage", "none"},
@@ -63,7 +63,7 @@ TEST_F(ViewerSeeingTest, BesideTheResultThePlaceUnderTheMouseIsMarkedInTheRawPic
     const Rect canvas = viewer.widget("canvas");
     const double scale = viewer.number("image.scale"), half = canvas.width / 2;
     const double x = viewer.number("image.x") + 12.5 * scale, y = viewer.number("image.y") + 9.5 * scale;
-    const int above = static_cast<int>(canvas.y + viewer.number("image.y")) / 2; // where there is no picture
+    const int above = static_cast<int>(canvas.y + viewer.number("image.y")) / 2; // outside the picture
     const auto brightest = [&](const Screenshot& screen, double from) {          // near a column
         int most = 0;
         for (int column = -2; column <= 2; ++column)
@@ -84,7 +84,7 @@ TEST_F(ViewerSeeingTest, BesideTheResultThePlaceUnderTheMouseIsMarkedInTheRawPic
     EXPECT_GT(brightest(other, x), 100) << "and the other way round";
     EXPECT_LT(brightest(other, x - half), 60);
 
-    viewer.key("2"); // the raw picture alone has no scale of colours beside it
+    viewer.key("2"); // the raw picture has no colour bar
     ASSERT_TRUE(viewer.until([&] { return viewer.text("layout") == "raw"; }));
     EXPECT_TRUE(viewer.until([&] { return viewer.widget("canvas").width == 1280; }))
         << viewer.widget("canvas").width;

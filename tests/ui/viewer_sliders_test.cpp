@@ -1,11 +1,11 @@
-// Sliders without a mouse: the arrows make fine steps on the one that the keyboard has reached.
+// Sliders without a mouse: the arrows make fine steps on the slider with the keyboard focus.
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_sliders_test {
 
 class ViewerSlidersTest : public ViewerTest {
 protected:
-    /// Down through the panel until this control has the keyboard.
+    /// Moves down through the panel until this control has the keyboard focus.
     static bool walk_to(const Viewer& viewer, const std::string& name) {
         while (viewer.text("walk") != "panel") {
             const std::string before = viewer.text("walk");
@@ -43,7 +43,7 @@ TEST_F(ViewerSlidersTest, ArrowsMakeFineStepsAndLeaveTheFilmAlone) {
                                       {"shift+Right", "radius=15,"}, // the largest
                                       {"Left", "radius=14,"},
                                       {"shift+Left", "radius=4,"}}) {
-        if (const std::string name = key; name.starts_with("shift+")) // held as by a hand
+        if (const std::string name = key; name.starts_with("shift+")) // held down
             desktop_->events({"keydown", "shift", "sleep", "0.3", "key", name.substr(6), "sleep", "0.3",
                               "keyup", "shift"});
         else

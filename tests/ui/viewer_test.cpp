@@ -1,4 +1,4 @@
-// The real window under a virtual screen: what is asked for with mouse and keys is what is seen.
+// The real window on a virtual screen: mouse and keys have their visible effect.
 #include "tests/support/images.hpp"
 #include "tests/support/places.hpp"
 #include "tests/ui/viewer_fixture.hpp"
@@ -46,7 +46,7 @@ TEST_F(ViewerTest, RadiusAndExposureSlidersChangeTheMap) {
     // Windows of (2w+1)² pixels shift by one pixel and keep all but a strip 1/(2w+1) wide.
     EXPECT_TRUE(viewer.until([&] { return roughness(shot(), canvas) < rough / 2; })) << "before " << rough;
 
-    // SFI = 1/(2TK²): the product with T stays, at one pixel and for the whole range.
+    // SFI = 1/(2TK²): the product with T is constant, at one pixel and for the whole range.
     desktop_->events({"mousemove", "600", "420"});
     ASSERT_TRUE(viewer.until([&] { return viewer.number("hover.value") > 0; }));
     const double value = viewer.number("hover.value"), high = viewer.number("high");
@@ -107,7 +107,7 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
                 largest = std::max(largest, std::abs(seen[c] - wanted[c]));
             different += largest > 0;
             wrong += largest >
-                     6; // viridis moves by less from one index to the next: float32 may fall on its neighbour
+                     6; // viridis changes by less from one index to the next: float32 may use the neighbour
         }
     EXPECT_EQ(wrong, 0);
     EXPECT_LE(different, shape.width * shape.height / 100);
@@ -120,11 +120,11 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
     const double before = viewer.number("sequence");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("sequence") > before; }));
 
-    // One line of it is always there, all with F1.
+    // One line is always visible, all with F1.
     EXPECT_TRUE(viewer.until([&] {
         const std::string line = viewer.text("summary");
         const bool drops =
-            line.ends_with(" · no drops") || line.ends_with(" dropped"); // as fast as this machine
+            line.ends_with(" · no drops") || line.ends_with(" dropped"); // depends on this machine's speed
         return line.find("Latency ") == 0 && line.find(" frames/s · ") != std::string::npos && drops;
     })) << viewer.text("summary");
     EXPECT_FALSE(viewer.has_widget("overlay"));

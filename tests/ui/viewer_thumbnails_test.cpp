@@ -1,4 +1,4 @@
-// Small pictures beside the names of files, in the dialog that opens a source.
+// Thumbnails next to file names, in the dialog that opens a source.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "config/look/first_look.hpp"
@@ -8,7 +8,7 @@
 
 namespace specklescope::viewer_thumbnails_test {
 
-/// A grey TIFF of one strip, which may claim more than it holds.
+/// A grey TIFF of one strip, which may declare more than it contains.
 std::string tiff(std::uint32_t width, std::uint32_t height, const std::string& pixels) {
     std::string file = "II";
     const auto add = [&](std::uint32_t value, int bytes) {
@@ -52,7 +52,7 @@ protected:
         viewer.key("o");
         ASSERT_TRUE(
             viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
-        viewer.freeze(true); // no other folder is read on the way
+        viewer.freeze(true); // no other folder is read in between
         desktop_->events({"type", "--delay", "30", place("")});
         viewer.freeze(false);
         ASSERT_TRUE(viewer.until([&] {
@@ -62,7 +62,7 @@ protected:
     static std::string about(const Viewer& viewer, const std::string& name) {
         return viewer.text("open.about.open.file." + name);
     }
-    /// The left half and the right half of a small picture on the screen.
+    /// Left and right half of a thumbnail on the screen.
     std::pair<int, int> seen(const Viewer& viewer, const std::string& name) {
         const Rect r = viewer.widget("open.picture." + name);
         const Screenshot screen = shot();
@@ -77,7 +77,7 @@ TEST_F(ThumbnailsTest, ShowTheFirstFrameOrSayWhyNotAndNothingStandsStill) {
     write_text(place("a_left.tif"), halves(true));
     write_text(place("b_huge.tif"), tiff(40000, 40000, std::string(1000, 'x')));
     std::filesystem::resize_file(place("b_huge.tif"),
-                                 std::uintmax_t{40000} * 40000 + 4096); // as large as it says
+                                 std::uintmax_t{40000} * 40000 + 4096); // as large as declared
     write_text(place("c_broken.png"), "no picture");
     write_text(place("d.raw"), std::string(640, 'x'));
     ASSERT_EQ(mkfifo(place("e_pipe.tif").c_str(), 0600), 0);
@@ -87,7 +87,7 @@ TEST_F(ThumbnailsTest, ShowTheFirstFrameOrSayWhyNotAndNothingStandsStill) {
     ASSERT_NO_FATAL_FAILURE(ask(viewer));
     const auto all = [&] {
         return viewer.number("open.thumbnails") >= 6;
-    }; // the pipe does not hold up the rest
+    }; // the pipe does not block the others
     ASSERT_TRUE(viewer.until(all)) << viewer.number("open.thumbnails") << viewer.log();
     EXPECT_TRUE(viewer.until([&] { return about(viewer, "a_left.tif") == "64 × 48 u8, 1 frame"; }))
         << about(viewer, "a_left.tif");
@@ -102,7 +102,7 @@ TEST_F(ThumbnailsTest, ShowTheFirstFrameOrSayWhyNotAndNothingStandsStill) {
     const auto [shadow, right] = seen(viewer, "open.file.f_right.tif");
     EXPECT_GT(right, shadow + 150);
     EXPECT_FALSE(viewer.has_widget("open.picture.open.file.b_huge.tif"));
-    for (const std::string name : {"a_left.tif", "f_right.tif"}) { // whole, and not stretched
+    for (const std::string name : {"a_left.tif", "f_right.tif"}) { // complete, and not stretched
         const nlohmann::json widgets = viewer.probe()["widgets"];
         const auto row = widgets["open.file." + name].get<std::array<double, 4>>();
         const auto picture = widgets["open.picture.open.file." + name].get<std::array<double, 4>>();

@@ -1,4 +1,4 @@
-"""What the functions of the stages share."""
+"""Shared code of the stage functions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ._chain import Backend, Chain
 from ._errors import UsageError
 from ._text import stage_text
 
-_LEAST_ROWS = 8  # of a colour image that is taken for one
+_LEAST_ROWS = 8  # minimum height of a colour image
 
 
 def apply(name: str, image: Any, values: Mapping[str, Any], backend: Backend, exposure_ms: float | None,
           full_scale: float | None) -> Any:
-    """One frame, or one after the other of a stack, through a chain of one stage."""
+    """Passes one frame, or each frame of a stack, through a chain of one stage."""
     with Chain(stage_text(name, values), backend=backend) as chain:
         def one(frame: Any) -> Any:
             return chain(frame, exposure_ms=exposure_ms, full_scale=full_scale)

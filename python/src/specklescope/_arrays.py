@@ -1,4 +1,4 @@
-"""Arrays of NumPy: those that the library reads, and those in a chain's own memory of the host."""
+"""NumPy arrays: as input of the library, and in a chain's own host memory."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from . import _core
 from ._errors import UsageError
 
 _TYPES = ("uint8", "uint16", "float32")
-READ = frozenset(map(numpy.dtype, _TYPES))  # without a copy
-_WHOLE = 2**24  # float32 holds every whole number up to here
-_MOST = 2**63 - 1  # the library says what is too much; this is for the narrower type
+READ = frozenset(map(numpy.dtype, _TYPES))  # types read without a copy
+_WHOLE = 2**24  # float32 is exact for integers up to here
+_MOST = 2**63 - 1  # the library checks its own limit; this one protects the narrower type
 
 
 def readable(frame: Any) -> Any:
-    """The frame, or where the library does not read it as it is, a copy that it reads: numbers of other types as float32, or in
-    the machine's byte order; the NumPy array of what has only __array__, as xarray and Dask."""
+    """Returns the frame, or a copy that the library can read. Other number types become float32; byte-swapped ones
+    become native. Objects with only __array__, such as those of xarray and Dask, become NumPy arrays."""
     if not isinstance(frame, numpy.ndarray):
         if not hasattr(frame, "__array__") or hasattr(frame, "__dlpack__") or hasattr(frame, "__cuda_array_interface__"):
             return frame
         frame = numpy.asarray(frame)
     if frame.dtype in READ or frame.dtype.kind not in "iuf" or isinstance(frame, numpy.ma.MaskedArray):
-        return frame  # the library has the sentence
+        return frame  # the library raises the error
     native = frame.dtype.newbyteorder("=")
     if native in READ:
         return frame.astype(native)
@@ -45,7 +45,7 @@ def readable(frame: Any) -> Any:
 
 
 def empty(chain: _core.Chain, shape: Iterable[int], dtype: DTypeLike) -> NDArray[Any]:
-    """Of `chain`, a _core.Chain; as Chain.empty says."""
+    """Implements Chain.empty; `chain` is a _core.Chain."""
     try:
         kind = numpy.dtype(dtype)
     except TypeError:

@@ -1,4 +1,4 @@
-"""A program that runs with --control, from a script: what its window can do."""
+"""Control of a running program (--control) from a script: all actions of its window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ._errors import RunError, UsageError
 from ._wire import Connection, endpoint, keys, zmq_for
 
-_MOST_BYTES = 1 << 20  # a longer message ends the connection, and nobody answers
+_MOST_BYTES = 1 << 20  # a longer message ends the connection without an answer
 _TYPES: dict[str, type[np.generic]] = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
 
 
@@ -23,7 +23,8 @@ def _pixels(part: bytes, shape: dict[str, Any]) -> NDArray[Any]:
 
 
 class ControlledFrame:
-    """``image``, the result; ``raw``, where it was asked for; ``header``, a dict with sequence, version, chain, unit …"""
+    """``image``: the result; ``raw``: the raw frame, if requested; ``header``: a dict with sequence, version, chain,
+    unit …"""
 
     def __init__(self, header: dict[str, Any], parts: Sequence[bytes]) -> None:
         self.header = header
@@ -35,13 +36,13 @@ class ControlledFrame:
 
 
 class Control(Connection):
-    """Every request of ``specklescope --control-schema`` is a method with its arguments as keywords, and gives the answer
-    as a dict: ``program.seek(frame=10)``, ``program.stats()["stats"]["frames"]``. A context manager; close() leaves the
-    program running, quit() ends it. One thread at a time.
+    """Every request of ``specklescope --control-schema`` is a method. It takes its arguments as keywords and returns the
+    answer as a dict: ``program.seek(frame=10)``, ``program.stats()["stats"]["frames"]``. A context manager; close()
+    leaves the program running, quit() ends it. Not for several threads at a time.
 
-    ``key``: a file with this client's pair of keys and ``server``: one with the program's public key, both as
-    zmq.auth.create_certificates() writes them, where the program runs with --curve-key. timeout: of an answer, in s; the
-    program itself takes up to 30 s to finish a file (stop).
+    ``key``: file with this client's key pair; ``server``: file with the program's public key. Both are needed if the
+    program runs with --curve-key, in the format of zmq.auth.create_certificates(). timeout: for an answer, in s; the
+    program may take up to 30 s to finish a file (stop).
     """
 
     def __init__(self, address: str = "zmq://127.0.0.1:5557", *, timeout: float = 45, key: str | None = None,
@@ -83,7 +84,7 @@ class Control(Connection):
                 parts: list[bytes] = socket.recv_multipart()
                 return parts
             raise zmq.Again
-        except BaseException as error:  # also Ctrl-C: this socket waits for an answer and takes no other request
+        except BaseException as error:  # also Ctrl-C: this socket waits for an answer and cannot send another request
             socket.close()
             self._connect()
             if not isinstance(error, zmq.Again):
@@ -92,7 +93,7 @@ class Control(Connection):
                                "is the program there, with --control?") from None
 
     def request(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """A request by its name; None leaves an argument out."""
+        """Sends a request by name; arguments that are None are omitted."""
         return self._ask(name, arguments)[0]
 
     def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
@@ -104,19 +105,19 @@ class Control(Connection):
         return [*super().__dir__(), *(row["name"] for row in self.request("list", of="requests")["requests"])]
 
     def set(self, stage: str | int, **values: Any) -> int | None:
-        """Parameters of a stage, by its name or its place from 0: all of them or, where one is refused, none. Returns the
-        version of the results that have them."""
+        """Sets parameters of a stage (a name or an index from 0): all of them, or none if one is refused. Returns the
+        version of the results that use them."""
         return self.request("set_values", stage=stage, values=values)["version"] if values else None
 
     def set_chain(self, *stages: object) -> int:
-        """Other stages, as texts. Returns the version of the results that they make."""
+        """Replaces the stages, given as texts. Returns the version of the results that use them."""
         return self.request("set_chain", chain=" | ".join(str(stage) for stage in stages) or "none")["version"]
 
     def open(self, source: object, *, recorded: bool | None = None) -> dict[str, Any]:
-        """Another source in the window, as on the command line; returns when it is open. A recording comes with the settings
-        that it was made with, or, with ``recorded=False``, is shown with those that are."""
+        """Opens another source, as on the command line; returns when it is open. A recording is shown with its own
+        settings; with ``recorded=False`` the current settings are kept."""
         return self.request("open", source=str(source), recorded=recorded)
 
     def frame(self, *, raw: bool = False, version: int | None = None, after: int | None = None) -> ControlledFrame:
-        """The newest result: not before one of this version, or with a larger sequence number than ``after``."""
+        """Returns the newest result, with at least this version and a sequence number larger than ``after``."""
         return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after}))

@@ -1,5 +1,5 @@
-"""Arrays of other libraries: read by their protocols, and results as arrays of the same library. In memory of a GPU all of it
-happens in the order of the caller's stream."""
+"""Arrays of other libraries: reads them by their protocols, and returns results as arrays of the same library. GPU
+memory is used in the order of the caller's stream."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _TYPESTR = ("|u1", "<u2", "<f4")
 _BYTES = (1, 2, 4)
 _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
 _CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
-_DEFAULT, _OF_THREAD = 1, 2  # the default stream, and that of a thread, as both protocols write them
-_HANDLES = ("cuda_stream", "ptr", "handle")  # where PyTorch, CuPy and Numba have the number of their streams
+_DEFAULT, _OF_THREAD = 1, 2  # the default stream, and the per-thread default stream, in both protocols
+_HANDLES = ("cuda_stream", "ptr", "handle")  # attributes with the stream number in PyTorch, CuPy and Numba
 
 
 def on_device(array):
-    """Whether it says that it lies on a GPU of CUDA."""
+    """True if the array reports that it is on a CUDA GPU."""
     if hasattr(array, "__dlpack_device__"):
         return int(array.__dlpack_device__()[0]) in _CUDA
     return hasattr(array, "__cuda_array_interface__")
 
 
 def library_of(array):
-    """The loaded module whose array it is, torch or cupy; None: of somebody else."""
+    """The loaded module of the array, torch or cupy; None: another library."""
     name = type(array).__module__.partition(".")[0]
     return sys.modules.get(name) if name in ("torch", "cupy") else None
 
 
 def namespace_of(array):
-    """What makes arrays of that library from DLPack: by the array API standard (JAX), or as library_of; None: nobody knows."""
+    """The module with from_dlpack() for this library: from the array API standard (JAX), or library_of(); None: unknown."""
     if isinstance(array, numpy.ndarray) or not hasattr(array, "__dlpack__"):
         return None
     namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else library_of(array)
@@ -43,13 +43,13 @@ def namespace_of(array):
 
 
 def lent_to_its_library(made, given):
-    """A result as an array of the library of what was given, in the same memory; as it is where nobody knows that one."""
+    """Returns a result as an array of the library of `given`, in the same memory; unchanged if the library is unknown."""
     namespace = namespace_of(given)
     return made if namespace is None else namespace.from_dlpack(made)
 
 
 def empty(shape, kind):
-    """Of NumPy, where JAX takes it without a copy: its address is a multiple of 64."""
+    """A NumPy array that JAX accepts without a copy: its address is a multiple of 64."""
     dtype = numpy.dtype(_NAMES[kind])
     room = numpy.empty(dtype.itemsize * int(numpy.prod(shape)) + 63, numpy.uint8)
     begin = -room.ctypes.data % 64
@@ -57,7 +57,7 @@ def empty(shape, kind):
 
 
 def process_lent(chain, frame, facts):
-    """A call of a chain with an array of another library on the host."""
+    """Calls a chain with a host array of another library."""
     if getattr(frame, "requires_grad", False):
         raise UsageError("The frame lends no memory while it requires gradients, which no stage has; give frame.detach().")
     if namespace_of(frame) is None:
@@ -70,12 +70,12 @@ def process_lent(chain, frame, facts):
         except UsageError:
             if chain.output(frame) == (shape, kind):
                 raise
-            continue  # another thread's edit came in between, and the result has another shape
+            continue  # another thread's edit has changed the shape of the result
         return lent_to_its_library(room, frame)
 
 
 def stream_number(stream):
-    """Of what people call a stream: a number, torch.cuda.Stream, cupy.cuda.Stream, an object with __cuda_stream__."""
+    """Number of a stream: an int, torch.cuda.Stream, cupy.cuda.Stream, or an object with __cuda_stream__."""
     if hasattr(stream, "__cuda_stream__"):
         told = stream.__cuda_stream__
         stream = (told() if callable(told) else told)[1]
@@ -95,12 +95,12 @@ def stream_number(stream):
 
 
 def is_number(stream):
-    """Whether it keeps no stream alive."""
+    """True if it does not keep a stream alive."""
     return not any(hasattr(stream, name) for name in ("__cuda_stream__", *_HANDLES))
 
 
 def stream_of(array):
-    """In whose order an array is used where nobody says so: the stream's object, or its number."""
+    """Default stream of an array: the stream's object, or its number."""
     library = library_of(array)
     if library is not None and library.__name__ == "torch":
         return library.cuda.current_stream(array.device)
@@ -133,7 +133,8 @@ def _by_interface(array, stream, which, chosen):
 
 
 def _says_all_by_interface(array):
-    """Not PyTorch's and CuPy's; and JAX's, computed when somebody asks, names no stream there: DLPack orders it."""
+    """True for arrays to read by __cuda_array_interface__. False for PyTorch and CuPy, and for JAX, whose interface
+    names no stream: DLPack orders it."""
     if library_of(array) is not None or not hasattr(array, "__cuda_array_interface__"):
         return False
     interface = array.__cuda_array_interface__
@@ -150,7 +151,7 @@ def _by_dlpack(array, stream, which, writes):
         except BufferError:
             if writes:
                 raise
-            capsule = array.__dlpack__(stream=stream, max_version=(1, 0))  # what is read-only has a version
+            capsule = array.__dlpack__(stream=stream, max_version=(1, 0))  # version 1 has the read-only flag
     except (BufferError, RuntimeError, TypeError) as error:
         raise UsageError(f"{which} does not lend its memory: {str(error).splitlines()[0].rstrip('.')}; give an array that "
                          "does (of PyTorch: detach()), or one on the host.") from error
@@ -162,7 +163,7 @@ def _by_dlpack(array, stream, which, writes):
 
 
 def _pitch(shape, strides, size, which):
-    """Bytes from row to row, where samples of a row follow each other."""
+    """Pitch in bytes of an array with contiguous samples."""
     samples = shape[1] * (shape[2] if len(shape) == 3 else 1)
     if strides is None or 0 in shape:
         return samples * size
@@ -175,7 +176,8 @@ def _pitch(shape, strides, size, which):
 
 
 def pixels_of(array, stream, which, writes=False, chosen=False):
-    """An array on a GPU as the library takes it. `stream`: in whose order it is used; `chosen`: whatever the array says."""
+    """A GPU array as the library takes it. `stream`: the stream that orders its use; `chosen`: it was given by the
+    caller and overrides the array's own."""
     if _says_all_by_interface(array):
         try:
             told = _by_interface(array, stream, which, chosen)
@@ -198,7 +200,7 @@ def pixels_of(array, stream, which, writes=False, chosen=False):
 
 
 def _holder_of(stream):
-    """CuPy's present stream, if it is that one: it ends with its object. Those of PyTorch never end."""
+    """CuPy's current stream, if it is this one: it ends with its object. PyTorch's streams never end."""
     cupy = sys.modules.get("cupy")
     if cupy is None or stream in (_DEFAULT, _OF_THREAD):
         return None
@@ -207,9 +209,9 @@ def _holder_of(stream):
 
 
 class DeviceArray:
-    """A result in memory of a GPU, for whoever takes __cuda_array_interface__ or DLPack: cupy.asarray(it),
-    torch.from_dlpack(it), numba.cuda.as_cuda_array(it). It is ready in the order of `stream`; None: it is ready.
-    A result of a stream with memory="device" is one as well; its rows may lie apart, as `strides` tells, in bytes."""
+    """A result in GPU memory, for consumers of __cuda_array_interface__ or DLPack: cupy.asarray(it),
+    torch.from_dlpack(it), numba.cuda.as_cuda_array(it). It is ready in the order of `stream`; None: it is ready. Results
+    of a stream with memory="device" have this type too; their rows may have padding, see `strides` (in bytes)."""
 
     __slots__ = ("_memory", "_address", "_type", "_pitch", "shape", "stream", "__weakref__")
 
@@ -224,7 +226,7 @@ class DeviceArray:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from row to row, from pixel to pixel, from channel to channel."""
+        """Strides in bytes of rows, pixels and channels."""
         size = _BYTES[self._type]
         inner = (3 * size, size) if len(self.shape) == 3 else (size,)
         return (self._pitch or self.shape[1] * inner[0], *inner)
@@ -257,24 +259,25 @@ class DeviceArray:
 
 
 def new_output(chain, pixels, stream, keeps):
-    """Room for what `chain` makes of `pixels`. It goes back in the order of the stream, which `keeps` must keep alive; where
-    that is None, when the GPU has done all that it was given."""
+    """Allocates the result of `chain` for `pixels`. It is freed in the order of the stream, which `keeps` must keep
+    alive; if `keeps` is None, when the GPU is idle."""
     shape, kind = chain.output(pixels)
     memory, address = chain.memory(shape, kind, stream, keeps)
     return DeviceArray(memory, address, shape, kind, stream)
 
 
 def process(chain, frame, out, stream, facts):
-    """A call of a chain in which the frame, the output or both lie on a GPU."""
+    """Calls a chain whose frame or output is on a GPU."""
     given = frame if on_device(frame) else out
     order = stream_of(given) if stream is None else stream
     number = stream_number(order)
-    # A stream that is a number lives with the array that names it, or as long as the process; of another nobody knows.
+    # A stream given as a number must live as long as the array that names it, or the process; otherwise its
+    # lifetime is unknown.
     keeps = None if stream is not None and is_number(stream) and number > _OF_THREAD else (order, given)
     pixels = pixels_of(frame, number, "The frame") if on_device(frame) else frame
     if out is not None:
         room = out
-        if on_device(out):  # a frame waits for the stream that made it; a result is for the stream that was asked for
+        if on_device(out):  # a frame waits for the stream that made it; a result is ordered by the requested stream
             room = pixels_of(out, number, "The output", writes=True, chosen=stream is not None)
         chain.process(pixels, room, *facts)
         return out
@@ -286,5 +289,5 @@ def process(chain, frame, out, stream, facts):
         except UsageError:
             if chain.output(pixels) == (made.shape, made._type):
                 raise
-            continue  # another thread's edit came in between, and the result has another shape
+            continue  # another thread's edit has changed the shape of the result
         return lent_to_its_library(made, frame)

@@ -1,4 +1,4 @@
-"""What is raised: one sentence with the thing, what is allowed, what to do."""
+"""Exceptions. The message contains the problem, the allowed values and what to do."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from . import _core
 
 
 class Error(Exception):
-    """Either of the two."""
+    """Base of both errors."""
 
 
 class UsageError(Error, ValueError):
-    """The request itself is wrong: a name, a range, a shape, an object that has been closed."""
+    """The request is wrong: a name, a range, a shape, or a closed object."""
 
 
 class RunError(Error, RuntimeError):
-    """The request was fine and the world was not: a file, a camera, a device, memory."""
+    """The request is correct, but a file, a camera, a device or memory failed."""
 
 
 def close_behind(error: BaseException | None, close: Callable[[], None], what: str) -> None:
-    """Whatever ended a block is raised, with a note where the end of what it used failed, too."""
+    """Raises the exception that ended a block, with a note if closing its objects failed too."""
     try:
         close()
     except Exception as also:

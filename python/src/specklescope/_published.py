@@ -1,4 +1,4 @@
-"""What a program that runs with --publish sends, message after message."""
+"""Receives the messages of a program that runs with --publish."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ KINDS = ("frame", "event", "settings", "stream")
 
 
 class Published(Connection):
-    """The messages of a program that runs with --publish, as dicts: ``for frame in ss.Published(address): …``. A context
+    """Messages of a program that runs with --publish, as dicts: ``for frame in ss.Published(address): …``. A context
     manager.
 
-    kinds: which of "frame", "event", "settings", "stream" come; numbers that are not finite are None. timeout: how long a
-    message is waited for, in s, before TimeoutError; None: for ever. Either way the next one can be waited for again, and so
-    it can after Ctrl-C. key, server: files of keys, as for ``ss.Control``, where the program runs with --curve-key.
+    kinds: "frame", "event", "settings" and "stream" messages to receive. Non-finite numbers become None. timeout: in s
+    for each message, then TimeoutError; None: no limit. After a timeout or Ctrl-C, iteration can continue. key, server:
+    key files as in ``ss.Control``, if the program runs with --curve-key.
 
-    ``received``: messages that came; ``dropped``: those between them that did not, since this loop was too slow for them or
-    the program was. The program numbers the messages of each kind, and the gaps are counted here: nobody else knows them.
-    What is on its way behind the last one that came is in neither.
+    ``received``: number of received messages; ``dropped``: messages lost between them because this loop or the program
+    was too slow. They are counted from gaps in the program's numbering of each kind of message. Messages on their way
+    after the last received one are not counted.
     """
 
     def __init__(self, address: str = "zmq://127.0.0.1:5556", *, key: str | None = None, server: str | None = None,
@@ -58,12 +58,12 @@ class Published(Connection):
                     return message
 
     def _count(self, kind: str, n: int) -> bool:
-        """False: it has come before, and was told again to somebody who has come since."""
+        """False if this message was received before: the program repeats it for new subscribers."""
         before = self._newest.get(kind)
         self._newest[kind] = n
         if n == before and kind in ("settings", "stream"):
             return False
-        if before is not None and n > before:  # a smaller one is of a program that was started again
+        if before is not None and n > before:  # a smaller number means that the program was restarted
             self.dropped += n - before - 1
         self.received += 1
         return True

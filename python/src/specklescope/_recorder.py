@@ -1,4 +1,4 @@
-"""Arrays of one's own into the files that the program writes."""
+"""Records your own arrays into files of the program."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from ._results import Frame, Result
 from ._stream import Path, View
 from ._text import kind_of_recording, path_text, real, view_text, whole
 
-_LONGEST = 2**62 / 1e9  # s: sums and differences of two are 64 bits of nanoseconds
+_LONGEST = 2**62 / 1e9  # in s: sums and differences of two times fit into 64 bits of nanoseconds
 
 
 class Recorder:
-    """``with Recorder("flow.tiff", quantity=chain.result) as r: r.push(array, time=0.1)``; the ending names the format.
+    """``with Recorder("flow.tiff", quantity=chain.result) as r: r.push(array, time=0.1)``; the extension selects the
+    format.
 
-    what: "results", "frames" (raw) or "mask" (of their saturated samples). quantity: what the numbers of results are, a
-    Result or a Frame that says it, or a name with symbol, unit and measure ("contrast", "contrast2", "time", "flow",
-    "other"). source: where they come from, for the file's description; view: colours of .mkv, .mp4 and .png, a dictionary
-    of what --view takes; rate in frames/s; um_per_px; live: a frame that finds no room is dropped and counted, instead of
-    waiting for it. A taken name gets a number: `path` tells it. Nothing is made before the first frame.
+    what: "results", "frames" (raw) or "mask" (of their saturated samples). quantity: quantity of the results, from a
+    Result or a Frame, or a name with symbol, unit and measure ("contrast", "contrast2", "time", "flow", "other").
+    source: origin of the frames, for the file's description. view: colours of .mkv, .mp4 and .png, a dictionary of the
+    options of --view. rate: in frames/s. um_per_px: pixel size. live: drop and count frames if the queue is full,
+    instead of waiting.
+
+    An existing name gets a number, see `path`. No file is created before the first frame.
     """
 
     def __init__(self, path: Path, what: Literal["results", "frames", "mask"] = "results", *,
@@ -42,25 +45,25 @@ class Recorder:
 
     def push(self, frame: Any, *, time: float | None = None, time_ns: int | None = None, exposure_ms: float | None = None,
              full_scale: float | None = None, discontinuity: bool = False, warming_up: bool = False) -> Self:
-        """One frame, an array as a Chain takes it, which is copied; or a Frame of a stream, with its time, its exposure and
-        whether it is of a warm-up.
+        """Records a copy of one frame: an array as for a Chain, or a Frame of a stream with its time, exposure and
+        warm-up state.
 
-        time in seconds, or time_ns, on a clock of the caller's, never backwards, within 146 years of 0; neither: it was taken
-        now, or, where the recorder has a rate and is not live, a period of it behind the one before. In one file either all
-        frames have a time or none. exposure_ms, full_scale: as the camera said them; discontinuity: it does not
-        follow the frame before; warming_up: as a Result tells it.
+        time (in s) or time_ns: capture time on any clock that does not run backwards, within 146 years of 0. Without
+        either, the frame was captured now; if the recorder has a rate and is not live, one period after the previous
+        frame. In one file either all frames have a time or none. exposure_ms, full_scale: from the camera;
+        discontinuity: the frame does not follow the previous one; warming_up: as in a Result.
         """
         if isinstance(frame, Frame):
             told = frame.result
             time_ns = told.time_ns if time is None and time_ns is None else time_ns
             exposure_ms = told.exposure_ms if exposure_ms is None else exposure_ms
-            made_now = self._what == "results" or told.warmup[1] == 0  # a stage that fills its history leaves raw frames alone
+            made_now = self._what == "results" or told.warmup[1] == 0  # a stage that fills its history does not affect raw frames
             warming_up = warming_up or (told.warming_up and made_now)
             frame = frame.data if self._what == "results" else frame.raw
         if time is not None and time_ns is not None:
             raise UsageError("The frame has a time and a time_ns; give one of them.")
         if time is not None:
-            if not abs(real(time, "time")) < _LONGEST:  # NaN neither
+            if not abs(real(time, "time")) < _LONGEST:  # also refuses NaN
                 raise UsageError(f"The frame's time = {time} s is not possible; allowed: seconds within 146 years of 0.")
             time_ns = round(float(time) * 1e9)
         self._recorder.push(_arrays.readable(frame), real(exposure_ms or 0.0, "exposure_ms"), real(full_scale or 0.0, "full_scale"),
@@ -68,23 +71,24 @@ class Recorder:
         return self
 
     def mark(self, label: object = "") -> int:
-        """An event at the frame that is pushed next; its number, from 1."""
+        """Marks an event at the next pushed frame; returns its number, from 1."""
         return self._recorder.mark(str(label))
 
     @property
     def path(self) -> str:
-        """Of the file that is written, or was last; "" before the first frame."""
+        """Path of the current or last file; "" before the first frame."""
         return self._recorder.info()["path"]
 
     @property
     def counts(self) -> dict[str, Any]:
-        """written, dropped, queued frames, bytes of the present file, files, closed, and the error that ended it."""
+        """Numbers of written, dropped and queued frames, bytes of the current file, number of files, closed, and the
+        error that ended the recording."""
         info = self._recorder.info()
         del info["path"]
         return info
 
     def close(self) -> None:
-        """Writes what was given and finishes the file; RunError where that failed."""
+        """Writes pending frames and finishes the file; RunError if that failed."""
         self._recorder.close()
 
     def __enter__(self) -> Self:

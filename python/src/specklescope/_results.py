@@ -1,4 +1,4 @@
-"""What is known of a result beside its pixels."""
+"""Facts of a result, besides its pixels."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from ._device import DeviceArray, stream_number
 
 
 class Counts(NamedTuple):
-    """What was counted of one frame and its result."""
+    """Pixel counts of one frame and its result."""
 
     undefined: int  #: pixels of the result that are NaN
     infinite: int  #: pixels of the result that are infinite
     saturated: int  #: windows with a sample at full scale, of ``windows``
-    windows: int  #: 0: no stage looked
+    windows: int  #: 0: no stage checks this
     raw_saturated: int  #: samples of the frame at full scale, of ``raw_samples``
-    raw_samples: int  #: 0: they have no full scale
+    raw_samples: int  #: 0: samples have no full scale
 
 
 class Region(NamedTuple):
-    """One region of interest, measured; NaN where there is nothing to tell."""
+    """Statistics of one region of interest; NaN if a value does not exist."""
 
     name: str
     shape: str
-    fit: str  #: "whole", "clipped" or "outside" the picture
-    mean: float  #: in the unit of the result, taken as its quantity asks
+    fit: str  #: "whole", "clipped" or "outside", relative to the image
+    mean: float  #: in the unit of the result; docs/science.md defines it for each quantity
     mean_of_map: float  #: the plain mean
     std: float
     min: float
     max: float
-    median: float  #: NaN unless medians were asked for
+    median: float  #: NaN unless medians=True was given
     pixels: int
     valid: int
     infinite: int
@@ -42,27 +42,27 @@ class Region(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What is known of the last result of a chain."""
+    """Facts of the last result of a chain."""
 
-    sequence: int  #: of the frame; a gap is a loss
-    version: int  #: of the parameters; edits count it up
+    sequence: int  #: sequence number of the frame; a gap is a loss
+    version: int  #: version of the parameters; every edit increases it
     time_ns: int
-    exposure_ms: Optional[float]  #: that the numbers rest on; None: unknown, or they rest on none
+    exposure_ms: Optional[float]  #: used for the numbers; None: unknown, or not used
     exposure_origin: str  #: "camera", "file", "parameter", "default", "unknown"
     quantity: str  #: "speckle flow index"
     symbol: str  #: "SFI"
     unit: str  #: "1/s"
     measure: str  #: "intensity", "contrast", "contrast2", "time", "flow", "other"
     counts: Counts
-    warmup: tuple[int, int]  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): none fills its history now
-    warming_up: bool  #: a stage filled its history or took a capture, now or when what is played back was recorded
+    warmup: tuple[int, int]  #: (7, 25): a stage holds 7 of the 25 frames it needs; (0, 0): no stage fills its history
+    warming_up: bool  #: made while a stage filled its history or took a capture, now or when the file was recorded
     regions: tuple[Region, ...]
-    arrival_ns: int  #: when its pixels were complete here: time.monotonic_ns()
-    position: Optional[int]  #: of the frame in its film, from 0; None: of no film
+    arrival_ns: int  #: when its pixels were complete: time.monotonic_ns()
+    position: Optional[int]  #: position of the frame in its file, from 0; None: no file
 
     @property
     def time(self) -> float:
-        """Seconds, on the clock of whoever took the frame."""
+        """Capture time in seconds, on the clock of the source."""
         return self.time_ns * 1e-9
 
 
@@ -74,15 +74,16 @@ def result_of(told: Mapping[str, Any], regions: Iterable[Mapping[str, Any]]) -> 
 
 
 class Frame:
-    """A result of a stream; its pixels are read-only and stay as long as an array of them does.
+    """A result of a stream. Its pixels are read-only and valid as long as an array of them exists.
 
-    Of a stream with memory="device" they lie on the GPU, complete, and may be written: they are this frame's alone. With
-    the last array their memory is written again, behind what those streams hold then that DLPack was asked with or
-    used_on() has named; where there are none, behind the default stream."""
+    With memory="device" the pixels are on the GPU, complete and writable: they belong only to this frame. After the last
+    array is released, their memory is reused when the caller's work is done: the work then on the streams given to
+    DLPack or used_on(), or on the default stream if there are none.
+    """
 
     __slots__ = ("_frame", "_told")
 
-    if TYPE_CHECKING:  # of its Result
+    if TYPE_CHECKING:  # attributes of its Result
         sequence: int
         version: int
         time_ns: int
@@ -106,7 +107,7 @@ class Frame:
 
     @property
     def data(self) -> NDArray[Any]:
-        """What the chain made; not a copy. With memory="device" it is a DeviceArray, whatever the annotation says."""
+        """Pixels of the result, without a copy. With memory="device" it is a DeviceArray, despite the annotation."""
         told = self._frame.device_pixels()
         if told is None:
             pixels: NDArray[Any] = self._frame.data()
@@ -115,13 +116,13 @@ class Frame:
         return DeviceArray(self._frame, address, shape, kind, None, pitch)  # type: ignore[return-value]
 
     def used_on(self, stream: Any) -> Self:
-        """A stream, as a Chain takes it, on which the result in memory of a GPU is used and of which DLPack knows nothing."""
+        """Registers a stream, as for a Chain, that uses the result in GPU memory without DLPack."""
         self._frame.order(stream_number(stream), stream)
         return self
 
     @property
     def raw(self) -> NDArray[Any]:
-        """What the source gave; not a copy."""
+        """Pixels of the raw frame, without a copy."""
         pixels: NDArray[Any] = self._frame.raw()
         return pixels
 

@@ -1,4 +1,4 @@
-"""The frames of any source of the program."""
+"""Frames of any source of the program."""
 
 from __future__ import annotations
 
@@ -21,77 +21,79 @@ View = Union[str, Mapping[str, Any], None]
 
 def open(source: Path = "", *, regions: Regions = None, view: View = None, trusted: bool = False,
          progress: Progress = None, **options: Any) -> Stream:
-    """A source as on the command line: a file, ``"synthetic:vessels"``, ``"aravis:CAMERA"``, ``"rtsp://…"``.
+    """Opens a source, as on the command line: a file, ``"synthetic:vessels"``, ``"aravis:CAMERA"``, ``"rtsp://…"``.
 
-    Options are those of the command line: backend, threads, slots, from (as ``**{"from": 5}``), frames, rate, loop, transfer, silence, channel,
-    medians, gpus, memory. A camera runs from here on, a file waits for the first frame to be asked for.
+    Options are those of the command line: backend, threads, slots, from (as ``**{"from": 5}``), frames, rate, loop,
+    transfer, silence, channel, medians, gpus, memory. A camera starts at once; a file waits until the first frame is
+    requested.
 
-    memory, which only streams have, is "host" or "device": results stay on the GPU that made them, `data` of a Frame is a
-    DeviceArray, and nothing of it crosses the bus. Without a GPU it is refused.
+    memory (only for streams): "host" or "device". With "device", results stay on the GPU that made them: `data` of a
+    Frame is a DeviceArray, and results are not transferred to the host. It requires a GPU.
 
-    regions: what is measured on each result, a file of regions or a list of them as dictionaries; view: colours of what is
-    recorded as .mkv, .mp4 and .png, a dictionary of what --view takes; trusted: as --trust; progress: as of a Chain, also
-    called while this prepares something long.
+    regions: regions to measure on each result, a region file or a list of dictionaries; view: colours of .mkv, .mp4 and
+    .png recordings, a dictionary of the options of --view; trusted: like --trust; progress: as in Chain, also called
+    during long preparations of this function.
     """
     return Stream(source, regions=regions, view=view, trusted=trusted, progress=progress, **options)
 
 
 class Stream:
-    """Iterating gives a Frame for each frame, in order; it ends with the source. A context manager."""
+    """Iterates over the frames in order, to the end of the source. A context manager."""
 
     def __init__(self, source: Path = "", *, regions: Regions = None, view: View = None, trusted: bool = False,
                  progress: Progress = None, **options: Any) -> None:
         told = {"options": pairs_text(options), "trusted": bool(trusted), **told_regions(regions)}
         if view is not None:
             told["view"] = view_text(view)
-        self._begun = False  # a loop over it
+        self._begun = False  # a loop has started
         self._stream = _core.Stream(path_text(source), told, callable_or_none(progress))
 
     def chain(self, *stages: str | Chain) -> Self:
-        """What the next frames go through: texts of stages, or a Chain, whose stages are taken as they are now."""
+        """Stages for the next frames: texts of stages, or a Chain, whose current stages are copied."""
         self._stream.replace(text_of(stages))
         return self
 
     def set(self, stage: str | int, **values: Any) -> Self:
-        """Parameters of a stage, by its name or its place from 0, while it runs; as of a Chain."""
+        """Sets parameters of a stage (a name or an index from 0) while it runs, as in Chain."""
         self._stream.set(stage_name(stage), values_text(values))
         return self
 
     def set_source(self, **values: Any) -> Self:
-        """Options of the source that may be set while it runs: exposure, gain, rate …"""
+        """Sets options of the source that may change while it runs: exposure, gain, rate …"""
         for name, value in values.items():
             self._stream.set_source(name, value_text(value))
         return self
 
     def record(self, path: Path, what: Literal["results", "frames", "mask"] = "results") -> Self:
-        """From the next frame on, into a file whose ending names the format; what: "results", "frames" or "mask"."""
+        """Records from the next frame on into a file whose extension is the format; what: "results", "frames" or "mask"."""
         self._stream.record(path_text(path), kind_of_recording(what))
         return self
 
     def traces(self, path: Path) -> Self:
-        """Regions of every result from the next frame on into a table (.csv), as --traces writes it."""
+        """Writes the regions of every result from the next frame on into a table (.csv), like --traces."""
         self._stream.traces(path_text(path))
         return self
 
     def mark(self, label: object = "") -> int:
-        """An event at the frame that was fetched last, in files that are open; its number, from 1."""
+        """Marks an event at the last fetched frame, in open files; returns its number, from 1."""
         return self._stream.mark(str(label))
 
     def seek(self, frame: int, warm: bool = False) -> Self:
-        """A file goes on at this frame, from 0, also after its end; warm: histories are filled with the frames before it.
+        """Continues a file at this frame, from 0, also after its end; warm: the preceding frames fill the histories
+        first.
 
-        Where the frame turns out not to be there, or the chain cannot run on it, next() says so once and then goes on.
+        If the frame is missing, or the chain cannot run on it, next() reports this once and then continues.
         """
         self._stream.seek(whole(frame, "frame", low=0, high=2**64 - 1), bool(warm))
         return self
 
     def pause(self, on: bool = True) -> Self:
-        """A file stands until pause(False); the results of a camera stand still. From any thread."""
+        """Pauses until pause(False): a file stops, a camera continues without results. From any thread."""
         self._stream.pause(bool(on))
         return self
 
     def next(self, timeout: float | None = None) -> Frame:
-        """Waits for the next one; TimeoutError after so many seconds, StopIteration at the end."""
+        """Waits for the next frame; TimeoutError after this many seconds, StopIteration at the end."""
         try:
             return Frame(self._stream.next(-1.0 if timeout is None else real(timeout, "timeout")))
         except StopIteration:
@@ -101,18 +103,19 @@ class Stream:
     def _finish(self) -> None:
         try:
             if self.source["live"]:
-                self._stream.stop()  # a camera is for others now
+                self._stream.stop()  # releases the camera for others
             else:
-                self._stream.finish()  # every file is whole, and one that failed is said; seek() goes on
+                self._stream.finish()  # every file is complete, and failures are reported; seek() can continue
         except UsageError:
-            if not self._stream.closed():  # else close() has done it
+            if not self._stream.closed():  # otherwise close() has done it
                 raise
 
     def run(self, callback: Callable[[Frame], Any]) -> int:
-        """Calls it with each Frame until the source has no more, or it returns False; returns how many there were.
+        """Calls `callback` with each Frame until the source ends or the callback returns False; returns the number of
+        frames.
 
-        What is recorded is complete then. Whatever the callback raises ends the run: files are finished, the stream is
-        closed, and it is raised from here.
+        Recordings are complete afterwards. An exception in the callback ends the run: files are finished, the stream is
+        closed, and the exception is raised here.
         """
         frames = 0
         try:
@@ -128,7 +131,7 @@ class Stream:
 
     def __iter__(self) -> Self:
         if self._stream.closed():
-            self._stream.messages()  # has the sentence
+            self._stream.messages()  # raises the library's message
         self._begun = True
         return self
 
@@ -142,8 +145,9 @@ class Stream:
 
     @property
     def regions(self) -> list[dict[str, Any]]:
-        """What is measured from the next frame on: dictionaries with name, shape and points, as in a file of regions, which
-        may be set by its name, too. messages() says where one has no pixel on the picture; then the others stay."""
+        """Regions measured from the next frame on: dictionaries with name, shape and points, as in a region file. The
+        name of a file can be assigned too. If a region has no pixel in the image, messages() reports it and the previous
+        regions stay."""
         return regions_of(self._stream)
 
     @regions.setter
@@ -157,24 +161,24 @@ class Stream:
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """As --stats writes them."""
+        """Statistics, like --stats."""
         statistics: dict[str, Any] = json.loads(self._stream.statistics())
         return statistics
 
     def messages(self) -> list[str]:
-        """What the program would have logged since the last time."""
+        """Log messages since the last call."""
         return self._stream.messages().splitlines()
 
     def finish(self) -> None:
-        """Finishes every file that is recorded, and says what failed; the stream goes on. The end of a file does so, too."""
+        """Finishes all recordings and reports failures; the stream continues. The end of a file does this too."""
         self._stream.finish()
 
     def stop(self) -> None:
-        """Ends the source and finishes every file; from any thread."""
+        """Stops the source and finishes all recordings; from any thread."""
         self._stream.stop()
 
     def close(self) -> None:
-        """Stops it, and gives back its memory; frames that are held stay. A loop over it ends, in any thread."""
+        """Stops the stream and frees its memory; frames in use stay valid. A loop over it ends, in any thread."""
         self._stream.close()
 
     def __enter__(self) -> Self:

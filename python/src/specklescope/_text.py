@@ -15,12 +15,12 @@ _RECORDED = {"results": 0, "frames": 1, "mask": 2}
 
 
 def path_text(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> str:
-    """Also of bytes; a name that is no text is refused where it is used."""
+    """Also accepts bytes; an invalid name is refused when it is used."""
     return os.fsdecode(path)
 
 
 def shown(value: object) -> str:
-    """In one line, in a sentence."""
+    """A value in one line, for messages."""
     return " ".join(str(value).split())
 
 
@@ -29,10 +29,10 @@ def value_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (str, bytes, os.PathLike)):
         return path_text(value)
-    if hasattr(value, "item"):  # of NumPy
+    if hasattr(value, "item"):  # NumPy scalars
         try:
             return value_text(value.item())
-        except ValueError:  # several values: the library says what is allowed
+        except ValueError:  # several values: the library reports the allowed ones
             return shown(value)
     return repr(value)
 
@@ -50,7 +50,7 @@ def _pair(name: str, value: Any) -> str:
 
 
 def pairs_text(values: Mapping[str, Any]) -> str:
-    """"radius=3,output=sfi"; what is None is left out."""
+    """"radius=3,output=sfi"; omits None."""
     return ",".join(_pair(name, value) for name, value in values.items() if value is not None)
 
 
@@ -60,7 +60,7 @@ def stage_text(name: str, values: Mapping[str, Any]) -> str:
 
 
 def stage_name(stage: Any) -> str:
-    """Of a stage by its name or its place from 0, as the library finds it."""
+    """Text for a stage given by name or index from 0."""
     if isinstance(stage, str):
         return stage
     try:
@@ -70,12 +70,12 @@ def stage_name(stage: Any) -> str:
 
 
 def values_text(values: Mapping[str, Any]) -> str:
-    """All of them as the library sets them at once."""
+    """All values in one text, for one edit."""
     return ",".join(_pair(name, value) for name, value in values.items())
 
 
 def regions_text(regions: Any) -> str:
-    """A list of dictionaries as a file of regions has it; numbers of NumPy are taken."""
+    """A list of dictionaries in the format of a region file; accepts NumPy numbers."""
     try:
         return json.dumps({"regions": list(regions)}, default=lambda value: value.tolist(), allow_nan=False)
     except (AttributeError, RecursionError, TypeError, ValueError):
@@ -84,7 +84,7 @@ def regions_text(regions: Any) -> str:
 
 
 def told_regions(regions: Any) -> dict[str, str]:
-    """What the settings are told: a file by its name, or what would be in it."""
+    """Settings for regions: a file name, or the contents of a file."""
     if regions is None:
         return {}
     if isinstance(regions, (str, bytes, os.PathLike)):
@@ -109,7 +109,7 @@ def callable_or_none(progress: Any) -> Any:
 
 
 def whole(value: Any, name: str, low: int = -2**63, high: int = 2**63 - 1) -> int:
-    """What fits into so many bits of C."""
+    """An integer in the range of a C type."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What speaks to a program that runs has in common: ZeroMQ, its addresses, keys."""
+"""Shared code for connections to a running program: ZeroMQ, addresses, keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from ._errors import UsageError
 
-_STEP = 0.1  # s, after which a wait looks whether it is still wanted
+_STEP = 0.1  # s between checks for cancellation
 
 
 def zmq_for(name: str) -> Any:
@@ -23,14 +23,14 @@ def zmq_for(name: str) -> Any:
 
 
 def endpoint(address: str, *schemes: tuple[str, str]) -> str:
-    """ZeroMQ's name of it; schemes: what may stand in front, with an example of the rest."""
+    """ZeroMQ's form of an address; schemes: allowed prefixes, with an example of the rest."""
     if not address.startswith(tuple(scheme for scheme, _ in schemes)):
         raise UsageError(f"'{address}' is no address; allowed: {', '.join(map(''.join, schemes))}.")
     return address.replace("zmq://", "tcp://", 1)
 
 
 def keys(key: str | None, server: str | None) -> Callable[[Any], None]:
-    """A function that gives a socket these keys, from files as zmq.auth.create_certificates() writes them."""
+    """Returns a function that sets these keys on a socket, from files of zmq.auth.create_certificates()."""
     if (key is None) != (server is None):
         raise UsageError("key and server need each other. Name both files.")
     if key is None or server is None:
@@ -49,7 +49,7 @@ def keys(key: str | None, server: str | None) -> Callable[[Any], None]:
 
 
 class Connection:
-    """A socket that one thread uses at a time: ZeroMQ ends the process where two do. Any thread may close it."""
+    """A socket for one thread at a time: ZeroMQ ends the process if two use it. Any thread may close it."""
 
     def __init__(self) -> None:
         self._socket: Any = None
@@ -76,7 +76,7 @@ class Connection:
             raise UsageError("The connection was closed; make another one.")
 
     def _wait(self, socket: Any, seconds: float | None) -> bool:
-        """Whether a message came; None: for ever. Whoever closes it ends the wait."""
+        """True if a message has arrived; None: waits without limit. Closing the socket ends the wait."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             left = _STEP if end is None else min(_STEP, end - time.monotonic())
@@ -87,9 +87,9 @@ class Connection:
                 return False
 
     def close(self) -> None:
-        """The program goes on. A call of another thread ends."""
+        """Ends calls of other threads; the program continues."""
         self._closing = True
-        if self._turn.acquire(blocking=False):  # else whoever has it closes it behind its call
+        if self._turn.acquire(blocking=False):  # otherwise the thread that holds it closes it after its call
             try:
                 if self._socket is not None:
                     self._socket.close()

@@ -1,5 +1,4 @@
-// What goes to a virtual camera: the pipeline with something else in the place of the device, since there is
-// none here.
+// Output to a virtual camera: the pipeline with another sink instead of the device.
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "net/outlet.hpp"

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Ten clients that everybody has watch one address at the same time: FFmpeg, OpenCV and GStreamer, over TCP and UDP.
-Prints the signal-to-noise ratio of what each has got against the snapshot; fails below 38 dB.
-usage: clients.py rtsp://… SNAPSHOT.png"""
+"""Ten common clients watch one address at the same time: FFmpeg, OpenCV and GStreamer, over TCP and UDP. Prints the
+signal-to-noise ratio of each received image against the snapshot; fails below 38 dB.
+
+usage: clients.py rtsp://… SNAPSHOT.png
+"""
 import os
 import subprocess
 import sys
@@ -10,9 +12,9 @@ import cv2
 import numpy
 
 url, snapshot = sys.argv[1:]
-PICTURES = 40  # each client that comes asks for a key frame, which the others see coarser within the bound of the rate
+PICTURES = 40  # each new client requests a key frame, which is coarser because of the rate limit
 
-if snapshot == "opencv":  # one client of its own
+if snapshot == "opencv":  # one separate client
     film = cv2.VideoCapture(url, cv2.CAP_FFMPEG)
     for _ in range(PICTURES):
         ok, picture = film.read()
@@ -52,7 +54,7 @@ failed = []
 for name, client in clients.items():
     status = client.wait()
     said = "".join(line for line in open(name + ".err") if "swscaler" not in line and "Timestamps are unset" not in line)
-    if os.path.exists(name + ".times"):  # FFmpeg gives the first picture no time
+    if os.path.exists(name + ".times"):  # FFmpeg gives the first image no time
         times = [int(line.split(",")[2]) for line in open(name + ".times") if line[0] != "#"][1:]
         if len(times) < PICTURES // 2 or any(b <= a for a, b in zip(times, times[1:])):
             failed.append(f"{name}: times {times}")

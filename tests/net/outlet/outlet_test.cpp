@@ -1,6 +1,5 @@
-// What an output does with the images that it is given: each is counted once (shown, dropped or left out),
-// and pixels are requested from the device only while somebody watches, and enough for a client that comes
-// after the end.
+// An output counts each image once (shown, dropped or left out). It requests pixels from the device only
+// with viewers, and often enough for a viewer that connects after the end.
 #include "net/outlet.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/eventually.hpp"
@@ -26,7 +25,7 @@ private:
 
 std::uint64_t counted(const SinkStatus& status) { return status.written + status.dropped + status.left_out; }
 
-/// `in_turn`: each is shown before the next one comes.
+/// `in_turn`: each is shown before the next one arrives.
 SinkStatus after(std::uint64_t pictures, bool watched, bool in_turn) {
     const auto outlet =
         std::make_shared<Outlet>(std::make_unique<CountingEnd>(watched),
@@ -84,7 +83,7 @@ protected:
         made->open(stream);
         return made;
     }
-    /// As the pipeline gives it: with pixels where they were asked for.
+    /// As in the pipeline: with pixels if they were requested.
     void give(Sink& sink) {
         const bool wanted = sink.wants_host_image();
         downloads_ += wanted ? 1 : 0;
@@ -93,7 +92,7 @@ protected:
             result.image = {};
         sink.push(result, false);
     }
-    /// Somebody comes, and sees a picture although nothing new is given.
+    /// A viewer connects and gets an image although no new one arrives.
     void expect_a_picture() const {
         ASSERT_EQ(seen_->pictures, 0);
         seen_->watched = true;
@@ -110,7 +109,7 @@ protected:
 
 TEST_F(OutletPixels, OfACameraThatNobodyWatchesAreAskedForNowAndThen) {
     const auto sink = feed(true);
-    constexpr int kFrames = 1000; // as fast as they come: they take less than a second for each two of them
+    constexpr int kFrames = 1000; // at full speed: less than a second for two of them
     for (int i = 0; i < kFrames; ++i)
         give(*sink);
     EXPECT_GE(downloads_, 1);

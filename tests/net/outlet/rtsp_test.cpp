@@ -1,5 +1,5 @@
-// Pictures over RTSP, to GStreamer's own client: what is seen is the snapshot; passwords, several clients,
-// such as are killed and such as stand still.
+// Images over RTSP to GStreamer's own client: the received image equals the snapshot; passwords, several
+// clients, killed clients and clients that do not read.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
@@ -30,7 +30,7 @@ protected:
         ASSERT_EQ(made.status, 0) << made.all();
     }
     std::string folder() const { return folder_.path().string(); }
-    /// The program, with a picture that stays; port() is known behind it.
+    /// The program with a constant image; port() is valid afterwards.
     std::unique_ptr<Child> serve(const std::string& address, const std::string& more = "",
                                  const std::string& rate = "20") {
         auto child = std::make_unique<Child>(
@@ -48,7 +48,7 @@ protected:
         return child;
     }
     std::string url() const { return "rtsp://127.0.0.1:" + std::to_string(port_) + "/flow"; }
-    /// Instead of the still picture 320×240 of speckle that moves, which no encoder makes small.
+    /// Replaces the constant image by moving speckle of 320×240, which no encoder compresses well.
     void make_moving() const {
         std::filesystem::remove(folder_ / "still.tiff");
         const ChildResult made =
@@ -57,7 +57,7 @@ protected:
                         folder());
         ASSERT_EQ(made.status, 0) << made.all();
     }
-    /// A client that takes so many pictures into a file of RGB.
+    /// A client that writes this many images into an RGB file.
     std::vector<std::string> client(int pictures, const std::string& file,
                                     const std::string& more = "protocols=tcp") const {
         return {
@@ -66,14 +66,14 @@ protected:
                 " ! rtph264depay ! avdec_h264 ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=" +
                 std::to_string(pictures) + " ! filesink location=" + file};
     }
-    /// GStreamer's client may say that it ends, be let go, and then want to pause: 2 of 150 did.
+    /// GStreamer's client may send TEARDOWN, disconnect, and then try to pause: 2 of 150 runs did.
     static testing::AssertionResult ended_well(const ChildResult& client) {
         const bool late =
             client.all().find("Could not send message. (Received end-of-file)") != std::string::npos;
         return (client.status == 0 || late ? testing::AssertionSuccess() : testing::AssertionFailure())
                << client.status << ' ' << client.all();
     }
-    /// One that comes after others have gone, of whom the server may still have to hear.
+    /// A client that connects after others have disconnected, possibly before the server has noticed.
     testing::AssertionResult serves_again(Child& program) const {
         ChildResult last;
         int tries = 0;
@@ -100,7 +100,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-/// Halved colour cannot keep the false colours of single pixels; grey has none.
+/// Halved chroma cannot preserve the false colours of single pixels; grey has no chroma.
 TEST_F(Rtsp, TenClientsOfThreeKindsSeeTheSnapshot) {
     for (const std::string look : {"--colormap grey", "--colormap inferno --serve-chroma 4:4:4"}) {
         const std::string name = look.find("4:4:4") == std::string::npos ? "halved.png" : "full.png";
@@ -141,7 +141,7 @@ TEST_F(Rtsp, ARateIsKept) {
         EXPECT_EQ(end(*program).status, 0);
         std::cout << rate << " Mbit/s: " << bytes_per_picture[rate] << " bytes for a picture\n";
     }
-    // At 20 pictures a second.
+    // At 20 images per second.
     EXPECT_LT(bytes_per_picture["0"], 1.3 * 4e6 / 8 / 20) << "bounded by the size, at least 4 Mbit/s";
     EXPECT_LT(bytes_per_picture["0"], 0.7 * bytes_per_picture["20"]) << "this picture would need more";
     EXPECT_LT(bytes_per_picture["0.5"], 0.5 * bytes_per_picture["2"]);
@@ -169,7 +169,7 @@ TEST_F(Rtsp, OneThatStandsStillHoldsNobodyUp) {
     const Stranger still(port_);
     still.play(url());
     Child other(client(100000, "seen"), folder());
-    // When more has come than any socket holds.
+    // After more data than any socket buffer holds.
     EXPECT_TRUE(program->until(
         [](const ChildResult& r) {
             return r.err.find("has not read its pictures for a second") != std::string::npos;
@@ -203,8 +203,8 @@ TEST_F(Rtsp, ThePasswordIsAskedForAndNeverShown) {
     EXPECT_EQ(done.all().find("Sesame"), std::string::npos) << done.all();
 }
 
-/// Random words, requests that break off, and bodies that are announced, over connections of which each says
-/// several, until it is ended or the stranger goes.
+/// Random words, truncated requests, and announced bodies, several over each connection, until the server or
+/// the client closes it.
 TEST_F(Rtsp, NoiseFromStrangersEndsNothing) {
     constexpr unsigned kSeed = 20261124;
     std::cout << "seed " << kSeed << '\n';
@@ -252,7 +252,7 @@ TEST_F(Rtsp, NoiseFromStrangersEndsNothing) {
     EXPECT_EQ(done.all().find("(critical)"), std::string::npos) << done.all();
 }
 
-/// Of strangers who know no password.
+/// From clients without the password.
 TEST_F(Rtsp, WhatIsSaidWithoutEndIsNotKept) {
     ASSERT_EQ(::setenv("SPECKLESCOPE_TEST_PASSWORD", "sesame", 1), 0); // NOLINT(concurrency-mt-unsafe)
     const auto program = serve("rtsp://eye:${env:SPECKLESCOPE_TEST_PASSWORD}@127.0.0.1:0/flow");
@@ -294,7 +294,7 @@ TEST_F(Rtsp, ConnectionsAreBoundedAndWhoAsksForNothingLeaves) {
     EXPECT_EQ(done.all().find("(critical)"), std::string::npos) << done.all();
 }
 
-/// RTSP through HTTP has two connections, of which neither is looked at as one of a viewer would be.
+/// RTSP over HTTP uses two connections, neither of which is checked like a viewer's connection.
 TEST_F(Rtsp, TunnelsThroughHttpAreNotBuilt) {
     const auto program = serve("rtsp://127.0.0.1:0/flow", "--log verbose");
     const std::string process = test::newest_child();
@@ -307,7 +307,7 @@ TEST_F(Rtsp, TunnelsThroughHttpAreNotBuilt) {
         const Stranger down(port_), up(port_);
         ASSERT_TRUE(down.say(ask("GET", 0)));
         ASSERT_TRUE(up.say(ask("POST", 0)));
-        const std::string header = "WTogeXl5eXl5eXl5eXl5eXl5eXl5eXl5eXl5eXkNCgAA"; // in base64, as it goes up
+        const std::string header = "WTogeXl5eXl5eXl5eXl5eXl5eXl5eXl5eXl5eXkNCgAA"; // in base64
         std::string much;
         while (much.size() < 1'000'000)
             much += header;
@@ -322,7 +322,7 @@ TEST_F(Rtsp, TunnelsThroughHttpAreNotBuilt) {
         Stranger up(port_);
         up.say(ask("POST", i));
         all.emplace_back(port_).say(ask("GET", i));
-    } // whose upward connection is closed
+    } // its upward connection is closed
     EXPECT_TRUE(test::eventually(
         [&] { return std::all_of(all.begin(), all.end(), [](const Stranger& s) { return s.ended(); }); }));
     EXPECT_TRUE(serves_again(*program));
@@ -363,7 +363,7 @@ TEST_F(Rtsp, APortInUseAndAWrongAddressAreOneSentence) {
     EXPECT_EQ(end(*program).status, 0);
 }
 
-/// Raw images in a file are the snapshot's.
+/// Raw images in a file equal the snapshot.
 TEST_F(Rtsp, AnySinkOfGStreamerIsAnOutput) {
     const ChildResult done = run_child({"bash", "-c",
                                         "exec '" + test::program_path() +

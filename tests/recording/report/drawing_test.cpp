@@ -1,5 +1,5 @@
-// What a report draws, read from the PDF's own operators: axes, curves and marks stand where the numbers
-// beside them say.
+// Drawing of a report, read from the PDF's operators: axes, curves and marks are at the positions of their
+// numbers.
 #include "analysis/region.hpp"
 #include "have_cairo.hpp"
 #include "recording/report/report.hpp"
@@ -12,8 +12,8 @@ namespace specklescope::drawing_test {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Of three regions, whose traces come in another order; an event at 1.5 s, one that was taken back, and
-/// another source at 3 s.
+/// Three regions, whose traces have another order; an event at 1.5 s, a removed one, and another source at 3
+/// s.
 class ReportDrawing : public testing::Test {
 protected:
     ReportDrawing() {
@@ -43,7 +43,7 @@ protected:
                  {.number = 8, .sequence = 60, .capture_ns = 5 * kSecond / 2, .label = {}, .removed = true},
              .time_ns = 5 * kSecond / 2}};
     }
-    /// A value each second.
+    /// One value per second.
     void add(const std::string& name, const std::vector<double>& values) {
         ReportTraces& traces = *report_.traces;
         traces.overview.regions.push_back({.id = traces.overview.regions.size() + 1, .name = name});
@@ -238,9 +238,9 @@ for name, colour in ("rowone", (255, 128, 0)), ("rowtwo", (0, 128, 255)), ("rowt
 )py")) << test::read_file(folder_ / "python.log");
 }
 
-/// Cairo calls back for each part of the file, and no exception may pass through it.
+/// Cairo calls back for each part of the file, and exceptions must not pass through it.
 TEST_F(ReportDrawing, WithoutMemoryForTheFileIsAnError) {
-    report_.mapping.automatic = false; // percentiles need memory, too
+    report_.mapping.automatic = false; // percentiles need memory too
     report_.result.raw = {};
     EXPECT_GT(draw_pdf(report_).size(), 10000U) << "more than the pixels need";
     const test::LittleMemory none(10000);

@@ -1,5 +1,5 @@
-// A report against computations that share nothing with it: numpy over the recorded map, a reader of PDF, the
-// snapshot of the same frame.
+// A report compared with independent computations: numpy on the recorded map, a PDF reader, the snapshot of
+// the same frame.
 #include "analysis/region.hpp"
 #include "base/error.hpp"
 #include "have_cairo.hpp"
@@ -76,9 +76,9 @@ for number, (region, row) in enumerate(zip(regions, rows), 1):
          {"2.5 µm per pixel", "mouse <7> & \"co\" %n µ", "left hemisphere", "<b>a & b</b>, \"µ\" %s",
           "Traces", "Settings", "Methods", "speckle flow index", "1/(2·T·K²)", "Yang 2011, eq. 3"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
-    for (const char* part : {"Baseline", "Events"}) // there are none
+    for (const char* part : {"Baseline", "Events"}) // the run has none
         EXPECT_EQ(text.find(part), std::string::npos) << part;
-    // The picture is the snapshot's, in the PNG and in the PDF.
+    // The image equals the snapshot, in the PNG and in the PDF.
     ASSERT_TRUE(test::python(folder_, R"(
 import glob, subprocess
 import numpy
@@ -157,7 +157,7 @@ TEST_F(ReportTest, AFullDiskLeavesNothingBehindAndNothingOfOthersIsRemoved) {
     EXPECT_EQ(folder_.names(), (std::vector<std::string>{"last.pdf", "last.png", "r.json"}));
 }
 
-/// Every sentence on methods stands in docs/science.md or in the declaration of its stage.
+/// Every sentence on methods is in docs/science.md or in the declaration of its stage.
 TEST(ReportMethods, QuoteThePageOfScience) {
     const std::string page = read_text(test::source_folder() + "/docs/science.md");
     const auto stands = [&](const std::string& formula) { return page.find(formula) != std::string::npos; };
@@ -183,7 +183,7 @@ TEST(ReportMethods, QuoteThePageOfScience) {
             EXPECT_NE(lines[0].find(formula), std::string::npos) << formula << " in " << lines[0];
         }
     }
-    for (const StageType& type : stage_types()) { // each says something, without marks of the page
+    for (const StageType& type : stage_types()) { // each has a text without Markdown markup
         auto chain = std::make_shared<Chain>();
         chain->add(type.name);
         report.result.chain = chain;

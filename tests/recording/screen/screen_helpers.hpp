@@ -1,4 +1,4 @@
-// Movies of the screen, read without the program's own readers.
+// Movies of the screen, decoded without the program's own readers.
 #pragma once
 
 #include "analysis/region.hpp"
@@ -33,7 +33,7 @@ inline Pixels read_rgb(const std::string& path) {
     return read;
 }
 
-/// Peak signal to noise ratio in dB of 8-bit pictures.
+/// Peak signal-to-noise ratio in dB of 8-bit images.
 inline double psnr(const Bytes& a, const Bytes& b) {
     EXPECT_EQ(a.size(), b.size());
     double sum = 0;
@@ -44,8 +44,8 @@ inline double psnr(const Bytes& a, const Bytes& b) {
     return 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / std::max(sum, 1e-9));
 }
 
-/// A movie's frames are these pictures to `least` dB. The colours come back by GStreamer's own conversion, as
-/// a player would show them. An .mp4 has even sides: its last column and row are there twice.
+/// The frames of a movie equal these images to at least `least` dB. GStreamer's own conversion decodes the
+/// colours, as in a player. An .mp4 has even sides: its last column and row are repeated.
 inline void expect_movie(const std::string& path, const Shape& shape, const std::vector<Bytes>& pictures,
                          double least = 40) {
     const int odd = path.ends_with(".mp4") ? 1 : 0;
@@ -63,14 +63,14 @@ inline void expect_movie(const std::string& path, const Shape& shape, const std:
     }
 }
 
-/// Regions on a result, as an executor leaves them there.
+/// Sets regions on a result, as an executor does.
 inline void put_regions(Result& result, std::vector<Region> regions) {
     auto values = std::make_shared<RegionValues>();
     values->placed = place_regions(make_outlines(std::move(regions)), result.shape(), 1);
     result.regions = values;
 }
 
-/// The last picture of a recording of these results.
+/// Last image of a recording of these results.
 inline Pixels last_screen(const TemporaryFolder& folder, RecordOptions options, const StreamInfo& stream,
                           const std::vector<Result>& results,
                           const std::vector<EventMark>& before_each = {}) {

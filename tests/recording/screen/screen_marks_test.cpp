@@ -1,4 +1,4 @@
-// Marks on movies of the screen lie where they must, and nowhere else.
+// Marks on movies of the screen are at their positions only.
 #include "have_cairo.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
 
@@ -13,14 +13,14 @@ constexpr PixelType kU8 = PixelType::u8, kF32 = PixelType::f32;
 class Marks : public testing::Test {
 protected:
     static constexpr Shape kShape{320, 240, 1, kF32};
-    static constexpr std::array<int, 3> kLight = {235, 240, 245}; // of bars and figures
+    static constexpr std::array<int, 3> kLight = {235, 240, 245}; // bars and figures
 
     Marks() {
         ScreenLook look;
         look.mapping = {.colormap = ColorMap::grey, .automatic = false, .low = 0, .high = 1};
         options_.look = std::make_shared<const LiveLook>(look);
     }
-    /// Half of the range everywhere: nothing but marks differs from one pixel to the next.
+    /// A constant at half of the range: only marks change pixels.
     Result even(std::uint64_t n) {
         Result result = maker_.make(n);
         const auto values = result.image.host().as<float>();
@@ -35,7 +35,7 @@ protected:
         return last_screen(folder_, options, stream_, results, events);
     }
     static bool plain(const std::array<int, 3>& color) { return color == std::array{128, 128, 128}; }
-    /// The box around all pixels that are not plain: left, top, right, bottom; none: all 0.
+    /// Box around all changed pixels: left, top, right, bottom; none: all 0.
     static std::array<int, 4> marked(const Pixels& picture) {
         std::array<int, 4> box = {picture.shape.width, picture.shape.height, -1, -1};
         for (int y = 0; y < picture.shape.height; ++y)
@@ -45,7 +45,7 @@ protected:
                            std::max(box[3], y)};
         return box[2] < 0 ? std::array<int, 4>{} : box;
     }
-    /// The longest run of pixels as light as figures: its row, where it begins, how long it is.
+    /// Longest run of pixels as light as figures: row, start, length.
     static std::array<int, 3> longest_light(const Pixels& picture) {
         std::array<int, 3> longest{};
         for (int y = 0; y < picture.shape.height; ++y)
@@ -100,7 +100,7 @@ TEST_F(Marks, OutlinesCarryTheColourOfTheirRegionWhereItIs) {
         }
         for (int x = 21; x < 300; ++x)
             EXPECT_TRUE(all_of(x, 200, line)) << x << " of the line, zoom " << zoom;
-        for (int y = 83; y < 138; ++y) // nothing is filled
+        for (int y = 83; y < 138; ++y) // not filled
             EXPECT_TRUE(plain(picture.at(140 * zoom, y * zoom))) << y;
     }
 }
@@ -125,7 +125,7 @@ TEST_F(Marks, OnTheRawPictureRegionsLieABorderFurther) {
         EXPECT_EQ(picture.at(x + 3, 82), (std::array{0x12, 0xe4, 0x5a})) << x;
 }
 
-/// As long as it says: a length of 1, 2 or 5 times a power of ten, and the text beside it is not empty.
+/// The bar has the stated length: 1, 2 or 5 times a power of ten, with a text next to it.
 TEST_F(Marks, TheScaleBarIsItsMicrometresOverThoseOfAPixel) {
     for (const double um : {0.35, 1.0, 3.45, 7.4})
         for (const int zoom : {1, 2}) {
@@ -149,7 +149,7 @@ TEST_F(Marks, TheScaleBarIsItsMicrometresOverThoseOfAPixel) {
 
 TEST_F(Marks, TheScaleBarIsSeenInASmallPictureAndGrowsWithALargeOne) {
     stream_.um_per_source_px = 1;
-    const auto thickness = [&](int zoom) { // rows that are as light from the bar's first column to its last
+    const auto thickness = [&](int zoom) { // number of rows that are as light between the bar's ends
         const Pixels picture = shown({.scale = true, .zoom = zoom}, {even(1)});
         const auto [first, begin, length] = longest_light(picture);
         int rows = 0;
@@ -195,7 +195,7 @@ TEST_F(Marks, TheColourBarStandsBesideThePicture) {
         for (int x = 0; x < kShape.width; ++x)
             ASSERT_EQ(picture.at(x, y), (std::array<int, 3>{middle[0], middle[1], middle[2]}))
                 << "the picture itself is as it was, " << x << ", " << y;
-    // In some column of the strip the colours come in their order, from the highest above to the lowest.
+    // In some column of the strip the colours are in order, the highest at the top.
     std::size_t best = 0;
     for (int x = kShape.width; x < picture.shape.width; ++x) {
         std::size_t found = 0;

@@ -1,5 +1,5 @@
-// A movie of the screen shows what a snapshot of the same frame shows, in every layout what the pictures in
-// it show alone; and it holds nobody up.
+// A movie of the screen equals a snapshot of the same frame, and in every layout the separate images. It
+// does not delay the pipeline.
 #include "tests/recording/screen/screen_helpers.hpp"
 
 #include "analysis/baseline_image.hpp"
@@ -31,7 +31,7 @@ TEST_P(ScreenMovie, IsWithin40DecibelsOfTheSnapshot) {
         {.path = folder / "v" + ending, .what = RecordWhat::screen, .look = looking({.mapping = mapping})});
     sink->open(stream);
     std::vector<Bytes> pictures;
-    for (std::uint64_t n = 0; n < 8; ++n) { // noise: the hardest picture there is
+    for (std::uint64_t n = 0; n < 8; ++n) { // noise: the hardest image
         const Result result = maker.make(n);
         pictures.push_back(
             read_rgb(write_snapshot(result, {.path = folder / "s.png", .mapping = mapping}, stream)).rgb);
@@ -71,7 +71,7 @@ TEST(Screen, IsTheSnapshotPixelForPixelWhereNothingIsLost) {
     }
 }
 
-/// The colours of one picture by itself, as a snapshot of it has them.
+/// Colours of a single image, as in its snapshot.
 struct Alone {
     ConstHostView image;
     ColorMap map;
@@ -191,7 +191,7 @@ TEST_F(Layouts, AChangeAgainstABaselineTakesThePlaceOfTheResult) {
     const Pixels wanted = Alone{change, ColorMap::rdbu, {-80, 80}}.colors();
     const Pixels got = shown(changed);
     ASSERT_EQ(got.shape, wanted.shape);
-    EXPECT_GE(psnr(got.rgb, wanted.rgb), 60); // a rounded percent may be a colour further
+    EXPECT_GE(psnr(got.rgb, wanted.rgb), 60); // a rounded per cent may be one colour off
 }
 
 TEST_F(Layouts, ZoomRepeatsPixels) {
@@ -228,8 +228,8 @@ TEST_F(Layouts, ALookThatChangesBeginsAnotherFileWhereTheSizeDoes) {
     EXPECT_EQ(second[0].description.at("layout"), "raw");
 }
 
-/// Pushed as a camera would: what is not written is counted, what is written is right. Where frames are
-/// copied, raw and result must be of the same one.
+/// Pushed as from a camera: frames are either counted as dropped or written correctly. If frames are copied,
+/// raw and result must belong together.
 TEST_F(Layouts, ALiveStreamIsNeverHeldUp) {
     const auto sink = make_recorder({.path = folder_ / "s.tiff",
                                      .what = RecordWhat::screen,
@@ -237,7 +237,7 @@ TEST_F(Layouts, ALiveStreamIsNeverHeldUp) {
     sink->open(stream_of(kRaw));
     constexpr std::uint64_t kFrames = 300;
     for (std::uint64_t n = 0; n < kFrames; ++n) {
-        sink->push(maker_.make(n), false); // with 6 slots: frames that were kept would block this loop
+        sink->push(maker_.make(n), false); // with 6 slots: held frames would block this loop
         EXPECT_GE(maker_.raw().free_slots(), 3);
         EXPECT_GE(maker_.image().free_slots(), 3);
     }
@@ -272,7 +272,7 @@ TEST(Screen, IsRefusedWhereAFormatCannotHoldIt) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-/// An MP4 that nobody finished opens as far as it was written.
+/// An unfinished MP4 can be opened up to its last write.
 TEST(Screen, AnMp4ThatWasCutOffOpens) {
     const TemporaryFolder folder;
     const Shape shape{64, 48, 1, kF32};
@@ -281,7 +281,7 @@ TEST(Screen, AnMp4ThatWasCutOffOpens) {
     sink->open(stream_of(shape));
     for (std::uint64_t n = 0; n < 350; ++n) // 3.5 s
         sink->push(maker.make(n), true);
-    // As it is on the disk now: what a killed process leaves.
+    // As it is on the disk now, and as a killed process leaves it.
     fs::copy_file(folder / "v.mp4", folder / "cut.mp4");
     sink->close();
     const Shape rgb{shape.width, shape.height, 3, kU8};

@@ -1,5 +1,5 @@
-// Recordings into pipes: what a reader gets is what a file would have, and readers that are slow, missing or
-// killed are told of and end nothing but themselves.
+// Recordings into pipes: a reader gets the bytes of the file. Slow, missing or killed readers are reported
+// and end only their own recording.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t kFrame = std::size_t{160} * 120 * sizeof(float);
 
 class StreamRun : public testing::Test {
 protected:
-    /// A shell's words, with $S for the program and what every run of these tests has.
+    /// A shell command, with $S for the program and the common options of these tests.
     std::vector<std::string> shell(const std::string& words) const {
         return {"bash", "-c",
                 "S='" + test::program_path() + "'; run() { \"$S\" run \"$@\" --backend cpu --threads 1; }; " +
@@ -60,7 +60,7 @@ TEST_F(StreamRun, APipeGetsTheBytesOfTheFileAndNothingElse) {
     }
 }
 
-/// Else the next file that is opened takes their numbers, and the words of standard error.
+/// Otherwise the next opened file would get their descriptors, and the text of standard error.
 TEST_F(StreamRun, WhereStandardInputAndErrorAreClosedNothingElseTakesTheirPlaces) {
     for (const std::string closed : {"2>&-", "<&-", "<&- 2>&-"}) {
         const ChildResult done =
@@ -183,7 +183,7 @@ TEST_F(StreamRun, AReaderThatGoesAwayEndsTheRunWithASentence) {
     EXPECT_FALSE(says(done.err, "Interrupted")) << done.all();
 }
 
-/// As where nobody looks, and something is to start it again.
+/// As in an unattended run, which must end to be restarted.
 TEST_F(StreamRun, RecordingsThatHaveAllFailedEndTheRun) {
     const std::string full = "ulimit -f 256; run " + std::string(kLive) + " --frames 100000 ";
     const ChildResult all = run(full + "--record-raw a.tiff --record b.tiff");
@@ -228,7 +228,7 @@ TEST_F(StreamRun, AFullDiskBehindThePipeIsSaid) {
     }
 }
 
-/// Opened by the test, and read when it likes.
+/// Opened by the test, and read on demand.
 class SlowReader {
 public:
     explicit SlowReader(const std::string& fifo)
@@ -236,7 +236,7 @@ public:
     SlowReader(const SlowReader&) = delete;
     SlowReader& operator=(const SlowReader&) = delete;
     ~SlowReader() { ::close(fd_); }
-    /// What is there; false at the end.
+    /// Reads the available data; false at the end.
     bool take() {
         char some[65536];
         const ssize_t n = ::read(fd_, some, sizeof some);
@@ -256,7 +256,7 @@ TEST_F(StreamRun, AFileWaitsForASlowReader) {
         shell(std::string("exec \"$S\" run ") + kScene + " --frames 60 --record flow --record all.raw"),
         folder_.path().string());
     ASSERT_TRUE(child.until([](const ChildResult& r) { return says(r.err, "into flow"); }, 60s));
-    std::this_thread::sleep_for(1500ms); // its frames fill the pipe, and then wait longer than any may
+    std::this_thread::sleep_for(1500ms); // its frames fill the pipe, and then wait longer than the limit
     std::size_t ends = 0;
     ASSERT_TRUE(test::eventually([&] { return (ends += reader.take() ? 0 : 1) > 0; }));
     const ChildResult done = child.finish();
@@ -270,7 +270,7 @@ TEST_F(StreamRun, ALiveSourceDropsForASlowReaderAndCounts) {
     Child child(shell(std::string("exec \"$S\" run ") + kLive +
                       " --frames 150 --record flow --record all.raw --stats s.json"),
                 folder_.path().string());
-    // Its other recording goes on meanwhile, to its end.
+    // Its other recording continues to its end.
     const auto other = [&] { return file("all.raw").size() == 150 * kFrame; };
     ASSERT_TRUE(test::eventually(other)) << file("all.raw").size() / kFrame;
     bool open = true;
