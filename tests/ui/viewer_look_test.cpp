@@ -128,10 +128,10 @@ TEST_F(LookTest, ThePanelRemembersItsSections) {
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
         EXPECT_FALSE(viewer.has_widget("record.raw"));
         ASSERT_TRUE(viewer.has_widget("view.layout"));
-        viewer.click("section.Record");
-        EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("record.raw"); }));
         viewer.click("section.Display");
         EXPECT_TRUE(viewer.until([&] { return !viewer.has_widget("view.layout"); }));
+        viewer.click("section.Record");
+        EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("record.raw"); }));
         EXPECT_EQ(viewer.quit(), 0) << viewer.log();
     }
     Viewer again(*desktop_, folder_, words);
