@@ -5,6 +5,7 @@
 #include "analysis/trace_history.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace specklescope {
 
@@ -17,6 +18,7 @@ public:
     bool take(TraceHistory& history, const BaselineImage& image,
               const std::shared_ptr<const PlacedRegions>& placed);
     void clear() { means_.reset(); }
+    void restore(std::optional<TraceMeans> means) { means_ = std::move(means); } ///< as taken() gave it
     /// The frames it was taken over; none before it is taken.
     const std::optional<TraceMeans>& taken() const { return means_; }
     /// F₀ in the unit of the map: finite and not 0. None for a region without such a mean, a new region, a

@@ -14,15 +14,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::size_t kMaxUndoPoints = std::size_t{4} << 20; ///< of all steps: 64 MB
-constexpr double kCopyOffset = 10;                           ///< px
-
-std::size_t points_of(const std::vector<Region>& regions) {
-    std::size_t count = 0;
-    for (const Region& region : regions)
-        count += region.points.size();
-    return count;
-}
+constexpr double kCopyOffset = 10; ///< px
 
 Region moved(Region region, double dx, double dy) {
     for (RegionPoint& point : region.points)
@@ -126,32 +118,22 @@ void RegionEditor::splice(std::size_t at, std::size_t removed, std::vector<Regio
     selected_ = count == 1 ? Index(at) : Index();
 }
 
-void RegionEditor::change(std::size_t at, std::size_t removed, std::vector<Region> added) {
-    const auto first = regions_.begin() + static_cast<std::ptrdiff_t>(at);
-    Step step{at, {first, first + static_cast<std::ptrdiff_t>(removed)}, added};
-    splice(at, removed, std::move(added));
-    undo_.push_back(std::move(step));
-    redo_.clear();
-    forget_oldest();
-}
-
-void RegionEditor::forget_oldest() {
-    std::size_t points = 0;
-    for (const Step& step : undo_)
-        points += points_of(step.before) + points_of(step.after);
-    while (undo_.size() > 1 && (undo_.size() > kMaxSteps || points > kMaxUndoPoints)) {
-        points -= points_of(undo_.front().before) + points_of(undo_.front().after);
-        undo_.pop_front();
-    }
-}
-
 void RegionEditor::reset(std::vector<Region> regions) {
     check_regions(regions);
     cancel_drag();
-    undo_.clear();
-    redo_.clear();
     splice(0, regions_.size(), std::move(regions));
     selected_.reset();
+}
+
+void RegionEditor::restore(const std::vector<Region>& regions) {
+    cancel_drag();
+    const auto [now, then] = std::mismatch(regions_.begin(), regions_.end(), regions.begin(), regions.end());
+    const auto [now_end, then_end] = std::mismatch(regions_.rbegin(), std::make_reverse_iterator(now),
+                                                   regions.rbegin(), std::make_reverse_iterator(then));
+    if (now == regions_.end() && then == regions.end())
+        return;
+    splice(static_cast<std::size_t>(now - regions_.begin()), static_cast<std::size_t>(now_end.base() - now),
+           {then, then_end.base()});
 }
 
 void RegionEditor::replace(std::vector<Region> regions) {
@@ -161,7 +143,7 @@ void RegionEditor::replace(std::vector<Region> regions) {
             throw UsageError("Region '" + region.name + "' has no pixel on the picture of " + size_text() +
                              "; the regions that are there stay.");
     cancel_drag();
-    change(0, regions_.size(), std::move(regions));
+    splice(0, regions_.size(), std::move(regions));
     selected_.reset();
 }
 
@@ -174,7 +156,7 @@ void RegionEditor::add(RegionShape shape, std::vector<RegionPoint> points) {
         throw UsageError("The " + to_string(shape) + " has no pixel on the picture of " + size_text() +
                          " and was not added; draw it on the picture.");
     cancel_drag();
-    change(regions_.size(), 0, {std::move(region)});
+    splice(regions_.size(), 0, {std::move(region)});
 }
 
 void RegionEditor::insert_copy(const Region& region) {
@@ -192,7 +174,7 @@ void RegionEditor::insert_copy(const Region& region) {
         if (!fits(there))
             continue;
         cancel_drag();
-        return change(regions_.size(), 0, {std::move(there)});
+        return splice(regions_.size(), 0, {std::move(there)});
     }
     throw UsageError("The copy of region '" + region.name + "' would have no pixel on the picture of " +
                      size_text() + " and was not added; move the region first.");
@@ -209,7 +191,7 @@ bool RegionEditor::remove(std::size_t index) {
     if (index >= regions_.size() || regions_[index].locked)
         return false;
     cancel_drag();
-    change(index, 1, {});
+    splice(index, 1, {});
     return true;
 }
 
@@ -218,7 +200,7 @@ bool RegionEditor::change_one(std::size_t index, Region changed) {
     if (changed == regions_[index])
         return false;
     const Index selected = selected_;
-    change(index, 1, {std::move(changed)});
+    splice(index, 1, {std::move(changed)});
     selected_ = selected;
     return true;
 }
@@ -259,28 +241,6 @@ bool RegionEditor::move(std::size_t index, double dx, double dy) {
     if (!fits(there) && touches_picture(regions_[index]))
         return false;
     return change_one(index, std::move(there));
-}
-
-bool RegionEditor::undo() {
-    cancel_drag();
-    if (undo_.empty())
-        return false;
-    Step step = std::move(undo_.back());
-    undo_.pop_back();
-    splice(step.at, step.after.size(), step.before);
-    redo_.push_back(std::move(step));
-    return true;
-}
-
-bool RegionEditor::redo() {
-    cancel_drag();
-    if (redo_.empty())
-        return false;
-    Step step = std::move(redo_.back());
-    redo_.pop_back();
-    splice(step.at, step.before.size(), step.after);
-    undo_.push_back(std::move(step));
-    return true;
 }
 
 // Reshaping of regions by handles, and hit tests.

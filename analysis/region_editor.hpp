@@ -1,10 +1,10 @@
-// Editor of regions: a set with a selection, undo and hit tests. The model; ui/regions/ draws it.
+// Editor of regions: a set with a selection and hit tests. The model; ui/regions/ draws it, and the session
+// undoes edits (session/undo.hpp).
 #pragma once
 
 #include "analysis/region.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +40,6 @@ struct RegionGrip {
 class RegionEditor {
 public:
     using Index = std::optional<std::size_t>;
-    static constexpr std::size_t kMaxSteps = 1000; ///< of undo
 
     const std::vector<Region>& regions() const { return regions_; }
     std::uint64_t revision() const { return revision_; } ///< incremented by every change of the regions
@@ -54,8 +53,11 @@ public:
     /// Selects the next region, or with −1 the previous one, cyclically.
     void select_next(int step);
 
-    /// Replaces everything without undo.
+    /// Replaces everything, as it was stored: regions may lie outside the image. Throws UsageError like
+    /// check_regions().
     void reset(std::vector<Region> regions);
+    /// The same of an earlier state; selects the only region that differs.
+    void restore(const std::vector<Region>& regions);
     /// Replaces all regions or none. Throws UsageError like check_regions(), and if a region has no pixel on
     /// the image.
     void replace(std::vector<Region> regions);
@@ -80,7 +82,7 @@ public:
     /// False if it is locked, has three corners or is no polygon.
     bool remove_corner(std::size_t index, std::size_t corner);
 
-    /// A drag is one undo step. Moves by whole pixels from `from`, and stays at the last position on the
+    /// Moves by whole pixels from `from`, and stays at the last position on the
     /// image; with `even` a box becomes a square, and a line snaps to 45°. begin_drag() returns false, and
     /// nothing is dragged, if the region is locked.
     bool begin_drag(const RegionGrip& grip, const RegionPoint& from);
@@ -89,12 +91,6 @@ public:
     void cancel_drag();
     bool dragging() const { return drag_.has_value(); }
 
-    bool can_undo() const { return !undo_.empty(); }
-    bool can_redo() const { return !redo_.empty(); }
-    /// Both end a drag. False if there is nothing to do.
-    bool undo();
-    bool redo();
-
     /// Hit test within `tolerance` px: first the handles of the selected region unless it is locked, then the
     /// nearest outline, then the smallest region around the point.
     std::optional<RegionGrip> hit(const RegionPoint& point, double tolerance) const;
@@ -102,10 +98,6 @@ public:
     static double shortest_side(double tolerance) { return 5 * tolerance; }
 
 private:
-    struct Step { ///< at index `at`, `before` was replaced by `after`
-        std::size_t at = 0;
-        std::vector<Region> before, after;
-    };
     struct Drag {
         RegionGrip grip;
         RegionPoint from;
@@ -113,7 +105,6 @@ private:
         bool outside = false; ///< it was off the image when the drag began and may stay there
     };
     void splice(std::size_t at, std::size_t removed, std::vector<Region> added);
-    void change(std::size_t at, std::size_t removed, std::vector<Region> added);
     bool change_one(std::size_t index, Region changed);
     bool fits(const Region& region) const;
     bool touches_picture(const Region& region) const;
@@ -122,15 +113,12 @@ private:
     std::string next_colour() const;
     bool taken(const std::string& name, Index except = {}) const;
     std::string fresh_name(const std::string& like) const;
-    void forget_oldest();
 
     std::vector<Region> regions_;
     Index selected_;
     std::uint64_t revision_ = 1;
     int width_ = 0, height_ = 0;
     std::optional<Drag> drag_;
-    std::deque<Step> undo_;
-    std::vector<Step> redo_;
 };
 
 } // namespace specklescope

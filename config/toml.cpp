@@ -375,6 +375,8 @@ std::string preset_toml(const Settings& settings, const std::string& doc) {
     shown.mapping = mapping_for(settings, settings.chain.quantity());
     for (const ParamDecl& decl : mapping_table().decls())
         out += decl.name + " = " + value_text(view.get(decl.name)) + "\n";
+    if (settings.view.as<ViewSettings>().monitor)
+        out += "monitor = true\n";
     for (const ChainStage& stage : settings.chain.stages())
         out += stage_lines(stage) + param_lines(stage.params, false);
     return settings.chain.stages().empty() ? out + kNoStage : out;

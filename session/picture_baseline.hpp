@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace specklescope {
 
@@ -22,6 +23,7 @@ public:
     /// Begins F₀ of every pixel over the results of the next `baseline_s` seconds, or ends it now.
     void take();
     void poll();
+    void restore(std::shared_ptr<const BaselineImage> image) { image_ = std::move(image); } ///< null: none
     /// Drops F₀: another source was opened.
     void drop();
     /// Throws UsageError if the result does not fit the baseline of the settings. Checks the first result.

@@ -152,7 +152,7 @@ Answer set_regions(const Call& call) {
     check_regions(wanted);
     if (const std::optional<Result> newest = call.front.newest(false))
         call.session.regions.set_picture(newest->shape().width, newest->shape().height);
-    call.session.regions.replace(std::move(wanted)); // can be undone
+    call.session.regions.replace(std::move(wanted));
     call.session.apply_regions();
     return answered({{"count", call.arguments["regions"].size()}});
 }

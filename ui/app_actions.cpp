@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 namespace specklescope {
@@ -17,6 +16,7 @@ constexpr double kStopStep = 0.5;
 constexpr double kLayerStep = 0.05; ///< step of a divider, an opacity or a threshold
 constexpr int kJump = 10;           ///< in frames
 constexpr double kScaleStep = 1.1;
+constexpr const char* kHistory = "History"; ///< PaletteEntry::kind
 
 } // namespace
 
@@ -34,6 +34,9 @@ struct App::Actions {
     static std::string a_source(const App& a) { return a.session_.pipeline() ? "" : "No source is open."; }
     static std::string a_result(const App& a) {
         return a.display_.has_result() ? "" : "There is no picture yet.";
+    }
+    static std::string an_alarm(const App& a) {
+        return a.session_.alarms().empty() ? "There is no alarm." : "";
     }
     static std::string a_film(const App& a) {
         return is_film(a.session_) ? "" : "The source is no file with several frames.";
@@ -62,6 +65,23 @@ struct App::Actions {
                    ? ""
                    : "There are no regions whose traces it could be.";
     }
+    static bool draws(const App& a) {
+        return a.state_.regions.why_not(Action::drop_corner, a.session_).empty();
+    }
+    /// Of a polygon that is being drawn: its last corner.
+    static void undo(App& a) {
+        if (draws(a))
+            a.state_.regions.run(Action::drop_corner, a.session_);
+        else
+            a.session_.undo();
+    }
+    static std::string undoable(const App& a) {
+        return !a.session_.history().can_undo() && !draws(a) ? "There is nothing to undo."
+                                                             : a.state_.regions.why_held();
+    }
+    static std::string redoable(const App& a) {
+        return a.session_.history().can_redo() ? a.state_.regions.why_held() : "There is nothing to redo.";
+    }
     static std::string recordable(const App& a) {
         const bool wanted =
             a.session_.recordings.running(output_kind("traces")) || a.session_.traces_wanted();
@@ -80,6 +100,9 @@ struct App::Actions {
 
     static const Row& row(Action action) {
         static constexpr std::array<Row, kActions> kRows = {{
+            {Action::undo, undo, undoable},
+            {Action::redo, [](App& a) { a.session_.redo(); }, redoable},
+            {Action::history, [](App& a) { a.palette_.open(kHistory); }, a_source},
             {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
             {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
             {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
@@ -147,6 +170,7 @@ struct App::Actions {
              [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::screen)); }, a_source},
             {Action::report, [](App& a) { a.state_.report = true; }, a_result},
             {Action::palette, [](App& a) { a.palette_.open(); }},
+            {Action::menu, [](App& a) { a.menu_.open(); }},
             {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},
             {Action::controls, [](App& a) { a.walk_.next(); }},
             {Action::statistics, [](App& a) { a.session_.view().overlay = !a.session_.view().overlay; }},
@@ -156,6 +180,9 @@ struct App::Actions {
             {Action::smaller_text, [](App& a) { a.scale_interface(1 / kScaleStep); }},
             {Action::quit, [](App& a) { a.window_.request_close(); }},
             {Action::presets, [](App& a) { a.state_.presets_asked = a.session_.view().panel = true; }},
+            {Action::acknowledge, [](App& a) { a.session_.acknowledge_alarms(); }, an_alarm},
+            {Action::messages, [](App& a) { a.state_.messages_open = !a.state_.messages_open; }},
+            {Action::monitor, [](App& a) { a.session_.view().monitor = !a.session_.view().monitor; }},
             {Action::traces, [](App& a) { a.toggle_traces(); }},
             {Action::baseline, [](App& a) { a.traces_.take_baseline(a.session_); }, traced},
             {Action::relative, [](App& a) { a.traces_.toggle_relative(a.session_); }, traced},
@@ -179,8 +206,6 @@ struct App::Actions {
             region<Action::freehand_tool>(),
             region<Action::next_region>(),
             region<Action::previous_region>(),
-            region<Action::undo>(),
-            region<Action::redo>(),
             region<Action::paste_region>(),
             region<Action::save_regions>(),
             region<Action::load_regions>(),
@@ -299,6 +324,19 @@ void App::scale_interface(double factor) {
     wanted = std::clamp(std::round(now * factor * 100) / 100, Window::kLeastScale, decl.max);
 }
 
+/// The edits, newest first, each of which can be returned to.
+void App::add_history_entries(std::vector<PaletteEntry>& entries) {
+    const UndoHistory& history = session_.history();
+    for (std::size_t i = history.entries().size(); i-- > 0;) {
+        const std::string& edit = history.entries()[i].edit;
+        entries.push_back({kHistory, edit.empty() ? "The state at the start" : edit, "history",
+                           i == history.at()  ? "now"
+                           : i > history.at() ? "undone"
+                                              : "",
+                           "", [this, i] { (void)session_.go_to(i); }});
+    }
+}
+
 /// Adds the actions of a click on an event's label, for the newest events.
 void App::add_event_entries(std::vector<PaletteEntry>& entries) {
     constexpr std::size_t kMost = 20;
@@ -317,22 +355,21 @@ void App::add_event_entries(std::vector<PaletteEntry>& entries) {
 
 std::vector<PaletteEntry> App::palette_entries() {
     std::vector<PaletteEntry> entries;
-    const auto sentence = [](std::string text) {
-        if (!text.empty())
-            text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-        return text;
-    };
-    for (const ActionInfo& action : actions())
-        if (action.action != Action::palette)
-            entries.push_back({"Action", sentence(std::string(action.words)), std::string(action.name),
-                               keys_text(session_.settings().keys, action.action), why_not(action.action),
-                               [this, what = action.action] { run(what); }});
-    entries.push_back({"Program", "About Specklescope: its version and what it is made of", "about", "", "",
-                       [this] { state_.keys_open = state_.about_asked = true; }});
+    for (const ActionInfo& action : actions()) {
+        const std::string menu(action.menu);
+        entries.push_back({menu.empty() ? "Action" : menu.substr(menu.rfind('/') + 1),
+                           std::string(action.words), std::string(action.name),
+                           keys_text(session_.settings().keys, action.action), why_not(action.action),
+                           [this, what = action.action] { run(what); }, menu});
+        if (action.action == Action::open)
+            add_source_entries(session_, entries);
+    }
+    entries.push_back({"Help", "About Specklescope: its version and what it is made of", "about", "", "",
+                       [this] { state_.keys_open = state_.about_asked = true; }, "Help"});
     add_event_entries(entries);
+    add_history_entries(entries);
     add_chain_entries(session_, entries);
     add_preset_entries(session_, entries);
-    add_source_entries(session_, entries);
     return entries;
 }
 

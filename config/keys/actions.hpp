@@ -10,6 +10,9 @@
 namespace specklescope {
 
 enum class Action : std::uint8_t {
+    undo,
+    redo,
+    history,
     // frames
     pause,
     step_back,
@@ -62,6 +65,7 @@ enum class Action : std::uint8_t {
     record_screen,
     report,
     palette,
+    menu,
     keys,
     controls,
     statistics,
@@ -71,6 +75,9 @@ enum class Action : std::uint8_t {
     smaller_text,
     quit,
     presets,
+    acknowledge,
+    messages,
+    monitor,
     // traces
     traces,
     baseline,
@@ -96,8 +103,6 @@ enum class Action : std::uint8_t {
     freehand_tool,
     next_region,
     previous_region,
-    undo,
-    redo,
     paste_region,
     save_regions,
     load_regions,
@@ -139,12 +144,16 @@ struct ActionInfo {
     std::string_view name;  ///< in [keys]: "step_back"
     std::string_view words; ///< "one frame back"
     std::string_view group; ///< heading of the list of keys
+    std::string_view menu;  ///< its place in the menu: "File", "View/Zoom"; empty: none
     std::string_view keys;  ///< by default, with spaces between: "Left ,"
     KeyPlace place = KeyPlace::anywhere;
     ActionFiles files = ActionFiles::none;
 };
 /// In the order of the enumeration, group by group.
 const std::vector<ActionInfo>& actions();
+/// Menus of the menu bar, from left to right. Their entries are in the order of the table; a submenu is
+/// placed where its first entry is.
+const std::vector<std::string_view>& menus();
 const ActionInfo& info(Action action);
 /// Action by its name; null: none.
 const ActionInfo* find_action(std::string_view name);

@@ -42,9 +42,9 @@ std::vector<std::string> words_of(std::string_view text) {
 
 const std::vector<std::string>& key_names() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = {"Space",  "Enter",    "Escape", "Tab",    "Left",
-                                        "Right",  "Up",       "Down",   "Home",   "End",
-                                        "PageUp", "PageDown", "Insert", "Delete", "Backspace"};
+        std::vector<std::string> all = {"Space",  "Enter",  "Escape",    "Tab", "Left",   "Right",
+                                        "Up",     "Down",   "Home",      "End", "PageUp", "PageDown",
+                                        "Insert", "Delete", "Backspace", "Alt"};
         for (int i = 1; i <= 12; ++i)
             all.push_back("F" + std::to_string(i));
         return all;

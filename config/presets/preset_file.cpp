@@ -215,7 +215,7 @@ void delete_preset(const std::string& name) {
 }
 
 PresetTaken with_preset(const Preset& preset, const Settings& now) {
-    PresetTaken taken{now, says_range(preset, now)};
+    PresetTaken taken{now, says_range(preset, now), preset.name};
     load_preset(preset, taken.settings);
     colour_images(taken.settings, now.view.as<ViewSettings>().mapping.colormap);
     taken.settings.chain.set_channel(now.chain.channel());

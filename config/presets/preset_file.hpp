@@ -49,6 +49,7 @@ void delete_preset(const std::string& name);
 struct PresetTaken {
     Settings settings;
     bool ranged = false; ///< the preset has a range of its own
+    std::string name;
 };
 /// Throws UsageError.
 PresetTaken with_preset(const Preset& preset, const Settings& now);

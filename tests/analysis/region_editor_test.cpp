@@ -1,4 +1,4 @@
-// Editing of regions without a window: every edit compared with a simple model, undone to the first set, and
+// Editing of regions without a window: every edit compared with a simple model, earlier sets restored, and
 // hit tests.
 #include "analysis/region_editor.hpp"
 
@@ -36,35 +36,18 @@ bool on_picture(const Region& region) {
     return region_spans(region, 200, 150, spans) != RegionFit::outside;
 }
 
-/// Random edits; `states` is the simple model: the undo history with its position.
+/// Random edits, each compared with a simple set.
 class Hand {
 public:
-    Hand(RegionEditor& editor, unsigned seed) : editor_(editor), random_(seed) {
-        states.push_back(editor.regions());
-    }
-    std::vector<std::vector<Region>> states;
-    std::size_t at = 0;
+    Hand(RegionEditor& editor, unsigned seed) : editor_(editor), random_(seed) {}
 
     void act() {
         const std::vector<Region> before = editor_.regions();
         const std::uint64_t revision = editor_.revision();
-        const int what = number(0, 11);
-        if (what == 10) {
-            EXPECT_EQ(editor_.undo(), at > 0);
-            at -= at > 0 ? 1 : 0;
-        } else if (what == 11) {
-            EXPECT_EQ(editor_.redo(), at + 1 < states.size());
-            at += at + 1 < states.size() ? 1 : 0;
-        } else {
-            std::vector<Region> wanted = before;
-            edit(what, wanted);
-            ASSERT_EQ(editor_.regions(), wanted) << "edit " << what;
-            if (!(wanted == before)) {
-                states.resize(++at);
-                states.push_back(wanted);
-            }
-        }
-        ASSERT_EQ(editor_.regions(), states[at]) << "edit " << what;
+        const int what = number(0, 9);
+        std::vector<Region> wanted = before;
+        edit(what, wanted);
+        ASSERT_EQ(editor_.regions(), wanted) << "edit " << what;
         EXPECT_TRUE(editor_.regions() == before || editor_.revision() != revision)
             << "a change that nobody would hear of: " << what;
         EXPECT_NO_THROW(check_regions(editor_.regions()));
@@ -155,7 +138,7 @@ private:
     std::mt19937 random_;
 };
 
-TEST(RegionEditor, RandomEditsMatchASimpleModelAndCanAllBeUndone) {
+TEST(RegionEditor, RandomEditsMatchASimpleModelAndEachSetIsRestored) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const std::vector<Region> first = {rectangle("box", 10, 8, 29, 27), triangle("tri")};
@@ -163,18 +146,18 @@ TEST(RegionEditor, RandomEditsMatchASimpleModelAndCanAllBeUndone) {
         editor.set_picture(200, 150);
         editor.reset(first);
         Hand hand(editor, seed);
-        for (int i = 0; i < 400; ++i)
+        std::vector<std::vector<Region>> states = {first};
+        for (int i = 0; i < 400; ++i) {
             ASSERT_NO_FATAL_FAILURE(hand.act());
-        std::size_t steps = 0;
-        while (editor.undo()) {
-            ++steps;
-            ASSERT_EQ(editor.regions(), hand.states[hand.at - steps]);
+            states.push_back(editor.regions());
         }
-        EXPECT_EQ(steps, hand.at);
-        EXPECT_EQ(editor.regions(), first);
-        while (editor.redo())
-            ;
-        EXPECT_EQ(editor.regions(), hand.states.back());
+        for (std::size_t i = states.size(); i-- > 0;) {
+            const bool same = editor.regions() == states[i];
+            const std::uint64_t revision = editor.revision();
+            editor.restore(states[i]);
+            ASSERT_EQ(editor.regions(), states[i]);
+            EXPECT_EQ(editor.revision() == revision, same);
+        }
     }
 }
 
@@ -200,8 +183,6 @@ TEST(RegionEditor, EachHandleOfABoxMovesItsOwnEdges) {
         editor.drag({at.x + 3.4, at.y + 1.6}, false);
         editor.end_drag();
         EXPECT_EQ(editor.regions()[0], c.expected) << c.handle;
-        EXPECT_TRUE(editor.undo());
-        EXPECT_FALSE(editor.undo()) << "one drag is one step";
     }
 }
 
@@ -247,9 +228,6 @@ TEST(RegionEditor, PolygonCornersAreInsertedMovedAndRemoved) {
     EXPECT_TRUE(editor.remove_corner(0, 2));
     EXPECT_EQ(editor.regions()[0].points, (std::vector<RegionPoint>{{2, 2}, {25, 8}, {20, 40}}));
     EXPECT_FALSE(editor.remove_corner(0, 0)) << "two corners are no polygon";
-    editor.undo();
-    editor.undo();
-    EXPECT_EQ(editor.regions()[0], triangle("t"));
 }
 
 TEST(RegionEditor, LockedRegionsDoNotChange) {
@@ -279,7 +257,6 @@ TEST(RegionEditor, RegionsWithoutAPixelOnTheImageAreRefused) {
               "The rectangle has no pixel on the picture of 100×80 and was not added; draw it on the "
               "picture.");
     EXPECT_TRUE(editor.regions().empty());
-    EXPECT_FALSE(editor.can_undo());
     editor.add(RegionShape::rectangle, {{99, 10}, {120, 20}}); // one of its columns is inside
     const std::vector<Region> before = editor.regions();
     EXPECT_FALSE(editor.move(0, 1, 0));
@@ -343,29 +320,22 @@ TEST(RegionEditor, NewRegionsGetUnusedNamesAndColours) {
     EXPECT_EQ(editor.regions()[2].name, "region 2");
 }
 
-/// Redo may change the dragged region: the drag is aborted, like by undo.
-TEST(RegionEditor, UndoAndRedoEndADrag) {
-    for (const bool again : {false, true}) {
-        RegionEditor editor;
-        editor.set_picture(200, 150);
-        editor.reset({rectangle("a", 10, 10, 20, 20), rectangle("b", 50, 50, 60, 60)});
-        editor.remove(0);
-        const std::vector<Region> one = editor.regions();
-        if (again)
-            editor.undo();
-        const std::size_t b = again ? 1 : 0;
-        ASSERT_TRUE(editor.begin_drag({Part::inside, b, 0}, {55, 55}));
-        editor.drag({70, 70}, false);
-        EXPECT_EQ(editor.regions()[b].points[0], (RegionPoint{65, 65}));
-        EXPECT_TRUE(again ? editor.redo() : editor.undo());
-        EXPECT_FALSE(editor.dragging());
-        EXPECT_EQ(editor.regions().size(), again ? 1U : 2U);
-        EXPECT_EQ(editor.regions().back(), one[0]) << "as it was before it was dragged";
-        editor.drag({75, 75}, false);
-        editor.end_drag();
-        EXPECT_EQ(editor.regions().back(), one[0]);
-        EXPECT_NO_THROW(check_regions(editor.regions()));
-    }
+TEST(RegionEditor, RestoringEndsADragAndSelectsTheRegionThatChanged) {
+    const std::vector<Region> two = {rectangle("a", 10, 10, 20, 20), rectangle("b", 50, 50, 60, 60)};
+    RegionEditor editor;
+    editor.set_picture(200, 150);
+    editor.reset(two);
+    ASSERT_TRUE(editor.begin_drag({Part::inside, 1, 0}, {55, 55}));
+    editor.drag({70, 70}, false);
+    EXPECT_EQ(editor.regions()[1].points[0], (RegionPoint{65, 65}));
+    editor.restore({two[1]});
+    EXPECT_FALSE(editor.dragging());
+    EXPECT_EQ(editor.regions(), std::vector<Region>{two[1]}) << "as it was before it was dragged";
+    editor.drag({75, 75}, false);
+    editor.end_drag();
+    EXPECT_EQ(editor.regions(), std::vector<Region>{two[1]});
+    editor.restore(two);
+    EXPECT_EQ(editor.selected(), 0U) << "the one that came back";
 }
 
 TEST(RegionEditor, CopiesArePlacedWhereThereIsSpace) {
@@ -430,19 +400,6 @@ TEST(RegionEditor, MovesAndResizesByKeyboard) {
     EXPECT_FALSE(editor.resize(0, -1, 0));
     EXPECT_TRUE(editor.resize(1, 38, 0)) << "twice as wide";
     EXPECT_EQ(editor.regions()[1].points, (std::vector<RegionPoint>{{2, 2}, {78, 4}, {38, 40}}));
-}
-
-TEST(RegionEditor, DropsTheOldestUndoStepsCompletely) {
-    RegionEditor editor;
-    editor.reset({rectangle("b", 0, 0, 5, 5)});
-    const std::size_t more = RegionEditor::kMaxSteps + 50;
-    for (std::size_t i = 0; i < more; ++i)
-        ASSERT_TRUE(editor.move(0, 1, 0));
-    std::size_t undone = 0;
-    while (editor.undo())
-        ++undone;
-    EXPECT_EQ(undone, RegionEditor::kMaxSteps);
-    EXPECT_EQ(editor.regions()[0], rectangle("b", 50, 0, 55, 5));
 }
 
 } // namespace specklescope::region_editor_test

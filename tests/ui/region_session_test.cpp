@@ -60,8 +60,7 @@ TEST_F(RegionSessionTest, OfSeveralChangesBetweenTwoFramesTheLastIsHandedOn) {
     EXPECT_EQ(result.regions->statistics[0].pixels, 50U);
     for (int i = 0; i < 20; ++i)
         session.poll(); // no change
-    while (session.regions.undo())
-        ;
+    session.undo();
     ASSERT_TRUE(measured(session, {}, &result));
     EXPECT_EQ(result.info.version, before + 2);
     EXPECT_EQ(session.pipeline()->regions(), nullptr);
@@ -75,7 +74,7 @@ TEST_F(RegionSessionTest, TheyGoWithTheWindowToAnotherSourceAndAreMarkedThere) {
     Session session(settings);
     session.start(ignore);
     ASSERT_EQ(session.regions.regions().size(), 2U);
-    EXPECT_FALSE(session.regions.can_undo());
+    EXPECT_FALSE(session.history().can_undo());
     ASSERT_TRUE(measured(session, {"in", "out"}));
     session.open("synthetic:uniform?width=32&height=32");
     ASSERT_TRUE(eventually([&] {
@@ -122,9 +121,10 @@ TEST_F(RegionSessionTest, AFileIsReadWholeOrNotAtAll) {
     EXPECT_EQ(session.regions_path, folder_ / "r.json");
     session.regions.lock(0, false);
     EXPECT_TRUE(session.regions.remove(0));
+    session.record_edits();
     session.load_regions_file(folder_ / "r.json");
     EXPECT_EQ(session.regions.regions(), drawn);
-    EXPECT_TRUE(session.regions.undo());
+    session.undo();
     EXPECT_TRUE(session.regions.regions().empty());
     EXPECT_THROW(session.save_regions_file(folder_ / "no/folder/r.json"), RunError);
 }

@@ -29,6 +29,7 @@ protected:
                                     .points = {{1, 2}, {3, 4}},
                                     .colour = {},
                                     .locked = false}});
+        session_->record_edits();
     }
     std::string regions() const {
         write_text(folder_ / "r.json",
@@ -61,7 +62,7 @@ TEST_F(SessionRecordingTest, RawFramesBringTheirSettings) {
     EXPECT_EQ(session_->regions.regions()[0].name, "box");
     EXPECT_EQ(told("Taken from"), 1);
     EXPECT_TRUE(session_->restored());
-    session_->regions.undo();
+    session_->undo();
     EXPECT_EQ(session_->regions.regions().at(0).name, "mine") << "those before are not lost";
 }
 

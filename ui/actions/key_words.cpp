@@ -27,7 +27,7 @@ std::string key_words(const std::string& before, const std::string& key, const s
 
 namespace {
 
-constexpr std::array<std::pair<int, const char*>, 16> kNamed = {{{GLFW_KEY_SPACE, "Space"},
+constexpr std::array<std::pair<int, const char*>, 17> kNamed = {{{GLFW_KEY_SPACE, "Space"},
                                                                  {GLFW_KEY_ENTER, "Enter"},
                                                                  {GLFW_KEY_KP_ENTER, "Enter"},
                                                                  {GLFW_KEY_ESCAPE, "Escape"},
@@ -42,7 +42,8 @@ constexpr std::array<std::pair<int, const char*>, 16> kNamed = {{{GLFW_KEY_SPACE
                                                                  {GLFW_KEY_PAGE_DOWN, "PageDown"},
                                                                  {GLFW_KEY_INSERT, "Insert"},
                                                                  {GLFW_KEY_DELETE, "Delete"},
-                                                                 {GLFW_KEY_BACKSPACE, "Backspace"}}};
+                                                                 {GLFW_KEY_BACKSPACE, "Backspace"},
+                                                                 {GLFW_KEY_MENU, "Alt"}}};
 
 std::string name_of(int key) {
     for (const auto& [code, name] : kNamed)

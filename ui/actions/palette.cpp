@@ -24,6 +24,7 @@ namespace {
 using theme::dp;
 
 constexpr const char* kPaletteTitle = "##palette";
+constexpr const char* kRecent = "Open recent";
 
 /// Arrow keys move through the list while the field has the keyboard.
 int moves(ImGuiInputTextCallbackData* data) {
@@ -76,8 +77,8 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
         draw.AddText({low.x + dp(4), low.y}, dim, entry.kind.c_str());
         const float most = std::max(dp(60), room * (possible ? 0.8F : 0.5F));
-        const std::string text = entry.kind == "Open" ? fitted_name(*ImGui::GetFont(), entry.text, most)
-                                                      : fitted(*ImGui::GetFont(), entry.text, most);
+        const std::string text = entry.kind == kRecent ? fitted_name(*ImGui::GetFont(), entry.text, most)
+                                                       : fitted(*ImGui::GetFont(), entry.text, most);
         draw.AddText({low.x + left, low.y}, possible ? theme::kText : dim, text.c_str());
         const float used = ImGui::CalcTextSize(text.c_str()).x + dp(12);
         const std::string fits =
@@ -119,7 +120,9 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
     probe::item("palette.text");
     tooltip("Type a few letters of an action, stage, preset or source. Arrow keys choose, Enter runs it.");
     moved_ = selected_ != before;
-    const std::vector<PaletteEntry> all = entries();
+    std::vector<PaletteEntry> all = entries();
+    if (!kind_.empty())
+        std::erase_if(all, [&](const PaletteEntry& entry) { return entry.kind != kind_; });
     const std::vector<const PaletteEntry*> found = fitting(all, typed_);
     selected_ = std::clamp(selected_, 0, std::max(0, static_cast<int>(found.size()) - 1));
     const PaletteEntry* chosen = nullptr;
@@ -227,9 +230,10 @@ void add_preset_entries(Session& session, std::vector<PaletteEntry>& entries) {
 
 void add_source_entries(Session& session, std::vector<PaletteEntry>& entries) {
     for (const RecentSource& recent : recent_sources(session))
-        entries.push_back({"Open", recent.source.shown(), "", recent.note,
+        entries.push_back({kRecent, recent.source.shown(), "", recent.note,
                            session.opening() ? "Another source is being opened." : "",
-                           [&session, source = recent.source] { session.open(source); }});
+                           [&session, source = recent.source] { session.open(source); },
+                           std::string("File/") + kRecent});
 }
 
 } // namespace specklescope

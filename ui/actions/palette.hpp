@@ -5,17 +5,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
 
 struct PaletteEntry {
-    std::string kind;    ///< "Action", "Add a stage", "Preset", "Open"
+    std::string kind;    ///< "File", "Add a stage", "Preset", "Open recent"
     std::string text;    ///< description in plain words
     std::string name;    ///< second name to search for: "step_back"
     std::string keys;    ///< shown next to the text
     std::string why_not; ///< reason why the command is not possible now; empty: possible
     std::function<void()> run;
+    std::string menu{}; ///< its place in the menus: "File/Settings"; empty: none
 };
 
 /// Entries that match the typed text, best first. Equal scores keep their order, possible entries first.
@@ -23,7 +25,11 @@ std::vector<const PaletteEntry*> fitting(const std::vector<PaletteEntry>& entrie
 
 class Palette {
 public:
-    void open() { asked_ = true; }
+    /// `kind`: only such entries, in their order.
+    void open(std::string kind = {}) {
+        asked_ = true;
+        kind_ = std::move(kind);
+    }
     /// True if the palette opens in this frame: further keys belong to its field.
     bool asked() const { return asked_; }
     /// Calls `entries()` in every frame while the palette is open. `confirm`, `dismiss`: Enter and Escape.
@@ -33,6 +39,7 @@ private:
     void list(const std::vector<const PaletteEntry*>& found, const PaletteEntry*& chosen);
 
     bool asked_ = false;
+    std::string kind_; ///< empty: all
     std::string typed_, said_;
     int selected_ = 0;
     bool moved_ = false; ///< a key moved the selection: scroll to it

@@ -11,11 +11,6 @@
 
 namespace specklescope {
 
-/// True for contrast and what is computed from it, which saturated pixels make wrong.
-inline bool suffers_from_saturation(const Quantity& quantity) {
-    return quantity.measure != Measure::intensity && quantity.measure != Measure::other;
-}
-
 class Display {
 public:
     Display();

@@ -78,6 +78,7 @@ void install_callbacks(GLFWwindow* handle) {
     });
     glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int focused) {
         input_of(w).any = true;
+        input_of(w).queue.focus_changed();
         ImGui_ImplGlfw_WindowFocusCallback(w, focused);
     });
     glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* w, int, int) { input_of(w).any = true; });
@@ -102,6 +103,7 @@ public:
 
     bool closed() const override { return glfwWindowShouldClose(handle_); }
     void request_close() override { glfwSetWindowShouldClose(handle_, GLFW_TRUE); }
+    void keep_open() override { glfwSetWindowShouldClose(handle_, GLFW_FALSE); }
     void set_title(const std::string& title) override { glfwSetWindowTitle(handle_, title.c_str()); }
     void toggle_full_screen() override;
     void wait(double seconds) override {

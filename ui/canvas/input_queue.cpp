@@ -30,6 +30,11 @@ bool presses(int key, const ImGuiIO& io) {
 } // namespace
 
 void InputQueue::key(int key, int action, int modifiers) {
+    const bool alt = key == GLFW_KEY_LEFT_ALT;
+    if (alt && action == GLFW_RELEASE && alone_)
+        for (const int each : {GLFW_PRESS, GLFW_RELEASE}) // as the menu key
+            events_.push_back({.kind = Kind::key, .code = GLFW_KEY_MENU, .action = each});
+    alone_ = alt && action == GLFW_PRESS;
     const auto same = [&](const Event& e) {
         return e.kind == Kind::key && e.code == key && e.action == GLFW_REPEAT;
     };
@@ -43,6 +48,7 @@ void InputQueue::character(unsigned character) {
 }
 
 void InputQueue::button(int button, bool down, float x, float y, double seconds) {
+    alone_ = false;
     if (button >= 0 && button < kButtons)
         events_.push_back({.kind = Kind::button,
                            .code = button,

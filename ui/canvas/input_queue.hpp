@@ -25,6 +25,7 @@ public:
     void character(unsigned character);
     /// (x, y): mouse position in window coordinates. `seconds`: time of the event, on any clock.
     void button(int button, bool down, float x, float y, double seconds);
+    void focus_changed() { alone_ = false; }
     bool empty() const { return events_.empty(); }
 
     /// Call after the platform's new frame and before Dear ImGui's.
@@ -61,7 +62,8 @@ private:
 
     std::deque<Event> events_;
     std::vector<KeyPress> fed_;
-    int waits_ = 0; ///< frames left to wait for a field
+    int waits_ = 0;      ///< frames left to wait for a field
+    bool alone_ = false; ///< Alt was pressed, and nothing since
     bool down_[kButtons] = {};
     double pressed_[kButtons] = {-1e9, -1e9, -1e9, -1e9, -1e9}; ///< time of the last press
 };

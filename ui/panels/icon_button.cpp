@@ -88,6 +88,10 @@ void draw_icon(ImDrawList& draw, Icon icon, const ImVec2& c, ImU32 color, bool o
         draw.PathLineTo({c.x + 1.35F * r, c.y + r * 0.7F});
         draw.PathStroke(color, 0, dp(1.5F));
         break;
+    case Icon::menu:
+        for (const float part : {-1.0F, 0.0F, 1.0F})
+            draw.AddLine({c.x - r * 1.2F, c.y + part * r}, {c.x + r * 1.2F, c.y + part * r}, color, dp(1.5F));
+        break;
     }
 }
 

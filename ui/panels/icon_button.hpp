@@ -16,7 +16,8 @@ enum class Icon : std::uint8_t {
     mark_out,
     record,
     camera,
-    traces
+    traces,
+    menu
 };
 
 /// True if it was clicked. `id` is its name for the probe, `text` its tooltip; `on` draws it as switched on.

@@ -10,6 +10,8 @@
 #include "ui/regions/region_tools.hpp"
 #include "ui/sources/folder_dialog.hpp"
 
+#include <functional>
+
 namespace specklescope {
 
 /// Choices of the window that are not stored.
@@ -20,6 +22,8 @@ struct ViewState {
     bool stretch_raw = true;
     bool change = false; ///< shows the picture as change against the baseline, if there is a baseline
     bool keys_open = false;
+    bool messages_open = false;
+    bool leave_asked = false; ///< the window was closed during a recording
     bool about_asked = false; ///< opens the dialog over the list of keys in this frame
     bool open_dialog = false; ///< the dialog for a source is requested
     std::string open_text;
@@ -41,7 +45,9 @@ struct ViewState {
 };
 
 void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
-void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display);
+/// `menus(one)` draws the menus, or one button for all of them.
+void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display,
+                   const std::function<void(bool one)>& menus);
 
 /// Values under the mouse.
 struct Hover {
@@ -50,11 +56,11 @@ struct Hover {
     std::optional<double> raw, value; ///< grey; the luma of a colour image
     std::optional<Color> raw_color, color;
     std::optional<double> change; ///< against the baseline, in %
-    bool lost = false;            ///< Session::source_lost(): no values
+    bool stale = false;           ///< Freshness::stale: no values
 };
-/// `zoom`: screen pixels per image pixel. `said`: replaces the values under the mouse unless empty.
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
-                     double zoom, const std::string& said);
+/// `zoom`: screen pixels per image pixel.
+void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,
+                     const Display& display, double zoom);
 
 // Lines of the panel for the change against the baseline, and for the layout of the two pictures.
 

@@ -37,15 +37,11 @@ std::string RegionTools::why_not(Action action, const Session& session) const {
     const RegionEditor& editor = session.regions;
     if (info(action).place == KeyPlace::drawing)
         return why_not_drawing(action, editor);
-    if (gesture_ == Gesture::drag || gesture_ == Gesture::draw)
-        return "First the mouse lets go.";
+    if (std::string held = why_held(); !held.empty())
+        return held;
     if (of_selected(action))
         return editor.selected() ? "" : "No region is selected.";
     switch (action) {
-    case Action::undo:
-        return editor.can_undo() ? "" : "There is nothing to undo.";
-    case Action::redo:
-        return editor.can_redo() ? "" : "There is nothing to do again.";
     case Action::paste_region:
         return copied_ ? "" : "No region was copied.";
     case Action::next_region:
@@ -69,10 +65,6 @@ void RegionTools::run(Action action, Session& session) {
             return drawn_.pop_back();
         case Action::cancel:
             return cancel(editor);
-        case Action::undo:
-            return void(editor.undo());
-        case Action::redo:
-            return void(editor.redo());
         case Action::paste_region:
             return editor.paste(*copied_);
         case Action::save_regions:

@@ -89,11 +89,11 @@ void buttons(Session& session, RegionTools& tools) {
             editor.remove(*at);
     }
     ButtonRow row;
-    if (row("Undo", "regions.undo", editor.can_undo(),
-            keyed("Take back the last change of a region", Action::undo)))
-        editor.undo();
-    if (row("Redo", "regions.redo", editor.can_redo(), keyed("Make it again", Action::redo)))
-        editor.redo();
+    const UndoHistory& history = session.history();
+    if (row("Undo", "regions.undo", history.can_undo(), keyed("Undo the last edit", Action::undo)))
+        session.undo();
+    if (row("Redo", "regions.redo", history.can_redo(), keyed("Redo the edit that was undone", Action::redo)))
+        session.redo();
     if (row("Save …", "regions.save", !editor.regions().empty(),
             keyed("Write them as JSON", Action::save_regions)))
         tools.ask = RegionTools::Ask::save;
@@ -122,11 +122,11 @@ std::string plain_text(double value) {
 
 } // namespace
 
-void RegionNumbers::take(const Result& result, double um, bool source_lost) {
+void RegionNumbers::take(const Result& result, double um, bool old) {
     const auto now = SteadyClock::now();
     um_per_px = um;
-    lost = source_lost;
-    if (lost) {
+    stale = old;
+    if (stale) {
         values.reset();
         return;
     }
@@ -423,7 +423,7 @@ void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& key
     ImGui::TableNextColumn();
     if (found)
         number_cells(*found, fit, tools.numbers.um_per_px, columns);
-    else if (tools.numbers.lost)
+    else if (tools.numbers.stale)
         right_aligned("–", theme::kDim);
     ImGui::PopID();
 }

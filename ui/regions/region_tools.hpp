@@ -33,8 +33,8 @@ struct RegionNumbers {
     double um_per_px = 0;       ///< 0: unknown
     std::uint64_t sequence = 0; ///< sequence number of the measured frame
     SteadyClock::time_point when{};
-    bool lost = false; ///< Session::source_lost(): no values
-    void take(const Result& result, double um, bool source_lost);
+    bool stale = false; ///< Freshness::stale: no values
+    void take(const Result& result, double um, bool old);
 };
 
 class RegionTools {
@@ -49,6 +49,11 @@ public:
     /// performs the action.
     std::string why_not(Action action, const Session& session) const;
     void run(Action action, Session& session);
+    /// Empty unless a region is being drawn or dragged with the mouse.
+    std::string why_held() const {
+        return gesture_ == Gesture::drag || gesture_ == Gesture::draw ? "Release the mouse button first."
+                                                                      : "";
+    }
     /// Call after the item that contains the pictures. `hovered`: the mouse is over this item. `trail`:
     /// mouse path with the button down since the last frame. True if the mouse edits regions, so that it
     /// must not move the picture.

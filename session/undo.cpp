@@ -1,0 +1,232 @@
+#include "session/undo.hpp"
+
+#include "config/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> kWindow = {
+    "overlay", "panel", "panel_size", "traces", "traces_size", "width", "height", "ui_scale", "vsync"};
+
+bool of_window(const ParamDecl& decl) {
+    return std::find(kWindow.begin(), kWindow.end(), decl.name) != kWindow.end();
+}
+
+std::string arrow(const std::string& before, const std::string& after) { return before + " → " + after; }
+
+std::string spoken(std::string name) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+}
+
+std::string short_text(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.5g", value);
+    return text.data();
+}
+
+std::string value_text(const ParamDecl& decl, const ParamValue& value) {
+    if (const bool* on = std::get_if<bool>(&value))
+        return *on ? "on" : "off";
+    if (const double* real = std::get_if<double>(&value))
+        return short_text(*real);
+    const std::string text = to_string(value);
+    return decl.kind == ParamKind::choice ? spoken(text) : text.empty() ? "none" : text;
+}
+
+/// "radius 3 → 5" for each visible parameter that differs.
+void add_changes(const std::string& owner, const Params& a, const Params& b,
+                 std::vector<std::string>& edits) {
+    for (const ParamDecl& decl : a.table().decls())
+        if (decl.kind != ParamKind::action && a.get(decl.name) != b.get(decl.name))
+            edits.push_back(owner + spoken(decl.name) + " " +
+                            arrow(value_text(decl, a.get(decl.name)), value_text(decl, b.get(decl.name))));
+}
+
+std::vector<std::string> names_of(const Chain& chain) {
+    std::vector<std::string> names;
+    for (const ChainStage& stage : chain.stages())
+        names.emplace_back(stage.type->name);
+    return names;
+}
+
+/// The one that `more` has and `fewer` has not, if that is the only difference; otherwise empty.
+std::string extra_one(const std::vector<std::string>& more, const std::vector<std::string>& fewer) {
+    if (more.size() != fewer.size() + 1)
+        return "";
+    const auto at = std::mismatch(fewer.begin(), fewer.end(), more.begin()).second;
+    return std::equal(at + 1, more.end(), fewer.begin() + (at - more.begin()), fewer.end()) ? *at : "";
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "none" : text;
+}
+
+void add_chain_edits(const Chain& a, const Chain& b, std::vector<std::string>& edits) {
+    const std::vector<std::string> before = names_of(a), after = names_of(b);
+    if (const std::string added = extra_one(after, before); !added.empty()) {
+        edits.push_back("added " + added);
+    } else if (const std::string removed = extra_one(before, after); !removed.empty()) {
+        edits.push_back("removed " + removed);
+    } else if (before != after) {
+        const bool order = std::is_permutation(before.begin(), before.end(), after.begin(), after.end());
+        edits.push_back((order ? "order " : "stages ") + arrow(joined(before), joined(after)));
+    } else {
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            const ChainStage &old = a.stages()[i], &now = b.stages()[i];
+            if (old.bypassed != now.bypassed)
+                edits.push_back((now.bypassed ? "bypassed " : "computed again: ") + before[i]);
+            add_changes(before[i] + " ", old.params, now.params, edits);
+        }
+    }
+    if (a.channel() != b.channel())
+        edits.push_back("channel " + arrow(to_string(a.channel()), to_string(b.channel())));
+}
+
+std::string range_text(const Mapping& mapping) {
+    return mapping.automatic ? "automatic" : short_text(mapping.low) + "–" + short_text(mapping.high);
+}
+
+void add_view_edits(const Params& a, const Params& b, std::vector<std::string>& edits) {
+    const Mapping &old = a.as<ViewSettings>().mapping, &now = b.as<ViewSettings>().mapping;
+    if (old.automatic != now.automatic || (!now.automatic && (old.low != now.low || old.high != now.high)))
+        edits.push_back("range " + arrow(range_text(old), range_text(now)));
+    Params rest = a;
+    keep_window_settings(rest, b);
+    for (const char* end : {"automatic", "low", "high"})
+        rest.set(end, b.get(end));
+    add_changes("", rest, b, edits);
+}
+
+/// How one region became another.
+std::string region_edit(const Region& a, const Region& b) {
+    if (a.name != b.name)
+        return "renamed " + arrow(a.name, b.name);
+    if (a.colour != b.colour)
+        return "colour of " + a.name;
+    if (a.locked != b.locked)
+        return (b.locked ? "locked " : "unlocked ") + b.name;
+    const auto moved = [&](const RegionPoint& p, const RegionPoint& q) {
+        return q.x - p.x == b.points[0].x - a.points[0].x && q.y - p.y == b.points[0].y - a.points[0].y;
+    };
+    const bool shifted =
+        std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(), moved);
+    return (shifted ? "moved " : "reshaped ") + b.name;
+}
+
+void add_region_edits(const std::vector<Region>& a, const std::vector<Region>& b,
+                      std::vector<std::string>& edits) {
+    const auto [first, there] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    if (first == a.end() && there == b.end())
+        return;
+    const auto rest_same = [](auto from, auto end, auto other, auto other_end) {
+        return std::equal(from, end, other, other_end);
+    };
+    if (b.size() == a.size() + 1 && rest_same(first, a.end(), there + 1, b.end()))
+        edits.push_back("added " + there->name);
+    else if (a.size() == b.size() + 1 && rest_same(first + 1, a.end(), there, b.end()))
+        edits.push_back("removed " + first->name);
+    else if (a.size() == b.size() && rest_same(first + 1, a.end(), there + 1, b.end()))
+        edits.push_back(region_edit(*first, *there));
+    else
+        edits.push_back("regions " + arrow(std::to_string(a.size()), std::to_string(b.size())));
+}
+
+bool same_means(const std::optional<TraceMeans>& a, const std::optional<TraceMeans>& b) {
+    return a.has_value() == b.has_value() &&
+           (!a ||
+            (a->from.time_ns == b->from.time_ns && a->to.time_ns == b->to.time_ns && a->frames == b->frames));
+}
+
+/// Memory of what the state does not share with the one before it (null: there is none).
+std::size_t bytes_of(const UndoState& state, const UndoState* before) {
+    std::size_t bytes = 0;
+    if (!before || before->regions != state.regions)
+        for (const Region& region : *state.regions)
+            bytes += sizeof region + region.points.size() * sizeof(RegionPoint);
+    if (state.baseline_image && (!before || before->baseline_image != state.baseline_image))
+        bytes += state.baseline_image->values().size() * sizeof(float);
+    return bytes;
+}
+
+} // namespace
+
+void keep_window_settings(Params& view, const Params& now) {
+    for (const ParamDecl& decl : now.table().decls())
+        if (of_window(decl))
+            view.set(decl.name, now.get(decl.name));
+    Mapping& mapping = view.as<ViewSettings>().mapping;
+    if (mapping.automatic) {
+        mapping.low = now.as<ViewSettings>().mapping.low;
+        mapping.high = now.as<ViewSettings>().mapping.high;
+    }
+}
+
+std::string edit_between(const UndoState& a, const UndoState& b) {
+    std::vector<std::string> edits;
+    add_chain_edits(a.chain, b.chain, edits);
+    if (a.regions != b.regions)
+        add_region_edits(*a.regions, *b.regions, edits);
+    add_view_edits(a.view, b.view, edits);
+    if (a.um_per_source_px != b.um_per_source_px)
+        edits.push_back("pixel size " + (b.um_per_source_px > 0
+                                             ? short_text(b.um_per_source_px) + " µm per raw pixel"
+                                             : std::string("as the source states it")));
+    if (!same_means(a.baseline, b.baseline))
+        edits.emplace_back(b.baseline ? "baseline of the regions" : "no baseline of the regions");
+    if (a.baseline_image != b.baseline_image)
+        edits.emplace_back(b.baseline_image ? "baseline of the image" : "no baseline of the image");
+    if (edits.empty())
+        return "";
+    return edits[0] + (edits.size() == 1   ? ""
+                       : edits.size() == 2 ? ", " + edits[1]
+                                           : " and " + std::to_string(edits.size() - 1) + " more");
+}
+
+void UndoHistory::record(UndoState now, const std::string& edit) {
+    if (entries_.empty())
+        return entries_.push_back({"", std::move(now), 0});
+    const UndoState& last = entries_[at_].state;
+    if (*last.regions == *now.regions)
+        now.regions = last.regions;
+    const std::string found = edit_between(last, now);
+    if (found.empty())
+        return;
+    const std::size_t bytes = bytes_of(now, &last);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, entries_.end());
+    entries_.push_back({edit.empty() ? found : edit, std::move(now), bytes});
+    ++at_;
+    std::size_t sum = 0;
+    for (const Entry& entry : entries_)
+        sum += entry.bytes;
+    while (at_ > 0 && (entries_.size() > kMaxEntries || sum > kMaxBytes)) {
+        sum -= entries_.front().bytes;
+        entries_.pop_front();
+        --at_;
+    }
+}
+
+void UndoHistory::amend(UndoState now) {
+    if (!entries_.empty())
+        entries_[at_].state = std::move(now);
+}
+
+void UndoHistory::forget_source(const UndoState& now) {
+    for (Entry& entry : entries_) {
+        entry.state.um_per_source_px = now.um_per_source_px;
+        entry.state.baseline.reset();
+        entry.state.baseline_image.reset();
+    }
+}
+
+} // namespace specklescope
