@@ -1,40 +1,10 @@
 // Queries of a trace history for drawing: columns, extremes, values, means.
-#include "analysis/trace_history.hpp"
+#include "analysis/film_traces.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace specklescope {
-
-namespace {
-
-/// Mean over frames: of K² if the values depend on it.
-class TimeMean {
-public:
-    explicit TimeMean(RegionMean mean) : mean_(mean) {}
-    void add(double value) {
-        if (std::isnan(value) || (std::isinf(value) && mean_ != RegionMean::of_inverses))
-            return;
-        sum_ += mean_ == RegionMean::of_inverses  ? 1 / value
-                : mean_ == RegionMean::of_squares ? value * value
-                                                  : value;
-        ++count_;
-    }
-    std::uint64_t count() const { return count_; }
-    double mean() const {
-        const double mean = sum_ / static_cast<double>(count_); // NaN without values
-        return mean_ == RegionMean::of_inverses  ? 1 / mean
-               : mean_ == RegionMean::of_squares ? std::sqrt(mean)
-                                                 : mean;
-    }
-
-private:
-    RegionMean mean_;
-    double sum_ = 0;
-    std::uint64_t count_ = 0;
-};
-
-} // namespace
 
 std::uint64_t TraceHistory::index_at(std::int64_t time_ns) const {
     const auto search = [&](const auto& ring, const auto& time_of) -> std::optional<std::uint64_t> {
@@ -134,6 +104,8 @@ std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns,
                                                            int columns_wanted) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_ && to_ns > from_ns && columns_wanted > 0)
+        return film_->curves(from_ns, to_ns, columns_wanted);
     std::vector<std::vector<TraceColumn>> curves(series_.size());
     if (to_ns <= from_ns || columns_wanted < 1 || moments_.end() == 0)
         return curves;
@@ -193,6 +165,8 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
                                                                  const std::optional<MadeWith>& with) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_ && to_ns >= from_ns)
+        return film_->extremes(from_ns, to_ns, with);
     std::vector<std::optional<TraceExtremes>> found(series_.size());
     if (to_ns < from_ns || moments_.end() == 0)
         return found;
@@ -231,12 +205,14 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
 std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_)
+        return film_->values_at(time_ns);
     if (moments_.end() == 0)
         return std::nullopt;
     std::uint64_t index = std::min(index_at(time_ns), moments_.end() - 1);
     if (index > 0 && time_ns - moment_at(index - 1).time_ns < moment_at(index).time_ns - time_ns)
         --index;
-    TraceValues found{moment_of(moment_at(index)), moments_.whole().has(index), {}};
+    TraceValues found{moment_of(moment_at(index)), moments_.whole().has(index), {}, {}};
     for (const Series& series : series_) {
         double value = std::numeric_limits<double>::quiet_NaN();
         if (series.values.whole().has(index)) {
@@ -246,6 +222,7 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
             found.exact = false;
         }
         found.values.push_back(value);
+        found.settings.push_back(settings_of(series, index, index + 1));
     }
     return found;
 }
@@ -253,6 +230,8 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
 std::optional<TraceMeans> TraceHistory::means(double seconds) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_)
+        return film_->means(seconds, mean_);
     const auto& whole = moments_.whole();
     if (whole.empty())
         return std::nullopt;

@@ -155,6 +155,7 @@ void Session::adopt(std::shared_ptr<Pipeline> pipeline) {
 }
 
 void Session::stop() noexcept {
+    whole_film.stop();
     try {
         if (opening_.result.valid()) {
             try {
@@ -211,6 +212,7 @@ bool Session::poll() {
             state_.notices.add(note(message.level, std::move(message.text))); // the pipeline has logged it
     freshness_.update(state_.pipeline.get());
     recordings.poll();
+    whole_film.poll();
     if (state_.interactive)
         update_alarms();
     picture_baseline.poll();
@@ -756,7 +758,7 @@ void Session::mark_event(const std::string& label) {
     try {
         const EventMark mark = add_event(label);
         say(Message::Level::info,
-            "Marked " + mark.label + " at frame " + std::to_string(mark.sequence) + ".");
+            "Marked " + mark.label + " at frame " + std::to_string(events_.events().back().frame) + ".");
     } catch (const UsageError& error) {
         say(Message::Level::warning, error.what());
     }

@@ -11,6 +11,7 @@
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
 #include "session/undo.hpp"
+#include "session/whole_film.hpp"
 
 #include <exception>
 #include <future>
@@ -150,6 +151,7 @@ private:
 public:
     Recordings recordings{state_, look_};
     PictureBaseline picture_baseline{state_};
+    WholeFilm whole_film{state_, traces_};
     Baseline baseline; ///< of the regions
     Doors doors;
     /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.
