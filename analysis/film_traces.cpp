@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::size_t kMostSettings = 256, kMostMarks = 256;
+constexpr std::size_t kMostMade = 256, kMostMarks = 256;
 
 } // namespace
 
@@ -227,7 +227,7 @@ std::uint32_t FilmTraces::made_of(const FilmFrame& frame, bool shown) {
         for (const PlacedRegion& region : frame.regions->placed->regions)
             if (region.name == series.region.name)
                 outlines.emplace_back(series.region.id, outline_of(*frame.regions->placed, region));
-    if (made_.size() >= kMostSettings)
+    if (made_.size() >= kMostMade)
         forget_unused();
     std::uint32_t found = 0;
     std::uint64_t id = 0; ///< of the same settings with other outlines
@@ -386,22 +386,18 @@ std::vector<TraceColumn> FilmTraces::samples(const Series& series, std::size_t f
     return points;
 }
 
-std::vector<TraceColumn> FilmTraces::columns(const Series& series, const std::vector<std::size_t>& bounds,
-                                             std::int64_t from_ns, double step_ns) const {
+std::vector<TraceColumn> FilmTraces::columns(const Series& series, const std::vector<Column>& wanted) const {
     std::vector<TraceColumn> points;
-    points.reserve(bounds.size());
+    points.reserve(wanted.size());
     bool broken = true;
-    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
-        if (bounds[i] == bounds[i + 1])
-            continue;
-        const Extremes extremes = range(series, bounds[i], bounds[i + 1]);
-        broken = broken || bounds[i] == 0 || !joined(series, bounds[i] - 1, bounds[i]) || !extremes.any();
+    for (const Column& column : wanted) {
+        const Extremes extremes = range(series, column.from, column.to);
+        broken =
+            broken || column.from == 0 || !joined(series, column.from - 1, column.from) || !extremes.any();
         if (!extremes.any())
             continue;
-        const Part part = parts(bounds[i], bounds[i + 1]);
-        const auto middle = static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * step_ns);
-        points.push_back({from_ns + middle, extremes.low, extremes.high, std::exchange(broken, false),
-                          part.mixed ? 0 : settings_of(series, part.first)});
+        points.push_back({column.time_ns, extremes.low, extremes.high, std::exchange(broken, false),
+                          column.part.mixed ? 0 : settings_of(series, column.part.first)});
     }
     return points;
 }
@@ -417,13 +413,18 @@ std::vector<std::vector<TraceColumn>> FilmTraces::curves(std::int64_t from_ns, s
         return curves;
     }
     // One extra column on each side.
-    const std::int64_t begin = from_ns - static_cast<std::int64_t>(step);
-    std::vector<std::size_t> bounds;
-    bounds.reserve(static_cast<std::size_t>(columns_wanted) + 3);
-    for (int i = 0; i < columns_wanted + 3; ++i)
-        bounds.push_back(index_at(begin + static_cast<std::int64_t>(i * step)));
+    std::vector<Column> wanted;
+    wanted.reserve(static_cast<std::size_t>(columns_wanted) + 2);
+    std::size_t from = index_at(from_ns - static_cast<std::int64_t>(step));
+    for (int i = 0; i < columns_wanted + 2; ++i) {
+        const std::size_t to = index_at(from_ns + static_cast<std::int64_t>(i * step));
+        if (from < to)
+            wanted.push_back(
+                {from, to, from_ns + static_cast<std::int64_t>((i - 0.5) * step), parts(from, to)});
+        from = std::max(from, to);
+    }
     for (std::size_t i = 0; i < series_.size(); ++i)
-        curves[i] = columns(series_[i], bounds, begin, step);
+        curves[i] = columns(series_[i], wanted);
     return curves;
 }
 

@@ -188,6 +188,12 @@ private:
         bool settled = true;
     };
 
+    struct Column { ///< of a plot: cells [from, to)
+        std::size_t from = 0, to = 0;
+        std::int64_t time_ns = 0; ///< its centre
+        Part part;
+    };
+
     std::size_t most_cells() const;
     void match(const PlacedRegions& placed);
     std::uint32_t made_of(const FilmFrame& frame, bool shown);
@@ -207,8 +213,7 @@ private:
     std::vector<Run> runs(std::size_t from, std::size_t to, bool by_warmup) const;
     std::vector<TraceRestart> marks() const;
     std::vector<TraceColumn> samples(const Series& series, std::size_t from, std::size_t to) const;
-    std::vector<TraceColumn> columns(const Series& series, const std::vector<std::size_t>& bounds,
-                                     std::int64_t from_ns, double step_ns) const;
+    std::vector<TraceColumn> columns(const Series& series, const std::vector<Column>& wanted) const;
 
     const std::size_t budget_;
     std::uint64_t &next_region_, &next_settings_;

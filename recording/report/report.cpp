@@ -71,7 +71,7 @@ std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
         if (!mark.removed)
             rows.push_back({std::to_string(mark.number),
                             mark.timed ? seconds(film ? time_ns : mark.capture_ns) : "",
-                            std::to_string(frame), one_line(mark.label)});
+                            std::to_string(film ? frame : mark.sequence), one_line(mark.label)});
     return rows;
 }
 

@@ -193,7 +193,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
     if (missed > 0)
         parts.push_back({"about " + brief_count_text(missed, "frame") + " missed", theme::kDim,
                          "Frames that came while the source was lost, estimated from its rate."});
-    if (stats.drops.total() > 0 || missed == 0)
+    if (stats.drops.total() > 0 || (!stale && missed == 0))
         parts.push_back(
             {stats.drops.total() ? brief_count_text(stats.drops.total(), "frame") + " dropped" : "no drops",
              color(AlarmKind::frames_dropped),
