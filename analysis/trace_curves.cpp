@@ -6,36 +6,6 @@
 
 namespace specklescope {
 
-namespace {
-
-/// Mean over frames: of K² if the values depend on it.
-class TimeMean {
-public:
-    explicit TimeMean(RegionMean mean) : mean_(mean) {}
-    void add(double value) {
-        if (std::isnan(value) || (std::isinf(value) && mean_ != RegionMean::of_inverses))
-            return;
-        sum_ += mean_ == RegionMean::of_inverses  ? 1 / value
-                : mean_ == RegionMean::of_squares ? value * value
-                                                  : value;
-        ++count_;
-    }
-    std::uint64_t count() const { return count_; }
-    double mean() const {
-        const double mean = sum_ / static_cast<double>(count_); // NaN without values
-        return mean_ == RegionMean::of_inverses  ? 1 / mean
-               : mean_ == RegionMean::of_squares ? std::sqrt(mean)
-                                                 : mean;
-    }
-
-private:
-    RegionMean mean_;
-    double sum_ = 0;
-    std::uint64_t count_ = 0;
-};
-
-} // namespace
-
 std::uint64_t TraceHistory::index_at(std::int64_t time_ns) const {
     const auto search = [&](const auto& ring, const auto& time_of) -> std::optional<std::uint64_t> {
         if (ring.empty() || (ring.begin() != 0 && time_ns <= time_of(ring[ring.begin()])))
@@ -251,27 +221,42 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
 }
 
 std::optional<TraceMeans> TraceHistory::means(double seconds) {
+    std::int64_t newest = 0;
+    {
+        const std::scoped_lock lock(mutex_);
+        apply_pending();
+        const auto& whole = moments_.whole();
+        if (whole.empty())
+            return std::nullopt;
+        newest = whole[whole.end() - 1].time_ns;
+    }
+    return means(newest - static_cast<std::int64_t>(seconds * 1e9) + 1, newest);
+}
+
+std::optional<TraceMeans> TraceHistory::means(std::int64_t from_ns, std::int64_t to_ns) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
     const auto& whole = moments_.whole();
-    if (whole.empty())
+    const std::uint64_t last = std::min(index_at(to_ns + 1), whole.end());
+    std::uint64_t first = std::max(index_at(from_ns), whole.begin());
+    if (first >= last || last <= whole.begin())
         return std::nullopt;
-    const std::uint64_t end = whole.end();
-    std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
-    const auto restart =
-        std::find_if(restarts_.rbegin(), restarts_.rend(), [](const TraceRestart& at) { return !at.edit; });
-    if (restart != restarts_.rend()) // earlier values are of something else
-        since = std::max(since, restart->time_ns);
-    if (!settings_.empty())
-        since = std::max(since, settings_.back().about.from_ns);
-    const std::vector<Frames> complete =
-        settled(std::min(std::max(index_at(since), whole.begin()), end - 1), end);
+    for (const TraceRestart& restart : restarts_) // earlier values are of something else
+        if (!restart.edit && restart.time_ns <= whole[last - 1].time_ns)
+            first = std::max(first, index_at(restart.time_ns));
+    const auto after =
+        std::upper_bound(settings_.begin(), settings_.end(), last - 1,
+                         [](std::uint64_t frame, const Settings& stretch) { return frame < stretch.from; });
+    const Settings* settings = after == settings_.begin() ? nullptr : &*(after - 1);
+    if (settings)
+        first = std::max(first, settings->from);
+    const std::vector<Frames> complete = settled(first, last);
     if (complete.empty())
         return std::nullopt;
     TraceMeans means{
         {}, moment_of(whole[complete.front().from]), moment_of(whole[complete.back().to - 1]), 0};
-    if (!settings_.empty())
-        means.with = settings_.back().about.with;
+    if (settings)
+        means.with = settings->about.with;
     for (const Frames& stretch : complete)
         means.frames += stretch.to - stretch.from;
     for (const Series& series : series_) {

@@ -108,6 +108,32 @@ struct TraceValues {
     std::vector<double> values; ///< in the order of the overview; NaN if there is none
 };
 
+/// Mean over frames: of K² if the values depend on it.
+class TimeMean {
+public:
+    explicit TimeMean(RegionMean mean) : mean_(mean) {}
+    void add(double value) {
+        if (std::isnan(value) || (std::isinf(value) && mean_ != RegionMean::of_inverses))
+            return;
+        sum_ += mean_ == RegionMean::of_inverses  ? 1 / value
+                : mean_ == RegionMean::of_squares ? value * value
+                                                  : value;
+        ++count_;
+    }
+    std::uint64_t count() const { return count_; }
+    double mean() const {
+        const double mean = sum_ / static_cast<double>(count_); // NaN without values
+        return mean_ == RegionMean::of_inverses  ? 1 / mean
+               : mean_ == RegionMean::of_squares ? std::sqrt(mean)
+                                                 : mean;
+    }
+
+private:
+    RegionMean mean_;
+    double sum_ = 0;
+    std::uint64_t count_ = 0;
+};
+
 /// A sink with bounded memory for runs of any length: the newest frames at full resolution, older ones as
 /// minimum and maximum of blocks of powers of two, so that no extreme is lost. One thread pushes and never
 /// waits for the other, which reads. Adding, removing or renaming regions leaves the other histories
@@ -137,10 +163,11 @@ public:
                                                        const std::optional<MadeWith>& with = {});
     /// Values of the frame nearest in time; none if the history is empty.
     std::optional<TraceValues> values_at(std::int64_t time_ns);
-    /// Mean over the last `seconds` at full resolution, with the kind of mean of the regions: harmonic for
-    /// c/K² and quadratic for K, both equal to the mean of K² (docs/science.md, Baseline). None without
-    /// complete frames.
-    std::optional<TraceMeans> means(double seconds);
+    /// Mean over the frames in [from, to] at full resolution that were made with the settings of the last of
+    /// them, with the kind of mean of the regions: harmonic for c/K² and quadratic for K, both equal to the
+    /// mean of K² (docs/science.md, Baseline). None without complete frames.
+    std::optional<TraceMeans> means(std::int64_t from_ns, std::int64_t to_ns);
+    std::optional<TraceMeans> means(double seconds); ///< up to the newest frame
 
 private:
     struct Extremes { ///< minimum and maximum finite value; without one, minimum > maximum

@@ -142,10 +142,27 @@ void add_region_edits(const std::vector<Region>& a, const std::vector<Region>& b
         edits.push_back("regions " + arrow(std::to_string(a.size()), std::to_string(b.size())));
 }
 
-bool same_means(const std::optional<TraceMeans>& a, const std::optional<TraceMeans>& b) {
-    return a.has_value() == b.has_value() &&
-           (!a ||
-            (a->from.time_ns == b->from.time_ns && a->to.time_ns == b->to.time_ns && a->frames == b->frames));
+void add_interval_edits(const std::vector<Interval>& a, const std::vector<Interval>& b,
+                        std::vector<std::string>& edits) {
+    const auto plain = [](std::vector<Interval> intervals) {
+        choose_baseline(intervals, {});
+        return intervals;
+    };
+    const std::vector<Interval> before = plain(a), after = plain(b);
+    const auto [first, there] = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+    if (before == after) {
+        const auto at = baseline_of(b);
+        if (a != b)
+            edits.push_back("baseline " + (at ? b[*at].name : std::string("none")));
+    } else if (after.size() == before.size() + 1) {
+        edits.push_back("added interval " + there->name);
+    } else if (after.size() + 1 == before.size()) {
+        edits.push_back("removed interval " + first->name);
+    } else if (first != before.end() && there != after.end() && first->name != there->name) {
+        edits.push_back("renamed " + arrow(first->name, there->name));
+    } else {
+        edits.push_back("moved interval " + (there != after.end() ? there->name : first->name));
+    }
 }
 
 /// Memory of what the state does not share with the one before it (null: there is none).
@@ -182,8 +199,8 @@ std::string edit_between(const UndoState& a, const UndoState& b) {
         edits.push_back("pixel size " + (b.um_per_source_px > 0
                                              ? short_text(b.um_per_source_px) + " µm per raw pixel"
                                              : std::string("as the source states it")));
-    if (!same_means(a.baseline, b.baseline))
-        edits.emplace_back(b.baseline ? "baseline of the regions" : "no baseline of the regions");
+    if (a.intervals != b.intervals)
+        add_interval_edits(a.intervals, b.intervals, edits);
     if (a.baseline_image != b.baseline_image)
         edits.emplace_back(b.baseline_image ? "baseline of the image" : "no baseline of the image");
     if (edits.empty())
@@ -224,6 +241,7 @@ void UndoHistory::amend(UndoState now) {
 void UndoHistory::forget_source(const UndoState& now) {
     for (Entry& entry : entries_) {
         entry.state.um_per_source_px = now.um_per_source_px;
+        entry.state.intervals.clear();
         entry.state.baseline.reset();
         entry.state.baseline_image.reset();
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/baseline_image.hpp"
+#include "analysis/interval.hpp"
 #include "analysis/region.hpp"
 #include "analysis/trace_history.hpp"
 #include "pipeline/chain.hpp"
@@ -21,7 +22,8 @@ struct UndoState {
     std::shared_ptr<const std::vector<Region>> regions; ///< shared by states with the same regions
     Params view;
     double um_per_source_px = 0;
-    std::optional<TraceMeans> baseline;                  ///< of the regions, unless an image gave it
+    std::vector<Interval> intervals;
+    std::optional<TraceMeans> baseline; ///< over the baseline interval; follows it, and is no edit of its own
     std::shared_ptr<const BaselineImage> baseline_image; ///< null: none
 };
 

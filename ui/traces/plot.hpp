@@ -45,8 +45,6 @@ void draw_restart(const PlotArea& plot, const TraceRestart& restart);
 /// Draws a line with its label at the top; `row`: row of the label. Returns the area of the label for the
 /// mouse.
 Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row);
-/// Marks the frames of a baseline.
-void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t to_ns);
 /// Draws a line at the frame with its time and number.
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment);
 /// A sentence in the middle.
