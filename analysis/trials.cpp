@@ -26,7 +26,7 @@ double slope(double x, RegionMean mean) {
 }
 
 /// Mean and sum of squared differences (Welford 1962).
-struct Moments {
+struct BinMoments {
     std::uint64_t count = 0;
     double mean = 0, squares = 0;
     void add(double value) {
@@ -78,7 +78,7 @@ Trials average_trials(const std::vector<double>& all_times, const std::vector<do
         const double step = std::floor(offset / result.step_s + 0.5 + kRounding);
         return static_cast<std::int64_t>(std::clamp(step, -kFar, kFar)) - first;
     };
-    std::vector<Moments> over_trials(bins), trial(bins);
+    std::vector<BinMoments> over_trials(bins), trial(bins);
     const auto reaches_over = [&](double event) { // no frame can be in the first or the last bin
         return event + (static_cast<double>(first) + 0.5) * result.step_s < times.front() ||
                event + (static_cast<double>(last) - 0.5) * result.step_s > times.back();
@@ -92,7 +92,7 @@ Trials average_trials(const std::vector<double>& all_times, const std::vector<do
             result.cut_off.push_back(event);
             continue;
         }
-        std::fill(trial.begin(), trial.end(), Moments());
+        std::fill(trial.begin(), trial.end(), BinMoments());
         const double begin = event + (static_cast<double>(first) - 1) * result.step_s;
         bool any = false;
         for (auto at = std::lower_bound(times.begin(), times.end(), begin);
@@ -117,10 +117,10 @@ Trials average_trials(const std::vector<double>& all_times, const std::vector<do
                                             : "the trace holds no event's window from end to end";
         return result;
     }
-    Moments before;
+    BinMoments before;
     for (std::size_t i = 0; i < bins; ++i) {
         TrialPoint point;
-        const Moments& moments = over_trials[i];
+        const BinMoments& moments = over_trials[i];
         const std::int64_t place = first + static_cast<std::int64_t>(i);
         point.offset_s = static_cast<double>(place) * result.step_s;
         point.trials = moments.count;

@@ -229,10 +229,10 @@ private:
 };
 
 /// The box that explains most, among all; for many samples, of means over some.
-struct Box {
+struct DipBox {
     double baseline, depth, begin, end;
 };
-Box best_box(const std::vector<Sample>& samples) {
+DipBox best_box(const std::vector<Sample>& samples) {
     constexpr std::size_t kMost = 256;
     const std::size_t group = (samples.size() + kMost - 1) / kMost;
     std::vector<double> sums = {0};
@@ -243,7 +243,7 @@ Box best_box(const std::vector<Sample>& samples) {
             sums.push_back(sum);
     }
     const auto count = static_cast<double>(samples.size());
-    Box best{sum / count, 0, 0, samples.back().at};
+    DipBox best{sum / count, 0, 0, samples.back().at};
     double most = -1;
     for (std::size_t a = 0; a + 1 < sums.size(); ++a)
         for (std::size_t b = a + 1; b < sums.size(); ++b) {
@@ -300,7 +300,7 @@ VesselWidth fit_vessel_width(std::span<const double> values, double spacing) {
     if (!(variance > 1e-24 * largest * largest)) // constant, up to rounding
         return result;
 
-    const Box box = best_box(samples);
+    const DipBox box = best_box(samples);
     std::optional<Fit> best;
     bool settled = false;
     for (const double sigma : {1.0, 3.0}) { // steps; the second only if the first fails

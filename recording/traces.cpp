@@ -185,9 +185,10 @@ void add_rows(const Result& result, const TraceExtras& extras, std::string& text
 
 namespace {
 
-constexpr ReplaceableKind kKind{.what = "traces", .option = "--traces", .holds = [](std::string_view text) {
-                                    return text.starts_with(kTracesMark);
-                                }};
+constexpr ReplaceableKind kTracesKind{
+    .what = "traces", .option = "--traces", .holds = [](std::string_view text) {
+        return text.starts_with(kTracesMark);
+    }};
 
 /// A result without its pixels, or an event.
 struct TraceItem {
@@ -319,7 +320,7 @@ private:
 
 } // namespace
 
-void check_traces_file(const std::string& path) { check_table(path, kKind); }
+void check_traces_file(const std::string& path) { check_table(path, kTracesKind); }
 
 std::shared_ptr<Sink> make_traces(const std::string& path, std::shared_ptr<const BaselineImage> baseline) {
     return std::make_shared<Traces>(path, TableFile::Taken::is_replaced, std::move(baseline));

@@ -15,9 +15,9 @@ namespace specklescope {
 namespace {
 
 constexpr std::string_view kMark = "# Specklescope widths, version 1\n";
-constexpr ReplaceableKind kKind{.what = "widths", .option = "--widths", .holds = [](std::string_view text) {
-                                    return text.starts_with(kMark);
-                                }};
+constexpr ReplaceableKind kWidthsKind{.what = "widths",
+                                      .option = "--widths",
+                                      .holds = [](std::string_view text) { return text.starts_with(kMark); }};
 constexpr const char* kColumns = "sequence,capture_s,region,width,width_std,centre,depth,fit,centre_std,"
                                  "baseline,edge,r2,arrival_s,version,width_um,width_std_um\n";
 
@@ -183,7 +183,7 @@ private:
 
 } // namespace
 
-void check_widths(const std::string& path) { check_table(path, kKind); }
+void check_widths(const std::string& path) { check_table(path, kWidthsKind); }
 
 std::shared_ptr<Sink> make_widths(const std::string& path, int band) {
     return std::make_shared<Widths>(path, band);

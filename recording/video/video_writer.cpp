@@ -183,7 +183,7 @@ using namespace std::chrono_literals;
 /// Frames inside the encoder before write() waits, so that the next frame is coloured at the same time. One
 /// if encoding is slow: a kill loses the frames inside the encoder.
 constexpr std::size_t kInFlight = 2;
-constexpr auto kSlowFrame = 100ms;
+constexpr auto kSlowWrite = 100ms;
 constexpr auto kPatience = 60s;
 constexpr auto kStart = 5s; ///< for GStreamer to start its threads
 
@@ -430,7 +430,7 @@ void VideoWriter::write(const RecordedFrame& frame) {
     {
         std::unique_lock lock(progress_->mutex);
         const auto room = [this] {
-            return progress_->inside.size() < held_back_ + (progress_->took < kSlowFrame ? kInFlight : 1) ||
+            return progress_->inside.size() < held_back_ + (progress_->took < kSlowWrite ? kInFlight : 1) ||
                    progress_->failed;
         };
         if (!progress_->changed.wait_for(lock, kPatience, room)) {

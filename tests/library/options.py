@@ -23,7 +23,7 @@ def options_of(what):
     raise AssertionError(f"a {what} takes an option 'none'")
 
 
-said = re.search(r"Of a\s+\*?\s*chain: (.*?)\. Of a stream also: (.*?)\.", Path(header).read_text(), re.S)
+said = re.search(r"For a\s+\*?\s*chain: (.*?)\. For a stream also: (.*?)\.", Path(header).read_text(), re.S)
 own, more = (set(re.findall(r"\w+", re.sub(r"\([^)]*\)", "", part))) for part in said.groups())
 wrong = [f"the option {name} of a {what} is {'in the header alone' if name in told else 'not in the header'}"
          for what, told in (("chain", own), ("stream", own | more)) for name in sorted(told ^ options_of(what))]
