@@ -1,7 +1,10 @@
 #include "analysis/trace_history.hpp"
 
+#include "pipeline/clock/stale.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +19,12 @@ constexpr std::size_t kMostSettings = 256;
 constexpr std::int64_t kOneEdit = 1'000'000'000; ///< ns: dragging a slider is one restart
 constexpr const char* kChanged = "settings changed";
 constexpr std::int64_t kUnknownInterval = 1'000'000; ///< ns
+
+std::string silence_text(std::int64_t ns) {
+    char text[48];
+    std::snprintf(text, sizeof text, "no frames for %.1f s", static_cast<double>(ns) * 1e-9);
+    return text;
+}
 
 bool same(const Quantity& a, const Quantity& b) {
     return a.measure == b.measure && a.name == b.name && a.symbol == b.symbol && a.unit == b.unit;
@@ -43,6 +52,7 @@ void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
     const std::scoped_lock lock(waiting_mutex_);
     feed_ = feed;
     opened_ = std::make_shared<const std::string>(stream.source_text);
+    live_ = stream.source.live;
 }
 
 void TraceHistory::push(const Result& result, const Sink* feed) {
@@ -63,7 +73,7 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         waiting_.push_back({result.info.capture_ns, result.info.sequence, result.info.discontinuity,
                             result.warming_up(), result.info.has_time(), result.repeated, pushed_quantity_,
                             pushed_with_, result.regions,
-                            result.repeated ? nullptr : std::exchange(opened_, nullptr)});
+                            result.repeated ? nullptr : std::exchange(opened_, nullptr), live_});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         apply_pending();
@@ -95,15 +105,19 @@ TraceHistory::Moment TraceHistory::moment_for(const PendingFrame& frame) {
         moment.time_ns = newest_->time_ns;
         moment.shift_ns = moment.time_ns - frame.capture_ns;
     }
-    moment.broken = restarts || gap_ || frame.sequence != newest_->sequence + 1;
-    if (restarts) {
-        restarts_.push_back(
-            {moment.time_ns, frame.opened ? "source " + *frame.opened : "jump in the source"});
+    const std::int64_t away_ns = moment.time_ns - newest_->time_ns;
+    const bool silent = frame.live && frame.timed && !frame.opened &&
+                        away_ns > stale_after(std::chrono::nanoseconds(interval_ns_)).count();
+    moment.broken = restarts || silent || gap_ || frame.sequence != newest_->sequence + 1;
+    if (restarts || silent) {
+        restarts_.push_back({moment.time_ns, frame.opened ? "source " + *frame.opened
+                                             : silent     ? silence_text(away_ns)
+                                                          : "jump in the source"});
         if (restarts_.size() > kMostRestarts)
             restarts_.pop_front();
-    } else if (!moment.broken) {
-        interval_ns_ = moment.time_ns - newest_->time_ns;
     }
+    if (!restarts && (silent || !moment.broken)) // a source that became slow is not silent at each frame
+        interval_ns_ = away_ns;
     return moment;
 }
 

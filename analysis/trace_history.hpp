@@ -214,6 +214,7 @@ private:
         std::shared_ptr<const MadeWith> with; ///< the same pointer until the settings change
         std::shared_ptr<const RegionValues> regions;
         std::shared_ptr<const std::string> opened; ///< the source, set for its first frame
+        bool live = false;
     };
 
     struct Frames { ///< [from, to)
@@ -255,6 +256,7 @@ private:
     std::shared_ptr<const Quantity> pushed_quantity_;
     std::shared_ptr<const MadeWith> pushed_with_;
     std::shared_ptr<const std::string> opened_;
+    bool live_ = false; ///< the source of feed_
     std::uint64_t lost_ = 0;
 
     std::mutex mutex_; ///< guards everything below; push() only tries to lock it

@@ -2,6 +2,7 @@
 
 #include "config/text.hpp"
 #include "pipeline/chain.hpp"
+#include "session/recordings.hpp"
 
 #include <algorithm>
 
@@ -84,7 +85,9 @@ std::string dropped(const SinkStatus& s) {
     return s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "";
 }
 
-std::string stopped(const SinkStatus& s) { return s.error.empty() ? "" : "; stopped: " + s.error; }
+std::string stopped(const SinkStatus& s) {
+    return s.error.empty() ? "" : "; stopped: " + s.error + " " + saved_text(s);
+}
 
 } // namespace
 

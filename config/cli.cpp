@@ -119,7 +119,7 @@ void check_belongs(const Words& words, Command command) {
         for (const char* name : {"around", "before", "after", "csv"})
             refuse(name, " belongs to specklescope trials");
         if (command == Command::run)
-            for (const char* name : {"offscreen", "screenshot", "window-movie"})
+            for (const char* name : {"offscreen", "monitor", "screenshot", "window-movie"})
                 refuse(name, " belongs to specklescope view, and run has no window");
         return refuse("json", " belongs to specklescope bench and pulse");
     }
@@ -195,6 +195,8 @@ void read_options(const Words& words, Settings& settings) {
         read_stages(words.values.at("stage"), settings);
     if (words.has("view"))
         read_views(words.values.at("view"), settings);
+    if (words.has("monitor"))
+        settings.view.set("monitor", true);
     if (words.has("colormap"))
         settings.view.set_text("colormap", words.last("colormap"));
     for (const OutputKind& kind : output_kinds())

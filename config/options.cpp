@@ -96,6 +96,7 @@ std::vector<CliOption> make_options() {
          "range",
          kView},
         from_program("offscreen", kView),
+        {"monitor", "", "Open in monitor mode; same as --view monitor=true", kView},
         {"colormap", "NAME", "Set the colour map; wins over --view colormap=NAME", kView},
         {"preset", "NAME", "Start from a preset (see specklescope list presets)", kRest},
         {"config", "FILE",
@@ -136,11 +137,11 @@ const CliOption* find_option(std::string_view name) {
 
 const std::vector<std::string_view>& only_for(std::string_view option) {
     static const std::map<std::string_view, std::vector<std::string_view>> commands = {
-        {"record-name", {"view"}},  {"burn-events", {"view"}}, {"screenshot", {"view"}},
-        {"window-movie", {"view"}}, {"offscreen", {"view"}},   {"no-remember", {"view"}},
-        {"filter", {"bench"}},      {"peers", {"bench"}},      {"json", {"bench", "pulse"}},
-        {"around", {"trials"}},     {"before", {"trials"}},    {"after", {"trials"}},
-        {"csv", {"trials"}}};
+        {"record-name", {"view"}},    {"burn-events", {"view"}}, {"screenshot", {"view"}},
+        {"window-movie", {"view"}},   {"offscreen", {"view"}},   {"monitor", {"view"}},
+        {"no-remember", {"view"}},    {"filter", {"bench"}},     {"peers", {"bench"}},
+        {"json", {"bench", "pulse"}}, {"around", {"trials"}},    {"before", {"trials"}},
+        {"after", {"trials"}},        {"csv", {"trials"}}};
     static const std::vector<std::string_view> any;
     const auto found = commands.find(option);
     return found == commands.end() ? any : found->second;
@@ -230,6 +231,7 @@ const char* option_example(std::string_view option) {
         {"peers", "--peers"},
         {"view", "--view colormap=inferno --view high=300"},
         {"offscreen", "--offscreen"},
+        {"monitor", "--monitor"},
         {"colormap", "--colormap viridis"},
         {"preset", "--preset flow"},
         {"config", "--config from:flow.tiff"},

@@ -59,6 +59,10 @@ ParamTable make_view_table() {
                    .min = 0,
                    .max = 100,
                    .doc = "Warn when more than this percentage of the raw frame is saturated"})
+            .boolean("sound", &ViewSettings::sound, {.doc = "Play a tone for each new alarm"})
+            .boolean("monitor", &ViewSettings::monitor,
+                     {.doc = "Monitor mode: large values of up to four regions, a fixed range and locked "
+                             "controls (F9)"})
             .real("change_range", &ViewSettings::change_range,
                   {.unit = "%",
                    .min = 0.1,

@@ -33,6 +33,8 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     double blend_threshold = 0;    ///< below this part of the range the result is not there
     bool histogram_log = false;    ///< counts on a logarithmic axis
     double saturation_warning = 1; ///< %
+    bool sound = false;            ///< a tone for each new alarm
+    bool monitor = false;          ///< large values and locked controls
     double change_range = 50;      ///< %, ±, of the colours of a change against the baseline
     bool overlay = false;          ///< F1
     bool panel = true;             ///< side panel

@@ -371,6 +371,8 @@ std::string preset_toml(const Settings& settings, const std::string& doc) {
     std::string out = "# " + one_line(doc.empty() ? "Saved from the window." : doc) + "\n[view]\n";
     for (const ParamDecl& decl : mapping_table().decls())
         out += decl.name + " = " + value_text(settings.view.get(decl.name)) + "\n";
+    if (settings.view.as<ViewSettings>().monitor)
+        out += "monitor = true\n";
     for (const ChainStage& stage : settings.chain.stages())
         out += stage_lines(stage) + param_lines(stage.params, false);
     return settings.chain.stages().empty() ? out + kNoStage : out;

@@ -384,6 +384,8 @@ StatsSnapshot Pipeline::stats() const {
     return s;
 }
 
+std::optional<RateMeter::Newest> Pipeline::newest_result() const { return impl_->stats.processing.newest(); }
+
 PipelineStatus Pipeline::status() const {
     const std::scoped_lock lock(impl_->mutex);
     PipelineStatus status = impl_->status;

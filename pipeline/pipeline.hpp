@@ -156,6 +156,7 @@ public:
     std::shared_ptr<const Chain> chain() const; ///< never null
     std::shared_ptr<const RegionOutlines> regions() const;
     StatsSnapshot stats() const;
+    std::optional<RateMeter::Newest> newest_result() const; ///< nothing: no result yet
     PipelineStatus status() const;
     StreamInfo stream() const;
     std::vector<Message> take_messages();

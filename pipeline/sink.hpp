@@ -37,9 +37,11 @@ struct SinkFile {
 };
 
 struct SinkStatus {
-    std::string path;              ///< current file; empty before the first frame
-    std::vector<SinkFile> before;  ///< earlier files, finished because of their size or a new image shape
-    std::uint64_t written = 0;     ///< frames on disk or in the encoder, in all files
+    std::string path;             ///< current file; empty before the first frame
+    std::vector<SinkFile> before; ///< earlier files, finished because of their size or a new image shape
+    std::uint64_t written = 0;    ///< frames on disk or in the encoder, in all files
+    /// From the first to the last frame written, s, by their own times; NaN: unknown.
+    double seconds = std::numeric_limits<double>::quiet_NaN();
     std::uint64_t dropped = 0;     ///< frames offered and not written
     std::uint64_t late = 0;        ///< of those, accepted but not written in time
     std::uint64_t lost_before = 0; ///< frames of the source that were never offered

@@ -43,6 +43,22 @@ double RateMeter::rate(SteadyClock::time_point now) const {
     return 0;
 }
 
+std::optional<RateMeter::Newest> RateMeter::newest() const {
+    constexpr std::size_t kFew = 6; // one gap does not change the median of five intervals
+    const std::scoped_lock lock(mutex_);
+    if (size_ == 0)
+        return std::nullopt;
+    const auto event = [this](std::size_t back) { return times_[(head_ + kHistory - 1 - back) % kHistory]; };
+    std::vector<std::chrono::nanoseconds> intervals;
+    for (std::size_t i = 1; i < std::min(size_, kFew); ++i)
+        intervals.push_back(event(i - 1) - event(i));
+    if (intervals.empty())
+        return Newest{event(0), {}};
+    const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
+    std::nth_element(intervals.begin(), middle, intervals.end());
+    return Newest{event(0), *middle};
+}
+
 namespace {
 constexpr double kLowestMs = 1e-3;
 const double kStep = std::log(1.02);

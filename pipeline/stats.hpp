@@ -20,6 +20,11 @@ class RateMeter {
 public:
     void tick(SteadyClock::time_point now = SteadyClock::now());
     double rate(SteadyClock::time_point now = SteadyClock::now()) const;
+    struct Newest {
+        SteadyClock::time_point at;          ///< of the newest event
+        std::chrono::nanoseconds interval{}; ///< median of the last few; 0: fewer than two events
+    };
+    std::optional<Newest> newest() const; ///< nothing: no event yet
     std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
     void clear();
 

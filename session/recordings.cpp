@@ -5,10 +5,12 @@
 #include "config/in_turn.hpp"
 #include "config/numbers.hpp"
 #include "recording/report/report.hpp"
+#include "session/freshness.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <unistd.h>
@@ -35,9 +37,22 @@ bool is_raw(const Output& output) { return output.kind->frames == RecordWhat::ra
 
 } // namespace
 
+std::string saved_text(const SinkStatus& status) {
+    if (status.written == 0)
+        return "Nothing was saved.";
+    std::string text = "Saved " + count_text(status.written) + (status.written == 1 ? " frame" : " frames");
+    if (!std::isnan(status.seconds))
+        text += " (" + age_text(status.seconds) + ")";
+    text += " to ";
+    for (const SinkFile& file : status.before)
+        text += file.path + ", ";
+    return text + status.path + ".";
+}
+
 Message end_of_recording(const SinkStatus& status) {
     if (!status.error.empty())
-        return {Message::Level::error, status.error};
+        return {Message::Level::error, (status.error.starts_with("Recording") ? "" : "Recording stopped: ") +
+                                           status.error + " " + saved_text(status)};
     if (status.path.empty())
         return {Message::Level::warning, "Nothing was recorded: no frame came in that time."};
     std::string text =

@@ -10,7 +10,9 @@
 #include "config/last_window.hpp"
 #include "config/numbers.hpp"
 #include "config/recorded/recorded_settings.hpp"
+#include "files/tone.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "sources/registry.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -31,6 +33,19 @@ void start_again(Pipeline& pipeline, const std::function<void(Pipeline&)>& join)
     } catch (const std::exception& error) {
         run_log().debug("{}", sentence_of(error));
     }
+}
+
+/// A user may wait for this source: it is no mistake in its name, and it may be switched on later.
+bool waits(const SessionState& state, const Error& error) {
+    const auto later = [&] {
+        try {
+            return may_appear_later(parse_source_text(state.settings.source.revealed()));
+        } catch (const UsageError&) {
+            return false;
+        }
+    };
+    return state.interactive && !state.program().offscreen && !dynamic_cast<const UsageError*>(&error) &&
+           later();
 }
 
 std::string count_of(const RegionEditor& editor) {
@@ -102,6 +117,11 @@ void Session::start(void (*wake)(), bool host_results) {
     } catch (const Cancelled&) {
         throw;
     } catch (const Error& error) {
+        if (!settings.source_remembered && waits(state_, error)) {
+            wait_for_source(sentence_of(error));
+            chain_ = settings.chain;
+            return;
+        }
         if (!settings.source_remembered)
             throw;
         say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
@@ -189,12 +209,51 @@ bool Session::poll() {
     if (state_.pipeline)
         for (Message& message : state_.pipeline->take_messages())
             state_.notices.add(note(message.level, std::move(message.text))); // the pipeline has logged it
+    freshness_.update(state_.pipeline.get());
     recordings.poll();
+    if (state_.interactive)
+        update_alarms();
     picture_baseline.poll();
     update_metrics();
     apply_regions();
     state_.notices.poll();
     return state_.notices.count() != before || generation != generation_ || was_opening != opening();
+}
+
+void Session::update_alarms() {
+    const auto now = SteadyClock::now();
+    if (now - alarms_updated_ < 100ms)
+        return;
+    alarms_updated_ = now;
+    const std::vector<Alarm> fresh =
+        alarms_.update(state_.pipeline.get(), recordings, state_.notices.failed_recordings, freshness(),
+                       state_.view().saturation_warning / 100);
+    for (const Alarm& alarm : fresh)
+        if (alarm.kind != AlarmKind::recording_stopped) { // its own message is there
+            Note message =
+                note(is_severe(alarm.kind) ? Message::Level::error : Message::Level::warning, alarm.reason);
+            message.alarm = true;
+            state_.notices.add(std::move(message));
+        }
+    if (fresh.empty() || !state_.view().sound)
+        return;
+    state_.notices.run([] {
+        std::string why;
+        try {
+            why = play_tone();
+        } catch (const std::exception& error) {
+            why = error.what();
+        }
+        return note(Message::Level::warning,
+                    why.empty() ? ""
+                                : "Alarms have no sound: " + one_line(why) +
+                                      " Check the sound device, or set the view key sound to false.");
+    });
+}
+
+void Session::acknowledge_alarms() {
+    state_.notices.failed_recordings.clear();
+    alarms_.acknowledge();
 }
 
 void Session::update_metrics() {
@@ -253,9 +312,56 @@ void Session::restore(const Settings& recorded) {
     }
 }
 
+void Session::wait_for_source(const std::string& reason) {
+    if (!waiting_ || waiting_->reason != reason) {
+        run_log().warn("{} Waiting for it.", reason);
+        Note message = note(Message::Level::warning, reason + " Waiting for it.");
+        message.alarm = true;
+        state_.notices.add(std::move(message));
+    }
+    waiting_ = {reason, SteadyClock::now() + 2s};
+}
+
+void Session::try_source_again() {
+    if (!waiting_ || opening() || SteadyClock::now() < waiting_->next)
+        return;
+    Settings wanted = state_.settings;
+    wanted.chain = chain_;
+    wanted.regions = regions.regions();
+    regions_opening_ = regions.revision();
+    opening_.text = wanted.source.shown();
+    open_in_background([wanted, listeners = listeners(), &notices = state_.notices]() -> Opened {
+        std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
+        pipeline->mailbox().on_post(notices.wake_call());
+        listeners.join(*pipeline);
+        pipeline->start();
+        return {std::move(pipeline), wanted, {}, false};
+    });
+}
+
+/// The outputs of the settings begin with the source that was waited for.
+void Session::show_awaited(Opened opened) {
+    waiting_.reset();
+    show(std::move(opened));
+    try {
+        recordings.add(*state_.pipeline, state_.settings);
+    } catch (const std::exception& error) {
+        say(Message::Level::error, sentence_of(error));
+    }
+    std::erase_if(state_.settings.outputs, [](const Output& output) { return output.kind->make != nullptr; });
+    picture_baseline.finish_start();
+    say(Message::Level::info, "Opened " + state_.settings.source.shown() + ".");
+}
+
 void Session::open(const SourceArgument& text, bool as_set) {
+    if (std::exchange(waiting_, std::nullopt) && opening()) {
+        opening_.work->cancelled = true;
+        next_ = {text, as_set};
+        return;
+    }
     if (opening())
         return say(Message::Level::warning, kOpening);
+    (void)take_open_failure();
     Settings wanted = state_.settings;
     wanted.source = text;
     wanted.chain = running_chain();
@@ -299,6 +405,7 @@ void Session::play_again() {
         return;
     opening_.text = state_.settings.source.shown();
     state_.pipeline->pause(false);
+    (void)take_open_failure();
     open_in_background(
         [wanted = state_.settings, same = state_.pipeline, listeners = listeners()]() -> Opened {
             same->stop();
@@ -309,7 +416,6 @@ void Session::play_again() {
 }
 
 void Session::open_in_background(std::function<Opened()> begin) {
-    (void)take_open_failure();
     opening_.work = std::make_shared<Opening::Work>();
     opening_.result = std::async(std::launch::async, [begin = std::move(begin), &notices = state_.notices,
                                                       work = opening_.work] {
@@ -340,10 +446,17 @@ std::string Session::opening_work() const {
 }
 
 void Session::poll_opening() {
+    try_source_again();
     if (!opening() || opening_.result.wait_for(0s) != std::future_status::ready)
         return;
     try {
         Opened opened = opening_.result.get();
+        if (waiting_)
+            return show_awaited(std::move(opened));
+        if (next_.source) { // the user did not wait for this one
+            opened.pipeline->stop();
+            throw Cancelled("Another source was chosen.");
+        }
         if (opened.pipeline == state_.pipeline) // play_again(): poll() finishes the recordings it closed
             return recordings.drop_kept();
         recordings.end_all();
@@ -361,6 +474,13 @@ void Session::poll_opening() {
         if (um_per_px(chain_) > 0)
             report_scale(state_.settings.um_per_source_px > 0);
     } catch (const std::exception& error) {
+        if (waiting_)
+            return wait_for_source(sentence_of(error));
+        if (const auto next = std::exchange(next_.source, std::nullopt))
+            return open(*next, next_.as_set);
+        if (const auto* known = dynamic_cast<const Error*>(&error);
+            known && !state_.pipeline && waits(state_, *known))
+            wait_for_source(sentence_of(error));
         opening_.failure = std::current_exception();
         opening_.error = sentence_of(error); // shown in a dialog, not as a message
         run_log().error("{}", *opening_.error);
@@ -378,13 +498,6 @@ std::optional<SourceArgument> Session::known_source(const std::string& shown) co
     const auto at = std::find_if(recent_.begin(), recent_.end(),
                                  [&](const SourceArgument& source) { return source.shown() == shown; });
     return at == recent_.end() ? std::nullopt : std::optional(*at);
-}
-
-bool Session::source_lost() const {
-    if (!state_.pipeline)
-        return false;
-    const PipelineStatus status = state_.pipeline->status();
-    return status.source.live && (status.state == RunState::reconnecting || status.state == RunState::failed);
 }
 
 // --- edits

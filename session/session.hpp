@@ -5,7 +5,9 @@
 #pragma once
 
 #include "config/presets/preset_file.hpp"
+#include "session/alarms.hpp"
 #include "session/doors.hpp"
+#include "session/freshness.hpp"
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
 #include "session/undo.hpp"
@@ -63,6 +65,13 @@ public:
     const std::string& opening_text() const { return opening_.text; }
     std::string opening_work() const; ///< a long step of the opening; empty: none
     static constexpr const char* kOpening = "Another source is being opened; wait until it is there.";
+    struct Waiting {
+        std::string reason; ///< why the source cannot be opened yet
+        SteadyClock::time_point next;
+    };
+    /// The source of the settings, a camera or a stream, is not there yet and is tried again and again; there
+    /// is no pipeline. Nothing: it is not waited for.
+    const std::optional<Waiting>& waiting() const { return waiting_; }
     /// Why the last open() failed, until it is cleared.
     std::optional<std::string>& open_error() { return opening_.error; }
     /// The same as an exception, which clears it; null: it did not fail.
@@ -70,8 +79,9 @@ public:
     /// The current or a recent source, found by its displayed text (without secrets).
     std::optional<SourceArgument> known_source(const std::string& shown) const;
     const std::deque<SourceArgument>& recent() const { return recent_; }
-    /// A live source has failed or is being reconnected.
-    bool source_lost() const;
+    const Freshness& freshness() const { return freshness_.now(); }    ///< as of the last poll()
+    const std::vector<Alarm>& alarms() const { return alarms_.now(); } ///< likewise
+    void acknowledge_alarms();
     std::uint64_t generation() const { return generation_; } ///< number of opened pipelines
     bool restored() const { return restored_; } ///< the last opened source brought its own colours and range
 
@@ -190,20 +200,32 @@ private:
     void show(Opened opened);
     void restore(const Settings& recorded);
     void poll_opening();
+    void wait_for_source(const std::string& reason);
+    void try_source_again();
+    void show_awaited(Opened opened);
     UndoState state_now();
     /// False, with a message, if the chain is refused.
     bool restore(const UndoState& state);
     void update_metrics();
+    void update_alarms();
     void report_scale(bool kept);
 
     std::deque<SourceArgument> recent_;
     std::optional<StatsSnapshot> last_stats_;
     Opening opening_;
+    std::optional<Waiting> waiting_;
+    struct {
+        std::optional<SourceArgument> source; ///< to open once the present attempt has ended
+        bool as_set = false;
+    } next_;
     std::uint64_t generation_ = 0;
     bool restored_ = false;
     std::uint64_t regions_sent_ = 0,
                   regions_opening_ = 0; ///< revisions: of the pipeline, of one being opened
     SteadyClock::time_point metrics_updated_{};
+    FreshnessWatch freshness_;
+    AlarmWatch alarms_;
+    SteadyClock::time_point alarms_updated_{};
     EventLog events_;
     Chain chain_;
     std::shared_ptr<const Chain> read_; ///< of the pipeline; chain_ is a copy

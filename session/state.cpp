@@ -46,8 +46,10 @@ void Notices::poll() {
         }
         Note done = work_[i].get();
         work_.erase(work_.begin() + static_cast<std::ptrdiff_t>(i));
-        if (done.failed_recording)
+        if (done.failed_recording) {
+            done.alarm = true;
             failed_recordings.push_back(done.text);
+        }
         if (done.logged)
             add(std::move(done));
         else if (!done.text.empty())

@@ -22,6 +22,7 @@ struct Note {
     SteadyClock::time_point when;
     bool logged = false; ///< the log has it already
     bool failed_recording = false;
+    bool alarm = false; ///< shown on the picture anyway: not shown as a passing message
 };
 /// With the present time.
 Note note(Message::Level level, std::string text);

@@ -57,6 +57,8 @@ std::unique_ptr<Source> make_source(const SourceArgument& text, const SourceDefa
 /// A PATH or TARGET that is "~" or begins with "~/" is in the home folder. Throws UsageError for an unknown
 /// kind and for options that are not of the form key=value.
 SourceText parse_source_text(const std::string& text);
+/// True for a camera or a stream of the network, which may be switched on later; a file is there or missing.
+bool may_appear_later(const SourceText& source);
 inline constexpr std::string_view kOptionsBegin = "They begin at the last '?'. A file on disk whose name "
                                                   "holds one is taken as it is; one that is not there "
                                                   "yet ends with another '?'";

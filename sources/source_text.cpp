@@ -147,6 +147,17 @@ SourceText parse_source_text(const std::string& text) {
     return source;
 }
 
+bool may_appear_later(const SourceText& source) {
+    if (source.kind == "v4l2" || source.kind == "aravis" || source.kind == "rtsp")
+        return true;
+    static constexpr std::array<std::string_view, 7> kElements = {
+        "udpsrc", "rtspsrc", "tcpclientsrc", "srtsrc", "shmsrc", "v4l2src", "aravissrc"};
+    return source.kind == "gst" &&
+           std::any_of(kElements.begin(), kElements.end(), [&](std::string_view element) {
+               return source.target.find(element) != std::string::npos;
+           });
+}
+
 SourceArgument absolute_source_text(const SourceArgument& text) {
     const SourceText source = discreetly(text, [&] { return parse_source_text(text.revealed()); });
     if (source.target.empty() || !is_file_kind(source.kind))

@@ -10,6 +10,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/ending.hpp"
+#include "ui/panels/alarm_bar.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 #include "ui/panels/transport.hpp"
@@ -65,7 +66,7 @@ void App::run(bool ends_by_itself) {
     auto drawn = SteadyClock::now() - 1s;
     bool over = false;
     auto over_since = drawn;
-    while (!window_.closed() && !InterruptGuard::interrupted() &&
+    while (!leaves() && !InterruptGuard::interrupted() &&
            (!over || redraw > 0 || SteadyClock::now() - over_since < kLast)) {
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
@@ -88,6 +89,18 @@ void App::run(bool ends_by_itself) {
         frame();
         redraw = std::max(0, redraw - 1);
     }
+}
+
+/// The window was closed. While something is recorded, the user is asked first.
+bool App::leaves() {
+    if (!window_.closed())
+        return false;
+    const bool nobody = session_.settings().program.as<ProgramSettings>().offscreen;
+    if (leaves_ || nobody || session_.recordings.running().empty())
+        return true;
+    window_.keep_open();
+    state_.leave_asked = true;
+    return false;
 }
 
 bool App::write_last() const {
@@ -145,6 +158,7 @@ void App::free_range(const Quantity& quantity) {
                                      {session_.settings().source.shown(), quantity.name});
     if (!text.empty()) {
         session_.range_released();
+        monitor_.range_released();
         session_.say(Message::Level::info, std::move(text));
     }
 }
@@ -155,7 +169,27 @@ bool App::edits_pending() const {
            std::any_of(std::begin(down), std::end(down), [](bool held) { return held; });
 }
 
-App::Layout App::arrange() const {
+/// Only picture, colour bar and values.
+App::Layout App::arrange_monitor() {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    const ViewSettings& view = session_.view();
+    const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
+    Layout l;
+    l.shows_raw = view.layout == ViewSettings::Layout::raw;
+    l.shows_processed = !l.shows_raw;
+    monitor_layout_ = monitor_layout(size.x, size.y, Monitor::bar_height(),
+                                     l.shows_processed && !colour ? color_bar_width() : 0);
+    l.tools = monitor_layout_.bar;
+    l.canvas = monitor_layout_.canvas;
+    l.bar = monitor_layout_.color_bar;
+    l.shows_panel = false;
+    place_pictures(l);
+    return l;
+}
+
+App::Layout App::arrange() {
+    if (session_.view().monitor)
+        return arrange_monitor();
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const double tools = dp(46), status = dp(30);
     const ViewSettings& view = session_.settings().view.as<ViewSettings>();
@@ -208,10 +242,11 @@ void App::toggle_traces() {
 
 void App::frame() {
     window_.set_scale(session_.view().ui_scale);
-    walk_.begin_frame(!state_.keys_open && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
+    walk_.begin_frame(!page_open() && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
     window_.begin_frame();
     follow(state_.film, session_, display_.has_result() ? &display_.result() : nullptr);
     traces_.update(session_);
+    monitor_.update(session_, display_.has_result(), generation_);
     handle_input();
     if (requests_)
         requests_->poll();
@@ -235,19 +270,10 @@ void App::frame() {
         display_.update_raw_range();
     tell_look();
     canvas_window(layout_);
-    draw_transport(layout_.film, session_, state_.film);
-    draw_tool_bar(layout_.tools, session_, state_, display_,
-                  [this](bool one) { menu_.draw(one, [this] { return palette_entries(); }); });
-    draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
-    if (layout_.shows_traces)
-        traces_.draw(layout_.traces, session_);
-    if (layout_.shows_panel) {
-        draw_region_bar(layout_.region_tools, state_.regions, session_.settings().keys);
-        draw_panel(layout_.panel, session_, state_, display_);
-        panel_edge(layout_);
-    } else {
-        state_.histogram.hide();
-    }
+    if (session_.view().monitor)
+        draw_monitor();
+    else
+        draw_around();
     if (std::exchange(state_.toggle_traces, false))
         toggle_traces();
     if (asks_for_field())
@@ -259,6 +285,9 @@ void App::frame() {
         session_.recordings.folder = std::move(*folder);
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open, std::exchange(state_.about_asked, false), session_.settings().keys);
+    draw_messages(&state_.messages_open, session_);
+    if (draw_leave(session_, state_))
+        quit();
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
     keep_pictures();
     if (!edits_pending())
@@ -269,6 +298,44 @@ void App::frame() {
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
+}
+
+/// The bars and controls around the picture.
+void App::draw_around() {
+    draw_transport(layout_.film, session_, state_.film);
+    draw_tool_bar(layout_.tools, session_, state_, display_,
+                  [this](bool one) { menu_.draw(one, [this] { return palette_entries(); }); });
+    draw_status_bar(layout_.status, session_, state_, hover_, display_, zoom());
+    if (layout_.shows_traces)
+        traces_.draw(layout_.traces, session_);
+    if (layout_.shows_panel) {
+        draw_region_bar(layout_.region_tools, state_.regions, session_.settings().keys);
+        draw_panel(layout_.panel, session_, state_, display_);
+        panel_edge(layout_);
+    } else {
+        state_.histogram.hide();
+    }
+}
+
+void App::draw_monitor() {
+    state_.histogram.hide();
+    monitor_.draw_readouts(monitor_layout_, session_);
+    switch (monitor_.draw_bar(monitor_layout_.bar, session_)) {
+    case MonitorAsk::leave:
+        return run(Action::monitor);
+    case MonitorAsk::range:
+        return run(Action::automatic_range);
+    case MonitorAsk::record:
+        return session_.recordings.running().empty() ? run(Action::record) : session_.recordings.end_all();
+    case MonitorAsk::snapshot:
+        return run(Action::snapshot);
+    case MonitorAsk::event:
+        return run(Action::event);
+    case MonitorAsk::messages:
+        return run(Action::messages);
+    case MonitorAsk::nothing:
+        return;
+    }
 }
 
 void App::keep_pictures() {

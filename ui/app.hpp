@@ -9,6 +9,7 @@
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
+#include "ui/panels/monitor.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/sources/open_dialog.hpp"
 #include "ui/traces/strip.hpp"
@@ -28,7 +29,11 @@ public:
 private:
     std::optional<Result> newest(bool pixels) override;
     void act(Action action, const std::string& folder) override;
-    void quit() override { window_.request_close(); }
+    void quit() override {
+        leaves_ = true; // another program cannot answer a question
+        window_.request_close();
+    }
+    bool leaves();
     static constexpr double kZoomStep = 1.2; ///< per key press or notch of the wheel
 
     struct Layout {
@@ -48,6 +53,7 @@ private:
     void press(const KeyChord& chord);
     void open_dropped(const std::string& path);
     bool has_key(Action action, const KeyChord& chord) const;
+    bool page_open() const;                   ///< the list of keys or of messages
     bool asks_for_field() const;              ///< true if a dialog with a text field opens in this frame
     struct Actions;                           ///< function and condition of each action: ui/app_actions.cpp
     std::string why_not(Action action) const; ///< empty: the action is possible
@@ -66,7 +72,10 @@ private:
     std::optional<std::size_t> first_window() const; ///< first stage of the chain with a radius
     std::string why_not_layers(bool across) const;
     void move_layers(double across, double up);
-    Layout arrange() const;
+    Layout arrange();
+    Layout arrange_monitor();
+    void draw_around();
+    void draw_monitor();
     void place_pictures(Layout& layout) const;
     void divider(const Layout& layout);
     Camera::Placement placement(const Layout& layout, bool raw) const;
@@ -107,6 +116,8 @@ private:
     Palette palette_;
     MenuBar menu_;
     OpenDialog open_;
+    Monitor monitor_;
+    MonitorLayout monitor_layout_;
     ControlWalk walk_;
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
@@ -114,6 +125,8 @@ private:
     KeyChord pressed_;           ///< last
     RangeSubject range_subject_; ///< subject of a range that the user has fixed
     bool fading_ = false;
+    bool leaves_ = false;                   ///< without a question
+    float alarms_ = 0;                      ///< height of the bar of alarms in the last frame
     std::string grey_;                      ///< why_grey() of this frame
     std::optional<RequestServer> requests_; ///< server for --control
 };

@@ -35,6 +35,9 @@ struct App::Actions {
     static std::string a_result(const App& a) {
         return a.display_.has_result() ? "" : "There is no picture yet.";
     }
+    static std::string an_alarm(const App& a) {
+        return a.session_.alarms().empty() ? "There is no alarm." : "";
+    }
     static std::string a_film(const App& a) {
         return is_film(a.session_) ? "" : "The source is no file with several frames.";
     }
@@ -177,6 +180,9 @@ struct App::Actions {
             {Action::smaller_text, [](App& a) { a.scale_interface(1 / kScaleStep); }},
             {Action::quit, [](App& a) { a.window_.request_close(); }},
             {Action::presets, [](App& a) { a.state_.presets_asked = a.session_.view().panel = true; }},
+            {Action::acknowledge, [](App& a) { a.session_.acknowledge_alarms(); }, an_alarm},
+            {Action::messages, [](App& a) { a.state_.messages_open = !a.state_.messages_open; }},
+            {Action::monitor, [](App& a) { a.session_.view().monitor = !a.session_.view().monitor; }},
             {Action::traces, [](App& a) { a.toggle_traces(); }},
             {Action::baseline, [](App& a) { a.traces_.take_baseline(a.session_); }, traced},
             {Action::relative, [](App& a) { a.traces_.toggle_relative(a.session_); }, traced},

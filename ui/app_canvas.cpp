@@ -8,6 +8,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/canvas/ticks.hpp"
+#include "ui/panels/alarm_bar.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 
@@ -55,9 +56,13 @@ void App::canvas_window(const Layout& layout) {
             draw_color_legend(bar, display_.has_result() ? display_.result().counts : PixelCounts());
             bar.height -= legend;
         }
+        ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1.0F);
+        ImGui::BeginDisabled(monitor_.locked());
         canvas_bar(bar, quantity);
+        ImGui::EndDisabled();
+        ImGui::PopStyleVar();
     }
-    if (session_.source_lost() && display_.has_result())
+    if (session_.freshness().stale && display_.has_result())
         ImGui::GetWindowDrawList()->AddRectFilled(
             {static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)},
             {static_cast<float>(layout.canvas.x + layout.canvas.width),
@@ -69,24 +74,25 @@ void App::canvas_window(const Layout& layout) {
     canvas_labels(layout);
     std::vector<Rect> taken = canvas_scale(layout);
     Rect statistics;
+    const auto clear = [&](Rect area) { // of the bar of alarms
+        area.y += alarms_;
+        area.height = std::max(1.0, area.height - alarms_);
+        return area;
+    };
     if (session_.view().overlay && session_.pipeline())
-        statistics = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
-    draw_grey_notice(layout.shows_processed ? layout.processed : layout.raw, grey_);
+        statistics = draw_statistics(clear(layout.canvas), stats_, display_, window_.renderer());
+    draw_grey_notice(clear(layout.shows_processed ? layout.processed : layout.raw), grey_,
+                     session_.freshness());
     if (layout.shows_processed && display_.has_result())
-        draw_warmup(layout.processed, display_.result(), statistics);
-    if (display_.has_result())
-        draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
-                        session_.view().saturation_warning / 100, statistics,
-                        layout.shows_processed && display_.result().warming_up());
+        draw_warmup(clear(layout.processed), display_.result(), statistics);
     const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings.running());
     taken.insert(taken.end(), marked.begin(), marked.end());
-    if (const Rect failed = draw_failed_recordings(layout.canvas, session_, taken); failed.height > 0)
-        taken.push_back(failed);
     const float banner = draw_banner(layout.canvas, session_, taken);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would overlap
     const float marks = narrow ? static_cast<float>(session_.recordings.running().size()) * dp(38) : 0;
     fading_ = draw_toasts(layout.canvas, session_.notices().list(), std::max(marks, banner));
     ImGui::End();
+    alarms_ = draw_alarm_bar(layout.canvas, session_, state_.messages_open);
 }
 
 void App::canvas_mouse(const Layout& layout) {
@@ -101,13 +107,16 @@ void App::canvas_mouse(const Layout& layout) {
     if (!display_.has_result())
         return;
     const ImGuiIO& io = ImGui::GetIO();
-    const bool regions = state_.regions.mouse(region_views(layout), hovered, window_.take_path(), session_);
+    const std::vector<ImVec2> path = window_.take_path();
+    const bool regions =
+        !monitor_.locked() && state_.regions.mouse(region_views(layout), hovered, path, session_);
     const double um = um_per_px(false);
-    state_.regions.numbers.take(display_.result(), um, session_.source_lost());
+    state_.regions.numbers.take(display_.result(), um, session_.freshness().stale);
     const RegionEditor::Index selected = session_.regions.selected();
-    state_.regions.line.take(display_.result(),
-                             selected ? session_.regions.regions()[*selected].name : std::string(),
-                             session_.settings().program.as<ProgramSettings>().band, um);
+    state_.regions.line.take(
+        display_.result(),
+        selected && !session_.freshness().stale ? session_.regions.regions()[*selected].name : std::string(),
+        session_.settings().program.as<ProgramSettings>().band, um);
     const bool raw = on_raw(layout, io.MousePos.x, io.MousePos.y);
     const Rect& area = raw ? layout.raw_frame : layout.processed_frame;
     const Shape shape = placed_shape(raw);
@@ -137,8 +146,8 @@ Hover App::hover(const Layout& layout) const {
     if (!p.inside)
         return {};
     Hover found{true, p.x, p.y, {}, {}, {}, {}, {}};
-    found.lost = session_.source_lost();
-    if (found.lost)
+    found.stale = session_.freshness().stale;
+    if (found.stale)
         return found;
     if (at_raw || !display_.moved()) { // otherwise the raw pixel of a processed pixel is unknown
         found.raw = display_.raw_value(p.x, p.y);
@@ -224,7 +233,7 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
     }
     const Quantity relative = change_of(quantity);
     change_bar(bar, view.change_range, view_table().at("change_range"), ViewSettings().change_range, relative,
-               display_.shader().colors(ColorMap::rdbu),
+               display_.shader().colors(grey_.empty() ? ColorMap::rdbu : ColorMap::grey),
                state_.histogram.beyond(HistogramOf::change, {-view.change_range, view.change_range}));
 }
 
@@ -315,7 +324,7 @@ void App::raw_label(const Layout& layout) {
     }
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const ImVec2 at(static_cast<float>(layout.raw.x + layout.raw.width) - size.x - dp(22),
-                    static_cast<float>(layout.raw.y) + dp(12));
+                    static_cast<float>(layout.raw.y) + dp(12) + alarms_);
     if (at.x < layout.raw.x)
         return;
     const ImVec2 low(at.x - dp(10), at.y - dp(5)), high(at.x + size.x + dp(10), at.y + size.y + dp(5));
@@ -342,7 +351,7 @@ void App::canvas_labels(const Layout& layout) {
     const auto label = [&](const Rect& area, const std::string& text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
-                        static_cast<float>(area.y) + dp(12));
+                        static_cast<float>(area.y) + dp(12) + alarms_);
         if (at.x < area.x)
             return;
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},

@@ -13,7 +13,7 @@ void App::handle_input() {
     // A dialog takes all keys except the one that quits. Keyboard access to controls takes the keys that
     // Dear ImGui handles, but not the letters.
     const bool busy = ImGui::GetIO().WantTextInput || menu_.is_open() ||
-                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
+                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !page_open());
     state_.confirm = state_.dismiss = false;
     const std::vector<KeyPress> keys = window_.take_keys();
     for (auto at = keys.begin(); at != keys.end(); ++at) {
@@ -28,8 +28,10 @@ void App::handle_input() {
             run(Action::quit);
         else if (menu_.is_open() && has_key(Action::menu, *chord))
             menu_.close();
-        else if (!busy && state_.keys_open && (enter || escape))
-            state_.keys_open = false;
+        else if (!busy && page_open() && (enter || escape))
+            state_.keys_open = state_.messages_open = false;
+        else if (!busy && escape && session_.waiting() && !walk_.on())
+            run(Action::open);
         else if (!busy && !walk_.takes(*chord))
             press(*chord);
         if (asks_for_field()) {
@@ -38,14 +40,16 @@ void App::handle_input() {
         }
     }
     if (asks_for_field() || state_.presets_asked || session_.open_error())
-        state_.keys_open = false; // two open dialogs would conflict
+        state_.keys_open = state_.messages_open = false; // two open dialogs would conflict
     const std::vector<std::string> drops = window_.take_drops();
     if (drops.size() > 1)
         session_.say(Message::Level::warning,
                      "Of the " + std::to_string(drops.size()) +
                          " files that were dropped only the first is taken; drop one at a time, or the "
                          "folder that holds them.");
-    if (!drops.empty())
+    if (!drops.empty() && monitor_.locked())
+        monitor_.refuse();
+    else if (!drops.empty())
         offer_drop(drops.front()); // to the field under the mouse; a file that no field takes is a source
 }
 
@@ -53,6 +57,8 @@ bool App::has_key(Action action, const KeyChord& chord) const {
     const std::vector<KeyChord>& keys = session_.settings().keys.keys(action);
     return std::find(keys.begin(), keys.end(), chord) != keys.end();
 }
+
+bool App::page_open() const { return state_.keys_open || state_.messages_open; }
 
 bool App::asks_for_field() const {
     return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.folder.asked() ||
@@ -65,7 +71,11 @@ void App::press(const KeyChord& chord) {
         session_.record_edits();
     std::string reason;
     for (const Action action : session_.settings().keys.find(chord)) {
-        if (state_.keys_open && info(action).place != KeyPlace::anywhere)
+        if (monitor_.locked() && !Monitor::allows(action)) {
+            monitor_.refuse();
+            continue;
+        }
+        if (page_open() && info(action).place != KeyPlace::anywhere)
             continue;
         std::string why = why_not(action);
         if (why.empty())

@@ -21,11 +21,8 @@ bool App::shows_change() const {
 }
 
 std::string App::why_grey() const {
-    if (session_.source_lost() && display_.has_result()) {
-        const auto age = SteadyClock::now() - display_.result().ready;
-        return "Source lost: the last picture, " +
-               number_text(std::floor(std::chrono::duration<double>(age).count())) + " s old";
-    }
+    if (session_.freshness().stale && display_.has_result())
+        return "No frames for " + age_text(session_.freshness().age_s);
     const auto& baseline = session_.picture_baseline.image();
     if (state_.change && baseline && display_.has_result())
         return baseline->misfit(display_.result());
@@ -141,7 +138,11 @@ void App::draw_result(double ratio) {
              layout_.processed);
     if (change)
         draw(display_.changed(),
-             {ColorMap::rdbu, {-view.change_range, view.change_range}, ToneCurve::linear, 0}, layout_.change);
+             {grey_.empty() ? ColorMap::rdbu : ColorMap::grey,
+              {-view.change_range, view.change_range},
+              ToneCurve::linear,
+              0},
+             layout_.change);
 }
 
 void App::draw_pictures() {

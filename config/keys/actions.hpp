@@ -76,6 +76,9 @@ enum class Action : std::uint8_t {
     smaller_text,
     quit,
     presets,
+    acknowledge,
+    messages,
+    monitor,
     // traces
     traces,
     baseline,

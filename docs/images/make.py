@@ -9,9 +9,11 @@ import csv
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -199,6 +201,88 @@ def flow(work):
     with of_film(work) as window:
         window.quiet()
         window.save("flow.png")
+
+
+class Camera:
+    """A live source that can be held still: grey frames of the simulated vessels as datagrams."""
+    WIDTH, HEIGHT, RATE = 200, 150, 20
+
+    def __init__(self, work):
+        import numpy
+        run(work, f"synthetic:vessels?width={self.WIDTH}&height={self.HEIGHT}&rate={self.RATE}&bits=8&live=false", "--frames",
+            80, "--record-raw", work / "camera8.raw")
+        self.frames = numpy.fromfile(work / "camera8.raw", numpy.uint8).reshape(-1, self.HEIGHT * self.WIDTH)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = free.getsockname()
+        self.silent, self.over, self.saturated = False, False, 0
+        self.thread = threading.Thread(target=self.send)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.thread.join()
+
+    def send(self):
+        count = 0
+        while not self.over:
+            frame = self.frames[count % len(self.frames)].copy()
+            frame[:len(frame) * self.saturated // 100] = 255
+            if not self.silent:
+                self.socket.sendto(frame.tobytes(), self.address)
+            count += 1
+            time.sleep(1 / self.RATE)
+
+    def words(self, work):
+        (work / "bedside.json").write_text(json.dumps({"regions": [
+            {"name": "artery", "shape": "rectangle", "points": [[57, 85], [64, 135]]},
+            {"name": "tissue", "shape": "ellipse", "points": [[10, 95], [40, 135]]},
+            {"name": "branches", "shape": "rectangle", "points": [[88, 26], [125, 60]]},
+            {"name": "edge", "shape": "rectangle", "points": [[150, 100], [190, 140]]}]}))
+        return [f"gst:udpsrc address=127.0.0.1 port={self.address[1]} ! rawvideoparse width={self.WIDTH} "
+                f"height={self.HEIGHT} format=gray8 framerate={self.RATE}/1", "--trust", "--stage",
+                "speckle:radius=2,output=contrast2", "--stage", "average:frames=20", "--stage", "flow:exposure=5",
+                "--regions", "bedside.json"]
+
+
+def stale(work):
+    """The camera falls silent for 3 s and is seen so."""
+    with Camera(work) as camera, Viewer(work, camera.words(work)) as window:
+        window.frames(100)
+        window.press("alarms.acknowledge")
+        window.quiet()
+        camera.silent = True
+        window.wait(lambda: (window.value("stale") or 0) > 3, "silence")
+        window.save("stale.png")
+
+
+def alarms(work):
+    with Camera(work) as camera, Viewer(work, camera.words(work)) as window:
+        window.frames(30)
+        camera.saturated = 6
+        window.wait(lambda: "saturated" in window.value("alarms", ""), "the alarm")
+        window.quiet()
+        window.save("alarms.png")
+
+
+def monitors(work):
+    """Landscape and portrait."""
+    for name, size in ("monitor.png", (1280, 800)), ("monitor-portrait.png", (800, 1280)):
+        with Camera(work) as camera, Viewer(work, [*camera.words(work), "--monitor"], size) as window:
+            window.frames(60)
+            window.press("alarms.acknowledge")
+            window.xdotool("mousemove", *(int(p + 20) for p in window.widget("monitor.lock")[:2]), "mousedown", 1, "sleep", 2,
+                           "mouseup", 1)
+            window.key("z")
+            window.press("monitor.lock")
+            window.frames(500)
+            window.quiet()
+            window.point()
+            window.save(name)
 
 
 def chain(work):
@@ -445,6 +529,9 @@ PICTURES = {
     blend: ["blend.png"],
     histogram: ["histogram.png"],
     palette: ["palette.png"],
+    stale: ["stale.png"],
+    alarms: ["alarms.png"],
+    monitors: ["monitor.png", "monitor-portrait.png"],
     record: ["record.png"],
     movie: ["movie.png"],
     kymograph: ["kymograph.png"],

@@ -154,6 +154,7 @@ void RecordedFiles::open(const StreamInfo& stream) {
     derived_.begin(stream);
     next_number_ = 0;
     progress_ = {};
+    begin_ns_.reset();
     time_ = {};
     file_ = {};
     ended_ = {};
@@ -215,6 +216,10 @@ double RecordedFiles::write(RecordedFrame& frame) {
     const auto start = SteadyClock::now();
     writer_->write(frame);
     last_.failed = false;
+    if (frame.info.has_time()) {
+        begin_ns_ = begin_ns_.value_or(file_.now_ns);
+        progress_.seconds = static_cast<double>(file_.now_ns - *begin_ns_) * 1e-9;
+    }
     file_.in_warmup += frame.in_warmup ? 1 : 0;
     if (!stream_.source.clock.empty())
         file_.clock.add(frame.info);

@@ -77,7 +77,7 @@ public:
     /// After a failed write: counts only frames in existing files.
     void recount() { progress_.written = ended_.written + (present() ? writer_->written() : 0); }
 
-    /// path, before, written, lost_before, bytes, disk_left_s.
+    /// path, before, written, seconds, lost_before, bytes, disk_left_s.
     const SinkStatus& progress() const { return progress_; }
     std::uint64_t last_sequence() const { return last_.sequence; }
 
@@ -100,6 +100,7 @@ private:
     std::unique_ptr<FileWriter> writer_;
     int next_number_ = 0; ///< first name to try for the next file: earlier names are taken
     SinkStatus progress_;
+    std::optional<std::int64_t> begin_ns_; ///< time of the first frame written
     GrowingTime time_;
     struct {
         Shape shape;

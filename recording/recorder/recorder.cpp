@@ -398,6 +398,7 @@ void Recorder::show_progress() {
     const SinkStatus& files = files_.progress();
     status_.path = files.path;
     status_.written = files.written;
+    status_.seconds = files.seconds;
     status_.lost_before = files.lost_before;
     status_.bytes = files.bytes;
     status_.disk_left_s = files.disk_left_s;

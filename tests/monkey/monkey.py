@@ -124,7 +124,7 @@ def run(program, events, seed, folder):
             wrong.append(f"{last[0]} descriptors, {first[0]} in the beginning")
         if last[2] > first[2] + MOST_MIB:
             wrong.append(f"{last[2]} MiB, {first[2]} in the beginning")
-        window.xdotool("mouseup", "1", "key", "Escape", "key", "Escape", "key", "ctrl+q")
+        window.xdotool("mouseup", "1", "key", "Escape", "key", "Escape", "key", "ctrl+q", "sleep", "1", "key", "Return")
         try:
             status = window.program.wait(END)
         except subprocess.TimeoutExpired:

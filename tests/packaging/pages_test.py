@@ -21,7 +21,7 @@ from screen import Screen  # noqa: E402
 
 need("Xvfb")
 prefix, sources = map(Path, sys.argv[1:3])
-PAGES = ("README.md", "docs/tutorial.md", "docs/guide.md", "docs/troubleshooting.md")
+PAGES = ("README.md", "docs/tutorial.md", "docs/guide.md", "docs/monitor.md", "docs/troubleshooting.md")
 IN_A_CLONE = ("README.md", "docs/tutorial.md")
 WITHOUT_WINDOW = ("run", "bench", "list", "pulse", "trials", "help", "--version", "--offscreen", "--save-config")
 NOT_RUN = ("./dev", "aravis", "# needs")  # builds; a camera; marked

@@ -302,9 +302,16 @@ public:
     /// Exit status, after the program has ended by itself.
     int wait() { return wait_process(std::exchange(pid_, -1), std::chrono::seconds(90)); }
     void key(const std::string& name) const { desktop_.events({"key", name}); }
-    /// Presses Ctrl+Q; returns the exit status.
+    /// Presses Ctrl+Q, and Enter if the window asks because a recording runs; returns the exit status.
     int quit() {
         key("ctrl+q");
+        siginfo_t ended{};
+        (void)until([&] {
+            (void)waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+            return ended.si_pid == pid_ || has_widget("leave.finish");
+        });
+        if (ended.si_pid != pid_)
+            key("Return");
         return wait();
     }
     std::string log() const { return read_text(log_); }

@@ -53,7 +53,9 @@ TEST_F(DrawnBars, WhatMattersOfTheRunStandsSideBySide) {
     Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
     session.start([] {});
     const Display display;
-    frames([&] { draw_status_bar({0, 770, 1280, 30}, session, {}, display, 1, "!"); });
+    ViewState state;
+    state.regions.say("!");
+    frames([&] { draw_status_bar({0, 770, 1280, 30}, session, state, {}, display, 1); });
     for (const char* part : {"no drops", " frames/s", "latency "})
         EXPECT_NE(said().find(part), std::string::npos) << said();
     std::vector<ImVec2> letters; // from x to y
@@ -83,7 +85,9 @@ TEST_F(DrawnBars, ARateIsSaidWhileFramesCome) {
     session.start([] {});
     ASSERT_TRUE(test::eventually([&] { return has_ended(session); }));
     const Display display;
-    frames([&] { draw_status_bar({0, 770, 1280, 30}, session, {}, display, 1, "!"); });
+    ViewState state;
+    state.regions.say("!");
+    frames([&] { draw_status_bar({0, 770, 1280, 30}, session, state, {}, display, 1); });
     EXPECT_NE(said().find("no drops"), std::string::npos) << said();
     EXPECT_EQ(said().find("frames/s"), std::string::npos) << said();
 }
@@ -129,9 +133,10 @@ TEST_F(DrawnBars, WhatIsUnderTheMouseIsSaidWholeInANarrowWindow) {
     Result result;
     ASSERT_TRUE(test::eventually([&] { return session.pipeline()->mailbox().take(result); }));
     display.show(*session.pipeline(), result, true, true);
+    ViewState state;
     Hover hover{true, 16383, 12345, 65535.0, 1.2345e-7, {}, {}, -12.34};
     for (const double width : {480.0, 640.0, 1280.0}) {
-        frames([&] { draw_status_bar({0, 770, width, 30}, session, hover, display, 1, ""); });
+        frames([&] { draw_status_bar({0, 770, width, 30}, session, state, hover, display, 1); });
         for (const char* part : {"16383", "12345", "65535 DN", "1.23·10⁻⁷ 1/s", "-12.34 %"})
             EXPECT_NE(said().find(part), std::string::npos) << part << " in " << said();
         for (const ImDrawVert& vertex : drawn_vertices())
@@ -148,6 +153,7 @@ TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
     Display display;
     Result result;
     ASSERT_TRUE(test::eventually([&] { return session.pipeline()->mailbox().take(result); }));
+    ViewState state;
     for (const auto& [unit, wanted] :
          {std::pair{"DN", "0.2500 DN"}, {"1/s", "0.2500 1/s"}, {"1", "0.2500"}}) {
         Chain chain = *result.chain;
@@ -160,7 +166,7 @@ TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
         other.raw = ring.try_acquire();
         display.show(*session.pipeline(), other, false, true);
         const Hover hover{true, 1, 2, 0.25, {}, {}, {}, {}};
-        frames([&] { draw_status_bar({0, 770, 1280, 30}, session, hover, display, 1, ""); });
+        frames([&] { draw_status_bar({0, 770, 1280, 30}, session, state, hover, display, 1); });
         EXPECT_NE(said().find(wanted), std::string::npos) << said();
         EXPECT_EQ(said().find("DN") != std::string::npos, std::string(unit) == "DN") << said();
     }

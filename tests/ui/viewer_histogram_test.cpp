@@ -153,12 +153,12 @@ TEST_F(HistogramViewerTest, TheWarningOfSaturationHasItsThreshold) {
     const std::string source = picture(300); // 3 %
     Viewer loud(*desktop_, folder_, words(source, {"--view", "saturation_warning=2.9"}));
     ASSERT_TRUE(loud.shows_picture()) << loud.log();
-    EXPECT_TRUE(loud.until([&] { return loud.text("saturation") == "3.0 % of the frame is saturated"; }));
+    EXPECT_TRUE(loud.until([&] { return loud.text("alarms") == "saturated"; }));
     EXPECT_TRUE(loud.has_widget("color_legend"));
     EXPECT_EQ(loud.quit(), 0) << loud.log();
     Viewer quiet(*desktop_, folder_, words(source, {"--view", "saturation_warning=3.1"}));
     ASSERT_TRUE(quiet.shows_picture()) << quiet.log();
-    EXPECT_EQ(quiet.text("saturation"), "");
+    EXPECT_EQ(quiet.text("alarms"), "");
     EXPECT_EQ(quiet.quit(), 0) << quiet.log();
 }
 

@@ -18,11 +18,9 @@ TEST_F(ViewerLost, ASourceThatIsGoneIsGreyWithoutValues) {
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.until([&] { return viewer.number("region.mean.0") > 0; })) << viewer.log();
     EXPECT_EQ(viewer.text("grey"), "");
-    ASSERT_TRUE(viewer.until([&] { return viewer.text("banner") == "Source lost"; })) << viewer.log();
-    EXPECT_TRUE(viewer.until([&] { return viewer.text("grey").find(" s old") != std::string::npos; }));
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("alarms") == "source_lost"; })) << viewer.log();
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("stale") > 0; }));
     EXPECT_TRUE(std::isnan(viewer.number("region.mean.0")));
-    EXPECT_TRUE(
-        viewer.until([&] { return viewer.text("summary").find("source lost") != std::string::npos; }));
     EXPECT_EQ(viewer.text("summary").find("no drops"), std::string::npos) << viewer.text("summary");
     const Rect canvas = viewer.widget("canvas");
     viewer.events({"mousemove", std::to_string(std::lround(canvas.x + canvas.width / 2)),
@@ -32,9 +30,9 @@ TEST_F(ViewerLost, ASourceThatIsGoneIsGreyWithoutValues) {
     const auto seen =
         shot().at(static_cast<int>(canvas.x + 30), static_cast<int>(canvas.y + canvas.height / 2));
     EXPECT_NEAR(seen[0], seen[2], 12) << "grey";
-    EXPECT_TRUE(viewer.until([&] { // the camera is back
-        const std::string summary = viewer.text("summary");
-        return summary.find("missed") != std::string::npos && summary.find("lost") == std::string::npos;
+    EXPECT_TRUE(viewer.until([&] { // it is back
+        return viewer.text("summary").find("missed") != std::string::npos &&
+               std::isnan(viewer.number("stale"));
     })) << viewer.text("summary");
     EXPECT_EQ(viewer.text("summary").find("no drops"), std::string::npos) << viewer.text("summary");
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
@@ -45,17 +43,17 @@ TEST_F(ViewerLost, ARecordingThatFailedStaysUntilItIsAcknowledged) {
     Viewer viewer(*desktop_, folder_,
                   with({"synthetic:vessels?width=96&height=64", "--no-remember", "--record", "gone/a.tiff"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    EXPECT_EQ(viewer.number("recordings.failed"), 0);
+    EXPECT_EQ(viewer.text("alarms"), "");
     std::filesystem::remove_all(folder_.path() / "gone");
-    ASSERT_TRUE(viewer.until([&] { return viewer.number("recordings.failed") == 1; })) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("alarms") == "recording_stopped"; })) << viewer.log();
     std::this_thread::sleep_for(std::chrono::seconds(13)); // longer than any message
-    ASSERT_EQ(viewer.number("recordings.failed"), 1);
-    const Rect canvas = viewer.widget("canvas"), button = viewer.widget("recordings.acknowledge");
+    ASSERT_EQ(viewer.text("alarms"), "recording_stopped");
+    const Rect canvas = viewer.widget("canvas"), button = viewer.widget("alarms.acknowledge");
     EXPECT_TRUE(canvas.contains(button.x, button.y) &&
                 canvas.contains(button.x + button.width, button.y + button.height))
         << button.x << " " << button.y;
-    viewer.click("recordings.acknowledge");
-    EXPECT_TRUE(viewer.until([&] { return viewer.number("recordings.failed") == 0; }));
+    viewer.click("alarms.acknowledge");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("alarms").empty(); }));
     (void)viewer.quit();
 }
 

@@ -34,18 +34,6 @@ std::vector<Row> rows_of(const KeyBindings& bindings) {
     return rows;
 }
 
-/// Scrolls the list without a mouse.
-void scroll_by_keys() {
-    const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
-    const float line = ImGui::GetTextLineHeightWithSpacing(), page = ImGui::GetWindowHeight() * 0.8F;
-    const float by = (pressed(ImGuiKey_DownArrow) ? line : 0) - (pressed(ImGuiKey_UpArrow) ? line : 0) +
-                     (pressed(ImGuiKey_PageDown) ? page : 0) - (pressed(ImGuiKey_PageUp) ? page : 0);
-    if (by != 0)
-        ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0F, ImGui::GetScrollMaxY()));
-    probe::value("keys.scroll", ImGui::GetScrollY());
-    probe::value("keys.scroll.max", ImGui::GetScrollMaxY());
-}
-
 /// Draws a group in one column, with its heading.
 void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end, float column, float width) {
     hint(rows[begin].group);
@@ -102,6 +90,8 @@ void draw_keys(bool* open, bool about_asked, const KeyBindings& keys) {
     }
     ImGui::EndGroup();
     scroll_by_keys();
+    probe::value("keys.scroll", ImGui::GetScrollY());
+    probe::value("keys.scroll.max", ImGui::GetScrollMaxY());
     ImGui::EndChild();
     ImGui::Dummy({0, dp(4)});
     if (ImGui::Button("About Specklescope …") || about_asked)

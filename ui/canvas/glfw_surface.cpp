@@ -103,6 +103,7 @@ public:
 
     bool closed() const override { return glfwWindowShouldClose(handle_); }
     void request_close() override { glfwSetWindowShouldClose(handle_, GLFW_TRUE); }
+    void keep_open() override { glfwSetWindowShouldClose(handle_, GLFW_FALSE); }
     void set_title(const std::string& title) override { glfwSetWindowTitle(handle_, title.c_str()); }
     void toggle_full_screen() override;
     void wait(double seconds) override {

@@ -299,6 +299,7 @@ public:
 
     bool closed() const override { return closed_; }
     void request_close() override { closed_ = true; }
+    void keep_open() override { closed_ = false; }
     void set_title(const std::string&) override {}
     void toggle_full_screen() override {}
     void wait(double seconds) override {

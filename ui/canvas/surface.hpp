@@ -42,6 +42,7 @@ public:
 
     virtual bool closed() const = 0;
     virtual void request_close() = 0;
+    virtual void keep_open() = 0; ///< takes a request back
     virtual void set_title(const std::string& title) = 0;
     virtual void toggle_full_screen() = 0;
     /// Waits for an event, at most `seconds`; 0: only processes pending events.

@@ -35,11 +35,15 @@ std::string find_font(const char* file) {
     return {};
 }
 
-ImFont* add(const std::string& path, float pixels) {
+/// Latin-1, what units and changes are written with, dashes.
+constexpr std::array<ImWchar, 13> kFewRanges = {0x0020, 0x00FF, 0x0394, 0x0394, 0x03BC, 0x03C4, 0x2009,
+                                                0x2026, 0x2070, 0x2089, 0x2212, 0x2212, 0};
+
+ImFont* add(const std::string& path, float pixels, const ImWchar* ranges = kRanges.data()) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     ImFontConfig config;
     if (!path.empty())
-        if (ImFont* font = atlas.AddFontFromFileTTF(path.c_str(), pixels, &config, kRanges.data()))
+        if (ImFont* font = atlas.AddFontFromFileTTF(path.c_str(), pixels, &config, ranges))
             return font;
     config.SizePixels = pixels;
     return atlas.AddFontDefault(&config);
@@ -63,6 +67,7 @@ void load_fonts(float scale, std::string* note) {
     loaded.bold = add(bold, 14.0F * scale);
     loaded.small = add(regular, 12.0F * scale);
     loaded.large = add(bold, 18.0F * scale);
+    loaded.huge = add(bold, 48.0F * scale, kFewRanges.data());
 }
 
 const Fonts& fonts() { return loaded; }

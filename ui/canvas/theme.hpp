@@ -34,6 +34,7 @@ struct Fonts {
     ImFont* bold = nullptr;
     ImFont* small = nullptr;
     ImFont* large = nullptr;
+    ImFont* huge = nullptr; ///< of numbers that are read from afar; Latin letters, digits, signs of units
 };
 
 /// Fills the atlas of the current ImGui context for this scale. Uses DejaVu Sans if it is installed,

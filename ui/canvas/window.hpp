@@ -25,6 +25,7 @@ public:
 
     bool closed() const { return surface_->closed(); }
     void request_close() { surface_->request_close(); }
+    void keep_open() { surface_->keep_open(); }
     void set_title(const std::string& title) { surface_->set_title(title); }
     void toggle_full_screen() { surface_->toggle_full_screen(); }
     /// Sleeps until an event arrives, at most `seconds`. True after input, a resize or an expose, or if

@@ -220,8 +220,14 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
     return changed;
 }
 
-void HistogramPanel::numbers(const ViewSettings& view, const Display& display,
-                             const ValueRange& range) const {
+void HistogramPanel::numbers(const ViewSettings& view, const Display& display, const ValueRange& range,
+                             bool stale) const {
+    if (stale) {
+        hint("1 %: – · median: – · 99 %: –");
+        hint("Saturated: –");
+        probe::value("histogram.says", "–");
+        return;
+    }
     sampler_.look(shown_, [&](const ValueSample& sample) {
         const PixelCounts& seen = display.result().counts;
         if (sample.size() == 0)
@@ -289,6 +295,7 @@ ValueRange HistogramPanel::range_of(const ViewSettings& view, const Display& dis
 }
 
 void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) {
+    const bool stale = session.freshness().stale;
     const bool asked = std::exchange(toggle, false);
     if (asked)
         ImGui::GetStateStorage()->SetInt(ImGui::GetID("Histogram"), open_ ? 0 : 1);
@@ -323,7 +330,8 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
                 automatic_span(ValueSpan{std::min(range.low, low), std::max(range.high, most)});
             span_ = {around.low, around.high};
         }
-        sample.count(span_.low, span_.high, std::span(counts).first(bins));
+        if (!stale)
+            sample.count(span_.low, span_.high, std::span(counts).first(bins));
         plot.pixels_each = sample.pixels_each();
     });
     for (const std::uint32_t count : plot.bins)
@@ -365,7 +373,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
                              theme::point(plot.x(end, span_), area.y + area.height), theme::kAccent);
     }
     ImGui::SetCursorScreenPos(after);
-    numbers(view, display, range);
+    numbers(view, display, range, stale);
     const ParamDecl& decl = view_table().at("saturation_warning");
     control_label("Warn above");
     (void)value_slider("view.saturation_warning", view.saturation_warning, {decl.min, decl.max, false, false},

@@ -36,7 +36,7 @@ private:
     /// Range of the counted values.
     ValueRange range_of(const ViewSettings& view, const Display& display, bool stretch_raw) const;
     bool handles(const Plot& plot, ValueRange& range, const KeyBindings& keys);
-    void numbers(const ViewSettings& view, const Display& display, const ValueRange& range) const;
+    void numbers(const ViewSettings& view, const Display& display, const ValueRange& range, bool stale) const;
 
     HistogramSampler sampler_;
     HistogramOf shown_ = HistogramOf::result;

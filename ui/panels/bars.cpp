@@ -130,7 +130,7 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
     const Quantity& quantity = display.result().quantity;
     std::vector<HoverValue> values = {{"x", std::to_string(hover.x), dp(70)},
                                       {"y", std::to_string(hover.y), dp(78)}};
-    if (hover.lost)
+    if (hover.stale)
         values.push_back({quantity.symbol, "–", dp(150)});
     else if (hover.raw_color)
         values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
@@ -171,31 +171,39 @@ void draw_values(std::vector<HoverValue> values, float room) {
     }
 }
 
-/// Draws the main numbers of the run from the right, as many as fit; F1 shows all. `runs`: frames are
-/// arriving, so the rate is valid.
-void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom,
-                  bool runs, bool lost) {
+/// Draws the main numbers of the run from the right, as many as fit; F1 shows all. A part is amber only if an
+/// alarm reports it too.
+void draw_summary(const Rect& area, const Session& session, const StatsSnapshot& stats,
+                  const Display& display, double zoom) {
     struct Part {
         std::string text;
         ImU32 color;
     };
+    const auto color = [&](AlarmKind kind) {
+        const auto& alarms = session.alarms();
+        const bool on =
+            std::any_of(alarms.begin(), alarms.end(), [&](const Alarm& alarm) { return alarm.kind == kind; });
+        return on ? theme::kWarning : theme::kDim;
+    };
+    const bool stale = session.freshness().stale;
     std::vector<Part> parts;
-    if (lost)
-        parts.push_back({"source lost", theme::kError});
     const std::uint64_t missed = stats.missed_away; // an estimate
     if (missed > 0)
-        parts.push_back({"about " + count_text(missed) + " missed", theme::kWarning});
-    if (stats.drops.total() > 0 || (!lost && missed == 0))
+        parts.push_back({"about " + count_text(missed) + " missed", theme::kDim});
+    if (stats.drops.total() > 0 || missed == 0)
         parts.push_back({stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
-                         stats.drops.total() ? theme::kWarning : theme::kDim});
-    if (runs)
-        parts.push_back({number_text(stats.processing_rate, 3) + " frames/s", theme::kDim});
+                         color(AlarmKind::frames_dropped)});
+    if (stale || session.pipeline()->status().state == RunState::running)
+        parts.push_back(
+            {(stale ? std::string("–") : number_text(stats.processing_rate, 3)) + " frames/s", theme::kDim});
     if (display.has_result())
         parts.push_back({number_text(100 * zoom, 3) + " %", theme::kDim});
-    if (stats.counts.last.raw_saturated > 0 && !lost)
-        parts.push_back({share_text(saturated_share(stats.counts.last)) + " saturated", theme::kWarning});
-    if (!lost)
-        parts.push_back({"latency " + number_text(stats.latency.median_ms, 2) + " ms", theme::kDim});
+    if (stats.counts.last.raw_saturated > 0 && !stale)
+        parts.push_back(
+            {share_text(saturated_share(stats.counts.last)) + " saturated", color(AlarmKind::saturated)});
+    parts.push_back(
+        {"latency " + (stale ? std::string("–") : number_text(stats.latency.median_ms, 2) + " ms"),
+         theme::kDim});
     std::string shown;
     float right = static_cast<float>(area.width) - dp(12);
     const float left = ImGui::GetCursorPosX();
@@ -309,9 +317,41 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
     ImGui::End();
 }
 
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
-                     double zoom, const std::string& said) {
-    if (begin_bar(parts::kStatus, area, theme::kBar)) {
+namespace {
+
+/// At the right end of the status bar; returns what they leave of it.
+Rect status_buttons(const Rect& area, Session& session, bool& messages) {
+    const float y = ImGui::GetCursorPosY(), height = static_cast<float>(area.height) - dp(6);
+    const KeyBindings& keys = session.settings().keys;
+    const float list = ImGui::CalcTextSize("Messages").x + dp(20),
+                monitor = ImGui::CalcTextSize("Monitor").x + dp(20), all = list + monitor + dp(12);
+    if (area.width < dp(640))
+        return area;
+    ImGui::SetCursorPos({static_cast<float>(area.width) - all, dp(3)});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {dp(6), 0});
+    if (ImGui::Button("Messages", {list, height}))
+        messages = true;
+    probe::item("status.messages");
+    tooltip_above();
+    tooltip(with_key("All messages with their times", keys, Action::messages));
+    ImGui::SameLine(0, dp(4));
+    if (ImGui::Button("Monitor", {monitor, height}))
+        session.view().monitor = true;
+    probe::item("status.monitor");
+    tooltip_above();
+    tooltip(with_key("Large values, a fixed range and locked controls", keys, Action::monitor));
+    ImGui::PopStyleVar();
+    ImGui::SetCursorPos({dp(12), y});
+    return {area.x, area.y, area.width - all, area.height};
+}
+
+} // namespace
+
+void draw_status_bar(const Rect& whole, Session& session, ViewState& state, const Hover& hover,
+                     const Display& display, double zoom) {
+    if (begin_bar(parts::kStatus, whole, theme::kBar)) {
+        const std::string said = state.regions.status(session);
+        const Rect area = status_buttons(whole, session, state.messages_open);
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
         probe::value("status", said);
         if (!said.empty()) {
@@ -331,8 +371,7 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             ImGui::SameLine();
         }
         if (session.pipeline())
-            draw_summary(area, session.pipeline()->stats(), display, zoom,
-                         session.pipeline()->status().state == RunState::running, session.source_lost());
+            draw_summary(area, session, session.pipeline()->stats(), display, zoom);
     }
     ImGui::End();
 }

@@ -379,4 +379,13 @@ bool section(const char* title, bool open_at_first, bool with_buttons) {
     return open;
 }
 
+void scroll_by_keys() {
+    const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
+    const float line = ImGui::GetTextLineHeightWithSpacing(), page = ImGui::GetWindowHeight() * 0.8F;
+    const float by = (pressed(ImGuiKey_DownArrow) ? line : 0) - (pressed(ImGuiKey_UpArrow) ? line : 0) +
+                     (pressed(ImGuiKey_PageDown) ? page : 0) - (pressed(ImGuiKey_PageUp) ? page : 0);
+    if (by != 0)
+        ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0F, ImGui::GetScrollMaxY()));
+}
+
 } // namespace specklescope

@@ -55,6 +55,8 @@ std::string wrapped(const ImFont& font, const std::string& text, float width);
 std::string label_text(std::string name);
 /// Call while a list or menu is drawn: Escape closes it. True if it was closed.
 bool close_on_escape();
+/// Scrolls the window that is being drawn: Up, Down and the page keys.
+void scroll_by_keys();
 /// Draws a line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".

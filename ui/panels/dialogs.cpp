@@ -39,6 +39,34 @@ void draw_about() {
     ImGui::EndPopup();
 }
 
+bool draw_leave(const Session& session, ViewState& state) {
+    constexpr const char* kTitle = "Recording";
+    if (state.leave_asked && !ImGui::IsPopupOpen(kTitle))
+        ImGui::OpenPopup(kTitle);
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(460), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
+    if (!ImGui::BeginPopupModal(kTitle, nullptr, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return false;
+    const std::vector<Recording> running = session.recordings.running();
+    for (const Recording& recording : running) {
+        const SinkStatus status = recording.sink->status();
+        said((status.path.empty() ? recording.path : status.path) + " is being recorded.");
+    }
+    ImGui::Dummy({0, dp(4)});
+    bool leave = ImGui::Button("Finish the recording and quit") || state.confirm || running.empty();
+    probe::item("leave.finish");
+    ImGui::SameLine();
+    const bool stay = ImGui::Button("Go on") || state.dismiss;
+    probe::item("leave.stay");
+    leave = leave && !stay;
+    if (leave || stay) {
+        state.leave_asked = false;
+        ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+    return leave;
+}
+
 void draw_open_error(Session& session, const ViewState& state) {
     if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
         ImGui::OpenPopup("Cannot open this source");

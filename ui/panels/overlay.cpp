@@ -225,10 +225,39 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
 }
 
-void draw_grey_notice(const Rect& area, const std::string& why) {
+namespace {
+
+void draw_age(const Rect& area, double seconds) {
+    ImFont& small = *theme::fonts().large;
+    ImFont& large = *theme::fonts().huge;
+    const std::string label = "No frames for", age = age_text(seconds);
+    const float most = static_cast<float>(std::min(area.width, area.height)) - dp(24);
+    float size = large.FontSize;
+    const ImVec2 whole = large.CalcTextSizeA(size, FLT_MAX, 0, age.c_str());
+    size *= std::clamp(most / (whole.x + dp(48)), 0.3F, 1.0F);
+    const ImVec2 digits = large.CalcTextSizeA(size, FLT_MAX, 0, age.c_str());
+    const ImVec2 above = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, label.c_str());
+    const float width = std::max(digits.x, above.x) + dp(48), height = digits.y + above.y + dp(28);
+    const ImVec2 middle = theme::point(area.x + area.width / 2, area.y + area.height / 2);
+    const ImVec2 low(middle.x - width / 2, middle.y - height / 2);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 232), dp(8));
+    draw.AddText(&small, small.FontSize, {middle.x - above.x / 2, low.y + dp(12)}, theme::kText,
+                 label.c_str());
+    draw.AddText(&large, size, {middle.x - digits.x / 2, low.y + dp(14) + above.y}, theme::kWarning,
+                 age.c_str());
+    probe::widget("stale", low.x, low.y, width, height);
+}
+
+} // namespace
+
+void draw_grey_notice(const Rect& area, const std::string& why, const Freshness& freshness) {
     probe::value("grey", why);
+    probe::value("stale", freshness.stale ? freshness.age_s : NAN);
     if (why.empty())
         return;
+    if (freshness.stale)
+        return draw_age(area, freshness.age_s);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float most = static_cast<float>(area.width) - dp(48);
     const std::string text = wrapped(*ImGui::GetFont(), why, most);
@@ -240,25 +269,6 @@ void draw_grey_notice(const Rect& area, const std::string& why) {
     draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(14), low.y + dp(8)}, theme::kWarning,
                  text.c_str(), nullptr, most);
     probe::widget("grey", low.x, low.y, width, height);
-}
-
-void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken,
-                     bool below) {
-    const double share = saturated_share(counts);
-    const std::string text = share > most ? share_text(share) + " of the frame is saturated" : std::string();
-    probe::value("saturation", text);
-    if (text.empty())
-        return;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-    const float width = extent.x + dp(44), height = extent.y + dp(16);
-    ImVec2 low = mark_place(area, {width, height}, taken);
-    low.y += below ? height + dp(8) : 0;
-    const ImVec2 high(low.x + width, low.y + height);
-    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
-    draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(4), theme::kError);
-    draw.AddText({low.x + dp(28), low.y + dp(8)}, theme::kText, text.c_str());
-    probe::widget("saturation", low.x, low.y, width, height);
 }
 
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {
@@ -273,7 +283,7 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         const double life = note->level == Message::Level::error     ? 12
                             : note->level == Message::Level::warning ? 8
                                                                      : 4;
-        if (age > life)
+        if (age > life || note->alarm)
             continue;
         fading = fading || life - age < 0.6;
         const float alpha = static_cast<float>(std::clamp((life - age) / 0.5, 0.0, 1.0));
@@ -291,40 +301,6 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         ++shown;
     }
     return fading;
-}
-
-Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken) {
-    probe::value("recordings.failed", static_cast<double>(session.notices().failed_recordings.size()));
-    if (session.notices().failed_recordings.empty())
-        return {};
-    const float left = static_cast<float>(canvas.x) + dp(12);
-    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
-    for (const Rect& mark : taken)
-        if (mark.height > 0 && mark.x < left + dp(200))
-            bottom = std::min(bottom, static_cast<float>(mark.y) - dp(6));
-    const float wide = std::min(dp(420), static_cast<float>(canvas.width) - dp(24));
-    ImGui::SetNextWindowPos({left, bottom}, ImGuiCond_Always, {0, 1});
-    ImGui::SetNextWindowSize({wide, 0});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(58, 18, 18, 245));
-    Rect place;
-    if (ImGui::Begin("##failed recordings", nullptr,
-                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing)) {
-        ImGui::PushFont(theme::fonts().bold);
-        ImGui::TextUnformatted(session.notices().failed_recordings.size() == 1 ? "A recording failed"
-                                                                               : "Recordings failed");
-        ImGui::PopFont();
-        for (const std::string& why : session.notices().failed_recordings)
-            ImGui::TextWrapped("%s", why.c_str());
-        if (ImGui::Button("OK"))
-            session.notices().failed_recordings.clear();
-        probe::item("recordings.acknowledge");
-        const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-        place = {at.x, at.y, size.x, size.y};
-    }
-    ImGui::End();
-    ImGui::PopStyleColor();
-    return place;
 }
 
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
@@ -388,6 +364,10 @@ std::string ended_text(const KeyBindings& keys) {
 
 Banner banner_of(const Session& session) {
     const KeyBindings& keys = session.settings().keys;
+    if (const auto& waiting = session.waiting())
+        return {"Waiting for " + session.settings().source.shown(),
+                waiting->reason + " It is tried again every 2 s." + opens(keys, " to open another source."),
+                theme::kAccent};
     if (session.opening())
         return {"Opening " +
                     (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …",
@@ -407,8 +387,6 @@ Banner banner_of(const Session& session) {
         return {"Stopped", status.source.name + " is closed." + opens(keys, " to open it again, or another."),
                 theme::kError};
     switch (status.state) {
-    case RunState::reconnecting:
-        return {"Source lost", status.message, theme::kWarning};
     case RunState::failed:
         return {"Stopped", status.message + opens(keys, " to open another source."), theme::kError};
     case RunState::ended:
@@ -417,6 +395,7 @@ Banner banner_of(const Session& session) {
     case RunState::paused:
         return {"Paused", paused_text(session, status.source), theme::kAccent};
     case RunState::idle:
+    case RunState::reconnecting: // an alarm
     case RunState::running:
         break;
     }

@@ -14,12 +14,10 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
 /// Draws "temporal 7/25" over a progress bar at the top of the picture while a stage fills its history, or
 /// if the file was recorded during this time. Placed right of `taken` or below it.
 void draw_warmup(const Rect& area, const Result& result, const Rect& taken);
-/// Draws the reason why the picture is grey in its upper half; nothing if `why` is empty.
-void draw_grey_notice(const Rect& area, const std::string& why);
-/// Draws "12 % of the frame is saturated" at the top of the picture if the fraction exceeds `most`. `below`:
-/// placed below the warm-up.
-void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken, bool below);
-/// Reason why the picture does not change: reconnecting, failed, ended, paused, opening; the title is empty
+/// Draws the reason why the picture is grey in its upper half; nothing if `why` is empty. The age of a stale
+/// picture is drawn in large digits.
+void draw_grey_notice(const Rect& area, const std::string& why, const Freshness& freshness);
+/// Reason why the picture does not change: failed, ended, paused, opening, waiting; the title is empty
 /// otherwise.
 struct Banner {
     std::string title, text;
@@ -34,14 +32,14 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
 /// Draws "● REC 0:12 · 34 MB" for every active recording, bottom left of the canvas; returns the areas.
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
-/// Draws the errors of failed recordings until they are acknowledged, bottom left above `taken`; returns the
-/// area.
-Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken);
 /// Draws the list of the current keys (?), with a button for the about dialog, which `about_asked` opens
 /// too. Up, Down and the page keys scroll the list.
 void draw_keys(bool* open, bool about_asked, const KeyBindings& keys);
 /// Draws the rows of --version, in a popup "About Specklescope".
 void draw_about();
+/// Asks before the window closes during a recording. True: finish the recording and quit. Enter finishes,
+/// Escape continues.
+bool draw_leave(const Session& session, ViewState& state);
 /// Draws the last open error as a dialog with possible actions; Enter and Escape close it.
 void draw_open_error(Session& session, const ViewState& state);
 

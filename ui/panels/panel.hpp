@@ -21,6 +21,8 @@ struct ViewState {
     bool stretch_raw = true;
     bool change = false; ///< shows the picture as change against the baseline, if there is a baseline
     bool keys_open = false;
+    bool messages_open = false;
+    bool leave_asked = false; ///< the window was closed during a recording
     bool about_asked = false; ///< opens the dialog over the list of keys in this frame
     bool open_dialog = false; ///< the dialog for a source is requested
     std::string open_text;
@@ -53,11 +55,11 @@ struct Hover {
     std::optional<double> raw, value; ///< grey; the luma of a colour image
     std::optional<Color> raw_color, color;
     std::optional<double> change; ///< against the baseline, in %
-    bool lost = false;            ///< Session::source_lost(): no values
+    bool stale = false;           ///< Freshness::stale: no values
 };
-/// `zoom`: screen pixels per image pixel. `said`: replaces the values under the mouse unless empty.
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
-                     double zoom, const std::string& said);
+/// `zoom`: screen pixels per image pixel.
+void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,
+                     const Display& display, double zoom);
 
 // Lines of the panel for the change against the baseline, and for the layout of the two pictures.
 

@@ -180,7 +180,7 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
             if ((selected || i < kNamesShown) && in_view(view, region))
                 draw_name(draw, view, region,
                           found                      ? "   " + number_text(found->mean)
-                          : selected && numbers.lost ? std::string("   –")
+                          : selected && numbers.stale ? std::string("   –")
                                                      : std::string(),
                           region_colour_value(region, i), selected);
         };

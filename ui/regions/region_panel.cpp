@@ -122,11 +122,11 @@ std::string plain_text(double value) {
 
 } // namespace
 
-void RegionNumbers::take(const Result& result, double um, bool source_lost) {
+void RegionNumbers::take(const Result& result, double um, bool old) {
     const auto now = SteadyClock::now();
     um_per_px = um;
-    lost = source_lost;
-    if (lost) {
+    stale = old;
+    if (stale) {
         values.reset();
         return;
     }
@@ -422,7 +422,7 @@ void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& key
     ImGui::TableNextColumn();
     if (found)
         number_cells(*found, fit, tools.numbers.um_per_px, columns);
-    else if (tools.numbers.lost)
+    else if (tools.numbers.stale)
         right_aligned("–", theme::kDim);
     ImGui::PopID();
 }

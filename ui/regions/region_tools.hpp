@@ -33,8 +33,8 @@ struct RegionNumbers {
     double um_per_px = 0;       ///< 0: unknown
     std::uint64_t sequence = 0; ///< sequence number of the measured frame
     SteadyClock::time_point when{};
-    bool lost = false; ///< Session::source_lost(): no values
-    void take(const Result& result, double um, bool source_lost);
+    bool stale = false; ///< Freshness::stale: no values
+    void take(const Result& result, double um, bool old);
 };
 
 class RegionTools {

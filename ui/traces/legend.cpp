@@ -67,7 +67,7 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
                              fitted(small, words, room).c_str());
             };
             text(0, hidden ? theme::kDim : theme::kText, region.name);
-            const std::string shown = !known && session.source_lost() ? "–"
+            const std::string shown = !known && session.freshness().stale ? "–"
                                       : relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
                                                   : quantity_text(value, unit, 4);
             text(1, hidden ? theme::fade(theme::kDim, 0.6F) : theme::kDim,
@@ -106,6 +106,7 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
 void TraceStrip::report() const {
     if (!probe::enabled())
         return;
+    probe::value("traces.mark", about_.restarts.empty() ? "" : about_.restarts.back().what);
     probe::value("traces.frames", static_cast<double>(about_.frames));
     probe::value("traces.regions", static_cast<double>(about_.regions.size()));
     probe::value("traces.mode", view_.mode() == TraceView::Mode::held   ? "held"

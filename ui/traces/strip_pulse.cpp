@@ -52,7 +52,7 @@ std::string short_text(const Pulse& pulse) {
 } // namespace
 
 void TraceStrip::measure_pulse(Session& session) {
-    if (!pulse_wanted_ || about_.regions.empty()) {
+    if (!pulse_wanted_ || about_.regions.empty() || session.freshness().stale) {
         pulse_.reset();
         return;
     }

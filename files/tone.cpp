@@ -1,0 +1,31 @@
+#include "files/tone.hpp"
+
+#include "files/gst_handles.hpp"
+#include "files/gst_init.hpp"
+
+#include <gst/gst.h>
+
+namespace specklescope {
+
+std::string play_tone() {
+    init_gstreamer();
+    GError* raw = nullptr;
+    const GstHandle<GstElement> tone =
+        own(gst_parse_launch("audiotestsrc num-buffers=16 freq=880 volume=0.4 ! audioconvert ! audioresample "
+                             "! autoaudiosink",
+                             &raw));
+    if (const GstHandle<GError> error(raw); error || !tone)
+        return error ? error->message : "GStreamer lacks an element";
+    gst_element_set_state(tone.get(), GST_STATE_PLAYING);
+    const GstHandle<GstBus> bus(gst_element_get_bus(tone.get()));
+    const GstHandle<GstMessage> message(gst_bus_timed_pop_filtered(
+        bus.get(), 3 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+    gst_element_set_state(tone.get(), GST_STATE_NULL);
+    if (!message || GST_MESSAGE_TYPE(message.get()) != GST_MESSAGE_ERROR)
+        return message ? "" : "the sound device does not answer";
+    gst_message_parse_error(message.get(), &raw, nullptr);
+    const GstHandle<GError> error(raw);
+    return error->message;
+}
+
+} // namespace specklescope
