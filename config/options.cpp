@@ -12,7 +12,7 @@ namespace {
 const char* const kInput = "Input";
 const char* const kProcess = "Processing";
 const char* const kOutput = "Output";
-const char* const kView = "Display";
+const char* const kDisplay = "Display";
 const char* const kBench = "Benchmark and tables";
 const char* const kRest = "Settings and help";
 
@@ -94,10 +94,10 @@ std::vector<CliOption> make_options() {
         {"view", "key=value",
          "Set a key of the view (listed under View settings); may be repeated. low or high also fixes the "
          "range",
-         kView},
-        from_program("offscreen", kView),
-        {"monitor", "", "Open in monitor mode; same as --view monitor=true", kView},
-        {"colormap", "NAME", "Set the colour map; wins over --view colormap=NAME", kView},
+         kDisplay},
+        from_program("offscreen", kDisplay),
+        {"monitor", "", "Open in monitor mode; same as --view monitor=true", kDisplay},
+        {"colormap", "NAME", "Set the colour map; wins over --view colormap=NAME", kDisplay},
         {"preset", "NAME", "Start from a preset (see specklescope list presets)", kRest},
         {"config", "FILE",
          "Read settings from a TOML file, or with from:FILE from a recording. The command line wins", kRest},

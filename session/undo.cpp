@@ -12,9 +12,9 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kWindow = {"monitor",    "sound",    "overlay",     "panel",
-                                                      "panel_size", "traces",   "traces_size", "width",
-                                                      "height",     "ui_scale", "vsync"};
+constexpr std::array<std::string_view, 11> kWindow = {"overlay",     "panel",   "panel_size", "traces",
+                                                      "traces_size", "width",   "height",     "ui_scale",
+                                                      "vsync",       "monitor", "sound"};
 
 bool of_window(const ParamDecl& decl) {
     return std::find(kWindow.begin(), kWindow.end(), decl.name) != kWindow.end();

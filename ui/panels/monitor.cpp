@@ -227,6 +227,7 @@ void Monitor::settle_range(Session& session, bool has_result, std::uint64_t gene
     if (!mapping.automatic)
         return;
     mapping.automatic = false;
+    session.range_released();
     session.say(Message::Level::info,
                 "The range of colours is fixed now, so that colours mean the same over time.");
 }
