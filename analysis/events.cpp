@@ -33,7 +33,9 @@ const TimedEvent& EventLog::mark(const TraceMoment& moment, const std::string& l
     if (text.empty())
         text = "event " + std::to_string(next_);
     events_.push_back({{next_++, moment.sequence, moment.capture_ns, std::move(text), false, moment.timed},
-                       moment.time_ns});
+                       moment.time_ns,
+                       moment.axis,
+                       moment.frame()});
     return events_.back();
 }
 

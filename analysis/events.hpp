@@ -12,6 +12,8 @@ namespace specklescope {
 struct TimedEvent {
     EventMark mark;
     std::int64_t time_ns = 0; ///< on the history's axis
+    std::uint64_t axis = 0;   ///< TraceOverview::axis: on another one it has no place
+    std::uint64_t frame = 0;  ///< TraceMoment::frame()
 };
 
 class EventLog {

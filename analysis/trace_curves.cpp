@@ -1,5 +1,5 @@
 // Queries of a trace history for drawing: columns, extremes, values, means.
-#include "analysis/trace_history.hpp"
+#include "analysis/film_traces.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -104,6 +104,8 @@ std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns,
                                                            int columns_wanted) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_ && to_ns > from_ns && columns_wanted > 0)
+        return film_->curves(from_ns, to_ns, columns_wanted);
     std::vector<std::vector<TraceColumn>> curves(series_.size());
     if (to_ns <= from_ns || columns_wanted < 1 || moments_.end() == 0)
         return curves;
@@ -163,6 +165,8 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
                                                                  const std::optional<MadeWith>& with) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_ && to_ns >= from_ns)
+        return film_->extremes(from_ns, to_ns, with);
     std::vector<std::optional<TraceExtremes>> found(series_.size());
     if (to_ns < from_ns || moments_.end() == 0)
         return found;
@@ -201,12 +205,14 @@ std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t fr
 std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_)
+        return film_->values_at(time_ns);
     if (moments_.end() == 0)
         return std::nullopt;
     std::uint64_t index = std::min(index_at(time_ns), moments_.end() - 1);
     if (index > 0 && time_ns - moment_at(index - 1).time_ns < moment_at(index).time_ns - time_ns)
         --index;
-    TraceValues found{moment_of(moment_at(index)), moments_.whole().has(index), {}};
+    TraceValues found{moment_of(moment_at(index)), moments_.whole().has(index), {}, {}};
     for (const Series& series : series_) {
         double value = std::numeric_limits<double>::quiet_NaN();
         if (series.values.whole().has(index)) {
@@ -216,6 +222,7 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
             found.exact = false;
         }
         found.values.push_back(value);
+        found.settings.push_back(settings_of(series, index, index + 1));
     }
     return found;
 }
@@ -225,6 +232,8 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
     {
         const std::scoped_lock lock(mutex_);
         apply_pending();
+        if (film_)
+            return film_->means(seconds, mean_);
         const auto& whole = moments_.whole();
         if (whole.empty())
             return std::nullopt;
@@ -236,6 +245,8 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
 std::optional<TraceMeans> TraceHistory::means(std::int64_t from_ns, std::int64_t to_ns) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
+    if (film_)
+        return film_->means(from_ns, to_ns, mean_);
     const auto& whole = moments_.whole();
     const std::uint64_t last = std::min(index_at(to_ns + 1), whole.end());
     std::uint64_t first = std::max(index_at(from_ns), whole.begin());

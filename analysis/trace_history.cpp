@@ -1,4 +1,4 @@
-#include "analysis/trace_history.hpp"
+#include "analysis/film_traces.hpp"
 
 #include "pipeline/clock/stale.hpp"
 
@@ -34,6 +34,8 @@ bool same(const Quantity& a, const Quantity& b) {
 
 TraceHistory::TraceHistory(std::size_t budget) : budget_(budget), moments_(size_for(1)) {}
 
+TraceHistory::~TraceHistory() = default;
+
 /// A region's data of a day at 1000 frames/s fill up to 16 levels; a value takes 8 bytes and its block 16, a
 /// moment sizeof(Moment) and sizeof(Stretch).
 PyramidSize TraceHistory::size_for(std::size_t regions) const {
@@ -55,28 +57,71 @@ void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
     live_ = stream.source.live;
 }
 
+namespace {
+
+/// How far the warm-up of a result is, so that of two results of one frame the more complete is larger.
+std::uint32_t progress_of(const Result& result) {
+    if (result.warmup.done())
+        return FilmFrame::kSettled - (result.info.recorded_in_warmup ? 1 : 0);
+    constexpr std::uint32_t kPerStage = 1U << 16;
+    std::uint32_t stage = 0;
+    if (result.chain)
+        for (const ChainStage& one : result.chain->stages()) {
+            if (one.type->name == result.warmup.stage && !one.bypassed)
+                break;
+            ++stage;
+        }
+    return stage * kPerStage +
+           std::min(static_cast<std::uint32_t>(std::max(result.warmup.frames, 0)), kPerStage - 1);
+}
+
+} // namespace
+
 void TraceHistory::push(const Result& result, const Sink* feed) {
     {
         const std::scoped_lock lock(waiting_mutex_);
         if (feed != feed_ && !result.repeated)
             return;
-        if (waiting_.size() >= kMostWaiting) { // the reader has locked the history for more than a minute
-            ++lost_;
-            return;
-        }
-        if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
-            pushed_quantity_ = std::make_shared<const Quantity>(result.quantity);
-        MadeWith with = made_with(result);
-        const bool other = !pushed_with_ || !difference(*pushed_with_, with).empty();
-        if (other || pushed_with_->chain != with.chain)
-            pushed_with_ = std::make_shared<const MadeWith>(std::move(with));
-        waiting_.push_back({result.info.capture_ns, result.info.sequence, result.info.discontinuity,
-                            result.warming_up(), result.info.has_time(), result.repeated, pushed_quantity_,
-                            pushed_with_, result.regions,
-                            result.repeated ? nullptr : std::exchange(opened_, nullptr), live_});
+        queue(result, false, result.repeated ? nullptr : std::exchange(opened_, nullptr));
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         apply_pending();
+}
+
+void TraceHistory::push_background(const Result& result, const std::shared_ptr<const std::string>& film) {
+    if (!result.info.position || !result.info.film_ns || !result.regions)
+        return;
+    {
+        const std::scoped_lock lock(waiting_mutex_);
+        queue(result, true, film);
+    }
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
+        apply_pending();
+}
+
+/// Requires waiting_mutex_.
+void TraceHistory::queue(const Result& result, bool background, std::shared_ptr<const std::string> source) {
+    if (waiting_.size() >= kMostWaiting) { // the reader has locked the history for more than a minute
+        ++lost_;
+        if (source && !background) // with the next one
+            opened_ = std::move(source);
+        return;
+    }
+    if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
+        pushed_quantity_ = std::make_shared<const Quantity>(result.quantity);
+    std::shared_ptr<const MadeWith>& known = pushed_with_[background ? 1 : 0];
+    MadeWith with = made_with(result);
+    const bool other = !known || !difference(*known, with).empty();
+    if (other || known->chain != with.chain)
+        known = std::make_shared<const MadeWith>(std::move(with));
+    std::optional<FilmFrame> film;
+    if (result.info.position && result.info.film_ns)
+        film = FilmFrame{
+            *result.info.position, *result.info.film_ns, result.info.time_origin, progress_of(result), known,
+            result.regions};
+    waiting_.push_back({std::move(film), background, result.info.capture_ns, result.info.sequence,
+                        result.info.discontinuity, result.warming_up(), result.info.has_time(),
+                        result.repeated, pushed_quantity_, known, result.regions, std::move(source), live_});
 }
 
 void TraceHistory::apply_pending() {
@@ -149,7 +194,54 @@ bool TraceHistory::settings_changed(const PendingFrame& frame, std::int64_t time
     return !what.empty();
 }
 
+/// Another source: nothing that was measured before is on its axis.
+void TraceHistory::begin_axis() {
+    clear();
+    film_.reset();
+    film_newest_.reset();
+    newest_.reset();
+    again_.reset();
+    with_.reset();
+    quantity_.reset();
+    interval_ns_ = 0;
+    gap_ = false;
+    ++axis_;
+}
+
+void TraceHistory::add_to_film(const PendingFrame& frame) {
+    const bool known = film_ && (!frame.opened || *frame.opened == film_name_);
+    if (frame.background && (!known || !quantity_ || !same(*quantity_, *frame.quantity)))
+        return;
+    if (!known) {
+        if (newest_ || film_newest_)
+            begin_axis();
+        film_name_ = frame.opened ? *frame.opened : "";
+    }
+    const RegionMean mean = frame.regions ? frame.regions->mean : mean_;
+    const bool other = quantity_ && frame.regions && (!same(*quantity_, *frame.quantity) || mean_ != mean);
+    if (!film_ || other)
+        film_ = std::make_unique<FilmTraces>(budget_, next_id_, next_settings_);
+    if (frame.regions) {
+        quantity_ = frame.quantity;
+        mean_ = mean;
+        film_->put(*frame.film, !frame.background);
+    } else {
+        film_->no_regions();
+    }
+    if (!frame.background)
+        film_newest_ = TraceMoment{.time_ns = frame.film->time_ns,
+                                   .capture_ns = frame.capture_ns,
+                                   .sequence = frame.sequence,
+                                   .timed = frame.timed,
+                                   .position = frame.film->position,
+                                   .axis = axis_};
+}
+
 void TraceHistory::add(const PendingFrame& frame) {
+    if (frame.film)
+        return add_to_film(frame);
+    if (film_)
+        begin_axis();
     if (frame.repeated) {
         if (newest_ && newest_->sequence == frame.sequence)
             again_ = frame;
@@ -210,33 +302,26 @@ void TraceHistory::add_warmup(std::uint64_t index) {
 void TraceHistory::match(const PlacedRegions& placed, std::int64_t time_ns) {
     const PyramidSize size = size_for(placed.regions.size());
     moments_.limit(size);
-    std::unordered_map<std::string, std::size_t> by_name;
-    for (std::size_t i = 0; i < series_.size(); ++i)
-        by_name.emplace(series_[i].region.name, i);
-    constexpr std::size_t kNone = ~std::size_t{0};
-    std::vector<std::size_t> from(placed.regions.size(), kNone);
-    for (std::size_t i = 0; i < from.size(); ++i)
-        if (const auto found = by_name.extract(placed.regions[i].name))
-            from[i] = found.mapped();
-    std::unordered_map<std::uint64_t, std::size_t> by_outline; // for regions whose names disappeared
-    for (const auto& [name, index] : by_name)
-        by_outline.emplace(series_[index].region.outline, index);
+    std::vector<const TraceRegion*> known;
+    known.reserve(series_.size());
+    for (const Series& series : series_)
+        known.push_back(&series.region);
+    const std::vector<std::size_t> from = same_regions(known, placed);
+    const std::size_t count = series_.size();
     std::vector<Series> matched;
     matched.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
         const PlacedRegion& region = placed.regions[i];
         const std::uint64_t outline = outline_of(placed, region);
-        if (from[i] == kNone)
-            if (const auto renamed = by_outline.extract(outline))
-                from[i] = renamed.mapped();
-        if (from[i] == kNone) {
+        const bool is_new = from[i] >= count;
+        if (is_new) {
             matched.emplace_back(next_id_++, size);
         } else {
             matched.push_back(std::move(series_[from[i]]));
             matched.back().values.limit(size);
         }
         TraceRegion& about = matched.back().region;
-        if (from[i] != kNone && about.outline != outline) {
+        if (!is_new && about.outline != outline) {
             matched.back().outline_from = moments_.end();
             about.outline_from_ns = time_ns;
             mark_edit(time_ns, "outline of " + region.name);
@@ -248,11 +333,30 @@ void TraceHistory::match(const PlacedRegions& placed, std::int64_t time_ns) {
     series_ = std::move(matched);
 }
 
-const TraceSettings* TraceOverview::settings_at(std::int64_t time_ns) const {
-    const auto after = std::upper_bound(
-        settings.begin(), settings.end(), time_ns,
-        [](std::int64_t time, const TraceSettings& stretch) { return time < stretch.from_ns; });
-    return after == settings.begin() ? nullptr : &*(after - 1);
+std::vector<std::size_t> same_regions(const std::vector<const TraceRegion*>& known,
+                                      const PlacedRegions& placed) {
+    std::unordered_map<std::string, std::size_t> by_name;
+    for (std::size_t i = 0; i < known.size(); ++i)
+        by_name.emplace(known[i]->name, i);
+    constexpr std::size_t kNone = ~std::size_t{0};
+    std::vector<std::size_t> from(placed.regions.size(), kNone);
+    for (std::size_t i = 0; i < from.size(); ++i)
+        if (const auto found = by_name.extract(placed.regions[i].name))
+            from[i] = found.mapped();
+    std::unordered_map<std::uint64_t, std::size_t> by_outline; // for regions whose names disappeared
+    for (const auto& [name, index] : by_name)
+        by_outline.emplace(known[index]->outline, index);
+    for (std::size_t i = 0; i < from.size(); ++i)
+        if (from[i] == kNone)
+            if (const auto renamed = by_outline.extract(outline_of(placed, placed.regions[i])))
+                from[i] = renamed.mapped();
+    return from;
+}
+
+const TraceSettings* TraceOverview::find(std::uint64_t id) const {
+    const auto at = std::find_if(settings.begin(), settings.end(),
+                                 [&](const TraceSettings& stretch) { return stretch.id == id; });
+    return at == settings.end() ? nullptr : &*at;
 }
 
 bool TraceOverview::only_newest(const TraceRegion& region) const {
@@ -261,9 +365,8 @@ bool TraceOverview::only_newest(const TraceRegion& region) const {
 }
 
 bool TraceOverview::comparable(const TraceColumn& column, const std::optional<MadeWith>& made) const {
-    const auto at = std::find_if(settings.begin(), settings.end(),
-                                 [&](const TraceSettings& stretch) { return stretch.id == column.settings; });
-    return at != settings.end() && (!made || difference(*made, at->with).empty());
+    const TraceSettings* at = find(column.settings);
+    return at && (!made || difference(*made, at->with).empty());
 }
 
 TraceOverview TraceHistory::overview() {
@@ -273,6 +376,16 @@ TraceOverview TraceHistory::overview() {
     if (quantity_)
         about.quantity = *quantity_;
     about.mean = mean_;
+    about.axis = axis_;
+    if (film_) {
+        about.film = true;
+        about.newest = film_newest_;
+        about.newest_quantity = about.quantity;
+        film_->describe(about);
+        const std::scoped_lock waiting(waiting_mutex_);
+        about.lost = lost_;
+        return about;
+    }
     about.frames = moments_.end();
     about.bytes = moments_.bytes();
     for (const Series& series : series_) {
@@ -320,21 +433,38 @@ namespace {
 
 class TraceFeed final : public Sink {
 public:
-    explicit TraceFeed(std::shared_ptr<TraceHistory> history) : history_(std::move(history)) {}
-    void open(const StreamInfo& stream) override { history_->open(stream, this); }
-    void push(const Result& result, bool) override { history_->push(result, this); }
+    TraceFeed(std::shared_ptr<TraceHistory> history, bool background)
+        : history_(std::move(history)), background_(background) {}
+    void open(const StreamInfo& stream) override {
+        if (background_)
+            film_ = std::make_shared<const std::string>(stream.source_text);
+        else
+            history_->open(stream, this);
+    }
+    void push(const Result& result, bool) override {
+        if (background_)
+            history_->push_background(result, film_);
+        else
+            history_->push(result, this);
+    }
     void close() noexcept override {}
     bool wants_host_image() const override { return false; }
     SinkStatus status() const override { return {}; }
 
 private:
     const std::shared_ptr<TraceHistory> history_;
+    const bool background_;
+    std::shared_ptr<const std::string> film_; ///< in the background
 };
 
 } // namespace
 
 std::shared_ptr<Sink> make_trace_feed(std::shared_ptr<TraceHistory> history) {
-    return std::make_shared<TraceFeed>(std::move(history));
+    return std::make_shared<TraceFeed>(std::move(history), false);
+}
+
+std::shared_ptr<Sink> make_background_feed(std::shared_ptr<TraceHistory> history) {
+    return std::make_shared<TraceFeed>(std::move(history), true);
 }
 
 } // namespace specklescope

@@ -5,6 +5,7 @@
 #include "analysis/pyramid.hpp"
 #include "pipeline/sink.hpp"
 
+#include <array>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -16,12 +17,15 @@
 
 namespace specklescope {
 
-/// A frame in a history. `time_ns` is capture_ns on an axis that never goes back: after a restart it
-/// continues after the last frame.
+/// A frame in a history. For a film `time_ns` is the time since the film's first frame. For other sources it
+/// is capture_ns on an axis that never goes back: after a restart it continues after the last frame.
 struct TraceMoment {
     std::int64_t time_ns = 0, capture_ns = 0;
     std::uint64_t sequence = 0;
     bool timed = true; ///< false: the time is unknown, and both count frames, one per second
+    std::optional<std::uint64_t> position{};                            ///< frame of the film
+    std::uint64_t axis = 0;                                             ///< TraceOverview::axis
+    std::uint64_t frame() const { return position.value_or(sequence); } ///< for the user
 };
 
 /// Restart of the history: another source, a seek, a reconnection, other settings.
@@ -34,7 +38,7 @@ struct TraceRestart {
 /// A time range in which values were made with the same settings.
 struct TraceSettings {
     std::uint64_t id = 0;
-    std::int64_t from_ns = 0; ///< until the next one
+    std::int64_t from_ns = 0; ///< until the next one; not of a film
     MadeWith with;
 };
 
@@ -58,9 +62,12 @@ struct TraceOverview {
     std::int64_t first_ns = 0, last_ns = 0;
     std::optional<TraceMoment> newest; ///< newest frame, with or without regions; none before the first
     std::vector<TraceRestart> restarts;
-    std::vector<TraceSettings> settings; ///< in order; the oldest may be dropped
-    /// The time range with this moment; null if there is none.
-    const TraceSettings* settings_at(std::int64_t time_ns) const;
+    /// In order, the newest last; the oldest may be dropped.
+    std::vector<TraceSettings> settings;
+    const TraceSettings* find(std::uint64_t id) const; ///< null: none, or dropped
+    std::uint64_t changes = 0;                         ///< of a film: grows with each value
+    bool film = false;      ///< values by the frames of a film, from its first at 0
+    std::uint64_t axis = 0; ///< times of different axes are not comparable: another film was opened
     /// The newest value was recomputed after an edit without a new column: the video is paused.
     bool only_newest(const TraceRegion& region) const;
     /// True if its values are comparable with these settings (none: unknown).
@@ -105,7 +112,8 @@ struct TraceMeans {
 struct TraceValues {
     TraceMoment moment;
     bool exact = true; ///< false: older than the full-resolution part, `values` are centres of blocks
-    std::vector<double> values; ///< in the order of the overview; NaN if there is none
+    std::vector<double> values;          ///< in the order of the overview; NaN if there is none
+    std::vector<std::uint64_t> settings; ///< of each, as TraceColumn::settings
 };
 
 /// Mean over frames: of K² if the values depend on it.
@@ -134,15 +142,52 @@ private:
     std::uint64_t count_ = 0;
 };
 
+/// For each placed region the index of the same one in `known`: by its name or, if that name disappeared, by
+/// its pixels. Beyond the end of `known`: it is new.
+std::vector<std::size_t> same_regions(const std::vector<const TraceRegion*>& known,
+                                      const PlacedRegions& placed);
+
+/// A frame of a film with its values.
+struct FilmFrame {
+    static constexpr std::uint32_t kSettled = ~std::uint32_t{0};
+    std::uint64_t position = 0;
+    std::int64_t time_ns = 0; ///< FrameInfo::film_ns
+    TimeOrigin origin = TimeOrigin::source;
+    std::uint32_t progress = kSettled; ///< of the chain's warm-up: grows until it is kSettled
+    std::shared_ptr<const MadeWith> with;
+    std::shared_ptr<const RegionValues> regions;
+};
+
+class FilmTraces;
+
 /// A sink with bounded memory for runs of any length: the newest frames at full resolution, older ones as
 /// minimum and maximum of blocks of powers of two, so that no extreme is lost. One thread pushes and never
 /// waits for the other, which reads. Adding, removing or renaming regions leaves the other histories
 /// unchanged; a region is identified by its name or, after renaming, by its pixels. When the quantity of the
-/// result or its kind of mean changes, all histories start again, since they would share no axis.
+/// result or its kind of mean changes, all histories start again, since they would share no axis. A film
+/// (frames with a position and a time in it) has one value per region and position
+/// (analysis/film_traces.hpp).
 class TraceHistory {
 public:
+    struct Extremes { ///< minimum and maximum finite value; without one, minimum > maximum
+        Extremes() = default;
+        explicit Extremes(double value) {
+            if (std::isfinite(value))
+                low = high = value;
+        }
+        void add(const Extremes& more) {
+            low = more.low < low ? more.low : low;
+            high = more.high > high ? more.high : high;
+        }
+        bool any() const { return low <= high; }
+        double low = std::numeric_limits<double>::infinity(), high = -low;
+    };
+
     /// `budget`: bytes for all regions together; with more regions each keeps less.
     explicit TraceHistory(std::size_t budget = kBudget);
+    ~TraceHistory();
+    TraceHistory(const TraceHistory&) = delete;
+    TraceHistory& operator=(const TraceHistory&) = delete;
     static constexpr std::size_t kBudget = std::size_t{160} << 20;
 
     // On the processing thread.
@@ -150,6 +195,9 @@ public:
     void open(const StreamInfo& stream, const Sink* feed = nullptr);
     /// A frame of `feed`; repeated results are accepted from any feed, on any thread.
     void push(const Result& result, const Sink* feed = nullptr);
+    /// A frame that is processed in the background: only its values at its position, if `film` is the present
+    /// one (StreamInfo::source_text; null: it is). Any thread.
+    void push_background(const Result& result, const std::shared_ptr<const std::string>& film = nullptr);
 
     // On the drawing thread. Times are those of TraceMoment.
     TraceOverview overview();
@@ -170,19 +218,6 @@ public:
     std::optional<TraceMeans> means(double seconds); ///< up to the newest frame
 
 private:
-    struct Extremes { ///< minimum and maximum finite value; without one, minimum > maximum
-        Extremes() = default;
-        explicit Extremes(double value) {
-            if (std::isfinite(value))
-                low = high = value;
-        }
-        void add(const Extremes& more) {
-            low = more.low < low ? more.low : low;
-            high = more.high > high ? more.high : high;
-        }
-        bool any() const { return low <= high; }
-        double low = std::numeric_limits<double>::infinity(), high = -low;
-    };
     struct Moment {
         std::int64_t time_ns = 0, shift_ns = 0; ///< capture_ns is time_ns − shift_ns
         std::uint64_t sequence = 0;
@@ -207,13 +242,16 @@ private:
     };
     /// A pushed result that is not yet added.
     struct PendingFrame {
+        std::optional<FilmFrame> film; ///< nothing: not of a film
+        bool background = false;
         std::int64_t capture_ns = 0;
         std::uint64_t sequence = 0;
         bool jump = false, warming_up = false, timed = true, repeated = false;
         std::shared_ptr<const Quantity> quantity;
         std::shared_ptr<const MadeWith> with; ///< the same pointer until the settings change
         std::shared_ptr<const RegionValues> regions;
-        std::shared_ptr<const std::string> opened; ///< the source, set for its first frame
+        /// The source, set for its first frame, and for frames in the background.
+        std::shared_ptr<const std::string> opened;
         bool live = false;
     };
 
@@ -221,8 +259,11 @@ private:
         std::uint64_t from = 0, to = 0;
     };
 
+    void queue(const Result& result, bool background, std::shared_ptr<const std::string> source);
     void apply_pending();
     void add(const PendingFrame& frame);
+    void add_to_film(const PendingFrame& frame);
+    void begin_axis();
     Moment moment_for(const PendingFrame& frame);
     void match(const PlacedRegions& placed, std::int64_t time_ns);
     bool settings_changed(const PendingFrame& frame, std::int64_t time_ns);
@@ -254,13 +295,18 @@ private:
     std::vector<PendingFrame> waiting_;
     const Sink* feed_ = nullptr; ///< the one opened last
     std::shared_ptr<const Quantity> pushed_quantity_;
-    std::shared_ptr<const MadeWith> pushed_with_;
+    std::array<std::shared_ptr<const MadeWith>, 2> pushed_with_; ///< shown, or in the background
     std::shared_ptr<const std::string> opened_;
     bool live_ = false; ///< the source of feed_
     std::uint64_t lost_ = 0;
 
     std::mutex mutex_; ///< guards everything below; push() only tries to lock it
     std::vector<PendingFrame> taken_;
+    std::unique_ptr<FilmTraces> film_; ///< null: the source is no film
+    std::string film_name_;
+    std::optional<TraceMoment> film_newest_;
+    std::uint64_t axis_ = 0;
+    // Of other sources.
     std::vector<Series> series_;
     std::shared_ptr<const PlacedRegions> placed_;
     Pyramid<Moment, Stretch> moments_;
@@ -286,5 +332,7 @@ private:
 /// The sink that passes a pipeline's results to the history; make one for each run. Opening a feed disables
 /// the earlier ones, so that a source that still runs cannot interfere.
 std::shared_ptr<Sink> make_trace_feed(std::shared_ptr<TraceHistory> history);
+/// The same for a film that is processed in the background: TraceHistory::push_background().
+std::shared_ptr<Sink> make_background_feed(std::shared_ptr<TraceHistory> history);
 
 } // namespace specklescope

@@ -257,7 +257,7 @@ private:
             update_length(); // the seek may have extended the known length
             return false;
         }
-        port_.begin_seek(frame, asked.number);
+        port_.begin_seek(frame, asked.number, asked.refresh);
         update_length();
         return true;
     }

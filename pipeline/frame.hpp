@@ -102,6 +102,9 @@ struct FrameInfo {
     std::optional<std::uint64_t> position{}; ///< frame number in its file, from 0; nothing: not from a file
     std::int64_t capture_ns = 0;             ///< capture time on the source's clock, ns
     TimeOrigin time_origin = TimeOrigin::source; ///< of capture_ns
+    /// Time in the file since its first frame, ns, independent of what was played before: by the file's
+    /// times, its rate or, without both, one second per frame. Nothing: not from a file.
+    std::optional<std::int64_t> film_ns{};
     bool has_time() const { return time_origin != TimeOrigin::none; }
     SteadyClock::time_point arrival{}; ///< when the pixels were complete in host memory
     /// as reported by the source; NaN: unknown

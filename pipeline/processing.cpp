@@ -14,6 +14,24 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// The stages up to the last with a history are the same.
+bool keeps_history(const Chain& before, const Chain& after) {
+    const std::vector<ChainStage>&old = before.stages(), &now = after.stages();
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < now.size(); ++i)
+        if (now[i].type->history && !now[i].bypassed)
+            count = i + 1;
+    const auto same = [](const ChainStage& a, const ChainStage& b) {
+        const std::vector<ParamDecl>& decls = a.params.table().decls();
+        return a.type == b.type && a.bypassed == b.bypassed &&
+               std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+                   return a.params.get(decl.name) == b.params.get(decl.name);
+               });
+    };
+    return old.size() >= count && before.channel() == after.channel() &&
+           std::equal(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(count), old.begin(), same);
+}
+
 class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
@@ -24,7 +42,8 @@ public:
     void run() {
         messages_.chain(applied()->chain);
         while (true) {
-            edited_ = apply_edits() || edited_;
+            if (!refreshing())
+                edited_ = apply_edits() || edited_;
             repeat_last();
             const bool source_done = flow_.source_done; // read before the queue
             const bool submitted = submit_next();
@@ -47,7 +66,7 @@ public:
     /// Counts all held frames as failed, after an exception ended the run.
     void fail_pending() {
         const auto held = std::count_if(pending_.begin(), pending_.end(), [](const Pending& frame) {
-            return !frame.purpose.repeated && !frame.purpose.preroll;
+            return !frame.purpose.repeated && !frame.purpose.preroll && !frame.purpose.refresh;
         });
         flow_.stats.failed.fetch_add(static_cast<std::uint64_t>(held) + (incoming_.discard_held() ? 1U : 0U),
                                      std::memory_order_relaxed);
@@ -97,10 +116,15 @@ private:
             return false;
         if (file_is_paused()) // paused during the wait: keep the frame
             return false;
-        edited_ = apply_edits() || edited_; // edits made during the wait
+        if (!refreshing())
+            edited_ = apply_edits() || edited_; // edits made during the wait
         auto [frame, purpose] = incoming_.take();
+        if (purpose.refresh && last_raw_) { // for sinks and histories it is the same frame
+            frame.info().sequence = last_raw_.info().sequence;
+            frame.info().capture_ns = last_raw_.info().capture_ns;
+        }
         submit(frame, purpose);
-        edited_ = edited_ && display_frozen(); // the displayed image includes the edits
+        edited_ = edited_ && (display_frozen() || purpose.preroll); // the displayed image includes the edits
         return true;
     }
 
@@ -117,7 +141,13 @@ private:
     /// After an edit, computes the displayed image again if no new frame will. Until that is known, the edit
     /// is remembered.
     void repeat_last() {
-        if (!edited_ || executor_->in_flight() > 0 || !(flow_.paused || flow_.finished))
+        if (executor_->in_flight() > 0 || !(flow_.paused || flow_.finished) || refreshing() || seeking())
+            return;
+        if (last_raw_ && (edited_ || flow_.paused) && lacks_history() && begin_refresh()) {
+            edited_ = false;
+            return;
+        }
+        if (!edited_)
             return;
         if (!last_raw_)
             edited_ = false;
@@ -128,10 +158,62 @@ private:
         }
     }
 
+    /// Another frame is on its way, with the edit.
+    bool seeking() const {
+        const std::scoped_lock lock(flow_.mutex);
+        return flow_.sought.has_value();
+    }
+
+    /// The displayed image of a file was made from fewer frames before it than a run would have, and not
+    /// because a cold seek asked for it.
+    bool lacks_history() const {
+        const FrameInfo& info = last_raw_.info();
+        const std::uint64_t wanted = applied()->chain->history();
+        return wanted > 0 && info.position && !refresh_tried_ &&
+               in_a_row_ < std::min(wanted, *info.position) + 1;
+    }
+
+    /// Asks the acquisition thread for the frames before the displayed one, and for that one again. False if
+    /// the source cannot seek, or would then play on.
+    bool begin_refresh() {
+        const std::uint64_t position = *last_raw_.info().position;
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            const SourceInfo& source = flow_.status.source;
+            if (!source.seekable || source.live || flow_.sought ||
+                !(flow_.paused || position + 1 == source.length))
+                return false;
+            refresh_ = ++flow_.seeks;
+            flow_.seek = SeekRequest{.frame = position, .warm = true, .number = refresh_, .refresh = true};
+            flow_.sought = position;
+            flow_.seek_waits = true;
+        }
+        refresh_tried_ = true;
+        flow_.wake.notify_all();
+        return true;
+    }
+
+    /// A refresh is under way. Edits wait until it is displayed, so that a dragged slider shows each of them
+    /// that it can, complete.
+    bool refreshing() {
+        if (refresh_ == 0)
+            return false;
+        const std::scoped_lock lock(flow_.mutex);
+        const bool superseded = flow_.epoch > refresh_ || flow_.seeks != refresh_;
+        const bool refused = !flow_.seek_waits && flow_.epoch != refresh_;
+        const bool missing =
+            flow_.source_done && !flow_.seek_waits && incoming_.empty() && executor_->in_flight() == 0;
+        if (superseded || refused || missing)
+            refresh_ = 0;
+        return refresh_ != 0;
+    }
+
     /// Takes the frame. It is pending first, so that a later exception does not lose it uncounted.
     void submit(Frame& from, Purpose purpose) {
         pending_.push_back({from, purpose});
         Frame frame = std::move(from);
+        if (!purpose.repeated)
+            in_a_row_ = frame.info().discontinuity ? 1 : in_a_row_ + 1;
         messages_.input(frame);
         bool submitted = false;
         try {
@@ -157,14 +239,17 @@ private:
             while (std::optional<Result> result = executor_->collect(wait)) {
                 wait = false;
                 const Purpose purpose = pending_.front().purpose;
-                result->repeated = purpose.repeated;
+                result->repeated = purpose.repeated || purpose.refresh;
                 result->seek = purpose.epoch;
-                if (purpose.first_of_seek != 0) // also after frames that only filled windows
+                if (purpose.first_of_seek != 0 &&
+                    !purpose.refresh) // also after frames that only filled windows
                     result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
                 if (!purpose.preroll)
                     deliver(*result);
+                if (!purpose.preroll && !result->repeated)
+                    refresh_tried_ = purpose.first_of_seek != 0; // a seek has the history that it asked for
                 seek_finished(purpose);
             }
         } catch (const NoSlot& error) {
@@ -187,6 +272,7 @@ private:
     void seek_finished(const Purpose& purpose) {
         if (purpose.first_of_seek == 0)
             return;
+        refresh_ = 0;
         const std::scoped_lock lock(flow_.mutex);
         if (!flow_.seek_waits && purpose.first_of_seek == flow_.epoch)
             flow_.sought.reset();
@@ -241,6 +327,9 @@ private:
                   [&](std::uint64_t version) { set_chain(next->chain, version); })) {
             good.chain = next->chain;
             messages_.chain(next->chain);
+            if (!keeps_history(*before->chain, *next->chain))
+                in_a_row_ = 0;
+            refresh_tried_ = false;
         }
         if (next->regions_version != before->regions_version &&
             taken(&EditState::regions_version, true,
@@ -309,7 +398,7 @@ private:
 
     /// Counts the frame as lost; repeated messages are logged once.
     void failed(const std::string& why, Purpose purpose = {}) {
-        if (!purpose.repeated && !purpose.preroll) // hidden frames are counted elsewhere
+        if (!purpose.repeated && !purpose.preroll && !purpose.refresh) // hidden frames are counted elsewhere
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
         if (purpose.first_of_seek != 0)
             flow_.seek_failed(purpose.first_of_seek, why);
@@ -347,6 +436,9 @@ private:
     Incoming incoming_;
     Frame last_raw_; ///< of the displayed image
     bool edited_ = false;
+    std::uint64_t in_a_row_ = 0; ///< frames since the stages' histories began
+    std::uint64_t refresh_ = 0;  ///< number of the refresh under way; 0: none
+    bool refresh_tried_ = false; ///< for the displayed frame with this chain
     std::optional<SteadyClock::time_point> stuck_since_;
     std::vector<RefusedEdit> refusals_; ///< of apply_edits()
     std::string last_error_;

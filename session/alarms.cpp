@@ -105,6 +105,15 @@ double disk_left_of(const Recordings& recordings) {
     return disk_left_s(left);
 }
 
+/// Without those of a recorder that has failed, which has its own alarm.
+std::uint64_t dropped(const DropCounts& drops, const Recordings& recordings) {
+    std::uint64_t total = drops.source + drops.ring + drops.failed;
+    for (const Recording& recording : recordings.running())
+        if (const SinkStatus status = recording.sink->status(); status.error.empty())
+            total += status.dropped;
+    return total;
+}
+
 /// The mark "* " belongs to numbers.
 std::string without_mark(const std::string& text) { return text.starts_with("* ") ? text.substr(2) : text; }
 
@@ -126,7 +135,7 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
         const StatsSnapshot stats = pipeline->stats();
         facts.source_lost = lost_reason(status, freshness);
         facts.disk_left_s = disk_left_of(recordings);
-        facts.dropped = dropped_.update(facts.now, stats.drops.total());
+        facts.dropped = dropped_.update(facts.now, dropped(stats.drops, recordings));
         if (!freshness.stale)
             facts.saturated = saturated_share(stats.counts.last);
         if (status.source.live && rests_on_assumption(stats.quantity, stats.exposure))

@@ -44,6 +44,7 @@ void PictureBaseline::take() {
         return notices.say(Message::Level::warning,
                            "Nothing runs of which a baseline could be taken; open a source.");
     const double seconds = state_.view().baseline_s;
+    over_.reset();
     auto collector = std::make_shared<BaselineCollector>(seconds);
     try {
         state_.pipeline->add_sink(collector);
@@ -58,7 +59,51 @@ void PictureBaseline::take() {
                                           " ends it now.");
 }
 
-void PictureBaseline::poll() {
+void PictureBaseline::take_over(const Interval& interval) {
+    over_ = interval;
+    wanted_ = true;
+    state_.notices.say(Message::Level::info, "Taking the baseline of the image over " + interval.name + ", " +
+                                                 number_text(static_cast<double>(interval.from_ns) * 1e-9) +
+                                                 "–" +
+                                                 number_text(static_cast<double>(interval.to_ns) * 1e-9) +
+                                                 " s. The film is processed in the background.");
+}
+
+void PictureBaseline::restore(std::shared_ptr<const BaselineImage> image,
+                              const std::optional<Interval>& over) {
+    image_ = std::move(image);
+    if (over_ && image_)
+        over_ = over;
+}
+
+void PictureBaseline::poll_film(WholeFilm& film) {
+    if (film_taken_ && (wanted_ || film_taken_->progress() == 1)) // the rest of the film is not needed
+        film.cancel();
+    if (!wanted_ || film.running())
+        return;
+    wanted_ = false;
+    if (const std::string why = film.why_not(); !why.empty())
+        return state_.notices.say(Message::Level::warning, "The baseline of the image was not taken. " + why);
+    film_taken_ = std::make_shared<BaselineCollector>(over_->from_ns, over_->to_ns);
+    film.start({.sinks = {film_taken_}, .over = [this](WholeFilm::Outcome outcome, const std::string& text) {
+                    const auto collector = std::exchange(film_taken_, nullptr);
+                    if (outcome == WholeFilm::Outcome::done)
+                        collector->finish();
+                    if (const auto taken = collector->taken()) {
+                        image_ = taken;
+                        state_.notices.say(Message::Level::info, "Baseline of the image taken over " +
+                                                                     count_text(taken->frames()) +
+                                                                     " frames.");
+                    } else if (!wanted_) {
+                        state_.notices.say(Message::Level::warning,
+                                           "The baseline of the image was not taken. " +
+                                               (collector->error().empty() ? text : collector->error()));
+                    }
+                }});
+}
+
+void PictureBaseline::poll(WholeFilm& film) {
+    poll_film(film);
     if (!collector_)
         return;
     if (state_.pipeline->finished()) // no more frames come
@@ -79,6 +124,8 @@ void PictureBaseline::poll() {
 }
 
 void PictureBaseline::drop() {
+    over_.reset();
+    wanted_ = false;
     if (collector_) {
         collected_by_->remove_sink(collector_);
         collected_by_.reset();
@@ -113,7 +160,8 @@ void PictureBaseline::compare(const Result& shown, TraceHistory& traces, Baselin
 }
 
 std::optional<double> PictureBaseline::progress() const {
-    return collector_ ? std::optional(collector_->progress()) : std::nullopt;
+    const auto& collector = film_taken_ ? film_taken_ : collector_;
+    return collector ? std::optional(collector->progress()) : std::nullopt;
 }
 
 } // namespace specklescope

@@ -347,6 +347,9 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
     report.result = std::move(result);
     report.traces = traces_for_report(traces, baseline, made_with(report.result));
     report.events = events.events();
+    std::erase_if(report.events, [axis = traces.overview().axis](const TimedEvent& event) {
+        return event.axis != axis; // of a film that was open before
+    });
     const StatsSnapshot stats = state_.pipeline->stats();
     report.frames =
         std::to_string(stats.processed) + " processed, " + std::to_string(stats.drops.total()) + " dropped";

@@ -155,6 +155,7 @@ void Session::adopt(std::shared_ptr<Pipeline> pipeline) {
 }
 
 void Session::stop() noexcept {
+    whole_film.stop();
     try {
         if (opening_.result.valid()) {
             try {
@@ -211,9 +212,10 @@ bool Session::poll() {
             state_.notices.add(note(message.level, std::move(message.text))); // the pipeline has logged it
     freshness_.update(state_.pipeline.get());
     recordings.poll();
+    whole_film.poll();
     if (state_.interactive)
         update_alarms();
-    picture_baseline.poll();
+    picture_baseline.poll(whole_film);
     update_metrics();
     apply_regions();
     state_.notices.poll();
@@ -643,8 +645,13 @@ UndoState Session::state_now() {
 }
 
 void Session::record_edits() {
-    if (state_.pipeline)
-        history_.record(state_now(), std::exchange(edit_name_, ""));
+    if (!state_.pipeline)
+        return;
+    history_.record(state_now(), std::exchange(edit_name_, ""));
+    const auto at = baseline_of(intervals);
+    if (const auto& over = picture_baseline.over();
+        at && over && (over->from_ns != intervals[*at].from_ns || over->to_ns != intervals[*at].to_ns))
+        picture_baseline.take_over(intervals[*at]);
 }
 
 void Session::range_released() {
@@ -683,7 +690,7 @@ bool Session::restore(const UndoState& state) {
     const auto at = baseline_of(intervals);
     baseline_interval_ = at ? std::optional(intervals[*at]) : std::nullopt;
     baseline.restore(state.baseline);
-    picture_baseline.restore(state.baseline_image);
+    picture_baseline.restore(state.baseline_image, baseline_interval_);
     return true;
 }
 
@@ -791,6 +798,14 @@ bool Session::take_baseline(double seconds) {
     return true;
 }
 
+void Session::take_baseline_image() {
+    const auto at = baseline_of(intervals);
+    if (at && traces_->overview().film)
+        picture_baseline.take_over(intervals[*at]);
+    else
+        picture_baseline.take();
+}
+
 void Session::update_baseline(const TraceOverview& about) {
     const auto at = baseline_of(intervals);
     if (!at) {
@@ -803,8 +818,9 @@ void Session::update_baseline(const TraceOverview& about) {
                         baseline_interval_->to_ns != wanted.to_ns;
     const std::int64_t newest = about.newest ? about.newest->time_ns : baseline_seen_ns_;
     const std::int64_t seen = std::exchange(baseline_seen_ns_, newest);
-    const bool passed =
-        newest != seen && std::min(seen, newest) <= wanted.to_ns && std::max(seen, newest) >= wanted.from_ns;
+    const std::uint64_t changes = std::exchange(baseline_changes_, about.changes);
+    const bool passed = about.film ? changes != about.changes
+                                   : newest != seen && seen <= wanted.to_ns && newest >= wanted.from_ns;
     if (!edited && !passed)
         return;
     baseline_interval_ = wanted;
@@ -826,7 +842,7 @@ void Session::mark_event(const std::string& label) {
     try {
         const EventMark mark = add_event(label);
         say(Message::Level::info,
-            "Marked " + mark.label + " at frame " + std::to_string(mark.sequence) + ".");
+            "Marked " + mark.label + " at frame " + std::to_string(events_.events().back().frame) + ".");
     } catch (const UsageError& error) {
         say(Message::Level::warning, error.what());
     }

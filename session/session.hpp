@@ -11,6 +11,7 @@
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
 #include "session/undo.hpp"
+#include "session/whole_film.hpp"
 
 #include <exception>
 #include <future>
@@ -146,6 +147,8 @@ public:
     std::vector<Interval> intervals;
     /// Makes the last `seconds` the baseline interval. False if no region has a value there.
     bool take_baseline(double seconds);
+    /// Takes F₀ of every pixel: of a film over the baseline interval, otherwise over the next seconds.
+    void take_baseline_image();
     /// Takes F₀ of the regions over the baseline interval, if the interval or its frames changed. Call
     /// regularly.
     void update_baseline(const TraceOverview& about);
@@ -164,6 +167,7 @@ private:
 public:
     Recordings recordings{state_, look_};
     PictureBaseline picture_baseline{state_};
+    WholeFilm whole_film{state_, traces_};
     Baseline baseline; ///< of the regions
     Doors doors;
     /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.
@@ -233,6 +237,7 @@ private:
     Params source_params_;
     std::optional<Interval> baseline_interval_; ///< that `baseline` was taken over
     std::int64_t baseline_seen_ns_ = 0;         ///< newest frame at that time
+    std::uint64_t baseline_changes_ = 0;        ///< TraceOverview::changes at that time
     UndoHistory history_;
     std::string compared_;  ///< not empty: held_, and the pipeline has an earlier chain
     std::string edit_name_; ///< of the edit that record_edits() will find; empty: named by its difference

@@ -114,6 +114,8 @@ private:
 class PlaybackClock {
 public:
     void restart() { *this = PlaybackClock{}; }
+    /// The recorded time of the first frame of the file; nothing: it has none. Call when the file is open.
+    void starts_at(const std::optional<std::int64_t>& capture_ns) { first_ = capture_ns; }
     /// The next frame is from another file: a gap between the two is no loss.
     void next_file() { sequence_.reset(); }
     /// The next frame is elsewhere in the file: a gap is no loss, and the difference no step.
@@ -123,7 +125,7 @@ public:
     }
 
     /// Reports frames missing in the recording to the port, and sets the capture time and origin of the next
-    /// frame, which the pacer has released. `rate` and `pace`: see Pacer::take.
+    /// frame, which the pacer has released. `rate` and `pace`: see Pacer::take. info.position is set already.
     void stamp(FrameInfo& info, const Recorded& recorded, FramePort& port, Pacer& pacer, double rate,
                double pace) {
         const std::uint64_t lost = lost_between(sequence_, recorded);
@@ -132,6 +134,7 @@ public:
         sequence_ = recorded.sequence;
         const std::int64_t scheduled = pacer.take(rate, pace);
         const bool follows = std::exchange(follows_, true) && lost == 0;
+        info.film_ns = time_in_film(info.position.value_or(0), recorded, rate);
         if (!times_.any() && !recorded.capture_ns) {
             times_.assume_time(scheduled);
             info.capture_ns = scheduled;
@@ -145,7 +148,16 @@ public:
     }
 
 private:
+    std::int64_t time_in_film(std::uint64_t frame, const Recorded& recorded, double rate) const {
+        if (recorded.capture_ns && first_)
+            return std::clamp(*recorded.capture_ns, -kTooLate, kTooLate) -
+                   std::clamp(*first_, -kTooLate, kTooLate);
+        const double nominal = rate > 0 ? rate : recorded.rate > 0 ? recorded.rate : 1;
+        return std::llround(std::min(static_cast<double>(frame) / nominal * 1e9, 4e18));
+    }
+
     PlaybackTimes times_;
+    std::optional<std::int64_t> first_; ///< recorded time of the first frame
     std::optional<std::uint64_t> sequence_;
     bool follows_ = false;
 };

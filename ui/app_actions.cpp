@@ -51,7 +51,7 @@ struct App::Actions {
     template <int Steps> static void low_end(App& a) { a.state_.histogram.nudge(a.session_, false, Steps); }
     template <int Steps> static void high_end(App& a) { a.state_.histogram.nudge(a.session_, true, Steps); }
     static void take_baseline_picture(App& a) {
-        a.session_.picture_baseline.take();
+        a.session_.take_baseline_image();
         a.state_.change = true;
     }
     static void show_change(App& a) {
@@ -200,6 +200,12 @@ struct App::Actions {
             {Action::event_9, mark<9>, label<9>},
             {Action::follow, [](App& a) { a.traces_.follow(); }, traced},
             {Action::whole_run, [](App& a) { a.traces_.show_whole(); }, traced},
+            {Action::whole_film,
+             [](App& a) {
+                 a.session_.view().traces = ViewSettings::Traces::shown;
+                 a.traces_.toggle_whole_film(a.session_);
+             },
+             [](const App& a) { return TraceStrip::why_no_whole_film(a.session_); }},
             region<Action::select_tool>(),
             region<Action::rectangle_tool>(),
             region<Action::ellipse_tool>(),
@@ -345,7 +351,7 @@ void App::add_event_entries(std::vector<PaletteEntry>& entries) {
     const std::vector<TimedEvent>& all = session_.events().events();
     for (std::size_t i = all.size(); i > 0 && all.size() - i < kMost; --i) {
         const EventMark& event = all[i - 1].mark;
-        const std::string which = event.label + " at frame " + std::to_string(event.sequence);
+        const std::string which = event.label + " at frame " + std::to_string(all[i - 1].frame);
         entries.push_back({"Event", "Rename " + which, "rename_event", "", "", [this, event] {
                                session_.view().traces = ViewSettings::Traces::shown;
                                traces_.ask_label(event);

@@ -39,13 +39,13 @@ std::uint64_t frame_behind(const Film& film, std::uint64_t length) {
     return film.loop && last ? film.in.value_or(0) : here + 1;
 }
 
-/// Compares the times since the first frame of the stretch, which adds up gaps too small to detect singly.
-bool is_uneven(const Film& film, double rate, std::uint64_t position, std::int64_t capture_ns) {
-    if (!(rate > 0))
+/// Compares times since the first frame of the file, which adds up gaps too small to detect singly.
+bool is_uneven(const FrameInfo& info, double rate) {
+    if (!(rate > 0) || !info.position || !info.film_ns)
         return false;
-    const double by_rate = static_cast<double>(position - film.since) / rate;
-    const double apart = static_cast<double>(capture_ns - film.since_ns) * 1e-9;
-    return std::abs(apart - by_rate) > std::max(0.5 / rate, 0.02 * by_rate) + 0.01;
+    const double by_rate = static_cast<double>(*info.position) / rate;
+    const double stated = static_cast<double>(*info.film_ns) * 1e-9;
+    return std::abs(stated - by_rate) > std::max(0.5 / rate, 0.02 * by_rate) + 0.01;
 }
 
 bool option_is_on(Session& session, const char* name) {
@@ -85,7 +85,6 @@ void follow(Film& film, Session& session, const Result* result) {
         film = {};
         film.generation = session.generation();
     }
-    const bool was_sought = film.sought.has_value();
     film.loop = session.pipeline() && (session.pipeline()->loop() || option_is_on(session, "loop"));
     if (film.loop && !session.pipeline()->loop() && (film.in || film.out)) // the --loop option has no marks
         tell_loop(session, film);
@@ -97,17 +96,9 @@ void follow(Film& film, Session& session, const Result* result) {
     } else if (film.sought && seek_is_over(film, session, shown)) {
         film.sought.reset();
     }
-    const bool follows = shown && !film.loop && !was_sought && !film.sought && film.position &&
-                         film.seek == result->seek && *shown >= *film.position;
-    if (!follows) {
-        film.since = shown.value_or(0);
-        film.since_ns = result ? result->info.capture_ns : 0;
-    } else if (!film.uneven && *shown > *film.position) {
-        film.uneven =
-            is_uneven(film, session.pipeline()->status().source.rate, *shown, result->info.capture_ns);
-    }
+    film.uneven =
+        film.uneven || (result && is_uneven(result->info, session.pipeline()->status().source.rate));
     film.position = shown;
-    film.seek = result ? result->seek : 0;
     film.furthest = std::max(film.furthest, shown.value_or(0));
 }
 

@@ -10,11 +10,8 @@ namespace specklescope {
 /// Playback state of the open source. It belongs to the window and is not stored.
 struct Film {
     std::optional<std::uint64_t> position; ///< of the displayed frame
-    std::uint64_t since = 0;   ///< first frame of the current uninterrupted stretch (no seek, no loop)
-    std::int64_t since_ns = 0; ///< capture time of this frame
-    std::uint64_t seek = 0;    ///< seek that led to the displayed frame
-    /// True if frames are further apart in time than their rate implies: frames are missing or uneven. Times
-    /// from the rate then differ from the times of the traces. Not evaluated while a loop plays.
+    /// True if a frame is elsewhere in time than the rate implies: frames are missing or uneven. Times from
+    /// the rate then differ from the times of the traces.
     bool uneven = false;
     std::uint64_t furthest = 0;           ///< last known frame if the length is unknown
     std::optional<std::uint64_t> in, out; ///< marks of the loop

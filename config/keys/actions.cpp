@@ -107,6 +107,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::event_9, "event_9", "Mark an event with the ninth label", kTraces, kLabelled, "Ctrl+9"},
         {Action::follow, "follow", "Follow the newest frames", kTraces, kView, "End"},
         {Action::whole_run, "whole_run", "Show the whole run", kTraces, kView, "Home"},
+        {Action::whole_film, "whole_film", "Process the whole film, or cancel it", kTraces, kFilm, "Shift+K"},
         {Action::select_tool, "select_tool", "Select regions", kRegions, kOfRegions, "V"},
         {Action::rectangle_tool, "rectangle_tool", "Draw a rectangle", kRegions, kOfRegions, "B"},
         {Action::ellipse_tool, "ellipse_tool", "Draw an ellipse", kRegions, kOfRegions, "C"},

@@ -97,6 +97,7 @@ enum class Action : std::uint8_t {
     event_9,
     follow,
     whole_run,
+    whole_film,
     // regions
     select_tool,
     rectangle_tool,

@@ -31,6 +31,7 @@ struct Queued {
     Frame frame;
     std::uint64_t epoch = 0;       ///< number of the last seek before it; 0: none
     bool preroll = false;          ///< fills windows before the seek target
+    bool refresh = false;          ///< the displayed frame again: SeekRequest::refresh
     std::uint64_t played_from = 0; ///< position of the last discontinuity (seek target or loop start)
     std::uint64_t lost = 0;        ///< frames of a file lost before it: counted when it is processed
 };
@@ -38,6 +39,7 @@ struct SeekRequest {
     std::uint64_t frame = 0;
     bool warm = false;
     std::uint64_t number = 0; ///< counts the requests, from 1
+    bool refresh = false;     ///< made by the processing thread: the result is Result::repeated
 };
 /// True if the frame is beyond the end of its loop. After a seek beyond the loop's end, playback runs to the
 /// end of the file.

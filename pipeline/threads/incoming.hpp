@@ -13,6 +13,7 @@ namespace specklescope {
 struct Purpose {
     bool repeated = false;           ///< the displayed image again
     bool preroll = false;            ///< Queued::preroll
+    bool refresh = false;            ///< Queued::refresh: the displayed image again, with filled windows
     std::uint64_t first_of_seek = 0; ///< number of the seek whose first frame it is; 0: none
     std::uint64_t epoch = 0;         ///< Queued::epoch
 };
@@ -46,9 +47,11 @@ public:
         FrameInfo& info = taken.frame.info();
         info.sequence -= passed_over_;
         info.discontinuity = std::exchange(gap_, false) || info.discontinuity;
-        Purpose purpose{.preroll = taken.preroll, .epoch = taken.epoch};
-        if (taken.preroll) {
+        Purpose purpose{.preroll = taken.preroll, .refresh = taken.refresh, .epoch = taken.epoch};
+        if (taken.preroll || taken.refresh) {
             drop_hidden(taken.lost);
+            if (taken.refresh)
+                purpose.first_of_seek = last_seek_ = taken.epoch;
             return {std::move(taken.frame), purpose};
         }
         flow_.stats.lost_by_source.fetch_add(taken.lost, std::memory_order_relaxed);

@@ -61,11 +61,12 @@ public:
         Queued next{.frame = std::move(frame),
                     .epoch = flow_.epoch,
                     .preroll = preroll(),
+                    .refresh = refresh_ && !preroll(),
                     .played_from = played_from_,
                     .lost = std::exchange(lost_, 0)};
         if (!next.preroll) {
             target_ = 0;
-            seeking_ = false;
+            seeking_ = refresh_ = false;
         }
         delivered_ += next.preroll ? 0 : 1;
         if (!flow_.frames.try_enqueue(std::move(next))) { // does not move the frame when the queue is full
@@ -97,10 +98,11 @@ public:
     std::optional<std::uint64_t> position() const { return position_; }
     /// The source continues at `target`: frames before it only fill windows, and queued frames become
     /// obsolete.
-    void begin_seek(std::uint64_t target, std::uint64_t seek) {
+    void begin_seek(std::uint64_t target, std::uint64_t seek, bool refresh) {
         begin_round(target);
         target_ = target;
         seeking_ = true;
+        refresh_ = refresh;
         delivered_ = 0;
         flow_.epoch = seek;
     }
@@ -113,7 +115,7 @@ public:
         discontinuity_ = true;
         played_from_ = first;
         target_ = 0;
-        seeking_ = false;
+        seeking_ = refresh_ = false;
         sequence_ -= std::exchange(lost_, 0); // lost before a frame that does not come
         position_.reset();
     }
@@ -168,6 +170,7 @@ private:
     std::uint64_t target_ = 0; ///< of the last seek, until its frame arrives
     std::uint64_t lost_ = 0;   ///< frames of a file lost before the next frame
     bool seeking_ = false;
+    bool refresh_ = false; ///< of the seek in progress
     std::uint64_t played_from_ = 0;
 };
 

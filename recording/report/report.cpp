@@ -66,10 +66,12 @@ std::string frame_text(const FrameInfo& info) {
 /// Number, time, frame and label of each event that was not removed.
 std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
     std::vector<std::array<std::string, 4>> rows;
-    for (const auto& [mark, time_ns] : report.events)
+    const bool film = report.traces && report.traces->overview.film;
+    for (const auto& [mark, time_ns, axis, frame] : report.events)
         if (!mark.removed)
-            rows.push_back({std::to_string(mark.number), mark.timed ? seconds(mark.capture_ns) : "",
-                            std::to_string(mark.sequence), one_line(mark.label)});
+            rows.push_back({std::to_string(mark.number),
+                            mark.timed ? seconds(film ? time_ns : mark.capture_ns) : "",
+                            std::to_string(film ? frame : mark.sequence), one_line(mark.label)});
     return rows;
 }
 
@@ -765,7 +767,7 @@ public:
             const std::optional<TraceMoment> newest = history_.overview().newest;
             const std::int64_t shift = newest ? newest->time_ns - newest->capture_ns : 0;
             if (!event.removed)
-                events_.push_back({event, event.capture_ns + shift});
+                events_.push_back({event, event.capture_ns + shift, 0, event.sequence});
         }
     }
 

@@ -48,6 +48,7 @@ public:
         info.lossy = reader_->lossy();
         info.coding = to_string(coding_);
         info.started = reader_->recorded().started;
+        clock_.starts_at(recorded().capture_ns);
         take_scale(info);
         info.quantity = quantity_of(reader_->recorded(), shape_);
         info.rate = rate();

@@ -197,6 +197,11 @@ double RawSidecar::measure_rate(const std::string& raw_path) const {
     return rate_of(times);
 }
 
+std::optional<std::int64_t> RawSidecar::first_time(const std::string& raw_path) const {
+    RawSidecar ahead;
+    return is_open() && ahead.open(raw_path) ? ahead.next().capture_ns : std::nullopt;
+}
+
 std::optional<std::uint64_t> RawSidecar::frame_at(const std::string& raw_path, double seconds,
                                                   std::uint64_t frames) const {
     RawSidecar ahead;

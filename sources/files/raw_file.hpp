@@ -60,6 +60,8 @@ public:
     void seek(std::uint64_t frame);
     /// Rate of the file, or of its first frames; reads ahead. 0: unknown.
     double measure_rate(const std::string& raw_path) const;
+    /// Capture time of its first frame; nothing: it has none.
+    std::optional<std::int64_t> first_time(const std::string& raw_path) const;
     /// Source::frame_at() for a file with `frames` frames; reads ahead.
     std::optional<std::uint64_t> frame_at(const std::string& raw_path, double seconds,
                                           std::uint64_t frames) const;

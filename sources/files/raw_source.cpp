@@ -164,6 +164,7 @@ public:
         info.um_per_px = sidecar_.file().now().um_per_px;
         info.quantity = quantity_of(sidecar_.file().now(), shape_);
         const double recorded_rate = sidecar_.measure_rate(path_);
+        clock_.starts_at(sidecar_.first_time(path_));
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
         const bool recorded = sidecar_.file().ours() && !sidecar_.file().now().untimed;
         info.time_origin = recorded           ? TimeOrigin::source
@@ -203,6 +204,8 @@ public:
         const Recorded& recorded = sidecar_.next();
         invalid_values_.log(path_ + ".jsonl", sidecar_.file().doubts());
         clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
+        if (!stream_.regular()) // a pipe has no place to return to
+            frame.info().film_ns.reset();
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
         frame.info().recorded = recorded.counts_to_keep();

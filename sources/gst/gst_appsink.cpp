@@ -345,9 +345,12 @@ bool GstSource::deliver(GstSample* sample, FramePort& port) {
         return false;
     FrameInfo& info = frame.info();
     info.capture_ns = captured;
+    info.film_ns = stream_time(sample);
     info.full_scale = type_full_scale(now.shape.type);
     info.assumed = assumed_;
     describe(info);
+    if (!info.position)
+        info.film_ns.reset();
     ++in_round_;
     port.submit(std::move(frame));
     return true;

@@ -337,6 +337,9 @@ private:
 
     void describe(FrameInfo& info) override {
         info.position = index_++;
+        const bool timed = info.film_ns && !recorded_.now().untimed;
+        info.film_ns = timed ? *info.film_ns - first_time_
+                             : static_cast<std::int64_t>(*info.position) * std::int64_t{1'000'000'000};
         info.capture_ns += first_capture_ns_;
         check_time(info);
         if (recorded_.now().untimed) {

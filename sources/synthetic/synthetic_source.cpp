@@ -51,8 +51,10 @@ public:
         turn_clock();
         if (frame) {
             cache_->compose(number_, seconds(), frame.host());
-            if (!live_)
+            if (!live_) {
                 frame.info().position = number_;
+                frame.info().film_ns = std::llround(std::min(seconds() * 1e9, 4e18));
+            }
             frame.info().capture_ns = capture;
             frame.info().exposure_ms = options().exposure_ms;
             frame.info().exposure_origin = ExposureOrigin::camera;

@@ -50,6 +50,13 @@ double exponential_weight(int frames, std::uint64_t before) {
 
 namespace {
 
+/// Frames before one that its mean depends on. Of a fading mean the rest, e⁻¹⁶, is below the precision of
+/// f32.
+int average_history(const AverageParams& params) {
+    constexpr int kFaded = 16;
+    return params.kind == AverageParams::Kind::exponential ? kFaded * params.frames : params.frames - 1;
+}
+
 class AverageHost final : public HostStage {
 public:
     explicit AverageHost(const Params& params)
@@ -161,7 +168,7 @@ StageType average_stage() {
             .make_host = host_maker<AverageHost>,
             .make_device = device_maker<make_average_device>,
             .stateful = true,
-            .history = [](const Params& params) { return params.as<AverageParams>().frames - 1; },
+            .history = [](const Params& params) { return average_history(params.as<AverageParams>()); },
             .averages = [](const Params& params) { return params.as<AverageParams>().frames; },
             .science = "Averages",
             .mixes = [](const Params& params) { return params.as<AverageParams>().frames > 1; }};

@@ -168,8 +168,9 @@ TEST(TraceBaseline, UsesFramesOfOneSettingOnly) {
     EXPECT_EQ(mixed, 1);
     EXPECT_EQ(history.extremes(0, overview.last_ns, baseline.taken()->with).at(0)->high, 3);
     EXPECT_EQ(history.extremes(0, overview.last_ns).at(0)->high, 100);
-    ASSERT_TRUE(overview.settings_at(49 * 10 * kMs));
-    EXPECT_NE(overview.settings_at(49 * 10 * kMs)->id, overview.settings_at(50 * 10 * kMs)->id);
+    const auto settings_at = [&](int frame) { return history.values_at(frame * 10 * kMs)->settings.at(0); };
+    ASSERT_TRUE(overview.find(settings_at(49)));
+    EXPECT_NE(settings_at(49), settings_at(50));
 }
 
 TEST(TraceBaseline, IgnoresAPausedFrameAfterAnEdit) {

@@ -33,6 +33,8 @@ inline void expect_next(Source& source, const std::vector<Delivered>& all, std::
     ASSERT_TRUE(port.frames[0].info.position.has_value());
     EXPECT_EQ(*port.frames[0].info.position, frame);
     EXPECT_EQ(port.frames[0].shape, all.at(frame).shape);
+    ASSERT_TRUE(port.frames[0].info.film_ns.has_value());
+    EXPECT_EQ(*port.frames[0].info.film_ns, all.at(frame).info.film_ns) << "the time in the film is its own";
     EXPECT_TRUE(port.frames[0].pixels == all.at(frame).pixels) << "not the pixels of frame " << frame;
     EXPECT_EQ(port.frames[0].info.exposure_ms == port.frames[0].info.exposure_ms
                   ? port.frames[0].info.exposure_ms
@@ -54,8 +56,12 @@ inline void expect_exact_seeks(const std::string& text, std::uint64_t frames) {
     SCOPED_TRACE(text);
     const std::vector<Delivered> all = straight(text);
     ASSERT_EQ(all.size(), frames);
-    for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(all[i].info.position.value_or(9999), i);
+        EXPECT_NEAR(static_cast<double>(all[i].info.film_ns.value_or(-1)),
+                    static_cast<double>(all[i].info.capture_ns - all[0].info.capture_ns), 1000)
+            << "in one go it is the time of capture";
+    }
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);

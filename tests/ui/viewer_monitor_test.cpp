@@ -69,11 +69,13 @@ TEST_F(ViewerMonitor, FourValuesAreLargeAndControlsAreLocked) {
     }
     // Locked: neither keys nor the mouse change anything.
     EXPECT_EQ(viewer.number("monitor.locked"), 1);
+    const std::string tool = viewer.text("region.tool"), colours = viewer.text("colormap");
     for (const char* key : {"a", "m", "b", "F9"})
         viewer.key(key);
     viewer.drawn();
     EXPECT_EQ(viewer.number("automatic"), 0);
-    EXPECT_EQ(viewer.text("region.tool"), "select");
+    EXPECT_EQ(viewer.text("region.tool"), tool);
+    EXPECT_EQ(viewer.text("colormap"), colours);
     EXPECT_EQ(viewer.number("monitor.locked"), 1);
     EXPECT_FALSE(viewer.has_widget("monitor.leave"));
     for (const char* button : {"monitor.lock", "monitor.messages"}) {

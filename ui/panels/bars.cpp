@@ -190,7 +190,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
     const std::uint64_t missed = stats.missed_away; // an estimate
     if (missed > 0)
         parts.push_back({"about " + count_text(missed) + " missed", theme::kDim});
-    if (stats.drops.total() > 0 || missed == 0)
+    if (stats.drops.total() > 0 || (!stale && missed == 0))
         parts.push_back({stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
                          color(AlarmKind::frames_dropped)});
     if (stale || session.pipeline()->status().state == RunState::running)

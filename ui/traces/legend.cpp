@@ -43,10 +43,9 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
         probe::item("traces.legend." + region.name);
         const bool hidden = hidden_.contains(region.id);
         const bool known = cursor_ && i < cursor_->values.size();
-        const TraceSettings* then = known ? about_.settings_at(cursor_->moment.time_ns) : nullptr;
-        const bool other_outline = known && cursor_->moment.time_ns < region.outline_from_ns;
+        const TraceSettings* then = known ? about_.find(cursor_->settings[i]) : nullptr;
         std::optional<double> f0;
-        if (!other_outline)
+        if (!known || then) // of another outline, or of several settings, there is no F₀
             f0 = then ? session.baseline.of(region, &then->with) : session.baseline.of(region, about_);
         const double value = known ? cursor_->values[i] : region.newest;
         if (ImGui::IsItemVisible()) {
@@ -119,6 +118,10 @@ void TraceStrip::report() const {
     probe::value("traces.fixed", fixed_ ? 1.0 : 0.0);
     probe::value("traces.relative", relative_ ? 1.0 : 0.0);
     probe::value("traces.ms", drawing_ms_);
+    probe::value("traces.last_s", static_cast<double>(about_.last_ns) * 1e-9);
+    probe::value("traces.marks", static_cast<double>(about_.restarts.size()));
+    probe::value("traces.cursor.frame", cursor_ ? static_cast<double>(cursor_->moment.frame()) : NAN);
+    probe::value("traces.cursor.time_s", cursor_ ? static_cast<double>(cursor_->moment.time_ns) * 1e-9 : NAN);
     probe::value("traces.cursor.sequence", cursor_ ? static_cast<double>(cursor_->moment.sequence) : NAN);
     for (std::size_t i = 0; i < about_.regions.size(); ++i)
         probe::value("traces.cursor." + about_.regions[i].name,

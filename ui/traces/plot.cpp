@@ -190,22 +190,29 @@ void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, I
     list().PopClipRect();
 }
 
-void draw_restart(const PlotArea& plot, const TraceRestart& restart) {
+void draw_restarts(const PlotArea& plot, const std::vector<TraceRestart>& restarts) {
     const Rect& in = plot.inner;
-    const double x = plot.x(restart.time_ns);
-    if (x < in.x || x > in.x + in.width)
-        return;
-    const int dashes = static_cast<int>(in.height / dp(6));
-    for (int i = 0; i <= dashes; ++i) {
-        const double y = in.y + i * static_cast<double>(dp(6));
-        list().AddLine(theme::point(crisp(x), y),
-                       theme::point(crisp(x), std::min(y + dp(3), in.y + in.height)), theme::kDim);
+    const TraceRestart* before = nullptr;
+    double free = in.x; // where the last label ends
+    for (const TraceRestart& restart : restarts) {
+        const double x = plot.x(restart.time_ns);
+        if (x < in.x || x > in.x + in.width || (before && before->what == restart.what && x < free))
+            continue;
+        before = &restart;
+        const int dashes = static_cast<int>(in.height / dp(6));
+        for (int i = 0; i <= dashes; ++i) {
+            const double y = in.y + i * static_cast<double>(dp(6));
+            list().AddLine(theme::point(crisp(x), y),
+                           theme::point(crisp(x), std::min(y + dp(3), in.y + in.height)), theme::kDim);
+        }
+        const double width = in.x + in.width - x - dp(8);
+        if (width <= dp(40) || x < free)
+            continue;
+        const std::string text =
+            fitted(*theme::fonts().small, restart.what, static_cast<float>(std::min<double>(width, dp(220))));
+        label(theme::point(x + dp(5), in.y + in.height - small_size("0").y - dp(4)), theme::kDim, text);
+        free = x + dp(10) + small_size(text).x;
     }
-    const double width = in.x + in.width - x - dp(8);
-    if (width > dp(40))
-        label(theme::point(x + dp(5), in.y + in.height - small_size("0").y - dp(4)), theme::kDim,
-              fitted(*theme::fonts().small, restart.what,
-                     static_cast<float>(std::min<double>(width, dp(220)))));
 }
 
 Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row) {
@@ -225,6 +232,14 @@ Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row) {
     return {left - dp(3), top - dp(1), size.x + dp(6), size.y + dp(2)};
 }
 
+void draw_playhead(const PlotArea& plot, std::int64_t time_ns) {
+    const Rect& in = plot.inner;
+    const double x = plot.x(time_ns);
+    if (x >= in.x && x <= in.x + in.width)
+        list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height),
+                       theme::fade(theme::kAccent, 0.7F));
+}
+
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
     const Rect& in = plot.inner;
     const double x = plot.x(moment.time_ns);
@@ -233,7 +248,7 @@ void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
     const double span = static_cast<double>(plot.to_ns - plot.from_ns) * 1e-9;
     std::string text = axis_text(static_cast<double>(moment.time_ns) * 1e-9,
                                  std::clamp(span / 2000, 1e-6, 1.0), plot.timed) +
-                       " · frame " + count_text(moment.sequence);
+                       " · frame " + count_text(moment.frame());
     if (plot.timed && moment.capture_ns != moment.time_ns)
         text += " · at " + time_text(static_cast<double>(moment.capture_ns) * 1e-9, 0.001) + " of the source";
     const ImVec2 size = small_size(text);

@@ -40,11 +40,13 @@ Rect plot_inner(const Rect& area);
 void draw_axes(const PlotArea& plot, const std::string& title, const std::string& unit);
 /// `baseline`: draws values in per cent of it; NaN: unchanged.
 void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline);
-/// Draws a dotted line with its label at the bottom.
-void draw_restart(const PlotArea& plot, const TraceRestart& restart);
+/// Draws dotted lines with their labels at the bottom. Neighbours with the same label are one mark.
+void draw_restarts(const PlotArea& plot, const std::vector<TraceRestart>& restarts);
 /// Draws a line with its label at the top; `row`: row of the label. Returns the area of the label for the
 /// mouse.
 Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row);
+/// Draws a line at the frame of a film that the image shows.
+void draw_playhead(const PlotArea& plot, std::int64_t time_ns);
 /// Draws a line at the frame with its time and number.
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment);
 /// A sentence in the middle.

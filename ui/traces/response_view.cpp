@@ -52,13 +52,16 @@ void ResponseView::measure(const TraceOverview& about, Session& session, const s
         for (std::size_t i = 0; i < std::min(curves.size(), about.regions.size()); ++i) {
             Row row{interval.name, about.regions[i].name, colours[i], {}, ""};
             std::vector<double> times, values;
-            const TraceSettings* made = about.settings_at(interval.to_ns);
+            const TraceSettings* made = nullptr; // of its last frame
+            for (const TraceColumn& column : curves[i])
+                if (column.time_ns >= interval.from_ns && column.time_ns <= interval.to_ns)
+                    made = about.find(column.settings);
             for (const TraceColumn& column : curves[i]) {
                 if (column.time_ns < interval.from_ns || column.time_ns > interval.to_ns)
                     continue;
                 if (column.low != column.high)
                     row.why = "older than what is kept of each frame";
-                else if (made && !about.comparable(column, made->with))
+                else if (!made || !about.comparable(column, made->with))
                     row.why = "its settings or outline changed within the interval";
                 times.push_back(static_cast<double>(column.time_ns) * 1e-9);
                 values.push_back(column.low);

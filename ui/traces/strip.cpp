@@ -1,5 +1,6 @@
 #include "ui/traces/strip.hpp"
 
+#include "base/error.hpp"
 #include "config/numbers.hpp"
 #include "session/session.hpp"
 #include "ui/actions/control_walk.hpp"
@@ -26,6 +27,7 @@ namespace {
 using theme::dp;
 
 constexpr double kNotRelative = std::numeric_limits<double>::quiet_NaN();
+constexpr double kFirstStretch_s = 10;
 constexpr double kZoomStep = 1.25; ///< a notch of the wheel
 constexpr std::array<std::pair<const char*, double>, 8> kStretches = {{{"last 1 s", 1},
                                                                        {"last 5 s", 5},
@@ -96,7 +98,13 @@ void TraceStrip::update(Session& session) {
     about_ = session.traces().overview();
     if (std::exchange(quantity_, about_.quantity) != about_.quantity)
         fixed_.reset(); // belonged to other values
-    view_.set_run(about_.first_ns, about_.last_ns);
+    if (about_.film && (!film_axis_ || *film_axis_ != about_.axis))
+        view_.show_whole(); // a film has an end
+    else if (!about_.film && film_axis_)
+        view_.follow(kFirstStretch_s);
+    film_axis_ = about_.film ? std::optional(about_.axis) : std::nullopt;
+    end_ns_ = end_ns(session);
+    view_.set_run(about_.first_ns, end_ns_, about_.newest && about_.film ? about_.newest->time_ns : end_ns_);
     session.update_baseline(about_);
     intervals_.report(session.intervals);
 }
@@ -106,6 +114,18 @@ void TraceStrip::edit_intervals(Session& session) {
     intervals_.edit();
 }
 
+/// The last frame of a film, as far as it is known how many there are; otherwise the newest.
+std::int64_t TraceStrip::end_ns(const Session& session) const {
+    if (!about_.film || !session.pipeline())
+        return about_.last_ns;
+    const SourceInfo source = session.pipeline()->status().source;
+    const double rate = !timed() ? 1 : source.rate;
+    if (source.length < 2 || !(rate > 0))
+        return about_.last_ns;
+    const double end = static_cast<double>(source.length - 1) / rate;
+    return std::max(about_.last_ns, static_cast<std::int64_t>(std::min(end, TraceView::kLongest) * 1e9));
+}
+
 void TraceStrip::follow() {
     if (view_.mode() != TraceView::Mode::last)
         view_.follow();
@@ -113,7 +133,52 @@ void TraceStrip::follow() {
 
 void TraceStrip::show_whole() {
     view_.show_whole();
-    view_.set_run(about_.first_ns, about_.last_ns);
+    view_.set_run(about_.first_ns, end_ns_, end_ns_);
+}
+
+std::string TraceStrip::why_no_whole_film(const Session& session) {
+    if (session.whole_film.running())
+        return "";
+    const std::string why = session.whole_film.why_not();
+    return !why.empty() || session.traces_wanted() ? why : "There are no regions to measure. Draw one first.";
+}
+
+void TraceStrip::toggle_whole_film(Session& session) {
+    if (session.whole_film.running())
+        return session.whole_film.cancel();
+    if (const std::string why = why_no_whole_film(session); !why.empty())
+        return session.say(Message::Level::warning, why);
+    try {
+        session.whole_film.start();
+        show_whole();
+    } catch (const UsageError& error) {
+        session.say(Message::Level::error, error.what());
+    }
+}
+
+void TraceStrip::whole_film_button(Session& session) {
+    const bool runs = session.whole_film.running();
+    if (!runs && !about_.film)
+        return;
+    const WholeFilm::Progress progress = session.whole_film.progress();
+    const std::string percent = std::to_string(static_cast<int>(100 * progress.part())) + " %";
+    const std::string text = runs ? "Cancel " + percent : "Whole film";
+    const float width = std::max(width_of("Whole film"), width_of("Cancel 100 %"));
+    flow(width);
+    if (tool_button((text + "##whole film").c_str(), false, width))
+        toggle_whole_film(session);
+    probe::item("traces.whole_film");
+    if (runs) {
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        const float reached = low.x + (high.x - low.x) * static_cast<float>(progress.part());
+        ImGui::GetWindowDrawList()->AddRectFilled({low.x, high.y - dp(3)}, {reached, high.y}, theme::kAccent,
+                                                  dp(1.5F));
+    }
+    const std::string of = progress.total > 0 ? " of " + count_text(progress.total) : "";
+    tooltip(with_key(runs ? "The whole film is being processed: " + count_text(progress.frames) + of +
+                                " frames. Click to cancel"
+                          : std::string("Measure the regions in every frame of the film, in the background"),
+                     session.settings().keys, Action::whole_film));
 }
 
 bool TraceStrip::timed() const { return !about_.newest || about_.newest->timed; }
@@ -223,6 +288,7 @@ void TraceStrip::buttons(Session& session) {
     tooltip(
         "Heart rate and pulsatility index of the selected region, or else of the first, over what is seen "
         "of its trace, the last minute of it at most");
+    whole_film_button(session);
     flow(width_of("Trials"));
     trials_.button(session);
     if (!trials_.wanted())
@@ -332,8 +398,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
               : quantity.unit == "1" ? ""
                                      : quantity.unit + (assumed() ? " *" : ""));
     intervals_.draw(plot, session.intervals);
-    for (const TraceRestart& restart : about_.restarts)
-        draw_restart(plot, restart);
+    draw_restarts(plot, about_.restarts);
     for (std::size_t i = 0; i < std::min(curves_.size(), about_.regions.size()); ++i) {
         const std::optional<double> f0 = session.baseline.of(about_.regions[i], nullptr);
         if (!hidden_.contains(about_.regions[i].id) && !(relative_ && !f0))
@@ -343,6 +408,8 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
     probe::value("traces.baseline.changed", changed);
     if (relative_ && !changed.empty())
         draw_warning(inner, changed);
+    if (about_.film && about_.newest)
+        draw_playhead(plot, about_.newest->time_ns);
     draw_events(plot, session);
     measure_pulse(session);
     draw_pulse(inner);
@@ -421,6 +488,8 @@ void TraceStrip::draw_events(const PlotArea& plot, Session& session) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     std::array<double, 4> free = {-1e9, -1e9, -1e9, -1e9}; // end of the labels in each row
     for (const TimedEvent& event : session.events().events()) {
+        if (event.axis != about_.axis) // of a film that was open before
+            continue;
         const double x = plot.x(event.time_ns);
         int row = 0;
         while (row + 1 < static_cast<int>(free.size()) && free[static_cast<std::size_t>(row)] > x - dp(2))

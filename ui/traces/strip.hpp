@@ -41,6 +41,10 @@ public:
     void toggle_response() { responses_.toggle(); }
     void follow();
     void show_whole();
+    /// Begins to process the whole film, whose trace is then seen from end to end, or cancels it.
+    void toggle_whole_film(Session& session);
+    /// Why that is not possible; empty: it is.
+    static std::string why_no_whole_film(const Session& session);
     /// Opens the field for the event's label in the next frame.
     void ask_label(const EventMark& event);
     /// Marks an event at the newest frame, with the n-th remembered label (from 0); does nothing if there is
@@ -50,6 +54,8 @@ public:
 private:
     void buttons(Session& session);
     void range_choice(Session& session);
+    void whole_film_button(Session& session);
+    std::int64_t end_ns(const Session& session) const; ///< of the axis
     void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_events(const PlotArea& plot, Session& session);
@@ -66,6 +72,8 @@ private:
     void draw_pulse(const Rect& plot) const;
 
     TraceOverview about_;
+    std::optional<std::uint64_t> film_axis_; ///< TraceOverview::axis, if it is a film's
+    std::int64_t end_ns_ = 0;
     TraceView view_;
     std::set<std::uint64_t> hidden_; ///< by TraceRegion::id
     bool relative_ = false;
@@ -85,6 +93,7 @@ private:
         std::string name;
         std::int64_t seen_from_ns = 0, to_ns = 0;
         Pulse pulse;
+        std::uint64_t changes = 0; ///< TraceOverview::changes
     };
     IntervalsView intervals_;
     ResponseView responses_;

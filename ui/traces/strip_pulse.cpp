@@ -77,17 +77,18 @@ void TraceStrip::measure_pulse(Session& session) {
     if (!timed()) {
         Pulse none;
         none.why = "nobody states how fast the frames came: set the source's rate";
-        pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none};
+        pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none, about_.changes};
         return;
     }
     if (about_.only_newest(region)) {
         Pulse none;
         none.why = "settings changed, and no new frame has come yet";
-        pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none};
+        pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none, about_.changes};
         return;
     }
     const std::int64_t seen_from = view_.from_ns(), to = view_.to_ns();
-    const bool fresh = pulse_ && pulse_->id == region.id && std::abs(to - pulse_->to_ns) < kPulseEvery_ns &&
+    const bool fresh = pulse_ && pulse_->id == region.id && pulse_->changes == about_.changes &&
+                       std::abs(to - pulse_->to_ns) < kPulseEvery_ns &&
                        std::abs(seen_from - pulse_->seen_from_ns) < kPulseEvery_ns;
     const auto now = std::chrono::steady_clock::now();
     if (fresh || (pulse_ && pulse_->id == region.id && now - pulse_at_ < kPause))
@@ -102,7 +103,8 @@ void TraceStrip::measure_pulse(Session& session) {
             break;
         samples = whole_samples(curves[of]);
     }
-    pulse_ = {region.id, region.name, seen_from, to, find_pulse(samples.times, samples.values)};
+    pulse_ = {region.id,     region.name, seen_from, to, find_pulse(samples.times, samples.values),
+              about_.changes};
 }
 
 void TraceStrip::draw_pulse(const Rect& plot) const {

@@ -17,11 +17,12 @@ std::int64_t ns(double seconds) { return static_cast<std::int64_t>(std::llround(
 
 } // namespace
 
-void TraceView::set_run(std::int64_t first_ns, std::int64_t last_ns) {
+void TraceView::set_run(std::int64_t first_ns, std::int64_t last_ns, std::int64_t newest_ns) {
     first_ = first_ns;
     last_ = std::max(first_ns, last_ns);
+    newest_ = std::clamp(newest_ns, first_, last_);
     if (mode_ == Mode::last) {
-        to_ = std::max(last_, first_ + ns(seconds_)); // a new run fills the plot from the left
+        to_ = std::max(newest_, first_ + ns(seconds_)); // a new run fills the plot from the left
         from_ = to_ - ns(seconds_);
     } else if (mode_ == Mode::whole) {
         from_ = first_;
@@ -34,7 +35,7 @@ void TraceView::follow() { follow(span_s()); }
 void TraceView::follow(double seconds) {
     seconds_ = std::clamp(seconds, kShortest, kLongest);
     mode_ = Mode::last;
-    set_run(first_, last_);
+    set_run(first_, last_, newest_);
 }
 
 /// Sets the ends in ns, limited to a valid length.

@@ -21,7 +21,9 @@ public:
     Mode mode() const { return mode_; }
     double seconds() const { return seconds_; }
     /// Sets the extent of the run; call before each drawing. The stretch must not be empty.
-    void set_run(std::int64_t first_ns, std::int64_t last_ns);
+    /// `newest_ns`: the frame that is followed, which in a film may be anywhere.
+    void set_run(std::int64_t first_ns, std::int64_t last_ns, std::int64_t newest_ns);
+    void set_run(std::int64_t first_ns, std::int64_t last_ns) { set_run(first_ns, last_ns, last_ns); }
     std::int64_t from_ns() const { return from_; }
     std::int64_t to_ns() const { return to_; }
     double span_s() const { return static_cast<double>(to_ - from_) * 1e-9; }
@@ -39,7 +41,7 @@ private:
     void limit(double from, double to);
     Mode mode_ = Mode::last;
     double seconds_ = 10;
-    std::int64_t first_ = 0, last_ = 0;
+    std::int64_t first_ = 0, last_ = 0, newest_ = 0;
     std::int64_t from_ = 0, to_ = 10'000'000'000;
 };
 

@@ -19,6 +19,7 @@ namespace {
 using theme::dp;
 
 constexpr std::int64_t kTrialsEvery_ns = 1'000'000'000;
+constexpr std::chrono::milliseconds kFilmChangesEvery{500};
 constexpr int kMostTrialSamples = 32768;                ///< per event
 constexpr std::size_t kMostEvents = 200;                ///< the newest events
 constexpr std::size_t kMostKept = std::size_t{4} << 20; ///< samples of 16 bytes
@@ -121,7 +122,7 @@ void TrialsView::controls(Session& session) {
 std::vector<std::int64_t> TrialsView::times(const Session& session) const {
     std::vector<std::int64_t> times;
     for (const TimedEvent& event : session.events().events())
-        if (event.mark.label == label_)
+        if (event.mark.label == label_ && event.axis == axis_)
             times.push_back(event.time_ns);
     if (times.size() > kMostEvents)
         times.erase(times.begin(), times.end() - static_cast<std::ptrdiff_t>(kMostEvents));
@@ -130,6 +131,7 @@ std::vector<std::int64_t> TrialsView::times(const Session& session) const {
 
 void TrialsView::measure(const TraceOverview& about, Session& session) {
     const ViewSettings& view = session.view();
+    axis_ = about.axis;
     const std::vector<std::int64_t> events = times(session);
     std::vector<std::uint64_t> regions;
     regions.reserve(about.regions.size());
@@ -140,7 +142,11 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     for (const TraceRegion& region : about.regions)
         outlines.push_back(region.outline);
     const std::uint64_t settings = about.settings.empty() ? 0 : about.settings.back().id;
-    const bool same = measured_regions_ == regions && measured_outlines_ == outlines &&
+    // Values of a film may change anywhere.
+    const auto now = std::chrono::steady_clock::now();
+    const bool changed =
+        about.film && about.changes != measured_changes_ && now - measured_at_ > kFilmChangesEvery;
+    const bool same = !changed && measured_regions_ == regions && measured_outlines_ == outlines &&
                       measured_mean_ == about.mean && measured_settings_ == settings &&
                       measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
                       about.last_ns >= measured_to_ns_;
@@ -148,6 +154,8 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
         return;
     if (!same)
         around_.clear();
+    measured_changes_ = about.changes;
+    measured_at_ = now;
     measured_events_ = events;
     measured_regions_ = regions;
     measured_outlines_ = outlines;

@@ -6,6 +6,7 @@
 #include "ui/sources/later.hpp"
 #include "ui/traces/plot.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,6 +53,8 @@ private:
     std::uint64_t other_ = 0;             ///< events whose frames were made with other settings
     std::uint64_t measured_settings_ = 0; ///< TraceSettings::id of the newest frame
     std::int64_t measured_to_ns_ = -1;
+    std::uint64_t axis_ = 0, measured_changes_ = 0;
+    std::chrono::steady_clock::time_point measured_at_{};
     std::vector<std::int64_t> measured_events_;   ///< times of the measured events
     std::vector<std::uint64_t> measured_regions_; ///< ids of the measured regions
     std::vector<std::uint64_t> measured_outlines_;

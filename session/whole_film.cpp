@@ -1,0 +1,221 @@
+#include "session/whole_film.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/long_work.hpp"
+#include "config/numbers.hpp"
+#include "config/start.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Options of a source that set its pace, not its frames.
+bool paces(const std::string& option) { return option == "speed" || option == "loop"; }
+
+/// Without an end: its length is unknown, and it has an option for it.
+bool is_endless(const Pipeline& pipeline) {
+    const Params params = pipeline.source_params();
+    return pipeline.status().source.length == 0 && params.has_table() && params.table().find("frames") &&
+           params.get("frames") == ParamValue(std::int64_t{0});
+}
+
+bool same_frames(const Params& a, const Params& b) {
+    if (!a.has_table() || !b.has_table())
+        return a.has_table() == b.has_table();
+    const std::vector<ParamDecl>& decls = a.table().decls();
+    return &a.table() == &b.table() && std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+        return paces(decl.name) || a.get(decl.name) == b.get(decl.name);
+    });
+}
+
+/// The options of the film as they are edited now, at full speed and once.
+void take_options(Pipeline& pipeline, const Params& now) {
+    const Params options = pipeline.source_params();
+    if (!options.has_table() || !now.has_table() || &options.table() != &now.table())
+        return;
+    for (const ParamDecl& decl : options.table().decls()) {
+        const ParamValue wanted = decl.name == "speed"  ? ParamValue(0.0)
+                                  : decl.name == "loop" ? ParamValue(false)
+                                                        : now.get(decl.name);
+        if (decl.kind != ParamKind::action && options.get(decl.name) != wanted)
+            pipeline.edit_source(decl.name, wanted);
+    }
+}
+
+} // namespace
+
+struct WholeFilm::Run {
+    std::unique_ptr<Pipeline> pipeline;
+    std::shared_ptr<Pipeline> of; ///< the session's
+    std::shared_ptr<const Chain> chain;
+    std::shared_ptr<const RegionOutlines> regions;
+    Params options;
+    std::vector<std::shared_ptr<Sink>> sinks;
+
+    std::atomic<std::uint64_t> frames{0}, total{0};
+    std::atomic<bool> cancelled{false};
+    std::mutex mutex;
+    std::condition_variable wake;
+
+    /// In its own thread: opens, runs and closes. Returns the error; empty: none.
+    std::string process() {
+        const WatchWork watch([this](std::string_view, double) { return !cancelled; });
+        try {
+            pipeline->start();
+            while (!cancelled && !pipeline->finished()) {
+                count();
+                std::unique_lock lock(mutex);
+                wake.wait_for(lock, 20ms, [this] { return cancelled.load(); });
+            }
+            pipeline->stop();
+            count();
+            return error();
+        } catch (const std::exception& thrown) {
+            pipeline->stop();
+            return sentence_of(thrown);
+        }
+    }
+
+private:
+    void count() {
+        frames = pipeline->stats().processed;
+        total = pipeline->status().source.length;
+    }
+    std::string error() const {
+        const PipelineStatus status = pipeline->status();
+        if (status.state == RunState::failed)
+            return status.message;
+        for (const std::shared_ptr<Sink>& sink : sinks)
+            if (std::string failure = sink->status().error; !failure.empty())
+                return failure;
+        const std::uint64_t failed = pipeline->stats().drops.failed;
+        return failed == 0 ? "" : count_text(failed) + " frames could not be processed.";
+    }
+};
+
+std::string WholeFilm::why_not() const {
+    if (running())
+        return "The whole film is being processed already.";
+    if (!state_.running())
+        return "No source is open.";
+    const SourceInfo source = state_.pipeline->status().source;
+    if (source.live || !source.seekable || is_endless(*state_.pipeline))
+        return "The source is no film with a beginning and an end.";
+    return "";
+}
+
+void WholeFilm::start(Job job) {
+    if (const std::string why = why_not(); !why.empty())
+        throw UsageError(why);
+    auto run = std::make_shared<Run>();
+    run->of = state_.pipeline;
+    run->chain = state_.pipeline->chain();
+    run->regions = state_.pipeline->regions();
+    run->options = state_.pipeline->source_params();
+    run->total = state_.pipeline->status().source.length;
+    Settings settings = state_.settings;
+    settings.command = Command::run; // without the pace of the window
+    settings.chain = *run->chain;
+    settings.regions.reset(); // set below, as they are now
+    settings.regions_path.clear();
+    settings.program.set("loop", false);
+    settings.program.set("frames", std::int64_t{0});
+    settings.program.set("slots", std::int64_t{kMinSlots}); // the display has a ring, too
+    run->pipeline = make_pipeline(settings);
+    run->pipeline->set_channel(run->chain->channel());
+    if (run->regions)
+        run->pipeline->set_regions(run->regions);
+    take_options(*run->pipeline, run->options);
+    run->pipeline->viewer_wants_host(false);
+    run->pipeline->add_sink(make_background_feed(traces_));
+    run->sinks = job.sinks;
+    for (const std::shared_ptr<Sink>& sink : run->sinks)
+        run->pipeline->add_sink(sink);
+    job_ = std::move(job);
+    cancelled_.clear();
+    run_ = std::move(run);
+    work_ = std::async(std::launch::async, [run = run_, wake = state_.notices.wake_call()] {
+        std::string error = run->process();
+        wake();
+        return error;
+    });
+}
+
+void WholeFilm::cancel(std::string why) {
+    if (!running() || run_->cancelled)
+        return;
+    cancelled_ = why.empty() ? "Processing of the whole film was cancelled." : std::move(why);
+    {
+        const std::scoped_lock lock(run_->mutex);
+        run_->cancelled = true;
+    }
+    run_->wake.notify_all();
+}
+
+bool WholeFilm::edited() const {
+    const std::shared_ptr<Pipeline>& now = state_.pipeline;
+    return now != run_->of || now->chain() != run_->chain || now->regions() != run_->regions ||
+           !same_frames(now->source_params(), run_->options);
+}
+
+void WholeFilm::poll() {
+    if (!running())
+        return;
+    if (!run_->cancelled && edited())
+        cancel(
+            state_.pipeline == run_->of
+                ? "Processing of the whole film was cancelled, because settings or regions changed. Start it "
+                  "again."
+                : "Processing of the whole film was cancelled, because another source was opened.");
+    if (work_.wait_for(0s) != std::future_status::ready)
+        return;
+    const std::string error = work_.get();
+    const Progress made = progress();
+    if (!cancelled_.empty())
+        report(Outcome::cancelled, cancelled_);
+    else if (!error.empty())
+        report(Outcome::failed, "The whole film was not processed: " + error);
+    else
+        report(Outcome::done, "Processed the whole film: " + count_text(made.frames) + " frames.");
+    run_->pipeline.reset(); // its frames
+    run_->of.reset();
+    run_->sinks.clear();
+}
+
+void WholeFilm::report(Outcome outcome, const std::string& text) {
+    const Job job = std::exchange(job_, {});
+    if (job.over)
+        return job.over(outcome, text);
+    state_.notices.say(outcome == Outcome::done        ? Message::Level::info
+                       : outcome == Outcome::cancelled ? Message::Level::warning
+                                                       : Message::Level::error,
+                       text);
+}
+
+void WholeFilm::stop() noexcept {
+    try {
+        cancel();
+        if (work_.valid())
+            (void)work_.get();
+    } catch (const std::exception& error) {
+        run_log().debug("{}", sentence_of(error)); // nobody waits for it any more
+    }
+    run_.reset();
+    job_ = {};
+}
+
+WholeFilm::Progress WholeFilm::progress() const {
+    return run_ ? Progress{run_->frames, run_->total} : Progress{};
+}
+
+} // namespace specklescope
