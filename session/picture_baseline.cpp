@@ -72,8 +72,8 @@ void PictureBaseline::take_over(const Interval& interval) {
 void PictureBaseline::restore(std::shared_ptr<const BaselineImage> image,
                               const std::optional<Interval>& over) {
     image_ = std::move(image);
-    if (over_ && image_)
-        over_ = over;
+    over_ = image_over_ = over;
+    wanted_ = false;
 }
 
 void PictureBaseline::poll_film(WholeFilm& film) {
@@ -85,21 +85,26 @@ void PictureBaseline::poll_film(WholeFilm& film) {
     if (const std::string why = film.why_not(); !why.empty())
         return state_.notices.say(Message::Level::warning, "The baseline of the image was not taken. " + why);
     film_taken_ = std::make_shared<BaselineCollector>(over_->from_ns, over_->to_ns);
-    film.start({.sinks = {film_taken_}, .over = [this](WholeFilm::Outcome outcome, const std::string& text) {
-                    const auto collector = std::exchange(film_taken_, nullptr);
-                    if (outcome == WholeFilm::Outcome::done)
-                        collector->finish();
-                    if (const auto taken = collector->taken()) {
-                        image_ = taken;
-                        state_.notices.say(Message::Level::info, "Baseline of the image taken over " +
-                                                                     count_text(taken->frames()) +
-                                                                     " frames.");
-                    } else if (!wanted_) {
-                        state_.notices.say(Message::Level::warning,
-                                           "The baseline of the image was not taken. " +
-                                               (collector->error().empty() ? text : collector->error()));
-                    }
+    film.start({.sinks = {film_taken_},
+                .over = [this, over = *over_](WholeFilm::Outcome outcome, const std::string& text) {
+                    take_from_film(outcome == WholeFilm::Outcome::done, over, text);
                 }});
+}
+
+void PictureBaseline::take_from_film(bool whole, const Interval& over, const std::string& why) {
+    const auto collector = std::exchange(film_taken_, nullptr);
+    if (over_ != over) // another interval is wanted or was restored
+        return;
+    if (whole)
+        collector->finish();
+    if (const auto taken = collector->taken()) {
+        image_ = taken;
+        image_over_ = over;
+        return state_.notices.say(Message::Level::info, "Baseline of the image taken over " +
+                                                            count_text(image_->frames()) + " frames.");
+    }
+    state_.notices.say(Message::Level::warning, "The baseline of the image was not taken. " +
+                                                    (collector->error().empty() ? why : collector->error()));
 }
 
 void PictureBaseline::poll(WholeFilm& film) {
@@ -118,6 +123,7 @@ void PictureBaseline::poll(WholeFilm& film) {
     if (!taken)
         return state_.notices.say(Message::Level::warning, error);
     image_ = taken;
+    image_over_.reset();
     state_.notices.say(Message::Level::info,
                        "Baseline of the picture taken over " + count_text(taken->frames()) + " frames" +
                            (taken->seconds() > 0 ? ", " + number_text(taken->seconds(), 3) + " s." : "."));
@@ -125,6 +131,7 @@ void PictureBaseline::poll(WholeFilm& film) {
 
 void PictureBaseline::drop() {
     over_.reset();
+    image_over_.reset();
     wanted_ = false;
     if (collector_) {
         collected_by_->remove_sink(collector_);

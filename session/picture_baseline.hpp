@@ -27,8 +27,9 @@ public:
     /// The same over an interval of the film (FrameInfo::film_ns). poll() processes the film for it, in the
     /// background.
     void take_over(const Interval& interval);
-    /// Interval of image(), or of the one that is taken; none: it follows no interval.
+    /// Interval that was asked for last, and the one of image(); none: it follows no interval.
     const std::optional<Interval>& over() const { return over_; }
+    const std::optional<Interval>& image_over() const { return image_over_; }
     void poll(WholeFilm& film);
     /// An earlier image() (null: none) with its interval.
     void restore(std::shared_ptr<const BaselineImage> image, const std::optional<Interval>& over);
@@ -45,11 +46,12 @@ public:
 
 private:
     void poll_film(WholeFilm& film);
+    void take_from_film(bool whole, const Interval& over, const std::string& why);
     SessionState& state_;
     bool asked_ = false, checked_ = false;
     std::shared_ptr<BaselineCollector> collector_; ///< a sink of collected_by_ while a baseline is taken
     std::shared_ptr<Pipeline> collected_by_;
-    std::optional<Interval> over_;
+    std::optional<Interval> over_, image_over_;
     bool wanted_ = false;                           ///< over_ waits for poll()
     std::shared_ptr<BaselineCollector> film_taken_; ///< a sink of a whole film
     std::shared_ptr<const BaselineImage> image_;

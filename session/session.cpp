@@ -641,7 +641,8 @@ UndoState Session::state_now() {
             state_.settings.um_per_source_px,
             intervals,
             own_baseline ? baseline.taken() : std::nullopt,
-            picture_baseline.image()};
+            picture_baseline.image(),
+            picture_baseline.image_over()};
 }
 
 void Session::record_edits() {
@@ -690,7 +691,7 @@ bool Session::restore(const UndoState& state) {
     const auto at = baseline_of(intervals);
     baseline_interval_ = at ? std::optional(intervals[*at]) : std::nullopt;
     baseline.restore(state.baseline);
-    picture_baseline.restore(state.baseline_image, baseline_interval_);
+    picture_baseline.restore(state.baseline_image, state.image_over);
     return true;
 }
 
@@ -736,7 +737,6 @@ bool Session::go_to(std::size_t entry) {
     if (!state_.pipeline || entry >= history_.entries().size())
         return false;
     record_edits();
-    history_.amend(state_now()); // F₀ may have followed its frames
     if (!restore(history_.entries()[entry].state))
         return false;
     history_.move_to(entry);

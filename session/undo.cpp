@@ -202,7 +202,7 @@ std::string edit_between(const UndoState& a, const UndoState& b) {
                                              : std::string("as the source states it")));
     if (a.intervals != b.intervals)
         add_interval_edits(a.intervals, b.intervals, edits);
-    if (a.baseline_image != b.baseline_image)
+    if (a.baseline_image != b.baseline_image && !a.image_over && !b.image_over)
         edits.emplace_back(b.baseline_image ? "baseline of the image" : "no baseline of the image");
     if (edits.empty())
         return "";
@@ -219,7 +219,7 @@ void UndoHistory::record(UndoState now, const std::string& edit) {
         now.regions = last.regions;
     const std::string found = edit_between(last, now);
     if (found.empty())
-        return;
+        return amend(std::move(now));
     const std::size_t bytes = bytes_of(now, &last);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, entries_.end());
     entries_.push_back({edit.empty() ? found : edit, std::move(now), bytes});
@@ -235,8 +235,12 @@ void UndoHistory::record(UndoState now, const std::string& edit) {
 }
 
 void UndoHistory::amend(UndoState now) {
-    if (!entries_.empty())
-        entries_[at_].state = std::move(now);
+    if (entries_.empty())
+        return;
+    Entry& entry = entries_[at_];
+    if (entry.state.baseline_image != now.baseline_image || entry.state.regions != now.regions)
+        entry.bytes = bytes_of(now, at_ > 0 ? &entries_[at_ - 1].state : nullptr);
+    entry.state = std::move(now);
 }
 
 void UndoHistory::forget_source(const UndoState& now) {
@@ -245,6 +249,7 @@ void UndoHistory::forget_source(const UndoState& now) {
         entry.state.intervals.clear();
         entry.state.baseline.reset();
         entry.state.baseline_image.reset();
+        entry.state.image_over.reset();
     }
 }
 
