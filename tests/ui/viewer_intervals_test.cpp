@@ -161,12 +161,14 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     ASSERT_TRUE(
         viewer.until([&] { return viewer.number("intervals") == 1 && viewer.number("typing") == 1; }));
     desktop_->events({"type", "--delay", "40", "quiet"});
-    viewer.key("Tab");
-    viewer.drawn();
-    desktop_->events({"type", "--delay", "40", "0.5"});
-    viewer.key("Tab");
-    viewer.drawn();
-    desktop_->events({"type", "--delay", "40", "1.25"});
+    for (const char* end : {"0.5", "1.25"}) {
+        viewer.key("Tab");
+        viewer.events({"sleep", "0.5"}); // the next field has the keyboard a frame later
+        viewer.drawn();
+        viewer.drawn();
+        desktop_->events({"type", "--delay", "80", end});
+        viewer.drawn();
+    }
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] {
         return viewer.text("interval.0.text") == "quiet · F₀" && viewer.number("interval.0.from_s") == 0.5 &&
