@@ -120,7 +120,7 @@ std::string without_mark(const std::string& text) { return text.starts_with("* "
 std::string lost_reason(const PipelineStatus& status, const Freshness& freshness) {
     return !freshness.stale          ? ""
            : !status.message.empty() ? status.message
-                                     : "No frames come from " + status.source.name + ".";
+                                     : "No frames come from the source.";
 }
 
 } // namespace

@@ -263,7 +263,8 @@ void App::frame() {
             stats_read_ = SteadyClock::now();
         }
     }
-    display_.update_range(session_.view().mapping);
+    if (session_.compared().empty()) // both are shown with the same range
+        display_.update_range(session_.view().mapping);
     state_.histogram.update(display_, layout_.bar.width > 0 || state_.histogram.open(),
                             layout_.change.width > 0, layout_.only_change());
     if (layout_.shows_raw || state_.histogram.open())

@@ -253,7 +253,6 @@ def stale(work):
     """The camera falls silent for 3 s and is seen so."""
     with Camera(work) as camera, Viewer(work, camera.words(work)) as window:
         window.frames(100)
-        window.press("alarms.acknowledge")
         window.quiet()
         camera.silent = True
         window.wait(lambda: (window.value("stale") or 0) > 3, "silence")
@@ -274,7 +273,6 @@ def monitors(work):
     for name, size in ("monitor.png", (1280, 800)), ("monitor-portrait.png", (800, 1280)):
         with Camera(work) as camera, Viewer(work, [*camera.words(work), "--monitor"], size) as window:
             window.frames(60)
-            window.press("alarms.acknowledge")
             window.xdotool("mousemove", *(int(p + 20) for p in window.widget("monitor.lock")[:2]), "mousedown", 1, "sleep", 2,
                            "mouseup", 1)
             window.key("z")
@@ -283,6 +281,7 @@ def monitors(work):
             window.quiet()
             window.point()
             window.save(name)
+            shrink(FOLDER / name, name, palettes=[40])  # two large ones
 
 
 def chain(work):

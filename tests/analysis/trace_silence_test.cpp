@@ -32,7 +32,8 @@ protected:
     /// Columns that are not joined to the one before.
     std::vector<std::int64_t> breaks() {
         std::vector<std::int64_t> found;
-        for (const TraceColumn& column : history.curves(0, 1'000'000 * kMs, 1000).at(0))
+        const std::vector<TraceColumn> curve = history.curves(0, 1'000'000 * kMs, 1000).at(0);
+        for (const TraceColumn& column : curve)
             if (column.broken)
                 found.push_back(column.time_ns / kMs);
         return found;

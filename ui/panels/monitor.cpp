@@ -29,6 +29,8 @@ constexpr auto kRead = 250ms; ///< between two values
 constexpr ImU32 kOnWarning = IM_COL32(20, 16, 4, 255);
 
 std::string change_text(double percent) {
+    if (std::abs(percent) < 0.05) // without a sign
+        return "0.0 %";
     char text[32];
     std::snprintf(text, sizeof text, "%+.1f %%", percent);
     return text;

@@ -391,6 +391,11 @@ Banner banner_of(const Session& session) {
                 "Drop a file on the window" +
                     key_words(", or press ", key_of(keys, Action::open), " to open one") + ".",
                 theme::kAccent};
+    if (!session.compared().empty())
+        return {"Before: " + session.compared(),
+                "Same range and controls as now. " + with_key("Compare again", keys, Action::compare) +
+                    " to return.",
+                theme::kWarning};
     const PipelineStatus status = session.pipeline()->status();
     if (!session.pipeline()->started())
         return {"Stopped", status.source.name + " is closed." + opens(keys, " to open it again, or another."),

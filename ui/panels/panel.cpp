@@ -241,7 +241,7 @@ void draw_change_lines(Session& session, ViewState& state, const Display& displa
     const float gap = dp(4), width = (ImGui::CalcItemWidth() - gap) / 2;
     const std::string label = progress ? number_text(100 * *progress, 3) + " %, end" : "Take";
     if (tool_button((label + "##baseline").c_str(), progress.has_value(), width)) {
-        session.picture_baseline.take();
+        session.take_baseline_image();
         state.change = true;
     }
     probe::item("change.take");

@@ -239,18 +239,6 @@ Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row) {
     return {left - dp(3), top - dp(1), size.x + dp(6), size.y + dp(2)};
 }
 
-void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t to_ns) {
-    const Rect& in = plot.inner;
-    const double left = std::max(plot.x(from_ns), in.x), right = std::min(plot.x(to_ns), in.x + in.width);
-    if (left >= right)
-        return;
-    list().AddRectFilled(theme::point(left, in.y), theme::point(right, in.y + in.height),
-                         theme::fade(theme::kAccent, 0.13F));
-    const double line = small_size("0").y;
-    if (right - left > dp(22))
-        small_text(theme::point(left + dp(4), in.y + in.height - line - dp(4)), theme::kAccent, "F₀");
-}
-
 void draw_playhead(const PlotArea& plot, std::int64_t time_ns) {
     const Rect& in = plot.inner;
     const double x = plot.x(time_ns);
