@@ -120,7 +120,7 @@ std::string without_mark(const std::string& text) { return text.starts_with("* "
 std::string lost_reason(const PipelineStatus& status, const Freshness& freshness) {
     return !freshness.stale          ? ""
            : !status.message.empty() ? status.message
-                                     : "No frames come from " + status.source.name + ".";
+                                     : "No frames come from the source.";
 }
 
 } // namespace
@@ -136,7 +136,7 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
         facts.source_lost = lost_reason(status, freshness);
         facts.disk_left_s = disk_left_of(recordings);
         facts.dropped = dropped_.update(facts.now, dropped(stats.drops, recordings));
-        if (!freshness.stale)
+        if (!freshness.stale && suffers_from_saturation(stats.quantity))
             facts.saturated = saturated_share(stats.counts.last);
         if (status.source.live && rests_on_assumption(stats.quantity, stats.exposure))
             facts.assumed = without_mark(assumed_text(stats.exposure));

@@ -281,6 +281,7 @@ def monitors(work):
             window.quiet()
             window.point()
             window.save(name)
+            shrink(FOLDER / name, name, palettes=[40])  # two large ones
 
 
 def chain(work):

@@ -29,6 +29,8 @@ constexpr auto kRead = 250ms; ///< between two values
 constexpr ImU32 kOnWarning = IM_COL32(20, 16, 4, 255);
 
 std::string change_text(double percent) {
+    if (std::abs(percent) < 0.05) // without a sign
+        return "0.0 %";
     char text[32];
     std::snprintf(text, sizeof text, "%+.1f %%", percent);
     return text;
@@ -288,7 +290,7 @@ MonitorAsk Monitor::draw_bar(const Rect& area, const Session& session) {
     const std::array<Button, 6> buttons = {{
         {"monitor.messages", "Messages", MonitorAsk::messages, theme::kField, theme::kText, true},
         {"monitor.range", automatic ? "Range: automatic" : "Range: fixed", MonitorAsk::range,
-         automatic ? theme::kWarning : theme::kField, automatic ? kOnWarning : theme::kText},
+         automatic ? theme::kDarkPalette.warning : theme::kField, automatic ? kOnWarning : theme::kText},
         {"monitor.record", recording ? "Stop" : "Record", MonitorAsk::record,
          recording ? theme::kRecord : theme::kField, recording ? IM_COL32_WHITE : theme::kText},
         {"monitor.snapshot", "Snapshot", MonitorAsk::snapshot},
