@@ -170,6 +170,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;
+    options.colour_unprocessed = settings.command == Command::view && settings.chain_default;
     options.um_per_source_px = um_per_source_px(settings);
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }
@@ -177,7 +178,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {
     RecordOptions options;
     options.path = output_of(settings, "snapshot");
-    options.mapping = settings.view.as<ViewSettings>().mapping;
+    options.mapping = mapping_for(settings, result.quantity);
     return write_snapshot(result, options, stream);
 }
 

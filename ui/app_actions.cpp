@@ -51,7 +51,7 @@ struct App::Actions {
     template <int Steps> static void low_end(App& a) { a.state_.histogram.nudge(a.session_, false, Steps); }
     template <int Steps> static void high_end(App& a) { a.state_.histogram.nudge(a.session_, true, Steps); }
     static void take_baseline_picture(App& a) {
-        a.session_.picture_baseline.take();
+        a.session_.take_baseline_image();
         a.state_.change = true;
     }
     static void show_change(App& a) {
@@ -107,6 +107,7 @@ struct App::Actions {
             {Action::undo, undo, undoable},
             {Action::redo, [](App& a) { a.session_.redo(); }, redoable},
             {Action::history, [](App& a) { a.palette_.open(kHistory); }, a_source},
+            {Action::compare, [](App& a) { a.session_.compare_before(); }, a_source},
             {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
             {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
             {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
@@ -139,7 +140,8 @@ struct App::Actions {
             {Action::one_to_one, [](App& a) { a.zoom_by(0); }, a_result},
             {Action::next_colormap,
              [](App& a) {
-                 ColorMap& map = a.session_.view().mapping.colormap;
+                 ColorMap& map = a.session_.view().colormap_of(
+                     a.display_.has_result() ? a.display_.result().quantity : a.session_.chain().quantity());
                  const auto count = static_cast<int>(view_table().at("colormap").choices.size());
                  map = static_cast<ColorMap>((static_cast<int>(map) + 1) % count);
              }},
@@ -157,7 +159,7 @@ struct App::Actions {
             {Action::brighter, [](App& a) { a.expose_by(kStopStep); }},
             {Action::smaller_window, [](App& a) { a.widen_first_window(-1); }, a_window},
             {Action::larger_window, [](App& a) { a.widen_first_window(1); }, a_window},
-            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.state_.mark_saturated; }},
+            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.marks_saturated(); }},
             {Action::pixel_size, [](App& a) { a.state_.scale.ask = true; }, a_source},
             {Action::change, show_change, a_source},
             {Action::baseline_picture, take_baseline_picture, a_source},
@@ -196,6 +198,8 @@ struct App::Actions {
             {Action::traces, [](App& a) { a.toggle_traces(); }},
             {Action::baseline, [](App& a) { a.traces_.take_baseline(a.session_); }, traced},
             {Action::relative, [](App& a) { a.traces_.toggle_relative(a.session_); }, traced},
+            {Action::intervals, [](App& a) { a.traces_.edit_intervals(a.session_); }, traced},
+            {Action::response, [](App& a) { a.traces_.toggle_response(); }, traced},
             {Action::event, [](App& a) { a.session_.mark_event(); }, a_source},
             {Action::event_1, mark<1>, label<1>},
             {Action::event_2, mark<2>, label<2>},

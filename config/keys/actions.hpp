@@ -13,6 +13,7 @@ enum class Action : std::uint8_t {
     undo,
     redo,
     history,
+    compare,
     // frames
     pause,
     step_back,
@@ -88,6 +89,8 @@ enum class Action : std::uint8_t {
     traces,
     baseline,
     relative,
+    intervals,
+    response,
     event,
     event_1,
     event_2,

@@ -6,7 +6,9 @@
 #include "analysis/pulse.hpp"
 #include "recording/draw/plot.hpp"
 #include "ui/canvas/view.hpp"
+#include "ui/traces/intervals_view.hpp"
 #include "ui/traces/plot.hpp"
+#include "ui/traces/response_view.hpp"
 #include "ui/traces/trials_view.hpp"
 
 #include <chrono>
@@ -35,6 +37,9 @@ public:
     bool timed() const;
     /// Switches between absolute units and per cent of the baseline; takes a baseline if there is none.
     void toggle_relative(Session& session);
+    /// Opens the list of intervals, and the strip if it is hidden.
+    void edit_intervals(Session& session);
+    void toggle_response() { responses_.toggle(); }
     void follow();
     void show_whole();
     /// Begins to process the whole film, whose trace is then seen from end to end, or cancels it.
@@ -59,7 +64,7 @@ private:
     void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_events(const PlotArea& plot, Session& session);
-    void mouse(const PlotArea& plot);
+    void mouse(const PlotArea& plot, Session& session);
     void event_popup(Session& session);
     bool assumed() const; ///< the values scale with an assumed exposure
     std::optional<MadeWith> relative_with(const Session& session) const;
@@ -96,6 +101,8 @@ private:
         Pulse pulse;
         std::uint64_t changes = 0; ///< TraceOverview::changes
     };
+    IntervalsView intervals_;
+    ResponseView responses_;
     TrialsView trials_;
     bool pulse_wanted_ = false;
     std::optional<ShownPulse> pulse_;
