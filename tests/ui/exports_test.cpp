@@ -111,6 +111,7 @@ TEST_F(ExportsTest, ACancelledExportLeavesAReadableFileOrNone) {
 TEST_F(ExportsTest, CopiedValuesAreThoseOfRun) {
     static std::string copied;
     ImGui::GetIO().SetClipboardTextFn = [](void*, const char* text) { copied = text; };
+    ASSERT_TRUE(until([&] { return !session_->traces().overview().regions.empty(); }));
     session_->whole_film.start();
     ASSERT_TRUE(until([&] { return !session_->whole_film.running(); }));
     TraceStrip strip;

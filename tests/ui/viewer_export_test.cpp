@@ -34,7 +34,7 @@ protected:
             for (int i = 0; i < 96 * 64; ++i)
                 pixels += static_cast<char>(40 + ((i * 7919 ^ i / 96) + frame * frame * 31) % 150);
         write_text(folder_ / "film.raw", pixels);
-        film_ = "raw:" + (folder_ / "film.raw") + "?width=96&height=64&format=gray8&rate=20";
+        film_ = "raw:" + (folder_ / "film.raw") + "?width=96&height=64&format=gray8&rate=8";
         write_text(folder_ / "r.json",
                    R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
     }
@@ -126,7 +126,7 @@ TEST_F(ViewerExportTest, TheTraceOfAWholeFilmIsThatOfRunInFourActions) {
 }
 
 TEST_F(ViewerExportTest, AMovieOfTheChangeTakesFourActions) {
-    Viewer viewer(*desktop_, folder_, start({"--view", "baseline_s=0.5", "--loop"}));
+    Viewer viewer(*desktop_, folder_, start({"--view", "baseline_s=0.5"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "shift+y");
@@ -218,7 +218,7 @@ TEST_F(ViewerExportTest, TheTraceOfALiveSourceIsWhatWasRecordedOfIt) {
 }
 
 TEST_F(ViewerExportTest, ThePaletteFindsTheWordsOfAUser) {
-    Viewer viewer(*desktop_, folder_, start());
+    Viewer viewer(*desktop_, folder_, start({"--regions", "r.json"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     for (const auto& [typed, found] : {std::pair{"csv", "Save trace"},
                                        {"save trace", "Save trace"},

@@ -192,7 +192,8 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
     if (session.whole_film.running())
         parts.push_back(
             {"whole film " + number_text(std::floor(100 * session.whole_film.progress().part())) + " %",
-             theme::kAccent});
+             theme::kAccent,
+             "The whole film is being processed in the background. The menu Film cancels it."});
     const std::uint64_t missed = stats.missed_away; // an estimate
     if (missed > 0)
         parts.push_back({"about " + brief_count_text(missed, "frame") + " missed", theme::kDim,
