@@ -64,7 +64,7 @@ ParamTable make_view_table() {
             .boolean("sound", &ViewSettings::sound, {.doc = "Play a tone for each new alarm"})
             .boolean("monitor", &ViewSettings::monitor,
                      {.doc = "Monitor mode: large values of up to four regions, a fixed range and locked "
-                             "controls (F9)"})
+                             "controls (F12)"})
             .real("change_range", &ViewSettings::change_range,
                   {.unit = "%",
                    .min = 0.1,

@@ -249,7 +249,7 @@ void Session::update_alarms() {
         return note(Message::Level::warning,
                     why.empty() ? ""
                                 : "Alarms have no sound: " + one_line(why) +
-                                      " Check the sound device, or set the view key sound to false.");
+                                      ". Check the sound device, or set the view key sound to false.");
     });
 }
 

@@ -179,9 +179,9 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
                 selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
             if ((selected || i < kNamesShown) && in_view(view, region))
                 draw_name(draw, view, region,
-                          found                      ? "   " + number_text(found->mean)
+                          found                       ? "   " + number_text(found->mean)
                           : selected && numbers.stale ? std::string("   –")
-                                                     : std::string(),
+                                                      : std::string(),
                           region_colour_value(region, i), selected);
         };
         for (const auto& part :
