@@ -130,7 +130,7 @@ TEST_F(ViewerExportTest, AMovieOfTheChangeTakesFourActions) {
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "shift+y");
-    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Baseline of the picture taken"));
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Baseline of the "));
     key(viewer, "ctrl+shift+y");
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames to "));
     EXPECT_EQ(actions_, 4);
