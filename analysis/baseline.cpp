@@ -5,8 +5,7 @@
 
 namespace specklescope {
 
-bool Baseline::take(TraceHistory& history, double seconds) {
-    std::optional<TraceMeans> means = history.means(seconds);
+bool Baseline::take(std::optional<TraceMeans> means) {
     if (!means || std::none_of(means->regions.begin(), means->regions.end(),
                                [](const TraceMean& region) { return std::isfinite(region.mean); }))
         return false;

@@ -11,9 +11,12 @@ namespace specklescope {
 
 class Baseline {
 public:
-    /// Takes the mean over the last `seconds` of the history's full-resolution part, like
-    /// TraceHistory::means(). False, and the previous baseline stays, if no region has a value there.
-    bool take(TraceHistory& history, double seconds);
+    /// Takes the mean over the last `seconds`, or over an interval, of the history's full-resolution part,
+    /// like TraceHistory::means(). False, and the previous baseline stays, if no region has a value there.
+    bool take(TraceHistory& history, double seconds) { return take(history.means(seconds)); }
+    bool take(TraceHistory& history, std::int64_t from_ns, std::int64_t to_ns) {
+        return take(history.means(from_ns, to_ns));
+    }
     /// Takes F₀ of each region from the image. False as above, and if the image is of another map.
     bool take(TraceHistory& history, const BaselineImage& image,
               const std::shared_ptr<const PlacedRegions>& placed);
@@ -33,6 +36,7 @@ public:
     bool moved(const TraceRegion& region) const;
 
 private:
+    bool take(std::optional<TraceMeans> means);
     const TraceMean* find(const TraceRegion& region) const;
     std::optional<TraceMeans> means_;
 };

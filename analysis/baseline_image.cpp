@@ -172,6 +172,13 @@ void BaselineCollector::push(const Result& result, bool) {
     const std::scoped_lock lock(mutex_);
     if (done_)
         return;
+    if (interval_) {
+        const std::int64_t at = result.info.film_ns.value_or(interval_->from_ns - 1);
+        if (at > interval_->to_ns)
+            return complete();
+        if (at < interval_->from_ns)
+            return;
+    }
     const Shape& shape = result.image.shape();
     if (shape.channels != 1) {
         error_ = "A baseline is taken of grey results; this one has colours.";
@@ -238,9 +245,14 @@ std::shared_ptr<const BaselineImage> BaselineCollector::taken() const {
 
 double BaselineCollector::progress() const {
     const std::scoped_lock lock(mutex_);
-    return done_        ? 1
-           : !first_ns_ ? 0
-                        : std::min(1.0, static_cast<double>(last_ns_ - *first_ns_) * 1e-9 / seconds_);
+    return done_ ? 1
+           : !first_ns_
+               ? 0
+               : std::min(1.0,
+                          static_cast<double>(last_ns_ - *first_ns_) * 1e-9 /
+                              (interval_
+                                   ? static_cast<double>(interval_->to_ns - interval_->from_ns + 1) * 1e-9
+                                   : seconds_));
 }
 
 std::string BaselineCollector::error() const {

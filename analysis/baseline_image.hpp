@@ -6,6 +6,7 @@
 #include "pipeline/sink.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,6 +90,9 @@ private:
 class BaselineCollector final : public Sink {
 public:
     explicit BaselineCollector(double seconds) : seconds_(seconds) {}
+    /// Collects the frames of a film in [from, to] (FrameInfo::film_ns) instead.
+    BaselineCollector(std::int64_t from_ns, std::int64_t to_ns)
+        : seconds_(std::numeric_limits<double>::infinity()), interval_(Span{from_ns, to_ns}) {}
 
     /// Throws UsageError if it needs seconds and the frames have no times.
     void open(const StreamInfo& stream) override;
@@ -108,7 +112,11 @@ public:
 private:
     void complete(); ///< requires the mutex
 
+    struct Span {
+        std::int64_t from_ns = 0, to_ns = 0;
+    };
     const double seconds_;
+    const std::optional<Span> interval_;
     mutable std::mutex mutex_;
     BaselineSums sums_;
     std::optional<std::int64_t> first_ns_;

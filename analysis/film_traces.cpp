@@ -481,19 +481,39 @@ std::optional<TraceMeans> FilmTraces::means(double seconds, RegionMean mean) con
     while (first > 0 && cells_[first - 1].made != 0 && cells_[first - 1].time_ns >= since &&
            made_[cells_[first - 1].made - 1].about.id == id)
         --first;
-    const auto complete = [&](std::size_t i) { return cells_[i].progress == FilmFrame::kSettled; };
-    while (first <= newest_ && !complete(first))
-        ++first;
-    if (first > newest_ || !complete(newest_))
+    if (first > newest_ || cells_[newest_].progress != FilmFrame::kSettled)
         return std::nullopt;
-    TraceMeans means{{}, moment_of(first), moment_of(newest_), 0};
-    means.with = made_[cells_[newest_].made - 1].about.with;
-    for (std::size_t i = first; i <= newest_; ++i)
-        means.frames += complete(i) ? 1 : 0;
+    return means_over(first, newest_, mean);
+}
+
+std::optional<TraceMeans> FilmTraces::means(std::int64_t from_ns, std::int64_t to_ns, RegionMean mean) const {
+    const std::size_t first = index_at(from_ns);
+    std::size_t end = std::min(index_at(to_ns + 1), cells_.size());
+    while (end > first && cells_[end - 1].made == 0)
+        --end;
+    return end > first ? means_over(first, end - 1, mean) : std::nullopt;
+}
+
+std::optional<TraceMeans> FilmTraces::means_over(std::size_t first, std::size_t last, RegionMean mean) const {
+    const TraceSettings& about = made_[cells_[last].made - 1].about;
+    const auto counts = [&](std::size_t i) {
+        return cells_[i].made != 0 && cells_[i].progress == FilmFrame::kSettled &&
+               made_[cells_[i].made - 1].about.id == about.id;
+    };
+    while (first <= last && !counts(first))
+        ++first;
+    if (first > last)
+        return std::nullopt;
+    while (!counts(last))
+        --last;
+    TraceMeans means{{}, moment_of(first), moment_of(last), 0};
+    means.with = about.with;
+    for (std::size_t i = first; i <= last; ++i)
+        means.frames += counts(i) ? 1 : 0;
     for (const Series& series : series_) {
         TimeMean over(mean);
-        for (std::size_t i = first; i <= newest_; ++i)
-            if (complete(i) && settings_of(series, cells_[i].made) != 0)
+        for (std::size_t i = first; i <= last; ++i)
+            if (counts(i) && settings_of(series, cells_[i].made) != 0)
                 over.add(series.values[i].centre());
         means.regions.push_back({series.region.id, series.region.outline, over.mean(), over.count()});
     }

@@ -137,6 +137,7 @@ public:
                                                        const std::optional<MadeWith>& with) const;
     std::optional<TraceValues> values_at(std::int64_t time_ns) const;
     std::optional<TraceMeans> means(double seconds, RegionMean mean) const;
+    std::optional<TraceMeans> means(std::int64_t from_ns, std::int64_t to_ns, RegionMean mean) const;
 
 private:
     using Extremes = TraceHistory::Extremes;
@@ -194,6 +195,8 @@ private:
         Part part;
     };
 
+    /// Over the complete frames in cells [first, last] that were made as the one in `last`.
+    std::optional<TraceMeans> means_over(std::size_t first, std::size_t last, RegionMean mean) const;
     std::size_t most_cells() const;
     void match(const PlacedRegions& placed);
     std::uint32_t made_of(const FilmFrame& frame, bool shown);

@@ -228,29 +228,46 @@ std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
 }
 
 std::optional<TraceMeans> TraceHistory::means(double seconds) {
+    std::int64_t newest = 0;
+    {
+        const std::scoped_lock lock(mutex_);
+        apply_pending();
+        if (film_)
+            return film_->means(seconds, mean_);
+        const auto& whole = moments_.whole();
+        if (whole.empty())
+            return std::nullopt;
+        newest = whole[whole.end() - 1].time_ns;
+    }
+    return means(newest - static_cast<std::int64_t>(seconds * 1e9) + 1, newest);
+}
+
+std::optional<TraceMeans> TraceHistory::means(std::int64_t from_ns, std::int64_t to_ns) {
     const std::scoped_lock lock(mutex_);
     apply_pending();
     if (film_)
-        return film_->means(seconds, mean_);
+        return film_->means(from_ns, to_ns, mean_);
     const auto& whole = moments_.whole();
-    if (whole.empty())
+    const std::uint64_t last = std::min(index_at(to_ns + 1), whole.end());
+    std::uint64_t first = std::max(index_at(from_ns), whole.begin());
+    if (first >= last || last <= whole.begin())
         return std::nullopt;
-    const std::uint64_t end = whole.end();
-    std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
-    const auto restart =
-        std::find_if(restarts_.rbegin(), restarts_.rend(), [](const TraceRestart& at) { return !at.edit; });
-    if (restart != restarts_.rend()) // earlier values are of something else
-        since = std::max(since, restart->time_ns);
-    if (!settings_.empty())
-        since = std::max(since, settings_.back().about.from_ns);
-    const std::vector<Frames> complete =
-        settled(std::min(std::max(index_at(since), whole.begin()), end - 1), end);
+    for (const TraceRestart& restart : restarts_) // earlier values are of something else
+        if (!restart.edit && restart.time_ns <= whole[last - 1].time_ns)
+            first = std::max(first, index_at(restart.time_ns));
+    const auto after =
+        std::upper_bound(settings_.begin(), settings_.end(), last - 1,
+                         [](std::uint64_t frame, const Settings& stretch) { return frame < stretch.from; });
+    const Settings* settings = after == settings_.begin() ? nullptr : &*(after - 1);
+    if (settings)
+        first = std::max(first, settings->from);
+    const std::vector<Frames> complete = settled(first, last);
     if (complete.empty())
         return std::nullopt;
     TraceMeans means{
         {}, moment_of(whole[complete.front().from]), moment_of(whole[complete.back().to - 1]), 0};
-    if (!settings_.empty())
-        means.with = settings_.back().about.with;
+    if (settings)
+        means.with = settings->about.with;
     for (const Frames& stretch : complete)
         means.frames += stretch.to - stretch.from;
     for (const Series& series : series_) {

@@ -211,10 +211,11 @@ public:
                                                        const std::optional<MadeWith>& with = {});
     /// Values of the frame nearest in time; none if the history is empty.
     std::optional<TraceValues> values_at(std::int64_t time_ns);
-    /// Mean over the last `seconds` at full resolution, with the kind of mean of the regions: harmonic for
-    /// c/K² and quadratic for K, both equal to the mean of K² (docs/science.md, Baseline). None without
-    /// complete frames.
-    std::optional<TraceMeans> means(double seconds);
+    /// Mean over the frames in [from, to] at full resolution that were made with the settings of the last of
+    /// them, with the kind of mean of the regions: harmonic for c/K² and quadratic for K, both equal to the
+    /// mean of K² (docs/science.md, Baseline). None without complete frames.
+    std::optional<TraceMeans> means(std::int64_t from_ns, std::int64_t to_ns);
+    std::optional<TraceMeans> means(double seconds); ///< up to the newest frame
 
 private:
     struct Moment {

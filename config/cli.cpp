@@ -222,6 +222,18 @@ bool gives_range(const Words& words) {
              names(words.values.at("view"), "high")));
 }
 
+/// Decides the window's chain for another source than the last one, and the colours of images.
+void decide_chain(const Words& words, const Settings& last, Settings& settings) {
+    auto& view = settings.view.as<ViewSettings>();
+    if (settings.command != Command::view)
+        return;
+    decide_chain_again(settings, same_source(last.source, settings.source));
+    const bool named = words.has("config") || words.has("preset") || words.has("colormap") ||
+                       (words.has("view") && names(words.values.at("view"), "colormap"));
+    if (named && settings.view.given("colormap") && !settings.view.given("image_colormap"))
+        colour_images(settings, view.mapping.colormap);
+}
+
 constexpr std::string_view kFrom = "from:"; // a recording, whatever its extension
 
 /// The settings file of the command line, or the contents of a pipe in its place: read once. Other parts do
@@ -288,7 +300,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         settings.command = Command::control_schema;
         return outcome;
     }
-    settings.chain.add(stage_types().front().name);
+    settings.chain = default_chain();
+    settings.chain_default = true;
     settings.remember = !words.has("no-remember");
     settings.trusted = words.has("trust");
     const std::optional<std::string> config = config_on(words);
@@ -325,6 +338,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         check_loop(settings);
     if (!(settings.source == before.source))
         settings.source_remembered = false;
+    decide_chain(words, before, settings);
     free_range_of_another_picture(before, gives_range(words), settings);
     leave_regions_of_another_picture(before, settings);
     if (!words.has("config") && !words.has("um-per-px"))

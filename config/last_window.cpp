@@ -54,6 +54,7 @@ void load_remembered(Settings& settings, bool source_only) {
     try {
         Settings last;
         last.trusted = true; // it is our own
+        last.chain_default = true;
         load_config(path, last);
         check(last);
         settings.source = last.source;
@@ -63,7 +64,9 @@ void load_remembered(Settings& settings, bool source_only) {
         if (source_only)
             return;
         settings.view = last.view;
-        settings.chain = last.chain;
+        if (!last.chain_default)
+            settings.chain = last.chain;
+        settings.chain_default = last.chain_default;
     } catch (const Error& error) {
         run_log().warn("Remembered window settings were not loaded: {}", error.what());
     }
@@ -80,9 +83,10 @@ void save_remembered(const Settings& settings) {
             last.source = {}; // TOML cannot hold it; all else is kept
         last.view = settings.view;
         last.chain = settings.chain;
+        last.chain_default = settings.chain_default;
         last.um_per_source_px = um_per_source_px(settings);
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        save_config(path, last);
+        write_atomically(path, to_toml(last, false), 0600);
         if (settings.regions && !settings.regions->empty())
             write_atomically(remembered_regions_path(), to_json(*settings.regions), 0600);
         else
@@ -92,8 +96,6 @@ void save_remembered(const Settings& settings) {
     }
 }
 
-namespace {
-
 bool same_source(const SourceArgument& a, const SourceArgument& b) {
     const auto whole = [](const SourceArgument& source) { // as it is remembered
         return source.empty() ? source : absolute_source_text(source);
@@ -101,7 +103,13 @@ bool same_source(const SourceArgument& a, const SourceArgument& b) {
     return whole(a) == whole(b);
 }
 
-} // namespace
+void decide_chain_again(Settings& settings, bool same_source) {
+    if (!settings.chain_default && (same_source || !settings.chain_from.empty() ||
+                                    to_string(settings.chain) != to_string(default_chain())))
+        return;
+    settings.chain = default_chain();
+    settings.chain_default = true;
+}
 
 void leave_regions_of_another_picture(const Settings& last, Settings& settings) {
     if (!settings.regions || settings.regions->empty())

@@ -16,6 +16,13 @@ void load_remembered(Settings& settings, bool source_only);
 /// Does nothing unless settings.remember; a failure is logged, not thrown.
 void save_remembered(const Settings& settings);
 
+/// True if both name the same file or camera.
+bool same_source(const SourceArgument& a, const SourceArgument& b);
+
+/// For another source the window's chain counts only if it was chosen or changed; otherwise the source
+/// decides (Settings::chain_default). `same_source`: it is opened again.
+void decide_chain_again(Settings& settings, bool same_source);
+
 /// Removes remembered regions if the source is another one or a file of regions is given.
 void leave_regions_of_another_picture(const Settings& last, Settings& settings);
 

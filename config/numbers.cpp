@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 namespace specklescope {
 
@@ -14,6 +15,27 @@ std::string fixed(double value, int decimals) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
     return text.data();
+}
+
+/// Narrow no-break spaces between thousands, from five digits before the point on.
+std::string grouped(std::string number) {
+    const std::size_t first = number.starts_with('-') ? 1 : 0;
+    const std::size_t end = std::min(number.find('.'), number.size());
+    if (end < first + 5)
+        return number;
+    for (std::size_t at = end; at > first + 3; at -= 3)
+        number.insert(at - 3, kThousands);
+    return number;
+}
+
+/// Three digits with the prefix of the unit.
+std::string prefixed(double value, std::span<const char* const> prefixes) {
+    std::size_t prefix = 0;
+    while (value >= 999.5 && prefix + 1 < prefixes.size()) {
+        value /= 1000;
+        ++prefix;
+    }
+    return grouped(fixed(value, prefix == 0 || value >= 99.95 ? 0 : 1)) + " " + prefixes[prefix];
 }
 
 } // namespace
@@ -38,7 +60,7 @@ std::string number_text(double value, int digits) {
     if (std::abs(std::round(rounded)) >= std::pow(10, digits)) // 9.9996 becomes 10.00
         ++exponent;
     if (exponent >= -4 && exponent < 6)
-        return fixed(value, std::max(0, digits - 1 - exponent));
+        return grouped(fixed(value, std::max(0, digits - 1 - exponent)));
     return fixed(value / std::pow(10, exponent), std::max(0, digits - 2)) + "·" + power_text(exponent);
 }
 
@@ -60,13 +82,7 @@ std::string quantity_text(double value, const std::string& unit, int digits) {
 
 std::string size_text(std::uint64_t bytes) {
     static constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-    double value = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    while (value >= 999.5 && unit + 1 < kUnits.size()) {
-        value /= 1000;
-        ++unit;
-    }
-    return fixed(value, unit == 0 || value >= 99.95 ? 0 : 1) + " " + kUnits[unit];
+    return prefixed(static_cast<double>(bytes), kUnits);
 }
 
 std::string share_text(double share) {
@@ -76,11 +92,14 @@ std::string share_text(double share) {
     return fixed(percent, percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2) + " %";
 }
 
-std::string count_text(std::uint64_t count) {
-    std::string text = std::to_string(count);
-    for (std::size_t at = text.size(); at > 3; at -= 3)
-        text.insert(at - 3, "\u2009"); // thin space
-    return text;
+std::string count_text(std::uint64_t count) { return grouped(std::to_string(count)); }
+
+std::string brief_count_text(std::uint64_t count, const std::string& what) {
+    static constexpr std::array<const char*, 4> kPrefixes = {"", "k", "M", "G"};
+    constexpr std::uint64_t kExact = 10000;
+    return (count < kExact ? std::to_string(count) + " "
+                           : prefixed(static_cast<double>(count), kPrefixes) + " ") +
+           what + (count == 1 ? "" : "s");
 }
 
 std::string clock_text(double seconds) {
@@ -100,7 +119,7 @@ std::string room_text(double seconds) {
 }
 
 std::string sample_text(double value, PixelType type) {
-    return type == PixelType::f32 ? number_text(value) : std::to_string(std::lround(value));
+    return type == PixelType::f32 ? number_text(value) : grouped(std::to_string(std::lround(value)));
 }
 
 } // namespace specklescope

@@ -48,7 +48,8 @@ std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& contex
         options.baseline = context.settings.baseline;
         options.change = program.change && options.what == RecordWhat::processed && !is_report(output.target);
     }
-    options.mapping = options.change ? change_mapping(view) : view.mapping;
+    options.mapping = options.change ? change_mapping(view)
+                                     : mapping_for(context.settings, context.settings.chain.quantity());
     options.limits = program.recording;
     options.marks = program.marks;
     options.form = view.report_form;

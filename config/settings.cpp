@@ -8,6 +8,7 @@
 #include "pipeline/scale/pixel_size.hpp"
 
 #include <filesystem>
+#include <utility>
 
 namespace specklescope {
 
@@ -37,7 +38,8 @@ void add_part(ParamTable& table, const ParamTable& declared, Part Whole::*part) 
 ParamTable make_view_table() {
     ParamTable table =
         Declare<ViewSettings>("view")
-            .choice("layout", &ViewSettings::layout, screen_layout_names(),
+            .choice("layout", &ViewSettings::layout,
+                    choice_names(screen_layout_names(), {"Result", "Raw image"}),
                     {.doc = "Layout of the view. split: raw image left of a divider, result right. blended: "
                             "result over the raw image"})
             .real("split", &ViewSettings::split,
@@ -64,7 +66,7 @@ ParamTable make_view_table() {
             .boolean("sound", &ViewSettings::sound, {.doc = "Play a tone for each new alarm"})
             .boolean("monitor", &ViewSettings::monitor,
                      {.doc = "Monitor mode: large values of up to four regions, a fixed range and locked "
-                             "controls (F9)"})
+                             "controls (F12)"})
             .real("change_range", &ViewSettings::change_range,
                   {.unit = "%",
                    .min = 0.1,
@@ -73,6 +75,9 @@ ParamTable make_view_table() {
             .boolean("overlay", &ViewSettings::overlay,
                      {.doc = "Show rates, latency and drops on the image (F1)"})
             .boolean("panel", &ViewSettings::panel, {.doc = "Show the side panel"})
+            .text("panel_sections", &ViewSettings::panel_sections,
+                  {.doc = "Open sections of the panel, separated by commas: Source, Record, Stages, Regions, "
+                          "Display, Histogram, Messages"})
             .real("panel_size", &ViewSettings::panel_size,
                   {.unit = "px",
                    .min = 200,
@@ -98,9 +103,15 @@ ParamTable make_view_table() {
                      {.unit = "px", .min = 320, .max = 16384, .doc = "Width of the window"})
             .integer("height", &ViewSettings::height,
                      {.unit = "px", .min = 240, .max = 16384, .doc = "Height of the window"})
+            .choice("theme", &ViewSettings::theme, {"dark", "light"}, {.doc = "Colours of the window"})
             .real("ui_scale", &ViewSettings::ui_scale,
                   {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: as the monitor asks"})
             .boolean("vsync", &ViewSettings::vsync, {.doc = "Synchronise drawing with the monitor"})
+            .choice(
+                "image_colormap", &ViewSettings::image_colormap,
+                choice_names(mapping_table().at("colormap").choices, mapping_table().at("colormap").labels),
+                {.doc = "Colour map of the window for images that no stage has turned into contrast or "
+                        "flow"})
             .table();
     add_part(table, mapping_table(), &ViewSettings::mapping);
     return table;
@@ -109,7 +120,8 @@ ParamTable make_view_table() {
 ParamTable make_program_table() {
     ParamTable table =
         Declare<ProgramSettings>("specklescope")
-            .choice("backend", &ProgramSettings::backend, {"auto", "cpu", "cuda"},
+            .choice("backend", &ProgramSettings::backend,
+                    {{"auto", "Automatic"}, {"cpu", "CPU"}, {"cuda", "GPU (CUDA)"}},
                     {.doc = "Device for the stages. auto: a GPU if there is one. cuda: fail without a GPU"})
             .integer(
                 "threads", &ProgramSettings::threads,
@@ -165,7 +177,7 @@ ParamTable make_program_table() {
                    .min = 0.1,
                    .max = 3600,
                    .doc = "Reconnect a camera after this many seconds without a frame"})
-            .choice("channel", &ProgramSettings::channel, grey_channel_names(),
+            .choice("channel", &ProgramSettings::channel, choice_names(grey_channel_names()),
                     {.doc = "Channel passed to grey-only stages: one colour, luma or the mean"})
             .boolean("medians", &ProgramSettings::medians, {.doc = "Also compute the median of each region"})
             .integer("band", &ProgramSettings::band,
@@ -223,6 +235,26 @@ void check_doors(const Settings& settings) {
 const ParamTable& view_table() {
     static const ParamTable table = make_view_table();
     return table;
+}
+
+Chain default_chain() {
+    Chain chain;
+    chain.add(stage_types().front().name);
+    return chain;
+}
+
+Mapping mapping_for(const Settings& settings, const Quantity& quantity) {
+    const auto& view = settings.view.as<ViewSettings>();
+    Mapping mapping = view.mapping;
+    if (settings.command != Command::run && quantity.measure == Measure::intensity)
+        mapping.colormap = view.image_colormap;
+    return mapping;
+}
+
+void colour_images(Settings& settings, ColorMap before) {
+    auto& view = settings.view.as<ViewSettings>();
+    if (settings.command != Command::run && settings.chain.quantity().measure == Measure::intensity)
+        view.image_colormap = std::exchange(view.mapping.colormap, before);
 }
 
 double um_per_source_px(const Settings& settings) {

@@ -38,7 +38,8 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     double change_range = 50;      ///< %, ±, of the colours of a change against the baseline
     bool overlay = false;          ///< F1
     bool panel = true;             ///< side panel
-    double panel_size = 336;       ///< its width, or height below the picture, at interface scale 1
+    std::string panel_sections = "Stages,Display"; ///< titles of its open sections
+    double panel_size = 336; ///< its width, or height below the picture, at interface scale 1
     enum class Traces : std::uint8_t { automatic, shown, hidden };
     Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
     double traces_size = 210;          ///< its height, at interface scale 1
@@ -48,9 +49,16 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     double trials_before_s = 2, trials_after_s = 10; ///< around events
     int width = 1440;                                ///< window size, screen coordinates
     int height = 900;
+    enum class Theme : std::uint8_t { dark, light };
+    Theme theme = Theme::dark;
     double ui_scale = 0; ///< 0: the monitor's
     bool vsync = true;
     Mapping mapping;
+    ColorMap image_colormap = ColorMap::grey; ///< in the window: of results that are still intensities
+    /// Colour map for results of this quantity.
+    ColorMap& colormap_of(const Quantity& quantity) {
+        return quantity.measure == Measure::intensity ? image_colormap : mapping.colormap;
+    }
 };
 /// Owner "view": mapping's keys (colormap, automatic, low, high, low_percentile, high_percentile) and the
 /// ones above.
@@ -125,8 +133,10 @@ struct Settings {
     std::vector<SourceArgument> sources;
     Params program{program_table()};
     Params view{view_table()};
-    KeyBindings keys;            ///< of the window
-    Chain chain;                 ///< never empty after parsing: speckle is the default
+    KeyBindings keys; ///< of the window
+    Chain chain;
+    /// The chain was not chosen: it is default_chain(), and the window empties it for a colour source.
+    bool chain_default = false;
     std::vector<Output> outputs; ///< in the order of output_kinds()
     std::string regions_path;
     /// From the window, or from a recording; replaces those of regions_path. The window marks regions
@@ -154,8 +164,15 @@ struct Settings {
 /// Side of a raw pixel in µm, from any setting; 0: from the source.
 double um_per_source_px(const Settings& settings);
 
+/// Mapping for results of this quantity: with image_colormap for intensities in the window.
+Mapping mapping_for(const Settings& settings, const Quantity& quantity);
+/// Speckle contrast with its defaults.
+Chain default_chain();
 /// A chain given later takes the place of the whole chain before it; the remarks say so.
 void replace_chain(Settings& settings, Chain chain, const std::string& by);
+/// The colour map that was given with a chain of images (no contrast, no flow) is theirs: it becomes
+/// image_colormap. `before`: the view's colour map without it.
+void colour_images(Settings& settings, ColorMap before);
 
 /// Checks combinations of values: slots between 0 and the minimum, a range with swapped ends. Throws
 /// UsageError.

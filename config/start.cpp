@@ -132,7 +132,8 @@ void ask_for_secrets(const SourceArgument& source) {
         }
 }
 
-std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers) {
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers,
+                                        std::shared_ptr<const RegionOutlines> regions) {
     const auto& program = settings.program.as<ProgramSettings>();
     const bool part = program.from > 0 || program.from_s > 0; // then only this part is looped
     const SourceDefaults defaults{.rate = program.rate,
@@ -140,7 +141,9 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
                                   .transfer = program.transfer,
                                   .trusted = settings.trusted};
     PipelineOptions options;
-    if (settings.regions && !settings.regions->empty()) {
+    if (regions) {
+        options.regions = std::move(regions);
+    } else if (settings.regions && !settings.regions->empty()) {
         const bool run = settings.command == Command::run;
         options.regions = make_outlines(*settings.regions, program.medians,
                                         run ? OutsideRegions::refuse : OutsideRegions::mark);
@@ -167,6 +170,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;
+    options.colour_unprocessed = settings.command == Command::view && settings.chain_default;
     options.um_per_source_px = um_per_source_px(settings);
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }
@@ -174,7 +178,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {
     RecordOptions options;
     options.path = output_of(settings, "snapshot");
-    options.mapping = settings.view.as<ViewSettings>().mapping;
+    options.mapping = mapping_for(settings, result.quantity);
     return write_snapshot(result, options, stream);
 }
 

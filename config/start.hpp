@@ -19,7 +19,9 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 
 /// Makes the pipeline of the settings, not started. Files play at their own rate in `view`, and at full
 /// speed in `run`; --rate sets the rate in both. `callers`: choices that no setting covers.
-std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {});
+/// `regions`: instead of those of the settings; null: those.
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {},
+                                        std::shared_ptr<const RegionOutlines> regions = nullptr);
 /// View of these settings, without a window.
 ScreenLook look_of(const ViewSettings& view);
 ScreenLook look_of(const Settings& settings); ///< with their baseline

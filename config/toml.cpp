@@ -343,6 +343,7 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by) {
                                    ".");
     settings.chain = std::move(chain);
     settings.chain_from = by;
+    settings.chain_default = false;
 }
 
 void read_toml(std::string_view text, const std::string& name, Settings& settings) {
@@ -369,8 +370,11 @@ void load_config(const std::string& path, Settings& settings) {
 
 std::string preset_toml(const Settings& settings, const std::string& doc) {
     std::string out = "# " + one_line(doc.empty() ? "Saved from the window." : doc) + "\n[view]\n";
+    Params view = settings.view;
+    auto& shown = view.as<ViewSettings>();
+    shown.mapping = mapping_for(settings, settings.chain.quantity());
     for (const ParamDecl& decl : mapping_table().decls())
-        out += decl.name + " = " + value_text(settings.view.get(decl.name)) + "\n";
+        out += decl.name + " = " + value_text(view.get(decl.name)) + "\n";
     if (settings.view.as<ViewSettings>().monitor)
         out += "monitor = true\n";
     for (const ChainStage& stage : settings.chain.stages())
@@ -378,7 +382,7 @@ std::string preset_toml(const Settings& settings, const std::string& doc) {
     return settings.chain.stages().empty() ? out + kNoStage : out;
 }
 
-std::string to_toml(const Settings& settings) {
+std::string to_toml(const Settings& settings, bool default_chain_too) {
     std::string out = "# Settings of Specklescope; specklescope --config FILE reads them.\n";
     if (settings.command != Command::list)
         out += std::string("command = ") + (settings.command == Command::view ? "\"view\"\n" : "\"run\"\n");
@@ -390,6 +394,8 @@ std::string to_toml(const Settings& settings) {
     out += "\n[program]\n" + param_lines(program) + output_lines(settings, true);
     out += "\n[view]\n" + param_lines(settings.view);
     out += keys_toml(settings.keys);
+    if (settings.chain_default && !default_chain_too)
+        return out;
     for (const ChainStage& stage : settings.chain.stages())
         out += stage_lines(stage) + param_lines(stage.params);
     if (settings.chain.stages().empty())

@@ -26,8 +26,9 @@ void save_config(const std::string& path, const Settings& settings);
 std::string saved_text(const std::string& path, const Settings& settings);
 /// Chain, range and colours as a preset, `doc` as its comment.
 std::string preset_toml(const Settings& settings, const std::string& doc);
-/// Text of a settings file, also of the last window's.
-std::string to_toml(const Settings& settings);
+/// Text of a settings file, also of the last window's. Without `default_chain_too` it omits a default chain
+/// (Settings::chain_default).
+std::string to_toml(const Settings& settings, bool default_chain_too = true);
 
 inline constexpr std::size_t kMaxSettingsFile = std::size_t{1} << 20; ///< bytes; one has a few kB
 

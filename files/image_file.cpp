@@ -84,6 +84,8 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
         return open_hdr(path);
     if (begins("\x76\x2f\x31\x01", 4))
         return open_exr(path);
+    if (begins("\x93NUMPY", 6))
+        return open_npy(path);
     const char* const other = begins("GIF8", 4)   ? "GIF"
                               : begins("BM", 2)   ? "BMP"
                               : begins("RIFF", 4) ? "WebP"
@@ -91,7 +93,7 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
     if (other)
         throw RunError("'" + path + "' is a " + other + " file, which is not read. Save it as TIFF or PNG.");
     throw RunError("'" + path + (got == 0 ? "' is empty" : "' is not an image") +
-                   "; allowed: PNG, JPEG and TIFF, Radiance and OpenEXR files.");
+                   "; allowed: PNG, JPEG, TIFF, Radiance, OpenEXR and NPY files.");
 }
 
 } // namespace specklescope

@@ -123,6 +123,8 @@ private:
 /// - PNG, JPEG and TIFF are rotated by their orientation
 /// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
 /// - OpenEXR, if built with it: the first part's R, G, B or Y or only channel, as 32-bit float
+/// - NPY: height × width, frames × height × width, either with 3 or 4 channels as the last axis; u8, u16 and
+///   bool (0, 255) as they are, other numbers as 32-bit float
 /// Transparency is dropped.
 /// `choice`: for a TIFF with several channels or slices. Throws UsageError if it does not exist.
 std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice = {});
@@ -133,5 +135,6 @@ std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
 std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_hdr(const std::string& path);
 std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
+std::unique_ptr<ImageReader> open_npy(const std::string& path);
 
 } // namespace specklescope

@@ -150,11 +150,11 @@ const Kind& kind_of(const std::string& descr, const std::string& path) {
 }
 
 /// Bytes of the array; throws before anything of that size is allocated.
-std::size_t check_size(const Header& header, const Kind& kind, const std::string& path) {
+std::size_t check_size(const Header& header, const Kind& kind, std::uint64_t most, const std::string& path) {
     std::size_t bytes = kind.bytes;
     for (const std::size_t side : header.shape) {
-        if (side == 0 || side > kMaxImageBytes || bytes > kMaxImageBytes / side)
-            refuse(path, "it claims an array that is empty or of over 4 GiB");
+        if (side == 0 || side > most || bytes > most / side)
+            refuse(path, "it claims an array that is empty or too large");
         bytes *= side;
     }
     if (const std::uint64_t size = input_size(path); header.shape.empty() || (size > 0 && size < bytes))
@@ -171,10 +171,12 @@ bool is_npy(const std::string& path) {
            std::string_view(head.data(), head.size()) == kMagic;
 }
 
-NpyFile::NpyFile(const std::string& path) : path_(path), file_(open_input(path)) {
+NpyFile::NpyFile(const std::string& path, std::uint64_t most) : path_(path), file_(open_input(path)) {
     Header header = read_header(file_.get(), path);
     const Kind& kind = kind_of(header.descr, path);
-    count_ = check_size(header, kind, path) / kind.bytes;
+    offset_ = static_cast<std::uint64_t>(std::ftell(file_.get()));
+    count_ = check_size(header, kind, most, path) / kind.bytes;
+    type_ = kind.name;
     bytes_ = kind.bytes;
     number_ = kind.number;
     swap_ = header.descr[0] == (std::endian::native == std::endian::little ? '>' : '<');

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "files/input_file.hpp"
+#include "pipeline/image.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -24,11 +27,19 @@ bool is_npy(const std::string& path);
 class NpyFile {
 public:
     /// Reads the header. Version 1 to 3; any integer, float or bool of either byte order, C or Fortran order,
-    /// 1 to 4 axes. Throws RunError for anything else, and if the file is shorter than its header states.
-    explicit NpyFile(const std::string& path);
+    /// 1 to 4 axes. Throws RunError for anything else, for more than `most` bytes, and if the file is shorter
+    /// than its header states.
+    explicit NpyFile(const std::string& path, std::uint64_t most = kMaxImageBytes);
 
     const std::vector<std::size_t>& shape() const { return shape_; } ///< without zeros
     std::size_t count() const { return count_; }                     ///< number of values
+
+    std::string_view type() const { return type_; } ///< "u1", "f8"
+    bool fortran() const { return fortran_; }
+    // For reading in any order: position of the first number in the file, its size, and a number's value.
+    std::uint64_t offset() const { return offset_; }
+    std::size_t bytes_each() const { return bytes_; }
+    float value(const std::byte* from) const { return number_(from, swap_); }
 
     /// Throws RunError if it contains more than `most` numbers.
     void check_count(std::size_t most) const;
@@ -49,6 +60,8 @@ private:
     std::string path_;
     InputFile file_;
     std::vector<std::size_t> shape_;
+    std::string_view type_;
+    std::uint64_t offset_ = 0;
     std::size_t count_ = 0, done_ = 0;
     bool fortran_ = false, swap_ = false;
     std::size_t bytes_ = 0; ///< per number

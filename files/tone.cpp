@@ -18,12 +18,18 @@ std::string play_tone() {
         return error ? error->message : "GStreamer lacks an element";
     gst_element_set_state(tone.get(), GST_STATE_PLAYING);
     const GstHandle<GstBus> bus(gst_element_get_bus(tone.get()));
-    const GstHandle<GstMessage> message(gst_bus_timed_pop_filtered(
-        bus.get(), 3 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+    const auto awaited =
+        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    const GstHandle<GstMessage> message(gst_bus_timed_pop_filtered(bus.get(), 3 * GST_SECOND, awaited));
     gst_element_set_state(tone.get(), GST_STATE_NULL);
-    if (!message || GST_MESSAGE_TYPE(message.get()) != GST_MESSAGE_ERROR)
-        return message ? "" : "the sound device does not answer";
-    gst_message_parse_error(message.get(), &raw, nullptr);
+    if (!message)
+        return "the sound device does not answer";
+    if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS)
+        return "";
+    if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ERROR)
+        gst_message_parse_error(message.get(), &raw, nullptr);
+    else // autoaudiosink found no device
+        gst_message_parse_warning(message.get(), &raw, nullptr);
     const GstHandle<GError> error(raw);
     return error->message;
 }

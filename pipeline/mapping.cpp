@@ -179,7 +179,7 @@ const ParamTable& mapping_table() {
     static const ParamTable table =
         Declare<Mapping>("view")
             .choice("colormap", &Mapping::colormap,
-                    {"viridis", "inferno", "magma", "turbo", "jet", "grey", "rdbu"},
+                    {"viridis", "inferno", "magma", "turbo", "jet", "grey", {"rdbu", "Blue to red"}},
                     {.doc = "Colour map, from low to high. rdbu: blue to red, for changes. jet and turbo "
                             "mislead colour-blind readers"})
             .boolean("automatic", &Mapping::automatic,
@@ -207,7 +207,8 @@ const ParamTable& mapping_table() {
                    .min = -10,
                    .max = 10,
                    .doc = "Exposure of the display: values are shown times 2^stops"})
-            .choice("curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
+            .choice("curve", &Mapping::curve,
+                    {{"auto", "Automatic"}, "linear", {"srgb", "sRGB"}, "reinhard", "filmic"},
                     {.doc = "Curve from light to brightness, for colour and grey. auto: srgb for images, "
                             "linear for camera counts. reinhard, filmic: also show values above the range"})
             .table();

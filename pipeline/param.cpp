@@ -32,6 +32,27 @@ template <class Range> std::string joined(const Range& names) {
 
 } // namespace
 
+std::string capitalised(std::string key) {
+    std::replace(key.begin(), key.end(), '_', ' ');
+    std::replace(key.begin(), key.end(), '-', ' ');
+    if (!key.empty() && key[0] >= 'a' && key[0] <= 'z')
+        key[0] = static_cast<char>(key[0] - 'a' + 'A');
+    return key;
+}
+
+std::string choice_label(const ParamDecl& decl, std::string_view key) {
+    const auto found = std::find(decl.choices.begin(), decl.choices.end(), key);
+    return found == decl.choices.end() ? ""
+                                       : decl.labels[static_cast<std::size_t>(found - decl.choices.begin())];
+}
+
+ChoiceNames choice_names(const std::vector<std::string>& keys, const std::vector<std::string>& labels) {
+    ChoiceNames names;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        names.emplace_back(keys[i], i < labels.size() ? labels[i] : std::string());
+    return names;
+}
+
 std::string to_string(const ParamValue& value) {
     if (const auto* flag = std::get_if<bool>(&value))
         return *flag ? "true" : "false";

@@ -29,6 +29,17 @@ enum class Cost : std::uint8_t { free, rebuild };
 enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text, path, action };
 constexpr bool is_text(ParamKind kind) { return kind == ParamKind::text || kind == ParamKind::path; }
 
+/// A value of a choice: its key, and its label in the window (empty: the key, capitalised).
+struct ChoiceName {
+    ChoiceName(const char* key_, const char* label_ = "") : key(key_), label(label_) {} // NOLINT: from a key
+    ChoiceName(std::string key_, std::string label_ = "")                               // NOLINT: likewise
+        : key(std::move(key_)), label(std::move(label_)) {}
+    std::string key, label;
+};
+using ChoiceNames = std::vector<ChoiceName>;
+/// Names without or with the labels of the first ones.
+ChoiceNames choice_names(const std::vector<std::string>& keys, const std::vector<std::string>& labels = {});
+
 struct ParamDecl {
     std::string name;
     ParamKind kind = ParamKind::real;
@@ -39,11 +50,17 @@ struct ParamDecl {
     double least = 0; ///< for real values where 0 has its own meaning: the smallest other value; 0: no limit
     bool logarithmic = false;
     Cost cost = Cost::free;
-    std::vector<std::string> choices; ///< choice: the names, in the order of the enumeration
+    std::vector<std::string> choices; ///< choice: the keys, in the order of the enumeration
+    std::vector<std::string> labels;  ///< choice: their labels
     std::function<ParamValue(const std::any&)> get;
     std::function<void(std::any&, const ParamValue&)> put;
     std::function<bool(const std::any&)> visible; ///< empty: always
 };
+
+/// "side_by_side" → "Side by side".
+std::string capitalised(std::string key);
+/// Label of this choice; empty if there is no such choice.
+std::string choice_label(const ParamDecl& decl, std::string_view key);
 
 /// Declarations of one owner ("stage speckle", "source synthetic", "view") with its default values.
 class ParamTable {
@@ -97,7 +114,7 @@ std::string allowed_text(const ParamDecl& decl);
 /// Declares the members of a plain struct P:
 ///   Declare<SpeckleParams>("stage speckle")
 ///       .integer("radius", &SpeckleParams::radius, {.unit = "px", .min = 1, .max = 15, .doc = "…"})
-///       .choice("output", &SpeckleParams::output, {"sfi", "contrast"}, {.doc = "…"})
+///       .choice("output", &SpeckleParams::output, {{"sfi", "Flow index (SFI)"}, "contrast"}, {.doc = "…"})
 template <class P> class Declare {
 public:
     struct Options {
@@ -134,29 +151,31 @@ public:
     }
     /// `names` in the order of the enumeration's values, starting at 0.
     template <class E>
-    Declare& choice(const char* name, E P::*member, std::vector<std::string> names, const Options& options) {
-        std::vector<std::pair<std::string, E>> all;
+    Declare& choice(const char* name, E P::*member, ChoiceNames names, const Options& options) {
+        std::vector<std::pair<ChoiceName, E>> all;
         all.reserve(names.size());
-        for (std::string& text : names)
-            all.emplace_back(std::move(text), static_cast<E>(all.size()));
+        for (ChoiceName& one : names)
+            all.emplace_back(std::move(one), static_cast<E>(all.size()));
         return choice_among(name, member, all, options);
     }
     /// Some values of an enumeration, in display order; the default must be one of them.
     template <class E> Declare& choice_among(const char* name, E P::*member,
-                                             const std::vector<std::pair<std::string, E>>& offered,
+                                             const std::vector<std::pair<ChoiceName, E>>& offered,
                                              const Options& options) {
         ParamDecl decl = base(name, ParamKind::choice, options);
-        for (const auto& [text, value] : offered)
-            decl.choices.push_back(text);
+        for (const auto& [one, value] : offered) {
+            decl.choices.push_back(one.key);
+            decl.labels.push_back(one.label.empty() ? capitalised(one.key) : one.label);
+        }
         decl.get = [member, offered](const std::any& values) {
             const E current = (*std::any_cast<P>(&values)).*member;
             const auto found = std::find_if(offered.begin(), offered.end(),
                                             [&](const auto& one) { return one.second == current; });
-            return ParamValue{found == offered.end() ? std::string() : found->first};
+            return ParamValue{found == offered.end() ? std::string() : found->first.key};
         };
         decl.put = [member, offered](std::any& values, const ParamValue& value) {
-            for (const auto& [text, one] : offered)
-                if (text == std::get<std::string>(value))
+            for (const auto& [known, one] : offered)
+                if (known.key == std::get<std::string>(value))
                     (*std::any_cast<P>(&values)).*member = one;
         };
         table_.add(std::move(decl));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <utility>
 
 namespace specklescope {
 
@@ -45,11 +46,14 @@ struct Pipeline::Impl : Flow {
         return life == what;
     }
 
-    /// Sets the quantity of the frames; throws UsageError if the chain cannot use it.
-    void takes(const Quantity& quantity) {
+    /// Sets the quantity of the frames; throws UsageError if the chain cannot use it. `unprocessed`: removes
+    /// the stages.
+    void takes(const Quantity& quantity, bool unprocessed = false) {
         publish([&](EditState& next) {
             Chain on = *next.chain;
             on.set_input(quantity);
+            if (unprocessed)
+                on.stages().clear();
             (void)settled(on);
             next.chain = std::make_shared<const Chain>(std::move(on));
         });
@@ -60,6 +64,7 @@ struct Pipeline::Impl : Flow {
 
     std::mutex turns; ///< serialises start() and stop(); guards the threads
     std::thread acquisition, processing;
+    bool opened_before = false;
     Life life = Life::stopped; ///< requires the flow's mutex
 };
 
@@ -89,7 +94,8 @@ void Pipeline::start() {
     flow.sought.reset();
     try {
         SourceInfo info = flow.source->open();
-        flow.takes(info.quantity);
+        const bool again = std::exchange(flow.opened_before, true);
+        flow.takes(info.quantity, !again && flow.options.colour_unprocessed && info.shape.channels == 3);
         const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
         if (flow.options.loop) {
             flow.loop = LoopRange{.first = first};

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <deque>
 #include <filesystem>
 
 namespace specklescope {
@@ -46,6 +47,42 @@ void check_folder(const std::string& path) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         throw RunError("Cannot write into the folder " + folder + ": " + write_reason(errno) +
                        ". Choose a writable folder.");
+}
+
+void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text,
+                 const std::string& what) {
+    int error = file.file().write_at(0, text.data(), text.size());
+    if (File last = file.again(); error == 0 && !last.close()) // before another of the files has its name
+        error = errno;
+    if (error != 0)
+        throw RunError(
+            "The " + what + " " + path + " cannot be written: " + std::generic_category().message(error) +
+            (error == ENOSPC || error == EDQUOT || error == EFBIG ? ". Free some space and write it again."
+                                                                  : "."));
+}
+
+std::vector<std::string> write_together(const std::string& path, const std::vector<std::string>& endings,
+                                        const std::vector<std::string>& contents, const std::string& what) {
+    check_folder(path);
+    std::vector<std::string> names(endings.size());
+    const auto taken = [](const std::string& name) {
+        std::error_code ignored;
+        return fs::exists(fs::symlink_status(name, ignored));
+    };
+    for (int number = 0; number == 0 || std::any_of(names.begin(), names.end(), taken); ++number) {
+        if (number == kMaxNumber)
+            throw RunError("All names from " + path + " on are taken. Choose another name.");
+        for (std::size_t i = 0; i < names.size(); ++i)
+            names[i] = fs::path(numbered(path, number)).replace_extension(endings[i]).string();
+    }
+    std::deque<UnnamedFile> files;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        check_made(files.emplace_back(names[i]), names[i]);
+        write_whole(files.back(), names[i], contents[i], what);
+    }
+    for (std::size_t i = 0; i < names.size(); ++i)
+        names[i] = files[i].publish();
+    return names;
 }
 
 std::string advice_for_full(int error) {

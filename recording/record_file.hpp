@@ -110,6 +110,13 @@ private:
 
 /// Throws RunError if the folder of `path` is missing or may not be written.
 void check_folder(const std::string& path);
+/// Writes the whole of a file. Throws RunError; `what`: "report", for the error.
+void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text,
+                 const std::string& what);
+/// Writes files that differ in their endings: `path` with each of them, or the first numbered name that is
+/// free for all. Returns the names. Throws RunError; then none of them exists.
+std::vector<std::string> write_together(const std::string& path, const std::vector<std::string>& endings,
+                                        const std::vector<std::string>& contents, const std::string& what);
 /// "No space left on device; free some space…": reason of a failed write for the user.
 std::string write_error(const std::string& path, int error);
 /// Advice for a full disk: "; what was written stays readable; …". Empty for other errors.

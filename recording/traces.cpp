@@ -326,8 +326,33 @@ std::shared_ptr<Sink> make_traces(const std::string& path, std::shared_ptr<const
     return std::make_shared<Traces>(path, TableFile::Taken::is_replaced, std::move(baseline));
 }
 
-std::shared_ptr<Sink> make_new_traces(const std::string& wanted) {
-    return std::make_shared<Traces>(wanted, TableFile::Taken::stays, nullptr);
+std::shared_ptr<Sink> make_new_traces(const std::string& wanted,
+                                      std::shared_ptr<const BaselineImage> baseline) {
+    return std::make_shared<Traces>(wanted, TableFile::Taken::stays, std::move(baseline));
+}
+
+std::string traces_table(const StreamInfo& stream, const TraceOverview& about,
+                         const std::vector<TraceValues>& frames, const std::vector<TimedEvent>& events) {
+    std::string text = kTracesMark;
+    text += "# program: Specklescope " SPECKLESCOPE_VERSION "\n# source: " + one_line(stream.source_text) +
+            "\n# map: " + in_brackets(about.quantity) + "\n# mean: " + std::string(mean_text(about.mean)) +
+            "\n";
+    for (const TimedEvent& event : events)
+        text += event_line(event.mark);
+    text += "sequence,capture_s,region,mean\n";
+    for (const TraceValues& frame : frames) {
+        std::string begin;
+        add_whole(begin, frame.moment.sequence);
+        begin += ',';
+        if (frame.moment.timed)
+            add_seconds(begin, frame.moment.capture_ns);
+        for (std::size_t i = 0; i < std::min(frame.values.size(), about.regions.size()); ++i) {
+            text += begin + ',' + csv_text(about.regions[i].name) + ',';
+            add_number(text, frame.values[i]);
+            text += '\n';
+        }
+    }
+    return text;
 }
 
 } // namespace specklescope

@@ -1,6 +1,7 @@
 // Table of region statistics: one row per region and frame.
 #pragma once
 
+#include "analysis/events.hpp"
 #include "pipeline/sink.hpp"
 
 #include <memory>
@@ -23,7 +24,12 @@ std::shared_ptr<Sink> make_traces(const std::string& path,
                                   std::shared_ptr<const BaselineImage> baseline = nullptr);
 
 /// The same without replacing a table: `wanted`, or the first numbered name that is free.
-std::shared_ptr<Sink> make_new_traces(const std::string& wanted);
+std::shared_ptr<Sink> make_new_traces(const std::string& wanted,
+                                      std::shared_ptr<const BaselineImage> baseline = nullptr);
+
+/// The table of a history: number, capture time and mean of each region and frame.
+std::string traces_table(const StreamInfo& stream, const TraceOverview& about,
+                         const std::vector<TraceValues>& frames, const std::vector<TimedEvent>& events);
 
 /// Throws RunError as open() does.
 void check_traces_file(const std::string& path);

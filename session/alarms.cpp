@@ -136,7 +136,7 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
         facts.source_lost = lost_reason(status, freshness);
         facts.disk_left_s = disk_left_of(recordings);
         facts.dropped = dropped_.update(facts.now, dropped(stats.drops, recordings));
-        if (!freshness.stale)
+        if (!freshness.stale && suffers_from_saturation(stats.quantity))
             facts.saturated = saturated_share(stats.counts.last);
         if (status.source.live && rests_on_assumption(stats.quantity, stats.exposure))
             facts.assumed = without_mark(assumed_text(stats.exposure));

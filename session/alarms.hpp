@@ -36,6 +36,11 @@ struct Alarm {
     bool acknowledged = false;
 };
 
+/// True for contrast and what is computed from it, which saturated pixels make wrong.
+inline bool suffers_from_saturation(const Quantity& quantity) {
+    return quantity.measure != Measure::intensity && quantity.measure != Measure::other;
+}
+
 /// What the session knows at one moment.
 struct AlarmFacts {
     SteadyClock::time_point now;

@@ -44,6 +44,7 @@ void PictureBaseline::take() {
         return notices.say(Message::Level::warning,
                            "Nothing runs of which a baseline could be taken; open a source.");
     const double seconds = state_.view().baseline_s;
+    over_.reset();
     auto collector = std::make_shared<BaselineCollector>(seconds);
     try {
         state_.pipeline->add_sink(collector);
@@ -58,7 +59,56 @@ void PictureBaseline::take() {
                                           " ends it now.");
 }
 
-void PictureBaseline::poll() {
+void PictureBaseline::take_over(const Interval& interval) {
+    over_ = interval;
+    wanted_ = true;
+    state_.notices.say(Message::Level::info, "Taking the baseline of the image over " + interval.name + ", " +
+                                                 number_text(static_cast<double>(interval.from_ns) * 1e-9) +
+                                                 "–" +
+                                                 number_text(static_cast<double>(interval.to_ns) * 1e-9) +
+                                                 " s. The film is processed in the background.");
+}
+
+void PictureBaseline::restore(std::shared_ptr<const BaselineImage> image,
+                              const std::optional<Interval>& over) {
+    image_ = std::move(image);
+    over_ = image_over_ = over;
+    wanted_ = false;
+}
+
+void PictureBaseline::poll_film(WholeFilm& film) {
+    if (film_taken_ && (wanted_ || film_taken_->progress() == 1)) // the rest of the film is not needed
+        film.cancel();
+    if (!wanted_ || film.running())
+        return;
+    wanted_ = false;
+    if (const std::string why = film.why_not(); !why.empty())
+        return state_.notices.say(Message::Level::warning, "The baseline of the image was not taken. " + why);
+    film_taken_ = std::make_shared<BaselineCollector>(over_->from_ns, over_->to_ns);
+    film.start({.sinks = {film_taken_},
+                .over = [this, over = *over_](WholeFilm::Outcome outcome, const std::string& text) {
+                    take_from_film(outcome == WholeFilm::Outcome::done, over, text);
+                }});
+}
+
+void PictureBaseline::take_from_film(bool whole, const Interval& over, const std::string& why) {
+    const auto collector = std::exchange(film_taken_, nullptr);
+    if (over_ != over) // another interval is wanted or was restored
+        return;
+    if (whole)
+        collector->finish();
+    if (const auto taken = collector->taken()) {
+        image_ = taken;
+        image_over_ = over;
+        return state_.notices.say(Message::Level::info, "Baseline of the image taken over " +
+                                                            count_text(image_->frames()) + " frames.");
+    }
+    state_.notices.say(Message::Level::warning, "The baseline of the image was not taken. " +
+                                                    (collector->error().empty() ? why : collector->error()));
+}
+
+void PictureBaseline::poll(WholeFilm& film) {
+    poll_film(film);
     if (!collector_)
         return;
     if (state_.pipeline->finished()) // no more frames come
@@ -73,12 +123,16 @@ void PictureBaseline::poll() {
     if (!taken)
         return state_.notices.say(Message::Level::warning, error);
     image_ = taken;
+    image_over_.reset();
     state_.notices.say(Message::Level::info,
                        "Baseline of the picture taken over " + count_text(taken->frames()) + " frames" +
                            (taken->seconds() > 0 ? ", " + number_text(taken->seconds(), 3) + " s." : "."));
 }
 
 void PictureBaseline::drop() {
+    over_.reset();
+    image_over_.reset();
+    wanted_ = false;
     if (collector_) {
         collected_by_->remove_sink(collector_);
         collected_by_.reset();
@@ -113,7 +167,8 @@ void PictureBaseline::compare(const Result& shown, TraceHistory& traces, Baselin
 }
 
 std::optional<double> PictureBaseline::progress() const {
-    return collector_ ? std::optional(collector_->progress()) : std::nullopt;
+    const auto& collector = film_taken_ ? film_taken_ : collector_;
+    return collector ? std::optional(collector->progress()) : std::nullopt;
 }
 
 } // namespace specklescope

@@ -3,7 +3,9 @@
 
 #include "analysis/baseline.hpp"
 #include "analysis/baseline_image.hpp"
+#include "analysis/interval.hpp"
 #include "session/state.hpp"
+#include "session/whole_film.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,8 +24,15 @@ public:
     void finish_start();
     /// Begins F₀ of every pixel over the results of the next `baseline_s` seconds, or ends it now.
     void take();
-    void poll();
-    void restore(std::shared_ptr<const BaselineImage> image) { image_ = std::move(image); } ///< null: none
+    /// The same over an interval of the film (FrameInfo::film_ns). poll() processes the film for it, in the
+    /// background.
+    void take_over(const Interval& interval);
+    /// Interval that was asked for last, and the one of image(); none: it follows no interval.
+    const std::optional<Interval>& over() const { return over_; }
+    const std::optional<Interval>& image_over() const { return image_over_; }
+    void poll(WholeFilm& film);
+    /// An earlier image() (null: none) with its interval.
+    void restore(std::shared_ptr<const BaselineImage> image, const std::optional<Interval>& over);
     /// Drops F₀: another source was opened.
     void drop();
     /// Throws UsageError if the result does not fit the baseline of the settings. Checks the first result.
@@ -36,10 +45,15 @@ public:
     bool asked() const { return asked_; } ///< by the settings
 
 private:
+    void poll_film(WholeFilm& film);
+    void take_from_film(bool whole, const Interval& over, const std::string& why);
     SessionState& state_;
     bool asked_ = false, checked_ = false;
     std::shared_ptr<BaselineCollector> collector_; ///< a sink of collected_by_ while a baseline is taken
     std::shared_ptr<Pipeline> collected_by_;
+    std::optional<Interval> over_, image_over_;
+    bool wanted_ = false;                           ///< over_ waits for poll()
+    std::shared_ptr<BaselineCollector> film_taken_; ///< a sink of a whole film
     std::shared_ptr<const BaselineImage> image_;
     std::shared_ptr<const PlacedRegions> compared_; ///< by compare()
 };

@@ -166,8 +166,9 @@ void Recordings::mark(const EventMark& event) const {
 void Recordings::begin(const OutputKind& kind, const std::string& path) {
     if (!state_.running())
         throw RunError("Nothing runs that could be recorded; open a source.");
-    auto sink = kind.make({&kind, path},
-                          {.settings = state_.settings, .look = look_, .before = before_, .later = true});
+    Settings now = state_.settings;
+    now.chain = *state_.pipeline->chain();
+    auto sink = kind.make({&kind, path}, {.settings = now, .look = look_, .before = before_, .later = true});
     state_.pipeline->add_sink(sink);
     began({&kind, std::move(sink), path});
 }
@@ -321,7 +322,7 @@ void Recordings::snapshot(Result result) {
     } catch (const UsageError& error) {
         return state_.notices.say(Message::Level::error, sentence_of(error));
     }
-    options.mapping = state_.view().mapping;
+    options.mapping = mapping_for(state_.settings, result.quantity);
     options.mapping.automatic = false; // exactly the range on the screen
     state_.notices.run([options, held = std::move(result), stream = state_.pipeline->stream()] {
         try {
@@ -340,7 +341,7 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
     const RecordLimits& limits = state_.program().recording;
     Report report;
     report.stream = state_.pipeline->stream();
-    report.mapping = state_.view().mapping;
+    report.mapping = mapping_for(state_.settings, result.quantity);
     report.mapping.automatic = false; // exactly the range on the screen
     report.subject = limits.subject;
     report.note = limits.note;

@@ -69,6 +69,10 @@ public:
     /// PDF, PNG and CSV of the result in its own unit, with regions, traces, baseline and events.
     void report(Result result, TraceHistory& traces, const Baseline& baseline, const EventLog& events);
 
+    /// Name for a new file of the user, in the folder and by the pattern of the settings; `what`: "traces".
+    /// Throws UsageError for an unknown place in the pattern.
+    std::string new_path(const std::string& what, const std::string& ending);
+
     // Choices of a user.
     std::string folder = ".";
     int raw_format = 0;       ///< index in endings(RecordWhat::raw)
@@ -85,7 +89,6 @@ private:
     void finish(std::size_t place, End end);
     void drop_ended(const OutputKind& kind);
     void keep_before();
-    std::string new_path(const std::string& what, const std::string& ending);
 
     SessionState& state_;
     const std::shared_ptr<LiveLook> look_;

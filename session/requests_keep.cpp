@@ -100,10 +100,10 @@ Answer snapshot(const Call& call) {
         RecordOptions options;
         options.path = path_in_folder(call.session.settings(), call.arguments["file"].get<std::string>());
         check_snapshot(options.path);
-        options.mapping = call.session.settings().view.as<ViewSettings>().mapping;
         const std::optional<Result> newest = call.front.newest(true);
         if (!newest)
             throw RunError("There is no result yet that could be kept; ask again when there is.");
+        options.mapping = mapping_for(call.session.settings(), newest->quantity);
         call.progress.file =
             std::async(std::launch::async, [options, result = *newest, stream = call.pipeline().stream()] {
                 return write_snapshot(result, options, stream);
@@ -161,7 +161,7 @@ Answer baseline(const Call& call) {
     Params view = call.session.settings().view;
     if (call.arguments.contains("seconds"))
         view.set("baseline_s", call.arguments["seconds"].get<double>());
-    if (!call.session.baseline.take(call.session.traces(), view.as<ViewSettings>().baseline_s))
+    if (!call.session.take_baseline(view.as<ViewSettings>().baseline_s))
         throw RunError("No region has a value that a baseline could be taken of; set regions, and let frames "
                        "come.");
     const TraceMeans& means = *call.session.baseline.taken();

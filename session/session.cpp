@@ -215,7 +215,7 @@ bool Session::poll() {
     whole_film.poll();
     if (state_.interactive)
         update_alarms();
-    picture_baseline.poll();
+    picture_baseline.poll(whole_film);
     update_metrics();
     apply_regions();
     state_.notices.poll();
@@ -249,7 +249,7 @@ void Session::update_alarms() {
         return note(Message::Level::warning,
                     why.empty() ? ""
                                 : "Alarms have no sound: " + one_line(why) +
-                                      " Check the sound device, or set the view key sound to false.");
+                                      ". Check the sound device, or set the view key sound to false.");
     });
 }
 
@@ -270,18 +270,24 @@ void Session::update_metrics() {
 
 void Session::show(Opened opened) {
     Settings& settings = state_.settings;
-    if (opened.settings.source != settings.source && baseline.taken()) {
+    const bool other = opened.settings.source != settings.source;
+    if (other)
+        intervals.clear();
+    if (other && baseline.taken()) {
         baseline.clear();
+        baseline_interval_.reset();
         say(Message::Level::info,
             "The baseline of the regions was of the source before, and is left out; take it of "
             "this one.");
     }
     settings.source = opened.settings.source;
     settings.source_remembered = false;
+    settings.chain_default = opened.settings.chain_default;
     settings.um_per_source_px = opened.settings.um_per_source_px;
     picture_baseline.drop();
     state_.pipeline = std::move(opened.pipeline);
     held_ = false;
+    compared_.clear();
     (void)chain();
     regions_sent_ = regions_opening_;
     restored_ = opened.restored;
@@ -369,6 +375,7 @@ void Session::open(const SourceArgument& text, bool as_set) {
     regions_opening_ = regions.revision();
     opening_.text = text.shown();
     const bool again = state_.pipeline && text == state_.settings.source;
+    decide_chain_again(wanted, again);
     const auto join = [listeners = listeners()](Pipeline& pipeline) { listeners.join(pipeline); };
     open_in_background([wanted, again, as_set, join, &notices = state_.notices,
                         old = again ? state_.pipeline : nullptr]() mutable -> Opened {
@@ -520,7 +527,8 @@ std::uint64_t Session::apply(Chain chain) {
     if (!state_.pipeline)
         throw RunError("No source is open; open one in the window.");
     const std::uint64_t version = state_.pipeline->set_chain(std::move(chain));
-    held_ = false;
+    state_.settings.chain_default = held_ = false;
+    compared_.clear();
     return version;
 }
 
@@ -531,7 +539,11 @@ std::uint64_t Session::set_chain(Chain chain) {
     held_ = std::any_of(chain.stages().begin(), chain.stages().end(), waits_for_file);
     if (!held_)
         return apply(std::move(chain));
+    if (!compared_.empty())
+        (void)apply(std::exchange(chain_, {}));
+    held_ = true;
     chain_ = std::move(chain);
+    state_.settings.chain_default = false;
     return 0;
 }
 
@@ -630,13 +642,20 @@ UndoState Session::state_now() {
             shared_regions_,
             state_.settings.view,
             state_.settings.um_per_source_px,
+            intervals,
             own_baseline ? baseline.taken() : std::nullopt,
-            picture_baseline.image()};
+            picture_baseline.image(),
+            picture_baseline.image_over()};
 }
 
 void Session::record_edits() {
-    if (state_.pipeline)
-        history_.record(state_now(), std::exchange(edit_name_, ""));
+    if (!state_.pipeline)
+        return;
+    history_.record(state_now(), std::exchange(edit_name_, ""));
+    const auto at = baseline_of(intervals);
+    if (const auto& over = picture_baseline.over();
+        at && over && (over->from_ns != intervals[*at].from_ns || over->to_ns != intervals[*at].to_ns))
+        picture_baseline.take_over(intervals[*at]);
 }
 
 void Session::range_released() {
@@ -671,8 +690,11 @@ bool Session::restore(const UndoState& state) {
         state_.settings.um_per_source_px = state.um_per_source_px;
         state_.pipeline->set_um_per_source_px(state.um_per_source_px);
     }
+    intervals = state.intervals;
+    const auto at = baseline_of(intervals);
+    baseline_interval_ = at ? std::optional(intervals[*at]) : std::nullopt;
     baseline.restore(state.baseline);
-    picture_baseline.restore(state.baseline_image);
+    picture_baseline.restore(state.baseline_image, state.image_over);
     return true;
 }
 
@@ -693,8 +715,32 @@ void Session::redo() {
         say(Message::Level::info, "Redid: " + history_.entries()[history_.at()].edit + ".");
 }
 
+void Session::compare_before() {
+    if (!state_.pipeline)
+        return;
+    record_edits();
+    if (!compared_.empty())
+        return (void)apply(chain_);
+    const std::string now = to_string(chain());
+    std::size_t i = history_.at() + 1;
+    while (i > 0 && to_string(history_.entries()[i - 1].state.chain) == now)
+        --i;
+    if (i == 0 || held_)
+        return say(Message::Level::info, held_ ? "A stage has no file yet. Choose its file first."
+                                               : "The stages have not been edited. Edit one, then compare.");
+    Chain before = history_.entries()[i - 1].state.chain;
+    before.set_input(chain_.input());
+    before.set_channel(chain_.channel());
+    (void)state_.pipeline->set_chain(std::move(before));
+    held_ = true;
+    compared_ = history_.entries()[i].edit;
+}
+
 bool Session::go_to(std::size_t entry) {
-    if (!state_.pipeline || entry >= history_.entries().size() || !restore(history_.entries()[entry].state))
+    if (!state_.pipeline || entry >= history_.entries().size())
+        return false;
+    record_edits();
+    if (!restore(history_.entries()[entry].state))
         return false;
     history_.move_to(entry);
     history_.amend(state_now());
@@ -739,6 +785,50 @@ void Session::save_regions_file(const std::string& path) {
     write_atomically(path, to_json(regions.regions()));
     regions_path = path;
     say(Message::Level::info, "Wrote " + count_of(regions) + " to " + path + ".");
+}
+
+bool Session::take_baseline(double seconds) {
+    if (!baseline.take(*traces_, seconds))
+        return false;
+    const TraceMeans& means = *baseline.taken();
+    const auto at = baseline_of(intervals);
+    const std::size_t index = at ? *at : add_interval(intervals, means.from.time_ns, means.to.time_ns);
+    choose_baseline(intervals, index);
+    intervals[index].from_ns = means.from.time_ns;
+    intervals[index].to_ns = means.to.time_ns;
+    baseline_interval_ = intervals[index];
+    baseline_seen_ns_ = means.to.time_ns;
+    return true;
+}
+
+void Session::take_baseline_image() {
+    const auto at = baseline_of(intervals);
+    if (at && traces_->overview().film)
+        picture_baseline.take_over(intervals[*at]);
+    else
+        picture_baseline.take();
+}
+
+void Session::update_baseline(const TraceOverview& about) {
+    const auto at = baseline_of(intervals);
+    if (!at) {
+        if (std::exchange(baseline_interval_, std::nullopt))
+            baseline.clear();
+        return;
+    }
+    const Interval& wanted = intervals[*at];
+    const bool edited = !baseline_interval_ || baseline_interval_->from_ns != wanted.from_ns ||
+                        baseline_interval_->to_ns != wanted.to_ns;
+    const std::int64_t newest = about.newest ? about.newest->time_ns : baseline_seen_ns_;
+    const std::int64_t seen = std::exchange(baseline_seen_ns_, newest);
+    const std::uint64_t changes = std::exchange(baseline_changes_, about.changes);
+    const bool passed = about.film ? changes != about.changes
+                                   : newest != seen && seen <= wanted.to_ns && newest >= wanted.from_ns;
+    if (!edited && !passed)
+        return;
+    baseline_interval_ = wanted;
+    if (!baseline.take(*traces_, wanted.from_ns, wanted.to_ns) && edited)
+        baseline.clear();
 }
 
 EventMark Session::add_event(const std::string& label) {

@@ -7,6 +7,7 @@
 #include "config/presets/preset_file.hpp"
 #include "session/alarms.hpp"
 #include "session/doors.hpp"
+#include "session/exports.hpp"
 #include "session/freshness.hpp"
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
@@ -88,7 +89,9 @@ public:
 
     /// Chain as the user edits it. While a stage waits for the name of its file, running_chain() differs.
     const Chain& chain();
-    Chain running_chain() { return state_.pipeline ? *state_.pipeline->chain() : chain_; }
+    Chain running_chain() {
+        return state_.pipeline && compared_.empty() ? *state_.pipeline->chain() : chain_;
+    }
     /// Applies a chain. Returns the version of results made with it. Throws UsageError or RunError.
     std::uint64_t apply(Chain chain);
     /// The same for a user: a stage may wait for its file name, and an error becomes a message. Returns 0 if
@@ -127,6 +130,10 @@ public:
     void redo();
     bool go_to(std::size_t entry); ///< of history(); false, with a message, if it cannot be restored
     const UndoHistory& history() const { return history_; }
+    /// Shows the result of the chain before its last edit; controls, range and regions stay. Again, or
+    /// another edit of the chain, returns. A message if there is no such chain.
+    void compare_before();
+    const std::string& compared() const { return compared_; } ///< edit that is left out; empty: not comparing
     /// A fixed range was released because the quantity changed: belongs to the last edit.
     void range_released();
 
@@ -136,6 +143,16 @@ public:
     void rename_event(std::uint64_t number, const std::string& label);
     void remove_event(std::uint64_t number);
     const EventLog& events() const { return events_; }
+
+    /// In traces(). Edit them in place; update_baseline() follows.
+    std::vector<Interval> intervals;
+    /// Makes the last `seconds` the baseline interval. False if no region has a value there.
+    bool take_baseline(double seconds);
+    /// Takes F₀ of every pixel: of a film over the baseline interval, otherwise over the next seconds.
+    void take_baseline_image();
+    /// Takes F₀ of the regions over the baseline interval, if the interval or its frames changed. Call
+    /// regularly.
+    void update_baseline(const TraceOverview& about);
 
     TraceHistory& traces() { return *traces_; } ///< of the regions, over all sources of the session
     void report(Result result) { recordings.report(std::move(result), *traces_, baseline, events_); }
@@ -152,6 +169,7 @@ public:
     Recordings recordings{state_, look_};
     PictureBaseline picture_baseline{state_};
     WholeFilm whole_film{state_, traces_};
+    Exports exports{{state_, recordings, whole_film, picture_baseline, traces_, look_}};
     Baseline baseline; ///< of the regions
     Doors doors;
     /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.
@@ -219,7 +237,11 @@ private:
     std::shared_ptr<const Chain> read_; ///< of the pipeline; chain_ is a copy
     bool held_ = false;                 ///< chain_ waits for a file and was not applied
     Params source_params_;
+    std::optional<Interval> baseline_interval_; ///< that `baseline` was taken over
+    std::int64_t baseline_seen_ns_ = 0;         ///< newest frame at that time
+    std::uint64_t baseline_changes_ = 0;        ///< TraceOverview::changes at that time
     UndoHistory history_;
+    std::string compared_;  ///< not empty: held_, and the pipeline has an earlier chain
     std::string edit_name_; ///< of the edit that record_edits() will find; empty: named by its difference
     std::shared_ptr<const std::vector<Region>> shared_regions_; ///< as of shared_revision_
     std::uint64_t shared_revision_ = 0;

@@ -143,10 +143,27 @@ void add_region_edits(const std::vector<Region>& a, const std::vector<Region>& b
         edits.push_back("regions " + arrow(std::to_string(a.size()), std::to_string(b.size())));
 }
 
-bool same_means(const std::optional<TraceMeans>& a, const std::optional<TraceMeans>& b) {
-    return a.has_value() == b.has_value() &&
-           (!a ||
-            (a->from.time_ns == b->from.time_ns && a->to.time_ns == b->to.time_ns && a->frames == b->frames));
+void add_interval_edits(const std::vector<Interval>& a, const std::vector<Interval>& b,
+                        std::vector<std::string>& edits) {
+    const auto plain = [](std::vector<Interval> intervals) {
+        choose_baseline(intervals, {});
+        return intervals;
+    };
+    const std::vector<Interval> before = plain(a), after = plain(b);
+    const auto [first, there] = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+    if (before == after) {
+        const auto at = baseline_of(b);
+        if (a != b)
+            edits.push_back("baseline " + (at ? b[*at].name : std::string("none")));
+    } else if (after.size() == before.size() + 1) {
+        edits.push_back("added interval " + there->name);
+    } else if (after.size() + 1 == before.size()) {
+        edits.push_back("removed interval " + first->name);
+    } else if (first != before.end() && there != after.end() && first->name != there->name) {
+        edits.push_back("renamed " + arrow(first->name, there->name));
+    } else {
+        edits.push_back("moved interval " + (there != after.end() ? there->name : first->name));
+    }
 }
 
 /// Memory of what the state does not share with the one before it (null: there is none).
@@ -183,9 +200,9 @@ std::string edit_between(const UndoState& a, const UndoState& b) {
         edits.push_back("pixel size " + (b.um_per_source_px > 0
                                              ? short_text(b.um_per_source_px) + " µm per raw pixel"
                                              : std::string("as the source states it")));
-    if (!same_means(a.baseline, b.baseline))
-        edits.emplace_back(b.baseline ? "baseline of the regions" : "no baseline of the regions");
-    if (a.baseline_image != b.baseline_image)
+    if (a.intervals != b.intervals)
+        add_interval_edits(a.intervals, b.intervals, edits);
+    if (a.baseline_image != b.baseline_image && !a.image_over && !b.image_over)
         edits.emplace_back(b.baseline_image ? "baseline of the image" : "no baseline of the image");
     if (edits.empty())
         return "";
@@ -202,7 +219,7 @@ void UndoHistory::record(UndoState now, const std::string& edit) {
         now.regions = last.regions;
     const std::string found = edit_between(last, now);
     if (found.empty())
-        return;
+        return amend(std::move(now));
     const std::size_t bytes = bytes_of(now, &last);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, entries_.end());
     entries_.push_back({edit.empty() ? found : edit, std::move(now), bytes});
@@ -218,15 +235,21 @@ void UndoHistory::record(UndoState now, const std::string& edit) {
 }
 
 void UndoHistory::amend(UndoState now) {
-    if (!entries_.empty())
-        entries_[at_].state = std::move(now);
+    if (entries_.empty())
+        return;
+    Entry& entry = entries_[at_];
+    if (entry.state.baseline_image != now.baseline_image || entry.state.regions != now.regions)
+        entry.bytes = bytes_of(now, at_ > 0 ? &entries_[at_ - 1].state : nullptr);
+    entry.state = std::move(now);
 }
 
 void UndoHistory::forget_source(const UndoState& now) {
     for (Entry& entry : entries_) {
         entry.state.um_per_source_px = now.um_per_source_px;
+        entry.state.intervals.clear();
         entry.state.baseline.reset();
         entry.state.baseline_image.reset();
+        entry.state.image_over.reset();
     }
 }
 

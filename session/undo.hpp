@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/baseline_image.hpp"
+#include "analysis/interval.hpp"
 #include "analysis/region.hpp"
 #include "analysis/trace_history.hpp"
 #include "pipeline/chain.hpp"
@@ -21,8 +22,10 @@ struct UndoState {
     std::shared_ptr<const std::vector<Region>> regions; ///< shared by states with the same regions
     Params view;
     double um_per_source_px = 0;
-    std::optional<TraceMeans> baseline;                  ///< of the regions, unless an image gave it
+    std::vector<Interval> intervals;
+    std::optional<TraceMeans> baseline; ///< over the baseline interval; follows it, and is no edit of its own
     std::shared_ptr<const BaselineImage> baseline_image; ///< null: none
+    std::optional<Interval> image_over; ///< interval that the image follows, as `baseline` does; none: none
 };
 
 /// Names the edit that leads from one state to another: "speckle radius 3 → 5", "added gaussian", "range 0–1
@@ -48,7 +51,8 @@ public:
     bool can_undo() const { return at_ > 0; }
     bool can_redo() const { return at_ + 1 < entries_.size(); }
 
-    /// Adds the present state if it differs from the last one. `edit`: its name; empty: as edit_between().
+    /// Adds the present state if an edit leads to it, otherwise updates the last one. `edit`: its name;
+    /// empty: as edit_between().
     void record(UndoState now, const std::string& edit = {});
     /// Replaces the present state without an entry.
     void amend(UndoState now);

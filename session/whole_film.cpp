@@ -126,15 +126,15 @@ void WholeFilm::start(Job job) {
     Settings settings = state_.settings;
     settings.command = Command::run; // without the pace of the window
     settings.chain = *run->chain;
-    settings.regions.reset(); // set below, as they are now
+    settings.regions.reset();
     settings.regions_path.clear();
     settings.program.set("loop", false);
     settings.program.set("frames", std::int64_t{0});
     settings.program.set("slots", std::int64_t{kMinSlots}); // the display has a ring, too
-    run->pipeline = make_pipeline(settings);
-    run->pipeline->set_channel(run->chain->channel());
-    if (run->regions)
-        run->pipeline->set_regions(run->regions);
+    // Without an edit, so that results have the version that a run gives them.
+    run->pipeline = make_pipeline(settings, {}, run->regions);
+    if (run->chain->channel() != state_.program().channel)
+        run->pipeline->set_channel(run->chain->channel());
     take_options(*run->pipeline, run->options);
     run->pipeline->viewer_wants_host(false);
     run->pipeline->add_sink(make_background_feed(traces_));

@@ -77,7 +77,9 @@ Sums sums_of(ConstHostView frame, int left, int top, int side) {
 
 } // namespace
 
-std::vector<std::string> bayer_names() { return {"none", "rggb", "grbg", "gbrg", "bggr"}; }
+ChoiceNames bayer_names() {
+    return {"none", {"rggb", "RGGB"}, {"grbg", "GRBG"}, {"gbrg", "GBRG"}, {"bggr", "BGGR"}};
+}
 
 const char* const kBayerDoc = "Colours of the first 2×2 pixels of a mosaic saved as grey; each 2×2 pixels "
                               "become one colour pixel, without interpolation";

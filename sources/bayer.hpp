@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/image.hpp"
+#include "pipeline/param.hpp"
 
 #include <cstdint>
 #include <string>
@@ -13,7 +14,7 @@ namespace specklescope {
 enum class Bayer : std::uint8_t { none, rggb, grbg, gbrg, bggr };
 
 /// Names of the option `bayer` and its help.
-std::vector<std::string> bayer_names();
+ChoiceNames bayer_names();
 extern const char* const kBayerDoc;
 
 /// Shape of the colour image of a mosaic: half its sides, without an odd last row or column. Throws

@@ -57,7 +57,8 @@ void split_options(std::string_view text, SourceText& source) {
     }
 }
 
-/// TIFF files have many extensions, sometimes none; other image formats are no video. Pipes are not read.
+/// TIFF files have many extensions, sometimes none; other image formats are no video. An array (NPY) may be a
+/// calibration: it is an image only where it is named. Pipes are not read.
 bool begins_as_picture(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_regular_file(fs::path(path), ignored))
@@ -67,7 +68,8 @@ bool begins_as_picture(const std::string& path) {
     const std::string_view magic(begin.data(), begin.size());
     using namespace std::string_view_literals;
     return magic == "II*\0"sv || magic == "MM\0*"sv || magic == "II+\0"sv || magic == "MM\0+"sv ||
-           magic == "GIF8"sv || (magic.starts_with("BM") && lower_ending(path) == ".bmp") ||
+           magic == "\x93NUM"sv || magic == "GIF8"sv ||
+           (magic.starts_with("BM") && lower_ending(path) == ".bmp") ||
            (magic == "RIFF"sv && lower_ending(path) == ".webp");
 }
 

@@ -8,13 +8,19 @@
 
 namespace specklescope {
 
-std::vector<std::string> contrast_output_names() { return {"sfi", "contrast", "contrast2", "tau", "bfi"}; }
+ChoiceNames contrast_output_names() {
+    return {{"sfi", "Flow index (SFI)"},
+            {"contrast", "Contrast K"},
+            {"contrast2", "K²"},
+            {"tau", "Correlation time τc"},
+            {"bfi", "Flow index 1/K²"}};
+}
 
-std::vector<std::pair<std::string, Border>> contrast_borders() {
-    return {{"replicate", Border::replicate},
-            {"reflect", Border::reflect},
-            {"crop", Border::crop},
-            {"zero", Border::zero}};
+std::vector<std::pair<ChoiceName, Border>> contrast_borders() {
+    return {{ChoiceName("replicate", "Repeat the edge"), Border::replicate},
+            {ChoiceName("reflect"), Border::reflect},
+            {ChoiceName("crop", "Smaller image"), Border::crop},
+            {ChoiceName("zero", "Zeros"), Border::zero}};
 }
 
 Quantity contrast_quantity(ContrastOutput output) {

@@ -20,11 +20,11 @@ enum class ContrastOutput : std::uint8_t {
 };
 
 /// Names in the order of the enumeration.
-std::vector<std::string> contrast_output_names();
+ChoiceNames contrast_output_names();
 inline constexpr const char* kContrastOutputDoc =
     "Output: sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, or bfi 1/K²";
 /// Border modes offered by the contrast stages.
-std::vector<std::pair<std::string, Border>> contrast_borders();
+std::vector<std::pair<ChoiceName, Border>> contrast_borders();
 inline constexpr const char* kContrastBorderDoc =
     "Values outside the image. zero: false high contrast at the edge";
 inline constexpr const char* kExposureDoc = "Exposure time T, used if the camera or file reports none";

@@ -254,6 +254,7 @@ void App::toggle_traces() {
 
 void App::frame() {
     window_.set_scale(session_.view().ui_scale);
+    window_.set_theme(session_.view().theme);
     walk_.begin_frame(!page_open() && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
     window_.begin_frame();
     follow(state_.film, session_, display_.has_result() ? &display_.result() : nullptr);
@@ -274,12 +275,14 @@ void App::frame() {
             stats_read_ = SteadyClock::now();
         }
     }
-    display_.update_range(session_.view().mapping);
+    if (session_.compared().empty()) // both are shown with the same range
+        display_.update_range(session_.view().mapping);
     state_.histogram.update(display_, layout_.bar.width > 0 || state_.histogram.open(),
                             layout_.change.width > 0, layout_.only_change());
     if (layout_.shows_raw || state_.histogram.open())
         display_.update_raw_range();
     tell_look();
+    state_.marks_saturated = marks_saturated();
     canvas_window(layout_);
     if (session_.view().monitor)
         draw_monitor();
@@ -377,7 +380,8 @@ void App::report() const {
     probe::value("low", mapping.low);
     probe::value("high", mapping.high);
     probe::value("automatic", mapping.automatic ? 1.0 : 0.0);
-    probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
+    probe::value("colormap",
+                 view_table().at("colormap").choices[static_cast<std::size_t>(shown_mapping().colormap)]);
     probe::value("layout", view_table().at("layout").choices[static_cast<std::size_t>(
                                session_.settings().view.as<ViewSettings>().layout)]);
     const UndoHistory& history = session_.history();

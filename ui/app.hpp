@@ -81,8 +81,10 @@ private:
     void divider(const Layout& layout);
     Camera::Placement placement(const Layout& layout, bool raw) const;
     bool on_raw(const Layout& layout, double x, double y) const;
-    void tell_look();          ///< passes the appearance to screen movies
-    bool shows_change() const; ///< true if the change is selected and a matching baseline exists
+    void tell_look();              ///< passes the appearance to screen movies
+    Mapping shown_mapping() const; ///< with the colour map for the quantity that is shown
+    bool marks_saturated() const;  ///< raw pixels at full scale are drawn in red
+    bool shows_change() const;     ///< true if the change is selected and a matching baseline exists
     /// Reason why the result is drawn grey; empty: drawn in colour.
     std::string why_grey() const;
     void draw_raw(double ratio);

@@ -51,7 +51,7 @@ struct App::Actions {
     template <int Steps> static void low_end(App& a) { a.state_.histogram.nudge(a.session_, false, Steps); }
     template <int Steps> static void high_end(App& a) { a.state_.histogram.nudge(a.session_, true, Steps); }
     static void take_baseline_picture(App& a) {
-        a.session_.picture_baseline.take();
+        a.session_.take_baseline_image();
         a.state_.change = true;
     }
     static void show_change(App& a) {
@@ -96,6 +96,10 @@ struct App::Actions {
         return {A, [](App& a) { a.state_.regions.run(A, a.session_); },
                 [](const App& a) { return a.state_.regions.why_not(A, a.session_); }};
     }
+    template <Exports::Film F> static constexpr Row film(Action action) {
+        return {action, [](App& a) { a.session_.exports.save_film(F); },
+                [](const App& a) { return a.session_.exports.why_no_film(F); }};
+    }
     static void show(App& a, Layout layout) { a.session_.view().layout = layout; }
 
     static const Row& row(Action action) {
@@ -103,6 +107,7 @@ struct App::Actions {
             {Action::undo, undo, undoable},
             {Action::redo, [](App& a) { a.session_.redo(); }, redoable},
             {Action::history, [](App& a) { a.palette_.open(kHistory); }, a_source},
+            {Action::compare, [](App& a) { a.session_.compare_before(); }, a_source},
             {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
             {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
             {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
@@ -135,7 +140,8 @@ struct App::Actions {
             {Action::one_to_one, [](App& a) { a.zoom_by(0); }, a_result},
             {Action::next_colormap,
              [](App& a) {
-                 ColorMap& map = a.session_.view().mapping.colormap;
+                 ColorMap& map = a.session_.view().colormap_of(
+                     a.display_.has_result() ? a.display_.result().quantity : a.session_.chain().quantity());
                  const auto count = static_cast<int>(view_table().at("colormap").choices.size());
                  map = static_cast<ColorMap>((static_cast<int>(map) + 1) % count);
              }},
@@ -153,11 +159,18 @@ struct App::Actions {
             {Action::brighter, [](App& a) { a.expose_by(kStopStep); }},
             {Action::smaller_window, [](App& a) { a.widen_first_window(-1); }, a_window},
             {Action::larger_window, [](App& a) { a.widen_first_window(1); }, a_window},
-            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.state_.mark_saturated; }},
+            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.marks_saturated(); }},
             {Action::pixel_size, [](App& a) { a.state_.scale.ask = true; }, a_source},
             {Action::change, show_change, a_source},
             {Action::baseline_picture, take_baseline_picture, a_source},
             {Action::open, [](App& a) { a.state_.open_dialog = true; }},
+            {Action::save_traces, [](App& a) { a.session_.exports.save_traces(a.session_.events()); },
+             [](const App& a) { return a.session_.exports.why_no_traces(); }},
+            {Action::copy_traces, [](App& a) { a.traces_.copy(a.session_); }, traced},
+            {Action::save_plot, [](App& a) { a.traces_.save_plot(a.session_); }, traced},
+            film<Exports::Film::results>(Action::export_results),
+            film<Exports::Film::change>(Action::export_change),
+            film<Exports::Film::screen>(Action::export_screen),
             {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
             {Action::record, [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::processed)); },
              a_source},
@@ -185,6 +198,8 @@ struct App::Actions {
             {Action::traces, [](App& a) { a.toggle_traces(); }},
             {Action::baseline, [](App& a) { a.traces_.take_baseline(a.session_); }, traced},
             {Action::relative, [](App& a) { a.traces_.toggle_relative(a.session_); }, traced},
+            {Action::intervals, [](App& a) { a.traces_.edit_intervals(a.session_); }, traced},
+            {Action::response, [](App& a) { a.traces_.toggle_response(); }, traced},
             {Action::event, [](App& a) { a.session_.mark_event(); }, a_source},
             {Action::event_1, mark<1>, label<1>},
             {Action::event_2, mark<2>, label<2>},

@@ -183,6 +183,7 @@ void App::panel_edge(const Layout& layout) {
     ImGui::PopStyleVar(2);
     ImGui::InvisibleButton("edge", size);
     probe::item("panel.edge");
+    tooltip("Drag to change the size of the panel.");
     if (ImGui::IsItemHovered() || ImGui::IsItemActive())
         ImGui::SetMouseCursor(below ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
     if (ImGui::IsItemActive()) {
@@ -226,7 +227,7 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
         Mapping& mapping = view.mapping;
         color_bar(bar, mapping, quantity, display_.has_result() ? display_.result().exposure : Exposure(),
                   display_.has_result() ? shown_curve() : ToneCurve::linear,
-                  display_.shader().colors(grey_.empty() ? mapping.colormap : ColorMap::grey),
+                  display_.shader().colors(grey_.empty() ? shown_mapping().colormap : ColorMap::grey),
                   state_.histogram.beyond(HistogramOf::result,
                                           exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
         return;
@@ -338,7 +339,7 @@ void App::raw_label(const Layout& layout) {
                 "scale.");
     }
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 232), dp(5));
+    draw.AddRectFilled(low, high, theme::kOverlay, dp(5));
     draw.AddText(at, automatic ? theme::kWarning : theme::kText, text.c_str());
 }
 
@@ -355,7 +356,7 @@ void App::canvas_labels(const Layout& layout) {
         if (at.x < area.x)
             return;
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
-                           IM_COL32(10, 13, 16, 232), dp(5));
+                           theme::kOverlay, dp(5));
         draw.AddText(at, theme::kText, text.c_str());
     };
     const std::string symbol = display_.result().quantity.symbol;

@@ -5,6 +5,7 @@
 #include "config/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,11 +30,21 @@ std::string App::why_grey() const {
     return "";
 }
 
+Mapping App::shown_mapping() const {
+    return mapping_for(session_.settings(), display_.has_result() ? display_.result().quantity : Quantity());
+}
+
+bool App::marks_saturated() const {
+    return state_.mark_saturated.value_or(!display_.has_result() ||
+                                          suffers_from_saturation(display_.result().quantity));
+}
+
 /// For snapshots and movies: exactly the range on the screen.
 void App::tell_look() {
     ScreenLook look = look_of(session_.view());
+    look.mapping = shown_mapping();
     look.mapping.automatic = look.mapping.automatic && !display_.has_result();
-    look.mark_saturated = state_.mark_saturated;
+    look.mark_saturated = marks_saturated();
     if (display_.has_result() && layout_.shows_raw)
         look.raw_range =
             display_.raw_range(state_.stretch_raw && display_.result().info.light == Light::counts);
@@ -84,6 +95,7 @@ void App::divider(const Layout& layout) {
     ImGui::SetCursorScreenPos({static_cast<float>(x - wide / 2), static_cast<float>(layout.canvas.y)});
     ImGui::InvisibleButton("divider", {static_cast<float>(wide), static_cast<float>(layout.canvas.height)});
     probe::item("divider");
+    tooltip("Drag to move the border between the raw image and the result.");
     const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
     if (active || hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -110,7 +122,7 @@ void App::draw_raw(double ratio) {
                                  ? exposed({grey.low, grey.high}, grey.exposure_stops)
                                  : display_.raw_range(state_.stretch_raw && !picture);
     PictureStyle style{ColorMap::grey, range, curve_in_effect(grey, raw.channels, picture), 0};
-    if (state_.mark_saturated)
+    if (marks_saturated())
         style.saturated = result.info.full_scale > 0 ? result.info.full_scale : type_full_scale(raw.type);
     display_.shader().draw(display_.raw(), style, layout_.raw, placement(layout_, true), ratio);
     probe::value("raw.low", range.low);
@@ -119,7 +131,7 @@ void App::draw_raw(double ratio) {
 
 void App::draw_result(double ratio) {
     const ViewSettings& view = session_.view();
-    const Mapping& mapping = view.mapping;
+    const Mapping mapping = shown_mapping();
     const auto draw = [&](const ImageTexture& texture, PictureStyle style, const Rect& area) {
         if (layout_.blended)
             style.blend = Blend{view.blend_opacity, view.blend_threshold};

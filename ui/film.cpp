@@ -1,5 +1,7 @@
 #include "ui/film.hpp"
 
+#include "config/numbers.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -134,8 +136,8 @@ std::string film_time(const Film& film, const Session& session) {
 
 std::string frames_text(const Film& film, const Session& session) {
     const std::uint64_t length = film_length(session);
-    return std::to_string(film_position(film)) + " / " +
-           (length > 0 ? std::to_string(length - 1) : std::string("?"));
+    return "Frame " + count_text(film_position(film)) + " / " +
+           (length > 0 ? count_text(length - 1) : std::string("?"));
 }
 
 std::string times_text(const Film& film, const Session& session) {

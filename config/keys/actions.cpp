@@ -11,11 +11,12 @@ constexpr std::string_view kEditing = "Edit", kFrames = "Frames", kPicture = "Im
                            kSelected = "The selected region", kDrawing = "While a region is drawn";
 
 // Paths in the menu.
-constexpr std::string_view kFile = "File", kSettings = "File/Settings", kEdit = "Edit", kView = "View",
-                           kLayers = "View/Divider and blend", kZoom = "View/Zoom",
-                           kColours = "View/Colours and range", kFilm = "Film", kRecord = "Record",
-                           kLabelled = "Record/Event with a label", kOfRegions = "Regions",
-                           kMove = "Regions/Move and resize", kHelp = "Help", kNoMenu = "";
+constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings",
+                           kEdit = "Edit", kView = "View", kLayers = "View/Divider and blend",
+                           kZoom = "View/Zoom", kColours = "View/Colours and range", kFilm = "Film",
+                           kRecord = "Record", kLabelled = "Record/Event with a label",
+                           kOfRegions = "Regions", kMove = "Regions/Move and resize", kHelp = "Help",
+                           kNoMenu = "";
 
 } // namespace
 
@@ -27,6 +28,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::undo, "undo", "Undo the last edit", kEditing, kEdit, "Ctrl+Z"},
         {Action::redo, "redo", "Redo the edit that was undone", kEditing, kEdit, "Ctrl+Y Ctrl+Shift+Z"},
         {Action::history, "history", "List the edits, to return to one", kEditing, kEdit, "Ctrl+H"},
+        {Action::compare, "compare", "Compare with the result before the last edit", kEditing, kEdit, "Ctrl+B"},
         {Action::pause, "pause", "Pause or resume; restart at the end", kFrames, kFilm, "Space"},
         {Action::step_back, "step_back", "One frame back", kFrames, kFilm, "Left ,"},
         {Action::step, "step", "One frame forward", kFrames, kFilm, "Right ."},
@@ -69,6 +71,12 @@ const std::vector<ActionInfo>& actions() {
         {Action::change, "change", "Show ΔF/F₀, or absolute units", kPicture, kView, "Y"},
         {Action::baseline_picture, "baseline_picture", "Take the baseline F₀ of the image, or end it", kPicture, kEdit, "Shift+Y"},
         {Action::open, "open", "Open a source", kProgram, kFile, "O Ctrl+O"},
+        {Action::save_traces, "save_traces", "Save trace of the whole film (CSV)", kProgram, kFile, "Ctrl+Shift+T", anywhere, writes},
+        {Action::copy_traces, "copy_traces", "Copy trace to the clipboard", kProgram, kFile, "Ctrl+Shift+C"},
+        {Action::save_plot, "save_plot", "Save plot of the traces (PNG, SVG, PDF)", kProgram, kFile, "Ctrl+Shift+P", anywhere, writes},
+        {Action::export_results, "export_results", "Results of the whole film (TIFF)", kProgram, kExport, "Ctrl+Shift+E", anywhere, writes},
+        {Action::export_change, "export_change", "Movie of the change from the baseline (MKV)", kProgram, kExport, "Ctrl+Shift+Y", anywhere, writes},
+        {Action::export_screen, "export_screen", "Movie of the view (MKV)", kProgram, kExport, "Ctrl+Shift+R", anywhere, writes},
         {Action::snapshot, "snapshot", "Save a snapshot", kProgram, kFile, "S", anywhere, writes},
         {Action::record, "record", "Record results", kProgram, kRecord, "R", anywhere, writes},
         {Action::record_raw, "record_raw", "Record raw frames", kProgram, kRecord, "W", anywhere, writes},
@@ -87,11 +95,13 @@ const std::vector<ActionInfo>& actions() {
         {Action::quit, "quit", "Quit", kProgram, kFile, "Ctrl+Q"},
         {Action::presets, "presets", "Presets: load, save, compare, delete", kProgram, kSettings, "Ctrl+M"},
         {Action::acknowledge, "acknowledge", "Acknowledge the alarms", kProgram, kView, "F8"},
-        {Action::messages, "messages", "Show all messages", kProgram, kView, "Shift+M"},
-        {Action::monitor, "monitor", "Monitor mode on or off", kProgram, kView, "F9"},
+        {Action::messages, "messages", "Show all messages", kProgram, kView, "F7"},
+        {Action::monitor, "monitor", "Monitor mode on or off", kProgram, kView, "F12"},
         {Action::traces, "traces", "Show or hide the traces", kTraces, kView, "T"},
         {Action::baseline, "baseline", "Take the baseline F₀ of the regions", kTraces, kEdit, "Z"},
         {Action::relative, "relative", "Plot ΔF/F₀, or absolute units", kTraces, kView, "%"},
+        {Action::intervals, "intervals", "Edit the intervals: baseline and responses", kTraces, kEdit, "Ctrl+I"},
+        {Action::response, "response", "Show the responses in the intervals", kTraces, kView, "Ctrl+Shift+I"},
         {Action::event, "event", "Mark an event", kTraces, kRecord, "E"},
         {Action::event_1, "event_1", "Mark an event with the first label", kTraces, kLabelled, "Ctrl+1"},
         {Action::event_2, "event_2", "Mark an event with the second label", kTraces, kLabelled, "Ctrl+2"},

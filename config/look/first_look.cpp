@@ -113,7 +113,7 @@ bool looks_raw(const std::string& name) {
 bool looks_like_source(const std::string& name) {
     static constexpr std::array<std::string_view, 8> kVideo = {".mkv",  ".mp4", ".avi", ".mov",
                                                                ".webm", ".mpg", ".ts",  ".m4v"};
-    return looks_raw(name) || has_image_ending(name) ||
+    return looks_raw(name) || has_image_ending(name) || name.ends_with(".npy") ||
            std::find(kVideo.begin(), kVideo.end(), lower_ending(name)) != kVideo.end();
 }
 
@@ -146,6 +146,9 @@ FirstLook first_look(const SourceArgument& text, int side, std::chrono::millisec
     FirstLook look;
     look.shape = port.frame().shape();
     look.frames = source->length() > 0 ? source->length() : info.frames;
+    look.rate = info.rate;
+    look.exposure_ms = port.frame().info().exposure_ms;
+    look.full_scale = port.frame().info().full_scale;
     picture_of(port.frame().host(), side, look);
     return look;
 }
@@ -161,6 +164,12 @@ std::uint64_t file_stamp(const SourceArgument& source) {
 }
 
 bool names_files(const SourceArgument& source) { return !path_of(source).empty(); }
+
+bool names_kind(const std::string& text) {
+    const std::string kind = text.substr(0, text.find_first_of(":?"));
+    const auto& types = source_types();
+    return std::any_of(types.begin(), types.end(), [&](const SourceType& type) { return type.kind == kind; });
+}
 
 bool is_gone(const SourceArgument& source) {
     const std::string path = path_of(source);

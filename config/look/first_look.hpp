@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +20,11 @@ bool looks_like_source(const std::string& name);
 bool looks_raw(const std::string& name);
 
 struct FirstLook {
-    Shape shape;              ///< of the source
-    std::uint64_t frames = 0; ///< 0: unknown
+    Shape shape;                                                   ///< of the source
+    std::uint64_t frames = 0;                                      ///< 0: unknown
+    double rate = 0;                                               ///< frames/s; 0: not stated
+    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: not stated
+    double full_scale = 0;                                         ///< of the first frame; 0: none
     int width = 0, height = 0;
     std::vector<std::uint8_t> rgb; ///< of the small picture, row by row
 };
@@ -40,6 +44,9 @@ std::uint64_t file_stamp(const SourceArgument& source);
 
 /// Files, and no camera, address or simulated scene.
 bool names_files(const SourceArgument& source);
+
+/// True for the text of a source that begins with its kind: "synthetic", "v4l2:/dev/video0".
+bool names_kind(const std::string& text);
 
 /// A file, or a folder, and none of this name is there. May wait for a disk.
 bool is_gone(const SourceArgument& source);

@@ -217,6 +217,7 @@ void delete_preset(const std::string& name) {
 PresetTaken with_preset(const Preset& preset, const Settings& now) {
     PresetTaken taken{now, says_range(preset, now), preset.name};
     load_preset(preset, taken.settings);
+    colour_images(taken.settings, now.view.as<ViewSettings>().mapping.colormap);
     taken.settings.chain.set_channel(now.chain.channel());
     taken.settings.chain.set_input(now.chain.input());
     return taken;
@@ -225,6 +226,7 @@ PresetTaken with_preset(const Preset& preset, const Settings& now) {
 std::vector<std::string> preset_differences(const std::string& name, const Settings& settings) {
     Settings then = settings;
     load_preset(name, then);
+    colour_images(then, settings.view.as<ViewSettings>().mapping.colormap);
     std::vector<std::string> lines;
     const std::vector<ChainStage>& before = settings.chain.stages();
     const std::vector<ChainStage>& after = then.chain.stages();

@@ -227,6 +227,7 @@ bool RecordedReader::show() {
         chain = read_chain();
     settings_.chain = std::move(chain);
     settings_.chain_from = path_;
+    settings_.chain_default = false;
     read_channel();
     if (!shows_colours())
         read_view();
@@ -579,6 +580,7 @@ void show_as_they_are(Settings& settings, const SourceRecording& source) {
     if (settings.chain_from.empty() || settings.chain_from == source.path) {
         settings.chain.stages().clear();
         settings.chain_from = source.path;
+        settings.chain_default = false;
         settings.remarks.push_back(source.path + " holds " + source.holds_results +
                                    ": no stage processes them again, unless --stage, --preset or --config "
                                    "asks for it.");

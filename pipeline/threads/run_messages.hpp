@@ -55,11 +55,13 @@ public:
         said_saturated_ = true;
         char percent[16];
         std::snprintf(percent, sizeof percent, "%.1f", 100 * share);
-        flow_.log(
-            Message::Level::warning,
-            std::string(percent) + " % of the samples of frame " + std::to_string(result.info.sequence) +
-                " are at full scale: contrast comes out too low there and flow too high; give less light, "
-                "exposure or gain.");
+        const bool image = result.quantity.measure == Measure::intensity;
+        flow_.log(image ? Message::Level::info : Message::Level::warning,
+                  std::string(percent) + " % of the samples of frame " +
+                      std::to_string(result.info.sequence) + " are at full scale" +
+                      (image ? "."
+                             : ": contrast comes out too low there and flow too high; give less light, "
+                               "exposure or gain."));
     }
 
     /// Logs regions that are not fully on the image: once per image size, and after an edit that causes it.

@@ -15,6 +15,15 @@
 
 namespace specklescope {
 
+cairo_status_t append_to_text(void* to, const unsigned char* data, unsigned length) noexcept {
+    try {
+        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
+        return CAIRO_STATUS_SUCCESS;
+    } catch (const std::exception&) {
+        return CAIRO_STATUS_NO_MEMORY;
+    }
+}
+
 std::string valid_utf8(const std::string& text) {
     const std::string line = one_line(text);
     const std::unique_ptr<char, decltype(&g_free)> made(

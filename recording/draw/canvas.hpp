@@ -38,8 +38,11 @@ struct TextStyle {
 /// Markup in texts is not interpreted.
 class Canvas {
 public:
+    virtual ~Canvas() = default;
+    Canvas(const Canvas&) = delete;
+    Canvas& operator=(const Canvas&) = delete;
     /// One line in a column of this width, cut with "…" if it is longer; its top is at `top`.
-    void line(double x, double top, double width, const std::string& text, const TextStyle& style);
+    virtual void line(double x, double top, double width, const std::string& text, const TextStyle& style);
     double text_width(const std::string& text, const TextStyle& style) const;
 
     /// `dashes`: alternating lengths of strokes and gaps; none: a solid line.
@@ -88,6 +91,10 @@ public:
 private:
     int width_, height_;
 };
+
+/// Appends to the std::string at `to`: for surfaces that write into memory. No exception may pass through
+/// Cairo, which reports the error later.
+cairo_status_t append_to_text(void* to, const unsigned char* data, unsigned length) noexcept;
 
 /// One line of valid UTF-8; invalid bytes (in file names) become U+FFFD.
 std::string valid_utf8(const std::string& text);

@@ -11,13 +11,13 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <regex>
 #include <sstream>
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
 #include "analysis/region_editor.hpp"
 #include "recording/draw/canvas.hpp"
+#include "recording/draw/plot.hpp"
 
 #include <cairo-pdf.h>
 #endif
@@ -291,16 +291,6 @@ using Align = TextStyle::Align;
 constexpr TextStyle kSmall{.size = 7}, kText{.size = 7.5}, kFoot{.size = 6.5, .ink = kGrey};
 constexpr TextStyle kWarning{.size = 9, .bold = true, .ink = {0.7, 0.35, 0}};
 
-/// Appends to the std::string at `to`. No exception may pass through Cairo, which reports the error later.
-cairo_status_t append(void* to, const unsigned char* data, unsigned length) noexcept {
-    try {
-        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
-        return CAIRO_STATUS_SUCCESS;
-    } catch (const std::exception&) {
-        return CAIRO_STATUS_NO_MEMORY;
-    }
-}
-
 /// PDF pages, A4 landscape, in points from the upper left. Contents are added from top to bottom.
 class Pages final : public Canvas {
 public:
@@ -309,7 +299,7 @@ public:
 
     /// The file is appended to `bytes`.
     Pages(std::string& bytes, std::string title)
-        : Canvas(cairo_pdf_surface_create_for_stream(&append, &bytes, kWidth, kHeight),
+        : Canvas(cairo_pdf_surface_create_for_stream(&append_to_text, &bytes, kWidth, kHeight),
                  "The pages of the report"),
           title_(std::move(title)) {
         cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_TITLE, valid_utf8(title_).c_str());
@@ -507,145 +497,77 @@ void draw_table(Pages& page, const Report& report) {
     }
 }
 
-/// The curve of a region: its colour, darker for paper; dashed once colours repeat.
-struct CurveStyle {
-    Ink ink = kGrey;
-    std::vector<double> dashes{};
-};
-CurveStyle curve_style(const std::vector<Region>& regions, const std::string& name) {
-    static const std::vector<std::vector<double>> dashes = {{}, {5, 2}, {1.2, 1.6}, {6, 1.5, 1.2, 1.5}};
-    for (std::size_t i = 0; i < regions.size(); ++i)
-        if (regions[i].name == name) {
-            const Ink ink = ink_of(region_colour(regions[i], i));
-            return {{ink.red * 0.75, ink.green * 0.75, ink.blue * 0.75},
-                    dashes[i / region_palette().size() % dashes.size()]};
-        }
-    return {};
-}
-
 constexpr std::size_t kMostCurves = 40; ///< more cannot be distinguished
 constexpr double kPlotHigh = 150;
 
-/// One plot: `value(i, v)` of curve i, in the range of `extremes`.
-void draw_plot(Pages& page, const Report& report, const std::string& symbol, const std::string& unit,
-               const std::vector<std::optional<TraceExtremes>>& extremes, bool comparable_only,
-               const std::function<double(std::size_t, double)>& value) {
+/// One plot of the values, or of their change from the baseline.
+void draw_plot(Pages& page, const Report& report, bool change) {
     const ReportTraces& traces = *report.traces;
+    const std::string& symbol = traces.overview.quantity.symbol;
     const std::size_t count = std::min(kMostCurves, traces.curves.size());
-    double low = INFINITY, high = -INFINITY;
-    for (std::size_t i = 0; i < count; ++i)
-        for (const TraceExtremes ends = extremes[i].value_or(TraceExtremes{NAN, NAN});
-             const double v : {value(i, ends.low), value(i, ends.high)})
-            if (std::isfinite(v)) {
-                low = std::min(low, v);
-                high = std::max(high, v);
+    TracePlot plot{.symbol = change ? "Δ" + symbol + "/" + symbol + "₀" : symbol,
+                   .unit = change ? "%" : unit_of(report),
+                   .from_ns = traces.from_ns,
+                   .to_ns = traces.to_ns,
+                   .zero_ns = traces.from_ns,
+                   .timed = !traces.overview.newest || traces.overview.newest->timed};
+    plot.time_title = plot.timed ? "time since the first frame" : "frames since the first";
+    plot.low = INFINITY;
+    plot.high = -INFINITY;
+    for (std::size_t i = 0; i < count; ++i) {
+        PlotCurve& curve =
+            plot.curves.emplace_back(curve_of(regions_of_report(report), traces.overview.regions[i].name));
+        const TraceExtremes ends =
+            (change ? traces.compared : traces.extremes)[i].value_or(TraceExtremes{NAN, NAN});
+        if (change)
+            curve.f0 = traces.baseline[i].value_or(NAN);
+        for (const double end : {ends.low, ends.high})
+            if (const double v = curve.f0 ? relative_change(end, *curve.f0) : end; std::isfinite(v)) {
+                plot.low = std::min(plot.low, v);
+                plot.high = std::max(plot.high, v);
             }
-    if (!(low <= high))
+        bool broken = false;
+        for (TraceColumn column : traces.curves[i]) {
+            broken = broken || column.broken;
+            if (change && !traces.comparable(column)) {
+                broken = true;
+                continue;
+            }
+            column.broken = std::exchange(broken, false);
+            curve.columns.push_back(column);
+        }
+    }
+    if (!(plot.low <= plot.high))
         return;
-    const double room = std::max((high - low) * 0.05, std::abs(high) * 1e-6 + 1e-12);
-    low -= room;
-    high += room;
-    constexpr double kSide = 52;
-    const PaperRect area{Pages::kLeft + kSide, page.y + 12, Pages::kWide - kSide, kPlotHigh};
-    const double right = area.x + area.width, bottom = area.y + area.height;
-    const double span = static_cast<double>(traces.to_ns - traces.from_ns) * 1e-9;
-    const auto x_of = [&](std::int64_t ns) {
-        return area.x + area.width * static_cast<double>(ns - traces.from_ns) * 1e-9 / span;
-    };
-    const auto y_of = [&](double v) { return area.y + area.height * (1 - (v - low) / (high - low)); };
-
-    const TickScale up = tick_scale(low, high, 6), along = tick_scale(0, span, 12);
-    for (const double v : ticks_of(low, high, up)) {
-        page.stroke({{area.x, y_of(v)}, {right, y_of(v)}}, false, kFaint, 0.4);
-        page.line(Pages::kLeft, y_of(v) - 4.5, kSide - 4, figure(v * up.factor, up.decimals),
-                  {.size = 7, .align = Align::right});
-    }
-    for (const double t : ticks_of(0, span, along)) {
-        const double x = area.x + area.width * t / span;
-        page.stroke({{x, bottom}, {x, bottom + 3}}, false, kGrey, 0.5);
-        page.line(x - 30, bottom + 4, 60, figure(t * along.factor, along.decimals),
-                  {.size = 7, .align = Align::centre});
-    }
-    const std::string scaled = unit_text(unit, up);
-    page.line(area.x, page.y, area.width, symbol + (scaled.empty() ? "" : " in " + scaled), kSmall);
-    page.line(area.x, bottom + 13, area.width,
-              traces.overview.newest && !traces.overview.newest->timed
-                  ? "frames since the first"
-                  : "time since the first frame, " + unit_text("s", along),
-              {.size = 7, .ink = kGrey, .align = Align::centre});
-
-    page.clip(area);
-    const auto mark = [&](std::int64_t ns, double y, const std::string& text,
-                          const std::vector<double>& dashes) {
-        if (ns < traces.from_ns || ns > traces.to_ns)
-            return;
-        page.stroke({{x_of(ns), area.y}, {x_of(ns), bottom}}, false, kGrey, 0.6, dashes);
-        page.line(x_of(ns) + 2, y, 160, text, kFoot);
-    };
+    const double room = std::max((plot.high - plot.low) * 0.05, std::abs(plot.high) * 1e-6 + 1e-12);
+    plot.low -= room;
+    plot.high += room;
     for (const TimedEvent& event : report.events)
         if (!event.mark.removed)
-            mark(event.time_ns, area.y + 1, std::to_string(event.mark.number), {});
+            plot.events.push_back({event.time_ns, std::to_string(event.mark.number)});
     for (const TraceRestart& restart : traces.overview.restarts)
         if (restart.time_ns > traces.from_ns)
-            mark(restart.time_ns, bottom - 9, one_line(restart.what), {3, 3});
-    std::vector<CurveStyle> styles;
-    for (std::size_t i = 0; i < count; ++i) {
-        const CurveStyle& style =
-            styles.emplace_back(curve_style(regions_of_report(report), traces.overview.regions[i].name));
-        std::vector<std::pair<double, double>> points;
-        for (const TraceColumn& column : traces.curves[i]) {
-            const double least = value(i, column.low), most = value(i, column.high);
-            const bool shown = std::isfinite(least) && std::isfinite(most) &&
-                               !(comparable_only && !traces.comparable(column));
-            if (column.broken || !shown)
-                page.stroke(std::exchange(points, {}), false, style.ink, 0.8, style.dashes);
-            if (shown)
-                points.emplace_back(x_of(column.time_ns), y_of(least));
-            if (shown && most != least)
-                points.emplace_back(x_of(column.time_ns), y_of(most));
-        }
-        page.stroke(points, false, style.ink, 0.8, style.dashes);
-    }
-    page.unclip();
-    page.frame(area, kGrey);
-
-    page.y = bottom + 24;
-    double x = area.x;
-    for (std::size_t i = 0; i < count; ++i) { // names, each after a sample of its curve
-        const std::string name = one_line(traces.overview.regions[i].name);
-        const double wide = std::min(130.0, page.text_width(name, kSmall) + 2);
-        if (x > area.x && x + 22 + wide > right) {
-            x = area.x;
-            page.y += 10;
-        }
-        page.stroke({{x, page.y + 5}, {x + 18, page.y + 5}}, false, styles[i].ink, 1.2, styles[i].dashes);
-        page.line(x + 22, page.y, wide, name, kSmall);
-        x += 34 + wide;
-    }
-    page.y += 12;
+            plot.restarts.push_back({restart.time_ns, restart.what});
+    page.y = draw_trace_plot(page, {Pages::kLeft, page.y, Pages::kWide, kPlotHigh}, plot);
 }
 
 void draw_traces(Pages& page, const Report& report) {
     if (!report.traces || !report.result.regions)
         return;
     const ReportTraces& traces = *report.traces;
-    const std::string all = std::to_string(traces.curves.size()), &symbol = traces.overview.quantity.symbol;
+    const std::string all = std::to_string(traces.curves.size());
     page.heading("Traces: mean of each region" +
                      (traces.curves.size() > kMostCurves
                           ? ", the first " + std::to_string(kMostCurves) + " of " + all
                           : ""),
                  kPlotHigh + 54);
-    draw_plot(page, report, symbol, unit_of(report), traces.extremes, false,
-              [](std::size_t, double v) { return v; });
+    draw_plot(page, report, false);
     if (!traces.no_baseline.empty())
         page.paragraph("ΔF/F₀: " + traces.no_baseline + ".", kSmall);
     if (!traces.taken)
         return;
     page.heading("Change from the baseline, ΔF/F₀", kPlotHigh + 54);
-    draw_plot(page, report, "Δ" + symbol + "/" + symbol + "₀", "%", traces.compared, true,
-              [&](std::size_t i, double v) {
-                  return traces.baseline[i] ? relative_change(v, *traces.baseline[i]) : NAN;
-              });
+    draw_plot(page, report, true);
     const TraceMeans& means = *traces.taken;
     page.paragraph(means.from_picture.empty()
                        ? "F₀: mean of " + std::to_string(means.frames) + " frames, number " +
@@ -751,17 +673,6 @@ std::string csv_of(const Report& report) {
     return text;
 }
 
-void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {
-    int error = file.file().write_at(0, text.data(), text.size());
-    if (File last = file.again(); error == 0 && !last.close()) // before another file takes its name
-        error = errno;
-    if (error != 0)
-        throw RunError(
-            "The report " + path + " cannot be written: " + std::generic_category().message(error) +
-            (error == ENOSPC || error == EDQUOT || error == EFBIG ? ". Free some space and write it again."
-                                                                  : "."));
-}
-
 } // namespace
 
 std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline,
@@ -811,8 +722,8 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
     check_made(pdf_file, files.pdf);
     check_made(csv_file, files.csv);
-    write_whole(pdf_file, files.pdf, pdf);
-    write_whole(csv_file, files.csv, csv);
+    write_whole(pdf_file, files.pdf, pdf, "report");
+    write_whole(csv_file, files.csv, csv, "report");
     RecordOptions options{.path = files.png, .mapping = report.mapping};
     options.limits.subject = report.subject;
     options.limits.note = report.note;

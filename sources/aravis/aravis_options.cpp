@@ -27,12 +27,13 @@ Declare<P> picture() {
                .least = kMinRate,
                .cost = kRebuild,
                .doc = "Frame rate; with triggers, the maximum. 0: as the camera is set"})
-        .choice("format", &P::format, camera_format_names(),
+        .choice("format", &P::format, choice_names(camera_format_names()),
                 {.cost = kRebuild,
                  .doc = "Pixel format. auto: grey with the most bits, else a mosaic, else colour. Formats "
                         "with p or packed need less bandwidth. bayer: binned to colour of half the size. "
                         "yuv422: only grey is read"})
-        .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
+        .choice("byteorder", &P::byte_order,
+                {{"auto", "As the camera says"}, {"little", "Little-endian"}, {"big", "Big-endian"}},
                 {.cost = kRebuild,
                  .doc = "Byte order of 16-bit pixels. auto: as the camera says, otherwise little"})
         .integer("width", &P::width,
@@ -62,7 +63,8 @@ ParamTable declare_all() {
               {.cost = kRebuild,
                .doc = "Trigger of a frame: off (free-running), software, or the camera's name of an input "
                       "(Line1). keep: as the camera is set"})
-        .choice("activation", &P::activation, {"keep", "rising", "falling", "any", "high", "low"},
+        .choice("activation", &P::activation,
+                {{"keep", "As the camera is set"}, "rising", "falling", "any", "high", "low"},
                 {.cost = kRebuild, .doc = "Edge or level of the input that triggers"})
         .real("trigger-rate", &P::trigger_rate,
               {.unit = "1/s",
@@ -85,11 +87,11 @@ ParamTable declare_all() {
         .text("output-source", &P::output_source,
               {.cost = kRebuild,
                .doc = "Signal on the output line, by its name in the camera (ExposureActive)"})
-        .choice("chunks", &P::chunks, {"keep", "off", "on"},
+        .choice("chunks", &P::chunks, {{"keep", "As the camera is set"}, "off", "on"},
                 {.cost = kRebuild,
                  .doc = "Store exposure and, if available, time with each frame. keep: as the camera is set"})
         .choice(
-            "ptp", &P::ptp, {"keep", "off", "on"},
+            "ptp", &P::ptp, {{"keep", "As the camera is set"}, "off", "on"},
             {.cost = kRebuild,
              .doc =
                  "Synchronise the camera's clock with the network (IEEE 1588). keep: as the camera is set"})

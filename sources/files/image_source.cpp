@@ -549,8 +549,9 @@ const ParamTable& image_table() {
 
 SourceType image_source_type() {
     return {.kind = "image",
-            .syntax = "FILE.png|jpg|tif|hdr|exr, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, the images of a folder, a "
+            .syntax = "FILE.png|jpg|tif|hdr|exr|npy, FOLDER/, name_%04d.tif",
+            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, the images of "
+                   "a folder, a "
                    "numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {

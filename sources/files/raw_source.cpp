@@ -431,7 +431,7 @@ const ParamTable& raw_table() {
                       .cost = Cost::rebuild,
                       .doc = "Rows per frame. Required without FILE.jsonl"})
             .choice(
-                "format", &RawOptions::format, raw_format_names(),
+                "format", &RawOptions::format, choice_names(raw_format_names()),
                 {.cost = Cost::rebuild,
                  .doc =
                      "Pixel format. Floats are little-endian. mono10p, mono12p, mono14p: packed as in "

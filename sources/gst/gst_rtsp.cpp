@@ -94,7 +94,8 @@ SourceType rtsp_source_type() {
         Declare<RtspParams>("source rtsp")
             .integer("latency", &RtspParams::latency_ms,
                      {.unit = "ms", .min = 0, .max = 60000, .cost = Cost::rebuild, .doc = "Jitter buffer"})
-            .choice("transport", &RtspParams::transport, {"auto", "udp", "tcp"},
+            .choice("transport", &RtspParams::transport,
+                    {{"auto", "Automatic"}, {"udp", "UDP"}, {"tcp", "TCP"}},
                     {.cost = Cost::rebuild, .doc = "Transport. auto: UDP first"})
             .real("timeout", &RtspParams::timeout_s,
                   {.unit = "s",

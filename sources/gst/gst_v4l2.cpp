@@ -236,7 +236,12 @@ SourceType v4l2_source_type() {
                    .doc = "Exposure in steps of 0.1 ms. 0: automatic"})
             .real("gain", &V4l2Params::gain,
                   {.min = -1, .max = 1e9, .doc = "Gain in the camera's unit. -1: automatic"})
-            .choice("format", &V4l2Params::format, {"auto", "gray8", "gray16le", "yuyv", "mjpeg"},
+            .choice("format", &V4l2Params::format,
+                    {{"auto", "Automatic"},
+                     {"gray8", "Grey, 8 bit"},
+                     {"gray16le", "Grey, 16 bit"},
+                     {"yuyv", "YUYV"},
+                     {"mjpeg", "MJPEG"}},
                     {.cost = Cost::rebuild, .doc = "Pixel format requested from the camera"})
             .table();
     return {.kind = "v4l2",

@@ -109,8 +109,10 @@ const ParamTable& convolve_table() {
                      "Convolve each channel with its own channel of a colour kernel. Off: with their mean"})
             .boolean("normalize", &ConvolveParams::normalize,
                      {.cost = Cost::rebuild, .doc = "Scale the kernel to sum 1, which keeps the brightness"})
-            .choice("border", &ConvolveParams::border, {"replicate", "reflect", "wrap", "zero"},
-                    {.cost = Cost::rebuild, .doc = "Values outside the image"})
+            .choice(
+                "border", &ConvolveParams::border,
+                {{"replicate", "Repeat the edge"}, "reflect", {"wrap", "Opposite edge"}, {"zero", "Zeros"}},
+                {.cost = Cost::rebuild, .doc = "Values outside the image"})
             .integer("memory", &ConvolveParams::memory,
                      {.unit = "MB",
                       .min = 0,

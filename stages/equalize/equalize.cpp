@@ -26,7 +26,8 @@ const ParamTable& equalize_table() {
                       .logarithmic = true,
                       .cost = Cost::rebuild,
                       .doc = "Number of histogram bins, at most one per level of an integer image"})
-            .choice("scaling", &EqualizeParams::scaling, {"maxabs", "minmax"},
+            .choice("scaling", &EqualizeParams::scaling,
+                    {{"maxabs", "To the maximum"}, {"minmax", "Minimum to maximum"}},
                     {.doc = "Scaling of ranks r. maxabs: r/r_max. minmax: (r−r_min)/(r_max−r_min), the "
                             "darkest value becomes black"})
             .real("strength", &EqualizeParams::strength,

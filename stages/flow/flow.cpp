@@ -28,10 +28,13 @@ ContrastOutput contrast_output(FlowParams::Output output) {
 const ParamTable& flow_table() {
     static const ParamTable table =
         Declare<FlowParams>("stage flow")
-            .choice("input", &FlowParams::input, {"auto", "contrast", "contrast2"},
+            .choice("input", &FlowParams::input,
+                    {{"auto", "As the stage before"}, {"contrast", "Contrast K"}, {"contrast2", "K²"}},
                     {.doc = "Quantity of the input: K or K². auto: as the contrast stage before"})
-            .choice("output", &FlowParams::output, {"index", "tau", "bfi"},
-                    {.doc = "Output: index 1/(2TK²) in 1/s, tau 2TK² in s, or bfi 1/K²"})
+            .choice(
+                "output", &FlowParams::output,
+                {{"index", "Flow index (SFI)"}, {"tau", "Correlation time τc"}, {"bfi", "Flow index 1/K²"}},
+                {.doc = "Output: index 1/(2TK²) in 1/s, tau 2TK² in s, or bfi 1/K²"})
             .real("exposure", &FlowParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,

@@ -50,7 +50,12 @@ const ParamTable& gaussian_table() {
                    .visible = has_sigma,
                    .doc = "Standard deviation of the Gaussian"})
             .choice("method", &GaussianParams::method,
-                    {"auto", "direct", "recursive", "fft", "binomial3", "binomial5"},
+                    {"auto",
+                     "direct",
+                     "recursive",
+                     {"fft", "Fourier transform"},
+                     {"binomial3", "Binomial 3×3"},
+                     {"binomial5", "Binomial 5×5"}},
                     {.cost = Cost::rebuild,
                      .doc = "Method. direct, fft: exact. recursive: approximate, cost independent of sigma. "
                             "binomial3, binomial5: small fixed kernels. auto: direct or recursive, whichever "
@@ -63,7 +68,12 @@ const ParamTable& gaussian_table() {
                       .visible = has_radius,
                       .doc = "Radius at which the Gaussian is cut off. 0: 4 sigma"})
             .choice("border", &GaussianParams::border,
-                    {"replicate", "reflect", "wrap", "zero", "omit", "crop"},
+                    {{"replicate", "Repeat the edge"},
+                     "reflect",
+                     {"wrap", "Opposite edge"},
+                     {"zero", "Zeros"},
+                     {"omit", "Only existing pixels"},
+                     {"crop", "Smaller image"}},
                     {.cost = Cost::rebuild,
                      .doc = "Values outside the image. omit: use only existing pixels. crop: smaller image "
                             "of whole windows"})

@@ -38,7 +38,7 @@ const ParamTable& speckle_table() {
             .choice_among("border", &SpeckleParams::border,
                           [] {
                               auto borders = contrast_borders();
-                              borders.emplace_back("omit", Border::omit);
+                              borders.emplace_back(ChoiceName("omit", "Only existing pixels"), Border::omit);
                               return borders;
                           }(),
                           {.cost = Cost::rebuild,

@@ -180,7 +180,7 @@ TEST_F(ControlledActions, AboutFilesAreRefusedWithoutAFolder) {
         EXPECT_EQ(refused, action.files != ActionFiles::none) << action.name << ": " << answer.json;
         about_files += refused ? 1 : 0;
     }
-    EXPECT_EQ(about_files, 8);
+    EXPECT_EQ(about_files, 13);
     ASSERT_TRUE(program->ask("frame").ok());
     EXPECT_EQ(program->quit().status, 0);
     EXPECT_TRUE(names_in(folder_ / "here").empty()) << names_in(folder_ / "here").front();

@@ -143,7 +143,7 @@ TEST_F(DrawnRegions, EachToolHasASignThatFillsItsButton) {
         below = button.bottom;
         std::vector<ImVec2> points;
         for (const ImDrawVert& vertex : all)
-            if (same(vertex.col, IM_COL32_WHITE) && button.holds(vertex.pos)) {
+            if (same(vertex.col, theme::kText) && button.holds(vertex.pos)) {
                 sign.take(vertex.pos);
                 points.push_back(vertex.pos);
             }

@@ -52,6 +52,9 @@ protected:
             if (!(automatic && (decl.name == "low" || decl.name == "high")))
                 text += "\n" + decl.name + " " + to_string(view.get(decl.name));
         text += "\num " + std::to_string(session_->settings().um_per_source_px);
+        for (const Interval& interval : session_->intervals)
+            text += "\n" + interval.name + (interval.baseline ? " F0 " : " ") +
+                    std::to_string(interval.from_ns) + " " + std::to_string(interval.to_ns);
         if (session_->baseline.taken())
             text += "\nbaseline " + std::to_string(session_->baseline.taken()->regions.at(0).mean);
         return text;
@@ -129,7 +132,13 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
          [&] {
              s.regions.add(RegionShape::line, {{1, 1}, {9, 9}});
          }},
-        {"baseline of the regions", [&] { EXPECT_TRUE(s.baseline.take(s.traces(), 1)); }},
+        {"added interval rest", [&] { EXPECT_TRUE(s.take_baseline(1)); }},
+        {"added interval stimulus",
+         [&] { add_interval(s.intervals, s.intervals[0].from_ns, s.intervals[0].from_ns + 20'000'000); }},
+        {"moved interval rest", [&] { s.intervals[0].from_ns += 10'000'000; }},
+        {"renamed stimulus → flash", [&] { s.intervals[1].name = "flash"; }},
+        {"baseline flash", [&] { choose_baseline(s.intervals, 1); }},
+        {"removed interval rest", [&] { s.intervals.erase(s.intervals.begin()); }},
         {"pixel size 2.5 µm per raw pixel", [&] { s.set_um_per_px(2.5); }},
         {"preset flow",
          [&] { (void)s.take_preset(with_preset(known_preset("flow"), s.settings_now()), true); }},
@@ -137,6 +146,7 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
     std::vector<std::string> states = {state()};
     for (const Edit& edit : edits) {
         edit.make();
+        s.update_baseline(s.traces().overview());
         s.record_edits();
         s.record_edits();
         states.push_back(state());
@@ -176,6 +186,29 @@ TEST_F(UndoTest, TheResultIsTheOneBeforeToTheBit) {
     session_->redo();
     const std::vector<float> again = last_image();
     EXPECT_EQ(std::memcmp(edited.data(), again.data(), before.size() * sizeof(float)), 0);
+}
+
+TEST_F(UndoTest, TheResultBeforeIsComparedWithoutAnEdit) {
+    const std::vector<float> before = last_image();
+    session_->compare_before();
+    EXPECT_TRUE(session_->compared().empty()) << "nothing was edited";
+    session_->edit(0, "radius", std::int64_t{6});
+    const std::vector<float> edited = last_image();
+    session_->compare_before();
+    EXPECT_EQ(session_->compared(), "speckle radius 3 → 6");
+    EXPECT_EQ(to_string(session_->chain().stages()[0].params.get("radius")), "6") << "the controls stay";
+    session_->record_edits();
+    EXPECT_EQ(session_->history().entries().size(), 2U);
+    const std::vector<float> compared = last_image();
+    EXPECT_EQ(std::memcmp(before.data(), compared.data(), before.size() * sizeof(float)), 0);
+    session_->compare_before();
+    EXPECT_TRUE(session_->compared().empty());
+    const std::vector<float> again = last_image();
+    EXPECT_EQ(std::memcmp(edited.data(), again.data(), before.size() * sizeof(float)), 0);
+    session_->compare_before();
+    session_->edit(0, "radius", std::int64_t{7}); // an edit returns
+    EXPECT_TRUE(session_->compared().empty());
+    EXPECT_EQ(to_string(session_->pipeline()->chain()->stages()[0].params.get("radius")), "7");
 }
 
 TEST_F(UndoTest, WindowSettingsAndAnAutomaticRangeAreNoEdits) {

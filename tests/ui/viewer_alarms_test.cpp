@@ -38,7 +38,7 @@ TEST_F(ViewerAlarms, SaturationIsAcknowledgedByAKeyAndCuredByItself) {
     ASSERT_TRUE(viewer.until([&] { return viewer.text("alarms.acknowledged").empty(); }));
     camera.saturated = 10;
     EXPECT_TRUE(raised(viewer, "saturated")) << "a new one";
-    viewer.key("shift+m");
+    viewer.key("F7");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("messages").find("saturated") != std::string::npos; }))
         << viewer.text("messages");
     viewer.key("Escape");

@@ -7,9 +7,10 @@ class FolderViewerTest : public ViewerTest {};
 
 TEST_F(FolderViewerTest, IsWalkedToChosenAndTakesTheRecordings) {
     std::filesystem::create_directories(folder_.path() / "mouse 7/day 2");
-    Viewer viewer(*desktop_, folder_, with({"synthetic?rate=50", "--no-remember"}));
+    Viewer viewer(
+        *desktop_, folder_,
+        with({"synthetic?rate=50", "--no-remember", "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    viewer.scroll_to("record.browse", "speckle.radius");
     viewer.click("record.browse");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("folder.mouse 7"); })) << viewer.log();
     viewer.click("folder.mouse 7");

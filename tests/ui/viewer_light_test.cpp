@@ -26,7 +26,6 @@ code.tofile("code.raw")
     // Camera counts are stretched between percentiles. Intensities are not, so that they can be compared
     // with the result.
     ASSERT_EQ(viewer.number("raw.stretch"), 1);
-    viewer.click("raw.saturated");
     const auto codes = [&](int x, int y) {
         std::array<double, 3> rgb{};
         for (std::size_t c = 0; c < 3; ++c)

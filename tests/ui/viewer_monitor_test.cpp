@@ -70,7 +70,7 @@ TEST_F(ViewerMonitor, FourValuesAreLargeAndControlsAreLocked) {
     // Locked: neither keys nor the mouse change anything.
     EXPECT_EQ(viewer.number("monitor.locked"), 1);
     const std::string tool = viewer.text("region.tool"), colours = viewer.text("colormap");
-    for (const char* key : {"a", "m", "b", "F9"})
+    for (const char* key : {"a", "m", "b", "F12"})
         viewer.key(key);
     viewer.drawn();
     EXPECT_EQ(viewer.number("automatic"), 0);

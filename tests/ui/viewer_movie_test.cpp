@@ -19,9 +19,10 @@ protected:
 
 TEST_F(ViewerMovieTest, AKeyRecordsWhatIsSeenWithTheMarksThatWereTicked) {
     Viewer viewer(*desktop_, folder_,
-                  with({"synthetic:vessels?width=320&height=240", "--no-remember", "--view", "layout=raw"}));
+                  with({"synthetic:vessels?width=320&height=240", "--no-remember", "--view", "layout=raw",
+                        "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    viewer.scroll_to("record.marks", "speckle.radius");
+    viewer.scroll_to("record.marks", "record.raw");
     viewer.click("record.marks");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("record.burn_time"); }));
     viewer.scroll_to("record.burn_time", "record.marks");
@@ -73,11 +74,10 @@ TEST_F(ViewerMovieTest, TheToolBarRecordsOneWhereThatWasChosen) {
 }
 
 TEST_F(ViewerMovieTest, ARecordingOfRawFramesBeginsBeforeItsButton) {
-    Viewer viewer(
-        *desktop_, folder_,
-        with({"synthetic:vessels?width=96&height=64&rate=20", "--no-remember", "--pre-trigger", "0.5"}));
+    Viewer viewer(*desktop_, folder_,
+                  with({"synthetic:vessels?width=96&height=64&rate=20", "--no-remember", "--pre-trigger",
+                        "0.5", "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    viewer.scroll_to("record.raw", "speckle.radius");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("record.kept") == "keeps the last 0.5 s, 0 MiB"; }))
         << viewer.text("record.kept");
     viewer.key("w");

@@ -96,7 +96,7 @@ TEST_F(NarrowViewerTest, OfThePlaceInAFilmAsMuchIsSaidAsHasRoom) {
         Viewer viewer(*desktop_, folder_, sized(width, 480, {"--view", "panel=false"}));
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
         ASSERT_TRUE(viewer.until([&] { return viewer.text("film.state") == "ended"; })) << viewer.log();
-        EXPECT_TRUE(viewer.until([&] { return viewer.text("film.text").starts_with("3 / 3"); }))
+        EXPECT_TRUE(viewer.until([&] { return viewer.text("film.text").starts_with("Frame 3 / 3"); }))
             << viewer.text("film.text");
         EXPECT_EQ(viewer.text("film.text").find("0:00.06 / 0:00.06") != std::string::npos, times)
             << viewer.text("film.text");

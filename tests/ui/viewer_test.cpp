@@ -115,7 +115,7 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
 }
 
 TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
-    Viewer viewer(*desktop_, folder_, with({"synthetic"}));
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--view", "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const double before = viewer.number("sequence");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("sequence") > before; }));
@@ -125,7 +125,7 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
         const std::string line = viewer.text("summary");
         const bool drops =
             line.ends_with(" · no drops") || line.ends_with(" dropped"); // depends on this machine's speed
-        return line.find("latency ") == 0 && line.find(" frames/s · ") != std::string::npos && drops;
+        return line.find("Latency ") == 0 && line.find(" frames/s · ") != std::string::npos && drops;
     })) << viewer.text("summary");
     EXPECT_FALSE(viewer.has_widget("overlay"));
     viewer.key("F1");
@@ -138,7 +138,6 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
     viewer.key("space");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("banner").empty(); }));
 
-    viewer.scroll_to("record.raw", "speckle.radius");
     viewer.click("record.raw");
     const auto recorded = [&] {
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
@@ -164,9 +163,10 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
 }
 
 TEST_F(ViewerTest, ALengthIsTypedAndARecordingEndsWithIt) {
-    Viewer viewer(*desktop_, folder_, with({"synthetic?rate=50", "--no-remember", "--subject", "mouse 7"}));
+    Viewer viewer(*desktop_, folder_,
+                  with({"synthetic?rate=50", "--no-remember", "--subject", "mouse 7", "--view",
+                        "panel_sections=Record,Stages,Display"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    viewer.scroll_to("record.limits", "speckle.radius");
     viewer.click("record.limits");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("record.record_frames"); }));
     viewer.scroll_to("record.record_frames", "record.limits");

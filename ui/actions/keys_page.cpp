@@ -22,11 +22,12 @@ std::vector<Row> rows_of(const KeyBindings& bindings) {
     for (const ActionInfo& action : actions())
         rows.push_back({std::string(action.group), keys_text(bindings, action.action),
                         std::string(action.words), std::string(action.name)});
-    static constexpr std::array<std::array<const char*, 2>, 6> kMouse = {
+    static constexpr std::array<std::array<const char*, 2>, 7> kMouse = {
         {{"Wheel", "zoom"},
          {"Drag", "move the picture, or a region"},
          {"Double click", "fit"},
          {"Shift", "square, circle, steps of 45°"},
+         {"Ctrl drag", "draw a rectangle as a region"},
          {"Ctrl click", "take a corner out of a polygon"},
          {"Right click", "on a control: its default"}}};
     for (const auto& [keys, words] : kMouse)
@@ -46,9 +47,8 @@ void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end,
         ImGui::SetCursorPosX(x + column); // SameLine would add the offset of a second column twice
         const std::string words = fitted(*ImGui::GetFont(), rows[i].words, width - column);
         ImGui::TextColored(theme::vec(theme::kDim), "%s", words.c_str());
-        if (words != rows[i].words)
-            tooltip(rows[i].words);
         probe::item("keys." + rows[i].name);
+        tooltip(rows[i].words + "\nName in [keys]: " + rows[i].name);
     }
 }
 
@@ -97,6 +97,7 @@ void draw_keys(bool* open, bool about_asked, const KeyBindings& keys) {
     if (ImGui::Button("About Specklescope …") || about_asked)
         ImGui::OpenPopup("About Specklescope");
     probe::item("keys.about");
+    tooltip("Version, libraries and licences of this program.");
     ImGui::SameLine();
     hint("[keys] in " + (keys_path().empty() ? std::string("a settings file") : keys_path()) +
          " gives actions other keys; specklescope help keys names them.");

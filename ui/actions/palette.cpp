@@ -59,7 +59,9 @@ std::vector<const PaletteEntry*> fitting(const std::vector<PaletteEntry>& entrie
 }
 
 void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteEntry*& chosen) {
-    ImGui::BeginChild("##found", {0, std::min(dp(420), ImGui::GetIO().DisplaySize.y * 0.6F)});
+    const float most = std::min(dp(420), ImGui::GetIO().DisplaySize.y * 0.6F);
+    const float rows = static_cast<float>(found.size() + 1) * ImGui::GetTextLineHeightWithSpacing();
+    ImGui::BeginChild("##found", {0, kind_.empty() ? most : std::min(most, rows)});
     const float width = ImGui::GetContentRegionAvail().x;
     for (int i = 0; i < static_cast<int>(found.size()); ++i) {
         const PaletteEntry& entry = *found[static_cast<std::size_t>(i)];
@@ -76,9 +78,9 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
         draw.AddText({low.x + dp(4), low.y}, dim, entry.kind.c_str());
-        const float most = std::max(dp(60), room * (possible ? 0.8F : 0.5F));
-        const std::string text = entry.kind == kRecent ? fitted_name(*ImGui::GetFont(), entry.text, most)
-                                                       : fitted(*ImGui::GetFont(), entry.text, most);
+        const float words = std::max(dp(60), room * (possible ? 0.8F : 0.5F));
+        const std::string text = entry.kind == kRecent ? fitted_name(*ImGui::GetFont(), entry.text, words)
+                                                       : fitted(*ImGui::GetFont(), entry.text, words);
         draw.AddText({low.x + left, low.y}, possible ? theme::kText : dim, text.c_str());
         const float used = ImGui::CalcTextSize(text.c_str()).x + dp(12);
         const std::string fits =
@@ -112,12 +114,14 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-1);
     const int before = selected_;
-    if (ImGui::InputTextWithHint("##typed", "what to do: a few letters of its name", &typed_,
-                                 ImGuiInputTextFlags_CallbackHistory, moves, &selected_)) {
+    if (ImGui::InputTextWithHint(
+            "##typed", kind_.empty() ? "what to do: a few letters of its name" : "a few letters of the edit",
+            &typed_, ImGuiInputTextFlags_CallbackHistory, moves, &selected_)) {
         selected_ = 0;
         said_.clear();
     }
     probe::item("palette.text");
+    tooltip("Type a few letters of an action, stage, preset or source. Arrow keys choose, Enter runs it.");
     moved_ = selected_ != before;
     std::vector<PaletteEntry> all = entries();
     if (!kind_.empty())

@@ -3,11 +3,14 @@
 #include <imgui.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <vector>
 
 namespace specklescope::probe {
 
@@ -17,6 +20,8 @@ struct State {
     std::string path;
     nlohmann::json widgets = nlohmann::json::object();
     nlohmann::json values = nlohmann::json::object();
+    std::map<std::string, Rect> controls;
+    std::vector<Rect> explained; ///< what has a tooltip
     std::uint64_t frame = 0;
     std::chrono::steady_clock::time_point last{};
 };
@@ -31,6 +36,28 @@ State& state() {
     return instance;
 }
 
+Rect last_item() {
+    const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+    return {low.x, low.y, size.x, size.y};
+}
+
+bool lies_in(const Rect& inner, const Rect& outer) {
+    constexpr double kRounding = 1;
+    return inner.x >= outer.x - kRounding && inner.y >= outer.y - kRounding &&
+           inner.x + inner.width <= outer.x + outer.width + kRounding &&
+           inner.y + inner.height <= outer.y + outer.height + kRounding;
+}
+
+/// Names of the controls that have no tooltip.
+nlohmann::json unexplained(const State& s) {
+    nlohmann::json names = nlohmann::json::array();
+    for (const auto& [name, place] : s.controls)
+        if (std::none_of(s.explained.begin(), s.explained.end(),
+                         [&](const Rect& one) { return lies_in(place, one); }))
+            names.push_back(name);
+    return names;
+}
+
 } // namespace
 
 bool enabled() { return !state().path.empty(); }
@@ -43,10 +70,16 @@ void widget(const std::string& name, double x, double y, double width, double he
 void item(const std::string& name) {
     if (!enabled())
         return;
-    const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-    widget(name, low.x, low.y, size.x, size.y);
+    const Rect place = last_item();
+    widget(name, place.x, place.y, place.width, place.height);
+    state().controls[name] = place;
     if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
         value("walk.on", name); // has the keyboard focus
+}
+
+void explained() {
+    if (enabled())
+        state().explained.push_back(last_item());
 }
 
 void value(const std::string& name, double number) {
@@ -69,14 +102,19 @@ void end_frame() {
         s.last = now;
         const std::string partial = s.path + ".part";
         std::ofstream(partial)
-            << nlohmann::json{{"frame", s.frame}, {"widgets", s.widgets}, {"values", s.values}}.dump(
-                   1, ' ', false,
-                   nlohmann::json::error_handler_t::replace); // file names may contain any bytes
+            << nlohmann::json{{"frame", s.frame},
+                              {"widgets", s.widgets},
+                              {"values", s.values},
+                              {"unexplained", unexplained(s)}}
+                   .dump(1, ' ', false,
+                         nlohmann::json::error_handler_t::replace); // file names may contain any bytes
         std::error_code ignored;
         std::filesystem::rename(partial, s.path, ignored); // readers never get a partial file
     }
     s.widgets.clear();
     s.values.clear();
+    s.controls.clear();
+    s.explained.clear();
 }
 
 } // namespace specklescope::probe

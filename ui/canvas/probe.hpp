@@ -12,8 +12,10 @@ namespace specklescope::probe {
 bool enabled();
 /// Reports the rectangle of a control in window coordinates.
 void widget(const std::string& name, double x, double y, double width, double height);
-/// Reports the last ImGui item.
+/// Reports the last ImGui item, a control.
 void item(const std::string& name);
+/// Reports that the last ImGui item has a tooltip. Controls without one are listed in the file.
+void explained();
 void value(const std::string& name, double number);
 void value(const std::string& name, const std::string& text);
 /// Call at the end of a drawn frame: writes the file if it is due, and clears the collected values.

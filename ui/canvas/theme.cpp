@@ -73,10 +73,11 @@ void load_fonts(float scale, std::string* note) {
 const Fonts& fonts() { return loaded; }
 float dp(float px) { return px * current_scale; }
 
-void apply(float scale) {
+void apply(float scale, bool light) {
     current_scale = scale;
+    palette = light ? kLightPalette : kDarkPalette;
     ImGuiStyle style;
-    ImGui::StyleColorsDark(&style);
+    light ? ImGui::StyleColorsLight(&style) : ImGui::StyleColorsDark(&style);
     style.WindowPadding = {14, 12};
     style.FramePadding = {9, 5};
     style.ItemSpacing = {8, 7};
@@ -97,7 +98,7 @@ void apply(float scale) {
     set(ImGuiCol_TextDisabled, kDim);
     set(ImGuiCol_WindowBg, kPanel);
     set(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
-    set(ImGuiCol_PopupBg, IM_COL32(27, 32, 38, 250));
+    set(ImGuiCol_PopupBg, fade(kBar, 0.98F));
     set(ImGuiCol_Border, kLine);
     set(ImGuiCol_TitleBg, kBar);
     set(ImGuiCol_TitleBgActive, kBar);
@@ -114,11 +115,13 @@ void apply(float scale) {
     set(ImGuiCol_SliderGrab, kAccent);
     set(ImGuiCol_SliderGrabActive, kAccent);
     set(ImGuiCol_Separator, kLine);
-    set(ImGuiCol_ScrollbarBg, IM_COL32(0, 0, 0, 0));
-    set(ImGuiCol_ScrollbarGrab, IM_COL32(60, 68, 77, 255));
+    set(ImGuiCol_ScrollbarBg, fade(kField, 0.6F));
+    set(ImGuiCol_ScrollbarGrab, fade(kDim, 0.6F));
+    set(ImGuiCol_ScrollbarGrabHovered, kDim);
+    set(ImGuiCol_ScrollbarGrabActive, kAccent);
     set(ImGuiCol_TextSelectedBg, kAccentDim);
     set(ImGuiCol_NavHighlight, kAccent);
-    set(ImGuiCol_ModalWindowDimBg, IM_COL32(6, 8, 10, 160));
+    set(ImGuiCol_ModalWindowDimBg, IM_COL32(6, 8, 10, light ? 90 : 160));
     style.ScaleAllSizes(scale);
     ImGui::GetStyle() = style;
 }

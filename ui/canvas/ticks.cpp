@@ -2,6 +2,7 @@
 
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,12 +51,14 @@ Rect draw_scale_bar(const Rect& area, double um, float above) {
     const float width = std::max(length, text.x) + dp(20), height = text.y + dp(20);
     const ImVec2 low(static_cast<float>(area.x) + dp(12),
                      static_cast<float>(area.y + area.height) - dp(12) - above - height);
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 190), dp(5));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::fade(theme::kOverlay, 0.8F), dp(5));
     draw.AddText({low.x + (width - text.x) / 2, low.y + dp(4)}, theme::kText, bar.text.c_str());
     const float x = low.x + (width - length) / 2, y = low.y + height - dp(11);
     draw.AddRectFilled({x, y}, {x + length, y + dp(4)}, theme::kText);
     probe::widget("scale.bar", x, y, bar.length, dp(4));
     probe::value("scale.text", bar.text);
+    area_tooltip(low, {low.x + width, low.y + height},
+                 "Scale bar: " + bar.text + " on the object. Display, Scale changes the size of a pixel.");
     probe::value("scale.um", bar.um);
     return {low.x, low.y, width, height};
 }

@@ -30,7 +30,8 @@ void Window::start_imgui(const ViewSettings& view) {
     io.IniFilename = nullptr; // the program's settings store the layout
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     scale_ = scale_for(view.ui_scale);
-    theme::apply(static_cast<float>(scale_));
+    light_ = view.theme == ViewSettings::Theme::light;
+    theme::apply(static_cast<float>(scale_), light_);
     theme::load_fonts(static_cast<float>(scale_), &note_);
     surface_->start_imgui();
     if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
@@ -49,12 +50,18 @@ double Window::scale_for(double wanted) const {
     return std::min(asked, std::max(room, 1.0));
 }
 
+void Window::set_theme(ViewSettings::Theme theme) {
+    const bool light = theme == ViewSettings::Theme::light;
+    if (light != std::exchange(light_, light))
+        theme::apply(static_cast<float>(scale_), light_);
+}
+
 void Window::set_scale(double wanted) {
     const double scale = scale_for(wanted);
     if (scale == scale_)
         return;
     scale_ = scale;
-    theme::apply(static_cast<float>(scale_));
+    theme::apply(static_cast<float>(scale_), light_);
     theme::load_fonts(static_cast<float>(scale_), nullptr);
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();

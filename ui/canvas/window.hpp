@@ -43,6 +43,7 @@ public:
     double scale() const { return scale_; }
     /// Call before each frame: the window may have a new size or be on another monitor.
     void set_scale(double wanted);
+    void set_theme(ViewSettings::Theme theme);
     double refresh_rate() const { return surface_->refresh_rate(); }
     const std::string& renderer() const { return renderer_; }
     const std::string& note() const { return note_; } ///< about the font; empty without problems
@@ -66,6 +67,7 @@ private:
     std::unique_ptr<Surface> surface_;
     std::string renderer_, note_;
     double scale_ = 1;
+    bool light_ = false;
 };
 
 /// Wakes wait() from any thread.

@@ -145,6 +145,10 @@ void HistogramPanel::axes(const Plot& plot) const {
     const double end = area.x + area.width - (power.empty() ? 0 : small_width(power) + dp(6));
     small_text(area.x + area.width - small_width(power), bottom + dp(4), theme::kText, power);
     probe::value("histogram.power", power);
+    area_tooltip(theme::point(area.x, bottom), theme::point(area.x + area.width, bottom + dp(22)),
+                 "Values of the pixels. The handles at the curve set the range of colours.");
+    area_tooltip(theme::point(area.x - dp(40), area.y), theme::point(area.x, bottom),
+                 "Number of pixels, of about 65 000, on a linear or logarithmic axis.");
     double free = area.x - dp(20);
     for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
         const double value = ticks.value(i), x = plot.x(value, span_);

@@ -16,7 +16,7 @@ using theme::dp;
 
 constexpr std::size_t kLines = 3;
 constexpr ImU32 kSevere = IM_COL32(150, 22, 22, 255), kOnSevere = IM_COL32_WHITE;
-constexpr ImU32 kDoubtful = theme::kWarning, kOnDoubtful = IM_COL32(20, 16, 4, 255);
+constexpr ImU32 kDoubtful = theme::kDarkPalette.warning, kOnDoubtful = IM_COL32(20, 16, 4, 255);
 
 struct Line {
     std::string text;
@@ -121,7 +121,7 @@ float draw_alarm_bar(const Rect& canvas, Session& session, bool& messages) {
     }
     ImGui::SetCursorScreenPos(
         {x + wide - buttons, narrow ? y - below : static_cast<float>(canvas.y) + dp(6)});
-    ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(10, 13, 16, 235));
+    ImGui::PushStyleColor(ImGuiCol_Button, theme::kOverlay);
     if (ImGui::Button(done.c_str()))
         session.acknowledge_alarms();
     probe::item("alarms.acknowledge");

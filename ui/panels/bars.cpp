@@ -7,6 +7,7 @@
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/icon_button.hpp"
+#include "ui/panels/overlay.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/panels/transport.hpp"
 
@@ -178,6 +179,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
     struct Part {
         std::string text;
         ImU32 color;
+        const char* about;
     };
     const auto color = [&](AlarmKind kind) {
         const auto& alarms = session.alarms();
@@ -187,23 +189,36 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
     };
     const bool stale = session.freshness().stale;
     std::vector<Part> parts;
+    if (session.whole_film.running())
+        parts.push_back(
+            {"whole film " + number_text(std::floor(100 * session.whole_film.progress().part())) + " %",
+             theme::kAccent,
+             "The whole film is being processed in the background. The menu Film cancels it."});
     const std::uint64_t missed = stats.missed_away; // an estimate
     if (missed > 0)
-        parts.push_back({"about " + count_text(missed) + " missed", theme::kDim});
+        parts.push_back({"about " + brief_count_text(missed, "frame") + " missed", theme::kDim,
+                         "Frames that came while the source was lost, estimated from its rate."});
     if (stats.drops.total() > 0 || (!stale && missed == 0))
-        parts.push_back({stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
-                         color(AlarmKind::frames_dropped)});
-    if (stale || session.pipeline()->status().state == RunState::running)
         parts.push_back(
-            {(stale ? std::string("–") : number_text(stats.processing_rate, 3)) + " frames/s", theme::kDim});
+            {stats.drops.total() ? brief_count_text(stats.drops.total(), "frame") + " dropped" : "no drops",
+             color(AlarmKind::frames_dropped),
+             "Frames that were lost since the source was opened. The statistics (F1) tell where."});
+    if (stale || session.pipeline()->status().state == RunState::running)
+        parts.push_back({(stale ? std::string("–") : number_text(stats.processing_rate, 3)) + " frames/s",
+                         theme::kDim, "Frames processed per second, over the last seconds."});
     if (display.has_result())
-        parts.push_back({number_text(100 * zoom, 3) + " %", theme::kDim});
+        parts.push_back(
+            {"Zoom " + number_text(100 * zoom, 3) + " %", theme::kDim,
+             "Pixels of the screen for one of the image. The wheel zooms, a double click fits the image "
+             "into the window."});
     if (stats.counts.last.raw_saturated > 0 && !stale)
         parts.push_back(
-            {share_text(saturated_share(stats.counts.last)) + " saturated", color(AlarmKind::saturated)});
+            {share_text(saturated_share(stats.counts.last)) + " saturated", color(AlarmKind::saturated),
+             "Share of the raw frame at full scale, where contrast is too low. Reduce exposure, gain or "
+             "light."});
     parts.push_back(
-        {"latency " + (stale ? std::string("–") : number_text(stats.latency.median_ms, 2) + " ms"),
-         theme::kDim});
+        {"Latency " + (stale ? std::string("–") : number_text(stats.latency.median_ms, 2) + " ms"),
+         theme::kDim, "Median time from the arrival of a frame to its result."});
     std::string shown;
     float right = static_cast<float>(area.width) - dp(12);
     const float left = ImGui::GetCursorPosX();
@@ -213,6 +228,8 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
             break;
         ImGui::SameLine(right);
         ImGui::TextColored(theme::vec(part.color), "%s", part.text.c_str());
+        probe::item("status." + std::to_string(&part - parts.data()));
+        tooltip(part.about);
         shown = part.text + (shown.empty() ? "" : " · ") + shown;
         right -= dp(16);
     }
@@ -220,19 +237,20 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
 }
 
 /// Draws the button that begins the chosen recording, or ends all active recordings.
-void record_button(Session& session, ViewState& state) {
+void record_button(Session& session, ViewState& state, float bar_width) {
     using Records = ViewState::ToolbarRecords;
     constexpr std::array kEach = {RecordWhat::processed, RecordWhat::raw, RecordWhat::screen};
-    const bool recording = std::any_of(kEach.begin(), kEach.end(), [&](RecordWhat each) {
-        return session.recordings.running(each) != nullptr;
-    });
+    const Recording* now = nullptr;
+    for (const RecordWhat each : kEach)
+        now = now ? now : session.recordings.running(each);
+    const bool recording = now != nullptr;
     const KeyBindings& keys = session.settings().keys;
     const std::array<std::string, 4> what = {with_key("the processed picture", keys, Action::record),
                                              with_key("raw frames", keys, Action::record_raw), "both",
                                              with_key("a movie of the screen", keys, Action::record_screen)};
     const auto chosen = static_cast<std::size_t>(state.toolbar_records);
     if (icon_button("tool.record", Icon::record,
-                    recording ? std::string("Stop recording")
+                    recording ? "Stop recording\n" + progress_text(*now, true)
                               : std::string("Record ") + what[chosen] + "; a right click chooses what",
                     recording))
         for (const RecordWhat each : kEach) {
@@ -250,10 +268,19 @@ void record_button(Session& session, ViewState& state) {
             if (ImGui::Selectable(what[i].c_str(), i == chosen))
                 state.toolbar_records = static_cast<Records>(i);
             probe::item("tool.records." + std::to_string(i));
+            tooltip("The record button then records " + what[i] + ".");
         }
         ImGui::EndPopup();
     }
     probe::value("tool.records", static_cast<double>(chosen));
+    if (!recording)
+        return;
+    ImGui::SameLine(0, dp(6));
+    ImGui::AlignTextToFramePadding();
+    constexpr float kRoomy = 1100; // dp
+    const std::string progress = progress_text(*now, bar_width > dp(kRoomy));
+    ImGui::TextUnformatted(progress.c_str());
+    probe::value("tool.recording", progress);
 }
 
 } // namespace
@@ -283,7 +310,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
                 step_once(session, state.film);
             ImGui::SameLine(0, dp(4));
         }
-        record_button(session, state);
+        record_button(session, state, static_cast<float>(area.width));
         ImGui::SameLine(0, dp(4));
         if (icon_button("tool.snapshot", Icon::camera, keyed("Snapshot", Action::snapshot)))
             state.snapshot = true;

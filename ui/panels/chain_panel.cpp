@@ -54,8 +54,7 @@ bool header_sign(const char* id, const std::string& probe_name, const ImVec2& lo
     probe::item(probe_name);
     focus_ring();
     const bool hovered = ImGui::IsItemHovered() && possible;
-    if (possible)
-        tooltip(what);
+    tooltip(possible ? what : "The stage is at this end of the chain already.");
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (hovered)
         draw.AddRectFilled({low.x + dp(2), low.y + dp(3)}, {low.x + side - dp(2), low.y + side - dp(3)},
@@ -222,8 +221,7 @@ void add_menu(Session& session) {
         ImGui::OpenPopup("add stage");
     ImGui::EndDisabled();
     probe::item("chain.add");
-    if (!why.empty())
-        tooltip(why);
+    tooltip(why.empty() ? "Append a stage to the chain." : why);
     if (!ImGui::BeginPopup("add stage"))
         return;
     close_on_escape();

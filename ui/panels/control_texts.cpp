@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <map>
 
 namespace specklescope {
 
@@ -88,42 +87,6 @@ std::string label_text(std::string name) {
     for (std::size_t at = name.find("##"); at != std::string::npos; at = name.find("##", at))
         name.insert(at + 1, "\u200A"); // hair space
     return name;
-}
-
-std::string title_case(std::string name) {
-    std::replace(name.begin(), name.end(), '_', ' ');
-    std::replace(name.begin(), name.end(), '-', ' ');
-    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z')
-        name[0] = static_cast<char>(name[0] - 'a' + 'A');
-    return name;
-}
-
-std::string choice_label(const std::string& value) {
-    static const std::map<std::string_view, const char*> words = {
-        {"processed", "Result"},
-        {"raw", "Raw image"},
-        {"sfi", "Flow index (SFI)"},
-        {"index", "Flow index (SFI)"},
-        {"bfi", "Flow index 1/K²"},
-        {"tau", "Correlation time"},
-        {"contrast", "Contrast K"},
-        {"contrast2", "Contrast squared K²"},
-        {"rdbu", "Blue to red"},
-        {"srgb", "sRGB"},
-        {"fft", "FFT"},
-        {"binomial3", "Binomial 3×3"},
-        {"binomial5", "Binomial 5×5"},
-        {"maxabs", "To the maximum"},
-        {"minmax", "Minimum to maximum"},
-        {"omit", "Only existing pixels"},
-        {"crop", "Smaller image"},
-        {"replicate", "Repeat the edge"},
-        {"keep", "As the camera is set"},
-        {"udp", "UDP"},
-        {"tcp", "TCP"},
-    };
-    const auto found = words.find(value);
-    return found == words.end() ? title_case(value) : found->second;
 }
 
 } // namespace specklescope

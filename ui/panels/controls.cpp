@@ -8,6 +8,7 @@
 #include "ui/canvas/theme.hpp"
 
 #include <imgui.h>
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -27,6 +28,23 @@ struct Typing {
 };
 Typing typing; ///< the slider in typing mode
 std::optional<std::string> dropped_file;
+std::string* open_sections = nullptr; ///< of the panel that is drawn
+
+bool is_listed(const std::string& list, const std::string& title) {
+    return ("," + list + ",").find("," + title + ",") != std::string::npos;
+}
+
+void set_listed(std::string& list, const std::string& title, bool on) {
+    if (is_listed(list, title) == on)
+        return;
+    if (on) {
+        list += (list.empty() ? "" : ",") + title;
+        return;
+    }
+    std::string all = "," + list + ",";
+    all.replace(all.find("," + title + ","), title.size() + 2, ",");
+    list = all.size() > 2 ? all.substr(1, all.size() - 2) : "";
+}
 
 double to_position(double value, const SliderRange& range) {
     const double v = std::clamp(value, range.min, range.max);
@@ -61,7 +79,7 @@ double from_position(double position, const SliderRange& range) {
 }
 
 std::string shown(double value, const SliderRange& range, const std::string& unit) {
-    std::string text = range.integer ? std::to_string(std::llround(value)) : number_text(value, 4);
+    std::string text = range.integer ? sample_text(value, PixelType::u16) : number_text(value, 4);
     if (!range.integer && text.find('.') != std::string::npos && text.find("·") == std::string::npos) {
         while (text.back() == '0')
             text.pop_back();
@@ -141,13 +159,15 @@ std::optional<ParamValue> number_control(const ParamDecl& decl, const ParamValue
 
 std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue& current) {
     std::optional<ParamValue> chosen;
-    if (!ImGui::BeginCombo("##value", choice_label(std::get<std::string>(current)).c_str()))
+    if (!ImGui::BeginCombo("##value", choice_label(decl, std::get<std::string>(current)).c_str()))
         return chosen;
     close_on_escape();
-    for (const std::string& name : decl.choices) {
-        if (ImGui::Selectable(choice_label(name).c_str(), name == std::get<std::string>(current)))
-            chosen = ParamValue{name};
-        probe::item("choice." + name);
+    for (std::size_t i = 0; i < decl.choices.size(); ++i) {
+        const std::string& key = decl.choices[i];
+        if (ImGui::Selectable(decl.labels[i].c_str(), key == std::get<std::string>(current)))
+            chosen = ParamValue{key};
+        probe::item("choice." + key);
+        tooltip(decl.name + "=" + key);
     }
     ImGui::EndCombo();
     return chosen;
@@ -183,7 +203,7 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
     case ParamKind::choice:
         return choice_control(decl, current);
     case ParamKind::action:
-        if (ImGui::Button(title_case(decl.name).c_str(), ImVec2(-1, 0)))
+        if (ImGui::Button(capitalised(decl.name).c_str(), ImVec2(-1, 0)))
             return ParamValue{std::get<std::int64_t>(current) + 1};
         return {};
     case ParamKind::text:
@@ -209,10 +229,9 @@ void tooltip_above() {
     ImGui::SetNextWindowPos({x, item.y - theme::dp(4)}, ImGuiCond_Always, {x / room, 1});
 }
 
-void tooltip(const std::string& text) {
-    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
-        return;
-    tooltip_above();
+namespace {
+
+void show(const std::string& text) {
     probe::value("tooltip", text);
     ImGui::BeginTooltip();
     const float wide = theme::dp(320);
@@ -221,6 +240,33 @@ void tooltip(const std::string& text) {
         wrapped(*ImGui::GetFont(), text, wide - ImGui::GetStyle().WindowPadding.x).c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
+}
+
+template <class Place> void show_tooltip(const std::string& text, const Place& place) {
+    probe::explained();
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
+        return;
+    place();
+    show(text);
+}
+
+} // namespace
+
+void tooltip(const std::string& text) { show_tooltip(text, tooltip_above); }
+
+void area_tooltip(const ImVec2& low, const ImVec2& high, const std::string& text) {
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(low, high))
+        show(text);
+}
+
+void tooltip_beside(const std::string& text, bool left) {
+    const auto place = [left] {
+        constexpr float kWidest = 344; // dp
+        const ImVec2 item = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();
+        const float x = left ? std::max(item.x - theme::dp(6), theme::dp(kWidest)) : end.x + theme::dp(6);
+        ImGui::SetNextWindowPos({x, item.y}, ImGuiCond_Always, {left ? 1.0F : 0.0F, 0});
+    };
+    show_tooltip(text, place);
 }
 
 bool close_on_escape() {
@@ -280,7 +326,7 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
     const float x = low.x + static_cast<float>(to_position(value, range)) * size.x;
     if (x > low.x + 1) {
         draw.PushClipRect(low, {x, high.y}, true);
-        draw.AddRectFilled(low, high, active ? IM_COL32(45, 112, 136, 255) : theme::kAccentDim, round);
+        draw.AddRectFilled(low, high, active ? theme::kAccentHot : theme::kAccentDim, round);
         draw.PopClipRect();
     }
     const float grip = std::max(low.x + theme::dp(2), std::min(x, high.x - theme::dp(2)));
@@ -313,13 +359,14 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
                                         const ParamValue& current, const ParamValue& initial) {
     ImGui::PushID(decl.name.c_str());
     ImGui::BeginGroup();
-    control_label(decl.kind == ParamKind::action ? "" : title_case(decl.name).c_str());
+    control_label(decl.kind == ParamKind::action ? "" : capitalised(decl.name).c_str());
     std::optional<ParamValue> edited = any_control(decl, current);
     probe::item(owner + "." + decl.name);
     ImGui::EndGroup();
     if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(1) && current != initial &&
         decl.kind != ParamKind::action)
         edited = initial;
+    SliderRange range;
     const bool number = decl.kind == ParamKind::integer || decl.kind == ParamKind::real;
     if (decl.kind == ParamKind::action) {
         tooltip(decl.doc);
@@ -328,14 +375,15 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
     }
     std::string text = decl.doc + ".";
     if (decl.kind == ParamKind::choice)
-        text += "\nDefault: " + choice_label(std::get<std::string>(initial));
+        text += "\nNow: " + decl.name + "=" + std::get<std::string>(current) +
+                "\nDefault: " + choice_label(decl, std::get<std::string>(initial));
     else if (!is_text(decl.kind)) // a text has no default to restore
         text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
                 (decl.unit.empty() ? "" : " " + decl.unit);
     if (current != initial && !is_text(decl.kind))
         text += " (right-click to reset)";
     if (number)
-        text += "\nDouble-click to enter a number.";
+        text += slider_range(decl, range) ? "\nDouble-click to type a number." : "\nClick to type a number.";
     tooltip(text);
     ImGui::PopID();
     return edited;
@@ -363,11 +411,18 @@ bool tool_button(const char* label, bool pressed, float width) {
     return clicked;
 }
 
+void sections_of(std::string* open) { open_sections = open; }
+
 bool section(const char* title, bool open_at_first, bool with_buttons) {
     if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
         ImGui::Dummy({0, theme::dp(1)});
         ImGui::Separator();
     }
+    const bool remembered = open_sections && !with_buttons;
+    const bool forced =
+        (ImGui::GetCurrentContext()->NextItemData.Flags & ImGuiNextItemDataFlags_HasOpen) != 0;
+    if (remembered && !forced)
+        ImGui::SetNextItemOpen(is_listed(*open_sections, title), ImGuiCond_Once);
     ImGui::PushStyleColor(ImGuiCol_Header, ImVec4(0, 0, 0, 0));
     ImGui::PushStyleColor(ImGuiCol_HeaderHovered, theme::vec(theme::kField));
     ImGui::PushFont(theme::fonts().bold);
@@ -376,6 +431,11 @@ bool section(const char* title, bool open_at_first, bool with_buttons) {
                                            (with_buttons ? ImGuiTreeNodeFlags_AllowItemOverlap : 0));
     ImGui::PopFont();
     ImGui::PopStyleColor(2);
+    if (remembered) {
+        set_listed(*open_sections, title, open);
+        probe::item(std::string("section.") + title);
+        tooltip(open ? "Click to close this part of the panel." : "Click to open this part of the panel.");
+    }
     return open;
 }
 

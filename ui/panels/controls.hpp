@@ -41,6 +41,10 @@ std::optional<std::string> take_drop();
 /// Draws the label in the left column; the next item fills the right column.
 void control_label(const char* label);
 void tooltip(const std::string& text);
+/// Tooltip of a part of the window that is drawn and is no item: an axis, a mark.
+void area_tooltip(const ImVec2& low, const ImVec2& high, const std::string& text);
+/// Places it left or right of the last item, so that it does not cover the item.
+void tooltip_beside(const std::string& text, bool left);
 /// Places the next tooltip above the last item if it is near the lower edge, so that it does not cover the
 /// items in the same row.
 void tooltip_above();
@@ -59,14 +63,12 @@ bool close_on_escape();
 void scroll_by_keys();
 /// Draws a line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
-/// "exposure" → "Exposure", "tau_c" → "Tau c".
-std::string title_case(std::string name);
-/// Value of a choice in words: "Side by side" for side_by_side.
-std::string choice_label(const std::string& value);
-
 /// Push button; `pressed` draws it as switched on.
 bool tool_button(const char* label, bool pressed = false, float width = 0);
-/// Heading with a triangle; true while open. `with_buttons`: buttons may overlap it.
+/// Sets the list of open sections, separated by commas; section() reads and updates it. Null: each section
+/// starts as `open_at_first`.
+void sections_of(std::string* open);
+/// Heading with a triangle; true while open. `with_buttons`: buttons may overlap it; it is not remembered.
 bool section(const char* title, bool open_at_first = true, bool with_buttons = false);
 
 } // namespace specklescope

@@ -87,6 +87,7 @@ void draw_open_error(Session& session, const ViewState& state) {
         ImGui::CloseCurrentPopup();
     }
     probe::item("error.close");
+    tooltip("Close this message. Enter and Escape do the same.");
     ImGui::EndPopup();
 }
 

@@ -290,7 +290,7 @@ MonitorAsk Monitor::draw_bar(const Rect& area, const Session& session) {
     const std::array<Button, 6> buttons = {{
         {"monitor.messages", "Messages", MonitorAsk::messages, theme::kField, theme::kText, true},
         {"monitor.range", automatic ? "Range: automatic" : "Range: fixed", MonitorAsk::range,
-         automatic ? theme::kWarning : theme::kField, automatic ? kOnWarning : theme::kText},
+         automatic ? theme::kDarkPalette.warning : theme::kField, automatic ? kOnWarning : theme::kText},
         {"monitor.record", recording ? "Stop" : "Record", MonitorAsk::record,
          recording ? theme::kRecord : theme::kField, recording ? IM_COL32_WHITE : theme::kText},
         {"monitor.snapshot", "Snapshot", MonitorAsk::snapshot},

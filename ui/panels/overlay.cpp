@@ -116,7 +116,7 @@ std::string record_text(const Recording& recording, const SinkStatus& status, do
                                  ? "REC  "
                                  : "REC " + recording.kind->what() + "  ";
     const std::string gap = "  ·  ", bytes = size_text(status.bytes),
-                      frames = count_text(status.written) + (status.written == 1 ? " frame" : " frames");
+                      frames = brief_count_text(status.written, "frame");
     const std::string disk = std::isnan(status.disk_left_s) ? "" : gap + room_text(status.disk_left_s);
     std::string time = head + clock_text(seconds);
     for (std::string text :
@@ -125,6 +125,18 @@ std::string record_text(const Recording& recording, const SinkStatus& status, do
             return text;
     return time;
 }
+
+} // namespace
+
+std::string progress_text(const Recording& recording, bool whole) {
+    const SinkStatus status = recording.sink->status();
+    const std::string time =
+        clock_text(std::chrono::duration<double>(SteadyClock::now() - recording.since).count());
+    return whole ? time + " · " + size_text(status.bytes) + " · " + brief_count_text(status.written, "frame")
+                 : time;
+}
+
+namespace {
 
 /// Position at the middle of the upper edge of `area`: right of `taken`, or below it if there is no space.
 ImVec2 mark_place(const Rect& area, const ImVec2& size, const Rect& taken) {
@@ -178,13 +190,13 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
             rows.clear(); // the lower rows would be invisible
     }
     const ImVec2 low = theme::point(canvas.x + dp(12), canvas.y + dp(12));
-    draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
+    draw.AddRectFilled(low, {low.x + full, low.y + height}, theme::kOverlay, dp(6));
     probe::widget("overlay", low.x, low.y, full, height);
     float y = low.y + dp(8);
     for (const Row& row : rows) {
         if (row.label.empty() && row.value.empty()) {
             draw.AddLine({low.x + dp(12), y + gap / 2}, {low.x + full - dp(12), y + gap / 2},
-                         IM_COL32(255, 255, 255, 28));
+                         theme::fade(theme::kText, 0.11F));
             y += gap;
             continue;
         }
@@ -214,14 +226,15 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     const float height = extent.y + dp(16);
     const ImVec2 low = mark_place(area, {width, height}, taken);
     const ImVec2 high(low.x + width, low.y + height);
-    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
+    draw.AddRectFilled(low, high, theme::kOverlay, height / 2);
     draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
     const float x0 = low.x + dp(16), x1 = high.x - dp(16), y0 = high.y - dp(6), y1 = y0 + dp(2.5F);
     probe::widget("warmup", low.x, low.y, width, height);
+    area_tooltip(low, high, "A stage has not seen as many frames as it averages: the result is still noisy.");
     if (recorded)
         return;
     const float part = static_cast<float>(warmup.frames) / static_cast<float>(warmup.wanted);
-    draw.AddRectFilled({x0, y0}, {x1, y1}, IM_COL32(255, 255, 255, 40), dp(1.25F));
+    draw.AddRectFilled({x0, y0}, {x1, y1}, theme::fade(theme::kText, 0.16F), dp(1.25F));
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
 }
 
@@ -241,7 +254,7 @@ void draw_age(const Rect& area, double seconds) {
     const ImVec2 middle = theme::point(area.x + area.width / 2, area.y + area.height / 2);
     const ImVec2 low(middle.x - width / 2, middle.y - height / 2);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 232), dp(8));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::kOverlay, dp(8));
     draw.AddText(&small, small.FontSize, {middle.x - above.x / 2, low.y + dp(12)}, theme::kText,
                  label.c_str());
     draw.AddText(&large, size, {middle.x - digits.x / 2, low.y + dp(14) + above.y}, theme::kWarning,
@@ -265,7 +278,7 @@ void draw_grey_notice(const Rect& area, const std::string& why, const Freshness&
     const float width = extent.x + dp(28), height = extent.y + dp(16);
     const ImVec2 low(static_cast<float>(area.x + area.width / 2) - width / 2,
                      static_cast<float>(area.y + area.height * 0.3) - height / 2);
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::kOverlay, dp(6));
     draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(14), low.y + dp(8)}, theme::kWarning,
                  text.c_str(), nullptr, most);
     probe::widget("grey", low.x, low.y, width, height);
@@ -291,8 +304,7 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width - dp(32));
         const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width,
                          bottom - size.y - dp(18));
-        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(IM_COL32(20, 24, 29, 240), alpha),
-                           dp(6));
+        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(theme::kOverlay, alpha), dp(6));
         draw.AddRectFilled(low, {low.x + dp(4), bottom}, theme::fade(level_color(note->level), alpha), dp(6),
                            ImDrawFlags_RoundCornersLeft);
         draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(9)},
@@ -317,14 +329,16 @@ std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Record
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
         const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));
         const ImVec2 high(low.x + size.x + dp(46), y);
-        draw.AddRectFilled(low, high, IM_COL32(12, 14, 17, 225), dp(6));
+        draw.AddRectFilled(low, high, theme::kOverlay, dp(6));
         const bool lit = std::fmod(seconds, 1.2) < 0.8;
         draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(6),
-                             lit ? theme::kRecord : IM_COL32(110, 36, 34, 255));
+                             lit ? theme::kRecord : theme::fade(theme::kRecord, 0.45F));
         draw.AddText({low.x + dp(32), low.y + dp(7)}, theme::kText, text.c_str());
         draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
                      lost.c_str());
         places.push_back({low.x, low.y, high.x - low.x, high.y - low.y});
+        area_tooltip(low, high,
+                     status.path.empty() ? "Waits for the first frame." : "Records to " + status.path);
         y = low.y - dp(6);
     }
     return places;
@@ -377,6 +391,11 @@ Banner banner_of(const Session& session) {
                 "Drop a file on the window" +
                     key_words(", or press ", key_of(keys, Action::open), " to open one") + ".",
                 theme::kAccent};
+    if (!session.compared().empty())
+        return {"Before: " + session.compared(),
+                "Same range and controls as now. " + with_key("Compare again", keys, Action::compare) +
+                    " to return.",
+                theme::kWarning};
     const PipelineStatus status = session.pipeline()->status();
     if (!session.pipeline()->started())
         return {"Stopped", status.source.name + " is closed." + opens(keys, " to open it again, or another."),
@@ -421,7 +440,7 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
             low.y = static_cast<float>(other.y) - dp(8) - height;
     low.y = std::max(low.y, static_cast<float>(canvas.y) + dp(4)); // show the first line in a low picture
     probe::widget("banner", low.x, low.y, width, height);
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(16, 20, 24, 232), dp(7));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, theme::kOverlay, dp(7));
     draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),
                        ImDrawFlags_RoundCornersLeft);
     draw.AddText(&bold, bold.FontSize, {low.x + dp(18), low.y + dp(10)}, theme::kText, banner.title.c_str(),

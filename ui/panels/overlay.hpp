@@ -30,6 +30,8 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
 /// Draws the messages of the last seconds, bottom right of the canvas; true while one is fading (draw again
 /// soon). `above`: space to leave below them.
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
+/// "0:12 · 34.1 MB · 301 frames", or only the time.
+std::string progress_text(const Recording& recording, bool whole);
 /// Draws "● REC 0:12 · 34 MB" for every active recording, bottom left of the canvas; returns the areas.
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
 /// Draws the list of the current keys (?), with a button for the about dialog, which `about_asked` opens

@@ -24,50 +24,70 @@ namespace {
 
 using theme::dp;
 
+void declared(Session& session, const char* name) {
+    Params& view = session.settings().view;
+    const ParamDecl& decl = view.table().at(name);
+    if (const auto value = param_control("view", decl, view.get(name), Params(view.table()).get(name)))
+        view.set(name, *value);
+}
+
 ImTextureID texture_id(GLuint id) {
     return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
 }
 
+/// Draws a row of the list of colour maps; true when it is chosen.
+bool colormap_row(const ParamDecl& decl, int index, bool present) {
+    const float height = ImGui::GetFrameHeight();
+    const std::string& key = decl.choices[static_cast<std::size_t>(index)];
+    const bool even = grows_in_lightness(static_cast<ColorMap>(index));
+    ImGui::PushID(index);
+    const ImVec2 row = ImGui::GetCursorScreenPos();
+    const bool chosen = ImGui::Selectable("##map", present, 0, {0, height});
+    probe::item("colormap." + key);
+    tooltip("colormap=" + key +
+            (even
+                 ? "\nLightness grows evenly from the first colour to the last: readable without hues and in "
+                   "grey print."
+                 : ""));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float y = row.y + (height - ImGui::GetTextLineHeight()) / 2;
+    draw.AddText({row.x + dp(4), y}, theme::kText, decl.labels[static_cast<std::size_t>(index)].c_str());
+    if (even)
+        draw.AddText({row.x + dp(92), y}, theme::kGood, "colour-blind safe");
+    ImGui::PopID();
+    return chosen;
+}
+
 /// Draws the colour map: its name over a strip of its colours.
-void colormap_control(Mapping& mapping, Display& display) {
+void colormap_control(ColorMap& map, Display& display) {
     const ParamDecl& decl = view_table().at("colormap");
     control_label("Colours");
     const float width = ImGui::CalcItemWidth(), height = ImGui::GetFrameHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const int index = static_cast<int>(mapping.colormap);
-    if (ImGui::BeginCombo("##colormap", "", ImGuiComboFlags_NoArrowButton)) {
-        close_on_escape();
-        for (int i = 0; i < static_cast<int>(decl.choices.size()); ++i) {
-            ImGui::PushID(i);
-            const ImVec2 row = ImGui::GetCursorScreenPos();
-            if (ImGui::Selectable("##map", i == index, 0, {0, height}))
-                mapping.colormap = static_cast<ColorMap>(i);
-            ImDrawList& draw = *ImGui::GetWindowDrawList();
-            draw.AddText({row.x + dp(4), row.y + (height - ImGui::GetTextLineHeight()) / 2}, theme::kText,
-                         choice_label(decl.choices[static_cast<std::size_t>(i)]).c_str());
-            probe::item("colormap." + decl.choices[static_cast<std::size_t>(i)]);
-            if (grows_in_lightness(static_cast<ColorMap>(i))) {
-                draw.AddText({row.x + dp(92), row.y + (height - ImGui::GetTextLineHeight()) / 2},
-                             theme::kGood, "colour-blind safe");
-                tooltip("Lightness grows evenly from the first colour to the last: readable without hues and "
-                        "in grey "
-                        "print.");
-            }
-            ImGui::PopID();
-        }
-        ImGui::EndCombo();
-    }
+    const int index = static_cast<int>(map);
+    const bool open = ImGui::BeginCombo("##colormap", "", ImGuiComboFlags_NoArrowButton);
     probe::item("view.colormap");
+    if (open) {
+        close_on_escape();
+        for (int i = 0; i < static_cast<int>(decl.choices.size()); ++i)
+            if (colormap_row(decl, i, i == index))
+                map = static_cast<ColorMap>(i);
+        ImGui::EndCombo();
+    } else {
+        tooltip("Colours from low to high. Contrast and flow have one colour map, images without contrast "
+                "another.\nNow: colormap=" +
+                decl.choices[static_cast<std::size_t>(index)]);
+    }
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 end(at.x + width, at.y + height);
-    draw.AddImageRounded(texture_id(display.shader().colors(mapping.colormap)), at, end, {0, 0}, {1, 1},
-                         IM_COL32_WHITE, ImGui::GetStyle().FrameRounding);
-    const std::string name = choice_label(decl.choices[static_cast<std::size_t>(index)]);
+    draw.AddImageRounded(texture_id(display.shader().colors(map)), at, end, {0, 0}, {1, 1}, IM_COL32_WHITE,
+                         ImGui::GetStyle().FrameRounding);
+    const std::string name = decl.labels[static_cast<std::size_t>(index)];
     const ImVec2 text = ImGui::CalcTextSize(name.c_str());
     const ImVec2 label(end.x - text.x - dp(12), at.y + (height - text.y) / 2);
     draw.AddRectFilled({label.x - dp(6), at.y + dp(3)}, {end.x - dp(4), end.y - dp(3)},
                        IM_COL32(0, 0, 0, 165), dp(3));
-    draw.AddText(label, theme::kText, name.c_str());
+    draw.AddText(label, theme::kLightText, name.c_str());
 }
 
 void range_controls(Session& session, const Quantity& quantity) {
@@ -101,6 +121,8 @@ void range_controls(Session& session, const Quantity& quantity) {
         if (value_field(name, value, {-1e300, 1e300, false, false}, unit))
             mapping.automatic = false;
         probe::item(std::string("view.") + name);
+        tooltip(std::string(label) +
+                " end of the range of colours. Click to type a number, which fixes the range.");
     };
     const double low = mapping.low, high = mapping.high;
     end("Low", "low", mapping.low);
@@ -119,11 +141,12 @@ void display_section(Session& session, ViewState& state, Display& display) {
         return;
     ImGui::PushID("display");
     draw_layout_lines(session);
+    const Quantity quantity = display.has_result() ? display.result().quantity : session.chain().quantity();
     if (display.has_result() && display.processed_shape().channels == 3)
         hint("A colour picture keeps its colours.");
     else
-        colormap_control(session.view().mapping, display);
-    range_controls(session, display.has_result() ? display.result().quantity : session.chain().quantity());
+        colormap_control(session.view().colormap_of(quantity), display);
+    range_controls(session, quantity);
     draw_change_lines(session, state, display);
     draw_scale_line(session, display.has_result() ? *display.result().chain : session.chain(), state.scale);
     control_label("Raw picture");
@@ -136,14 +159,18 @@ void display_section(Session& session, ViewState& state, Display& display) {
     tooltip(light ? "A picture of light is shown in the range of its result, so that the two can be compared."
                   : "Grey levels from the 0.5 to the 99.5 percentile instead of 0 to full scale.");
     ImGui::SameLine(0, dp(14));
-    ImGui::Checkbox("Saturated", &state.mark_saturated);
+    if (bool marked = state.marks_saturated; ImGui::Checkbox("Saturated", &marked))
+        state.mark_saturated = marked;
     probe::item("raw.saturated");
-    tooltip(with_key("Raw pixels at full scale in red", session.settings().keys, Action::mark_saturated));
+    probe::value("raw.saturated", state.marks_saturated ? 1.0 : 0.0);
+    tooltip(with_key("Draw raw pixels at full scale in red. Until you choose, only next to contrast and flow",
+                     session.settings().keys, Action::mark_saturated));
+    declared(session, "theme");
     ImGui::PopID();
 }
 
 void source_section(Session& session, const Display& display) {
-    if (!section("Source"))
+    if (!section("Source", false))
         return;
     if (display.has_result() && display.raw_shape().channels == 3) { // only colour images have channels
         const Params& program = session.settings().program;
@@ -159,6 +186,16 @@ void source_section(Session& session, const Display& display) {
             session.edit_source(name, value);
         });
     ImGui::PopID();
+}
+
+void stages_section(Session& session, ViewState& state, const Display& display) {
+    const bool presets = std::exchange(state.presets_asked, false);
+    if (presets)
+        ImGui::SetNextItemOpen(true);
+    if (!section("Stages"))
+        return;
+    state.presets.button(session, presets);
+    draw_chain(session, display);
 }
 
 void log_section(const Session& session) {
@@ -181,32 +218,21 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
     if (ImGui::Begin(parts::kPanel, nullptr,
-                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse |
+                         ImGuiWindowFlags_AlwaysVerticalScrollbar | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
+        sections_of(&session.view().panel_sections);
+        source_section(session, display);
+        draw_record(session, state);
+        stages_section(session, state, display);
         draw_region_section(session, state.regions);
-        state.presets.button(session, std::exchange(state.presets_asked, false));
-        draw_chain(session, display);
         display_section(session, state, display);
         state.histogram.draw(session, display, state.stretch_raw);
-        draw_record(session, state);
-        source_section(session, display);
         log_section(session);
+        sections_of(nullptr);
     }
     ImGui::End();
 }
-
-namespace {
-
-using theme::dp;
-
-void declared(Session& session, const char* name) {
-    Params& view = session.settings().view;
-    const ParamDecl& decl = view.table().at(name);
-    if (const auto value = param_control("view", decl, view.get(name), Params(view.table()).get(name)))
-        view.set(name, *value);
-}
-
-} // namespace
 
 void draw_change_lines(Session& session, ViewState& state, const Display& display) {
     control_label("Baseline");
@@ -215,7 +241,7 @@ void draw_change_lines(Session& session, ViewState& state, const Display& displa
     const float gap = dp(4), width = (ImGui::CalcItemWidth() - gap) / 2;
     const std::string label = progress ? number_text(100 * *progress, 3) + " %, end" : "Take";
     if (tool_button((label + "##baseline").c_str(), progress.has_value(), width)) {
-        session.picture_baseline.take();
+        session.take_baseline_image();
         state.change = true;
     }
     probe::item("change.take");

@@ -18,7 +18,8 @@ namespace specklescope {
 /// Choices of the window that are not stored.
 struct ViewState {
     Camera camera;
-    bool mark_saturated = true;
+    std::optional<bool> mark_saturated; ///< of raw pixels; unset: next to contrast and flow
+    bool marks_saturated = true;        ///< they are marked now
     bool stretch_raw = true;
     bool change = false; ///< shows the picture as change against the baseline, if there is a baseline
     bool keys_open = false;

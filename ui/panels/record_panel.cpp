@@ -6,6 +6,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
+#include "ui/panels/overlay.hpp"
 
 #include <imgui.h>
 #include <imgui_stdlib.h>
@@ -20,6 +21,19 @@ namespace {
 
 using theme::dp;
 
+const char* about_record(RecordWhat what) {
+    return what == RecordWhat::raw ? "Record the frames of the source, unprocessed"
+           : what == RecordWhat::processed
+               ? "Record the result as numbers (TIFF, raw) or in colour (MKV, MP4)"
+               : "Record what the image area shows, as a movie";
+}
+
+Action key_of_record(RecordWhat what) {
+    return what == RecordWhat::raw         ? Action::record_raw
+           : what == RecordWhat::processed ? Action::record
+                                           : Action::record_screen;
+}
+
 /// Draws one button with its format, and the active recording below it.
 void record_row(Session& session, RecordWhat what, const char* label, int& format) {
     const std::vector<std::string>& endings = Recordings::endings(what);
@@ -28,16 +42,26 @@ void record_row(Session& session, RecordWhat what, const char* label, int& forma
     const float choice = dp(74);
     const float width = ImGui::GetContentRegionAvail().x - choice - ImGui::GetStyle().ItemSpacing.x;
     if (recording)
-        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
-    const std::string text = std::string(recording ? "Stop " : "Record ") + label;
-    if (ImGui::Button(text.c_str(), {width, 0}))
+        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(theme::kRecordField));
+    const std::string text =
+        recording ? "Stop  " + progress_text(*recording, true) : std::string("Record ") + label;
+    const std::string fits = fitted(*ImGui::GetFont(), text, width - dp(16));
+    if (ImGui::Button((fits + "###record").c_str(), {width, 0}))
         session.recordings.toggle(output_kind(what));
     probe::item(std::string("record.") + label);
+    probe::value(std::string("record.") + label + ".text", text);
+    tooltip(with_key(recording ? "Stop this recording.\n" + progress_text(*recording, true)
+                               : std::string(about_record(what)),
+                     session.settings().keys, key_of_record(what)));
     if (recording)
         ImGui::PopStyleColor();
     ImGui::SameLine();
     ImGui::SetNextItemWidth(choice);
-    if (ImGui::BeginCombo("##format", endings[static_cast<std::size_t>(format)].c_str())) {
+    const bool open = ImGui::BeginCombo("##format", endings[static_cast<std::size_t>(format)].c_str());
+    probe::item(std::string("record.format.") + label);
+    if (!open)
+        tooltip("Format of the next recording. The list explains each.");
+    if (open) {
         close_on_escape();
         for (int i = 0; i < static_cast<int>(endings.size()); ++i) {
             if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
@@ -82,6 +106,7 @@ void program_control(Session& session, const std::string& name) {
 void screen_controls(Session& session) {
     const bool open = ImGui::TreeNodeEx("On movies of the screen");
     probe::item("record.marks");
+    tooltip("Marks that are drawn into movies of the screen.");
     if (!open)
         return;
     for (const ParamDecl& decl : screen_marks_table().decls())
@@ -109,6 +134,7 @@ void limits_controls(Session& session) {
     ImGui::SetNextItemOpen(changed, ImGuiCond_Once);
     const bool open = ImGui::TreeNodeEx("Length and files");
     probe::item("record.limits");
+    tooltip("When a recording ends, how files are split and named, and frames from before the button.");
     if (!open)
         return;
     for (const ParamDecl& decl : all)
@@ -125,7 +151,7 @@ void limits_controls(Session& session) {
 } // namespace
 
 void draw_record(Session& session, ViewState& state) {
-    if (!section("Record"))
+    if (!section("Record", false))
         return;
     control_label("Folder");
     const float button = ImGui::GetFrameHeight() * 1.15F;
@@ -144,7 +170,7 @@ void draw_record(Session& session, ViewState& state) {
     record_row(session, RecordWhat::screen, "screen", session.recordings.screen_format);
     const bool traces = session.recordings.running(output_kind("traces")) != nullptr;
     if (traces)
-        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
+        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(theme::kRecordField));
     ImGui::BeginDisabled(!traces && !session.traces_wanted());
     if (ImGui::Button(traces ? "Stop traces" : "Record traces", {ImGui::GetContentRegionAvail().x, 0}))
         session.recordings.toggle(output_kind("traces"));
@@ -157,6 +183,7 @@ void draw_record(Session& session, ViewState& state) {
     if (ImGui::Button("Snapshot", {half, 0}))
         state.snapshot = true;
     probe::item("snapshot");
+    tooltip(with_key("Save the image that is shown as PNG", session.settings().keys, Action::snapshot));
     ImGui::SameLine();
     if (ImGui::Button("Report", {half, 0}))
         state.report.ask = true;

@@ -87,6 +87,7 @@ void ScaleDialog::draw(Session& session, bool confirm, bool dismiss) {
         ImGui::SetNextItemWidth(dp(120));
         const bool changed = ImGui::InputText(id, &text, ImGuiInputTextFlags_AutoSelectAll);
         probe::item(std::string("scale.") + (id + 2));
+        tooltip(std::string("Type a number: ") + what);
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted(what);
@@ -107,6 +108,7 @@ void ScaleDialog::draw(Session& session, bool confirm, bool dismiss) {
     }
     const bool pressed = ImGui::Button("Set", {dp(120), 0});
     probe::item("scale.set");
+    tooltip("Use this pixel size for the scale bar, areas, widths and files. Enter does the same.");
     const bool done = (pressed || confirm) && apply(session);
     refused_ = (pressed || confirm) && !done;
     const KeyBindings& keys = session.settings().keys;

@@ -1,5 +1,6 @@
 #include "ui/panels/transport.hpp"
 
+#include "config/numbers.hpp"
 #include "ui/actions/control_walk.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
@@ -115,6 +116,7 @@ void time_line(Session& session, Film& film, float width, float height) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("film.line", {std::max(width, dp(30)), height});
     probe::item("film.line");
+    probe::explained(); // by its own tooltip below
     focus_ring();
     const TimeLine line{
         .x = low.x + margin,
@@ -133,7 +135,7 @@ void time_line(Session& session, Film& film, float width, float height) {
                                  : thing == Film::Drag::out ? "The loop ends with frame "
                                                             : "Frame ";
         tooltip_above();
-        ImGui::SetTooltip("%s", (what + std::to_string(frame) + (time.empty() ? "" : "   " + time)).c_str());
+        ImGui::SetTooltip("%s", (what + count_text(frame) + (time.empty() ? "" : "   " + time)).c_str());
     }
     probe::value("film.line.x", line.x);
     probe::value("film.line.width", line.width);
@@ -160,6 +162,8 @@ void speed_menu(Session& session) {
         if (ImGui::Selectable(speed_text(choice).c_str(), choice == *speed, 0, {dp(60), 0}))
             session.edit_source("speed", choice);
         probe::item("film.speed." + speed_text(choice));
+        tooltip(choice > 0 ? "Play at " + speed_text(choice) + " of the recorded speed."
+                           : "Play as fast as frames are processed.");
     }
     ImGui::EndPopup();
 }
@@ -174,7 +178,7 @@ struct MarkButton {
 
 void draw_mark_button(const MarkButton& button, Session& session, Film& film) {
     std::optional<std::uint64_t>& mark = film.*button.mark;
-    const std::string frame = mark ? "frame " + std::to_string(*mark) : "this frame";
+    const std::string frame = mark ? "frame " + count_text(*mark) : "this frame";
     const std::string what = with_key(button.text + frame, session.settings().keys, button.action) +
                              (mark ? ". Right click clears the mark." : "");
     if (icon_button(button.id, button.icon, what, mark.has_value()))

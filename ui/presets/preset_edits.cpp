@@ -99,6 +99,7 @@ void PresetMenu::list(Session& session) {
             }
         }
         probe::item("preset." + preset.name);
+        tooltip(preset.doc + "\nClick to see what it changes; double-click to load it.");
         if (preset.yours()) {
             ImGui::SameLine();
             ImGui::TextColored(theme::vec(theme::kDim), "yours");
@@ -129,6 +130,7 @@ void PresetMenu::chosen(Session& session) {
         take_preset(session, selected_);
     }
     probe::item("preset.load");
+    tooltip("Take the chain, range and colours of this preset.");
     if (!copy.yours())
         return;
     ImGui::SameLine();
@@ -149,6 +151,7 @@ void PresetMenu::chosen(Session& session) {
         }
     }
     probe::item("preset.delete");
+    tooltip("Delete the file of this preset. Asks once more.");
 }
 
 void PresetMenu::save_row(Session& session) {
@@ -161,6 +164,7 @@ void PresetMenu::save_row(Session& session) {
     const bool entered =
         ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter));
     probe::item("preset.name");
+    tooltip("Name for a preset of the present chain, range and colours: letters, digits, - and _.");
     ImGui::SameLine();
     const bool replace = !name_.empty() && replaces_ == name_;
     ImGui::BeginDisabled(name_.empty());
@@ -209,6 +213,7 @@ void PresetMenu::button(Session& session, bool asked) {
         compared_ = {};
     }
     probe::item("chain.presets");
+    tooltip("Ready-made chains with range and colours, and your own.");
     probe::value("preset.label", label);
     // Open below the button, above it, or over it: completely inside the window.
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(),

@@ -118,7 +118,7 @@ void draw_name(ImDrawList& draw, const RegionView& view, const Region& region, c
     y = std::round(y);
     draw.AddRectFilled({x, y}, {x + width, y + height}, kPlate, dp(3));
     draw.AddRectFilled({x, y}, {x + dp(3.5F), y + height}, colour, dp(3), ImDrawFlags_RoundCornersLeft);
-    draw.AddText(&font, font.FontSize, {x + dp(9), y + dp(2)}, selected ? IM_COL32_WHITE : theme::kText,
+    draw.AddText(&font, font.FontSize, {x + dp(9), y + dp(2)}, selected ? IM_COL32_WHITE : theme::kLightText,
                  text.c_str());
     if (region.locked)
         draw_padlock(draw, {x + size.x + dp(14), y + dp(3)}, font.FontSize * 0.75F, theme::kText);
@@ -179,9 +179,9 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
                 selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
             if ((selected || i < kNamesShown) && in_view(view, region))
                 draw_name(draw, view, region,
-                          found                      ? "   " + number_text(found->mean)
+                          found                       ? "   " + number_text(found->mean)
                           : selected && numbers.stale ? std::string("   –")
-                                                     : std::string(),
+                                                      : std::string(),
                           region_colour_value(region, i), selected);
         };
         for (const auto& part :
@@ -307,7 +307,7 @@ void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& ke
         if (on || ImGui::IsItemHovered())
             draw.AddRectFilled(low, high, on ? theme::kAccentDim : theme::kFieldHover, dp(4));
         draw_sign(draw, info.tool, {(low.x + high.x) / 2, (low.y + high.y) / 2}, high.y - low.y,
-                  on ? IM_COL32_WHITE : theme::kText);
+                  theme::kText);
         focus_ring();
         tooltip(with_key(info.name, keys, info.action));
     }

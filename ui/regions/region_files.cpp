@@ -81,12 +81,15 @@ void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool 
         tools.replaces.clear();
     }
     probe::item("regions.path");
+    tooltip(saves ? "File to write the regions to."
+                  : "File to read regions from: .json of this program, or ImageJ's .roi and .zip.");
     ImGui::SameLine();
     const bool pressed = ImGui::Button(!saves                   ? "Load"
                                        : tools.replaces.empty() ? "Save"
                                                                 : "Replace",
                                        {-1, 0});
     probe::item("regions.path.ok");
+    tooltip(saves ? "Write the file. Enter does the same." : "Read the file. Enter does the same.");
     const bool done = (pressed || confirm) && (saves ? save(session, tools) : load(session, tools));
     ImGui::Dummy({0, dp(2)});
     hint(!tools.path_error.empty() ? tools.path_error

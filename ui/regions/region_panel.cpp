@@ -359,6 +359,7 @@ void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     }
     ImGui::InputText("##name", &tools.name, ImGuiInputTextFlags_AutoSelectAll);
     probe::item("region.rename");
+    tooltip("Name of the region. Enter keeps it, Escape puts the old one back.");
     if (!ImGui::IsItemDeactivated())
         return;
     tools.renamed.reset();
@@ -413,8 +414,8 @@ void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& key
     const Region region = editor.regions()[index];
     const RegionStatistics* found = statistics_of(values, region.name, index);
     const RegionFit fit = found ? values->placed->regions[index].fit : RegionFit::whole;
-    if (fit != RegionFit::whole)
-        tooltip(sentence_of_fit(fit));
+    tooltip((fit != RegionFit::whole ? sentence_of_fit(fit) + std::string("\n") : "") +
+            "Click to select this region, double-click to rename it.");
     ImGui::SameLine(0, 0);
     colour_cell(editor, index, keys);
     ImGui::TableNextColumn();

@@ -194,6 +194,11 @@ void RegionTools::press(const RegionView& view, RegionEditor& editor) {
         gesture_ = Gesture::done;
     } else if (handle) {
         gesture_ = editor.begin_drag(*grip_, mouse_) ? Gesture::drag : Gesture::done;
+    } else if (tool_ == RegionTool::select && io.KeyCtrl && !grip_) {
+        tool_ = RegionTool::rectangle; // for this drag
+        once_ = true;
+        gesture_ = Gesture::draw;
+        drawn_ = {pixel(mouse_)};
     } else if (tool_ == RegionTool::polygon) {
         gesture_ = Gesture::corner;
     } else if (tool_ != RegionTool::select) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -89,7 +90,11 @@ private:
     void add_corner(const RegionPoint& pixel, double scale, RegionEditor& editor);
     /// Adds the drawn shape as a region.
     void finish(RegionEditor& editor);
-    void give_up() { drawn_.clear(); }
+    void give_up() {
+        drawn_.clear();
+        if (std::exchange(once_, false))
+            tool_ = RegionTool::select;
+    }
     std::string why_not_drawing(Action action, const RegionEditor& editor) const;
     void change_selected(Action action, std::size_t index, Session& session);
     void shift(Action action, std::size_t index, Session& session);
@@ -98,6 +103,7 @@ private:
     void draw_unfinished(const RegionView& view) const;
 
     RegionTool tool_ = RegionTool::select;
+    bool once_ = false; ///< the tool is for the present drag only
     Gesture gesture_ = Gesture::none;
     bool moved_ = false;   ///< the mouse has moved far enough to start a drag
     std::size_t view_ = 0; ///< view in which the gesture began

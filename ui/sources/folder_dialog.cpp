@@ -78,6 +78,7 @@ void FolderDialog::list() {
     if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
         next = here.parent_path().string();
     probe::item("folder.up");
+    tooltip("Show the folder that contains this one.");
     bool any = false;
     for (const FolderEntry& entry : folder->entries) {
         if (!entry.folder)
@@ -88,6 +89,7 @@ void FolderDialog::list() {
             next = (here / entry.name).string();
         ImGui::PopID();
         probe::item("folder." + entry.name);
+        tooltip("Show this folder: " + one_line(entry.name));
     }
     if (!any)
         hint("No folders in it.");
@@ -115,6 +117,7 @@ std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     ImGui::SetNextItemWidth(-1);
     ImGui::InputText("##path", &text_, ImGuiInputTextFlags_AutoSelectAll);
     probe::item("folder.path");
+    tooltip("Folder for recordings. Type it, or choose it below.");
     if (const std::string typed = absolute(text_); typed != wanted_ && !ImGui::IsWindowAppearing()) {
         wanted_ = typed;
         folder_.ask([typed] { return read_folder(typed, false); });
@@ -124,6 +127,7 @@ std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     ImGui::EndChild();
     bool choose = ImGui::Button("Choose", {dp(90), 0}) || confirm;
     probe::item("folder.choose");
+    tooltip("Take this folder. Enter does the same.");
     ImGui::SameLine();
     if (ImGui::Button("Cancel", {dp(90), 0}) || dismiss || !open)
         ImGui::CloseCurrentPopup();

@@ -69,12 +69,15 @@ void OpenDialog::choose_rows(const TypedPath& typed) {
     const auto& folder = folder_.result();
     if (!folder)
         return;
-    const bool all = typed.folder != folder->path ||
+    const bool words = typed.folder.empty() && !names_kind(started_); // a part of a name
+    const std::string& part = words ? started_ : typed.name;
+    const bool all = (!words && typed.folder != folder->path) ||
                      std::any_of(folder->entries.begin(), folder->entries.end(),
-                                 [&](const FolderEntry& entry) { return entry.name == typed.name; });
+                                 [&](const FolderEntry& entry) { return !words && entry.name == part; });
     for (std::size_t i = 0; i < folder->entries.size(); ++i)
-        if (all || folder->entries[i].name.find(typed.name) != std::string::npos)
+        if (all || folder->entries[i].name.find(part) != std::string::npos)
             rows_.push_back(i);
+    matches_ = !all && !part.empty();
 }
 
 void OpenDialog::look_at(const std::string& text) {
@@ -187,6 +190,7 @@ void OpenDialog::field(ViewState& state) {
     if (ImGui::Button("Open", {dp(78), 0}))
         opens_ = true;
     probe::item("open.ok");
+    tooltip("Open this source. Enter does the same.");
     if (program_.empty())
         return;
     ImGui::SameLine();
@@ -203,19 +207,42 @@ void OpenDialog::field(ViewState& state) {
     tooltip("The desktop's own dialog (" + program_ + ")");
 }
 
+/// Path of the first file whose name contains the typed text; nothing if the text names a source itself.
+std::optional<std::string> OpenDialog::first_match() const {
+    const auto& folder = folder_.result();
+    if (!folder || !matches_)
+        return std::nullopt;
+    for (const std::size_t row : rows_)
+        if (!folder->entries[row].folder)
+            return (folder->path == "/" ? "" : folder->path) + "/" + folder->entries[row].name;
+    return std::nullopt;
+}
+
 std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
     if (raw_form_) // the preview is only for display
         return raw_chosen();
     // An unchanged text means the current source, including its secrets.
     if (std::optional<SourceArgument> known = session.known_source(state.open_text))
         return known;
-    if (typed_path(state.open_text).folder.empty())
-        return SourceArgument(state.open_text);
+    const bool path = !typed_path(state.open_text).folder.empty();
     try {
-        return file_source(state.open_text);
+        return path ? file_source(state.open_text) : SourceArgument(state.open_text);
     } catch (const UsageError& error) {
         said_ = error.what();
         return std::nullopt;
+    }
+}
+
+void OpenDialog::open_chosen(Session& session, ViewState& state) {
+    if (const std::optional<std::string> match = first_match()) {
+        state.open_text = *match;
+        take_text(*match);
+        if (looks_raw(*match)) // shows the form for its size first
+            return;
+    }
+    if (const std::optional<SourceArgument> source = chosen(session, state)) {
+        session.open(*source, !state.open_recorded);
+        ImGui::CloseCurrentPopup();
     }
 }
 
@@ -262,6 +289,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         show_folder(folder, part_wanted_);
     }
     probe::item("open.all");
+    tooltip("List every file, not only images, videos and raw frames.");
     ImGui::SameLine(0, dp(16));
     ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
     probe::item("open.recorded");
@@ -273,10 +301,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         hint(said_, theme::kWarning);
     probe::value("open.said", said_);
     if (state.confirm || opens_)
-        if (const std::optional<SourceArgument> source = chosen(session, state)) {
-            session.open(*source, !state.open_recorded);
-            ImGui::CloseCurrentPopup();
-        }
+        open_chosen(session, state);
     inner_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
     if (!open || (state.dismiss && !inner))
         ImGui::CloseCurrentPopup();

@@ -44,6 +44,8 @@ private:
     void choose_rows(const TypedPath& typed);
     void take_text(const std::string& text);
     void look_at(const std::string& text);
+    std::optional<std::string> first_match() const;
+    void open_chosen(Session& session, ViewState& state);
     /// Source that the Open button opens; otherwise nullopt, with the reason displayed.
     std::optional<SourceArgument> chosen(Session& session, const ViewState& state);
     /// The same for the form.
@@ -57,6 +59,7 @@ private:
     Later<Folder> folder_;
     std::string folder_wanted_, part_wanted_;
     std::vector<std::size_t> rows_; ///< indices of the listed folder entries
+    bool matches_ = false;          ///< the rows are those with the typed part in their name
     Later<Looked> look_;
     std::string look_wanted_;
     gl::Texture picture_;

@@ -87,8 +87,7 @@ bool OpenDialog::row(const Row& row) {
     std::string text = row.about;
     if (small && !small->about.empty())
         text += (text.empty() ? "" : "\n") + small->about;
-    if (!text.empty())
-        tooltip(text);
+    tooltip_beside(text.empty() ? "Click to choose it." : text, row.id.starts_with("open.file."));
     if (small)
         probe::value("open.about." + row.id, small->word + (small->word.empty() ? "" : ": ") + small->about);
     if (!ImGui::IsRectVisible(low, {low.x + room, low.y + height}))
@@ -176,6 +175,7 @@ void OpenDialog::files(ViewState& state) {
     if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
         next = (std::filesystem::path(folder->path).parent_path() / "").string();
     probe::item("open.up");
+    tooltip("Show the folder that contains this one.");
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows_.size()), row_height() + ImGui::GetStyle().ItemSpacing.y);
     while (clipper.Step())

@@ -31,12 +31,14 @@ void OpenDialog::raw_form() {
         ImGui::EndCombo();
     }
     probe::item("open.raw.sizes");
+    tooltip("Sizes that fit the length of the file.");
     probe::value("open.raw.sizes", static_cast<double>(raw_sizes_.size()));
     const auto number = [&](const char* name, int& value) {
         control_label(name);
         ImGui::InputInt((std::string("##") + name).c_str(), &value, 1, 16);
         value = std::clamp(value, 0, 1 << 30);
         probe::item(std::string("open.raw.") + name);
+        tooltip(std::string(name) + " of a frame in pixels.");
     };
     number("Width", raw_size_.width);
     number("Height", raw_size_.height);
@@ -47,10 +49,12 @@ void OpenDialog::raw_form() {
             if (ImGui::Selectable(format.c_str(), format == raw_size_.format))
                 raw_size_.format = format;
             probe::item("open.raw.format." + format);
+            tooltip("format=" + format);
         }
         ImGui::EndCombo();
     }
     probe::item("open.raw.Format");
+    tooltip("Pixel format of the frames. specklescope help raw explains each.");
     const int before = raw_header_;
     number("Header", raw_header_);
     if (raw_header_ != before)
@@ -106,9 +110,12 @@ void OpenDialog::preview(bool beside) {
         const auto id = static_cast<std::intptr_t>(picture_.id());
         ImGui::Image(reinterpret_cast<ImTextureID>(id), // NOLINT(performance-no-int-to-ptr)
                      {static_cast<float>(look.width) * scale, static_cast<float>(look.height) * scale});
-        probe::item("open.picture");
+        const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+        probe::widget("open.picture", low.x, low.y, size.x, size.y);
     }
-    hint(text_of_look(looked->look), theme::kText);
+    const std::string details = details_of_look(looked->look);
+    probe::value("open.details", details);
+    hint(details, theme::kText);
 }
 
 } // namespace specklescope

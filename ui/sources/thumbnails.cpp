@@ -7,6 +7,7 @@
 #include "ui/canvas/window.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +24,25 @@ std::string text_of_look(const FirstLook& look) {
            std::string(to_string(look.shape.type)) + (look.shape.channels == 3 ? " colour" : "") +
            (look.frames > 0 ? ", " + count_text(look.frames) + (look.frames == 1 ? " frame" : " frames")
                             : "");
+}
+
+std::string details_of_look(const FirstLook& look) {
+    const int bits = look.shape.type == PixelType::f32 ? 32
+                     : look.full_scale >= 1 ? static_cast<int>(std::ceil(std::log2(look.full_scale + 1)))
+                                            : static_cast<int>(8 * pixel_bytes(look.shape.type));
+    std::string text = std::to_string(look.shape.width) + " × " + std::to_string(look.shape.height) +
+                       " px, " + std::to_string(bits) +
+                       (look.shape.type == PixelType::f32 ? " bit float" : " bit") +
+                       (look.shape.channels == 3 ? " colour" : " grey");
+    text += "\n" + (look.frames > 0 ? count_text(look.frames) + (look.frames == 1 ? " frame" : " frames")
+                                    : std::string("Number of frames not stated"));
+    if (look.frames != 1)
+        text += look.rate > 0 ? ", " + number_text(look.rate) + " frames/s" : ", rate not stated";
+    if (look.frames > 1 && look.rate > 0)
+        text += ", " + clock_text(static_cast<double>(look.frames) / look.rate);
+    text += std::isfinite(look.exposure_ms) ? "\nExposure " + number_text(look.exposure_ms) + " ms"
+                                            : std::string("\nExposure not stated");
+    return text;
 }
 
 Thumbnails::Thumbnails() : thread_([this] { run(); }) {}

@@ -19,6 +19,8 @@ namespace specklescope {
 
 /// "640 × 480 u16, 99 frames".
 std::string text_of_look(const FirstLook& look);
+/// Size, bit depth, frames, rate, duration and exposure, in lines.
+std::string details_of_look(const FirstLook& look);
 
 struct Thumbnail {
     GLuint texture = 0; ///< 0: none, and `word` gives the reason

@@ -19,8 +19,8 @@ namespace {
 
 using theme::dp;
 
-constexpr ImU32 kGrid = IM_COL32(255, 255, 255, 16);
-constexpr ImU32 kLabelBack = IM_COL32(11, 13, 16, 200);
+ImU32 grid_color() { return theme::fade(theme::kText, 0.07F); }
+ImU32 label_back() { return theme::fade(theme::kCanvas, 0.78F); }
 
 float crisp(double x) { return std::floor(static_cast<float>(x)) + 0.5F; }
 
@@ -38,7 +38,7 @@ ImVec2 small_size(const std::string& text) {
 void label(const ImVec2& at, ImU32 color, const std::string& text) {
     const ImVec2 size = small_size(text);
     list().AddRectFilled({at.x - dp(3), at.y - dp(1)}, {at.x + size.x + dp(3), at.y + size.y + dp(1)},
-                         kLabelBack, dp(2));
+                         label_back(), dp(2));
     small_text(at, color, text);
 }
 
@@ -53,7 +53,7 @@ void value_axis(const PlotArea& plot, const std::string& title, const std::strin
     for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
         const double value = ticks.value(i);
         const double y = plot.y(value);
-        list().AddLine(theme::point(in.x, crisp(y)), theme::point(in.x + in.width, crisp(y)), kGrid);
+        list().AddLine(theme::point(in.x, crisp(y)), theme::point(in.x + in.width, crisp(y)), grid_color());
         std::array<char, 48> text{};
         std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, value * scale.factor + 0.0);
         const double top = // the first line applies if the plot is lower than a line of text
@@ -89,7 +89,7 @@ void time_axis(const PlotArea& plot) {
     for (std::int64_t i = first; i <= last; ++i) {
         const double seconds = static_cast<double>(i) * step;
         const double x = in.x + (seconds - from) / (to - from) * in.width;
-        list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height), kGrid);
+        list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height), grid_color());
         const std::string text = axis_text(seconds, step, plot.timed);
         const double width = small_size(text).x;
         const double left = std::min(x - width / 2, in.x + in.width - width + dp(6));
@@ -160,6 +160,13 @@ void draw_axes(const PlotArea& plot, const std::string& title, const std::string
     value_axis(plot, title, unit);
     time_axis(plot);
     list().AddRect(theme::point(in.x, in.y), theme::point(in.x + in.width, in.y + in.height), theme::kLine);
+    area_tooltip(theme::point(in.x - dp(52), in.y), theme::point(in.x, in.y + in.height),
+                 title + (unit.empty() ? "" : " in " + unit) +
+                     ". Wheel and drag on the axis change its range.");
+    area_tooltip(theme::point(in.x, in.y + in.height),
+                 theme::point(in.x + in.width, in.y + in.height + dp(24)),
+                 std::string(plot.timed ? "Time" : "Frames, because the source has no times") +
+                     ". The wheel zooms, drag moves, a double click fits.");
 }
 
 void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline) {
@@ -230,18 +237,6 @@ Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row) {
     const double top = in.y + dp(3) + static_cast<float>(row) * (size.y + dp(4));
     label(theme::point(left, top), theme::kWarning, text);
     return {left - dp(3), top - dp(1), size.x + dp(6), size.y + dp(2)};
-}
-
-void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t to_ns) {
-    const Rect& in = plot.inner;
-    const double left = std::max(plot.x(from_ns), in.x), right = std::min(plot.x(to_ns), in.x + in.width);
-    if (left >= right)
-        return;
-    list().AddRectFilled(theme::point(left, in.y), theme::point(right, in.y + in.height),
-                         theme::fade(theme::kAccent, 0.13F));
-    const double line = small_size("0").y;
-    if (right - left > dp(22))
-        small_text(theme::point(left + dp(4), in.y + in.height - line - dp(4)), theme::kAccent, "F₀");
 }
 
 void draw_playhead(const PlotArea& plot, std::int64_t time_ns) {

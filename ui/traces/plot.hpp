@@ -45,8 +45,6 @@ void draw_restarts(const PlotArea& plot, const std::vector<TraceRestart>& restar
 /// Draws a line with its label at the top; `row`: row of the label. Returns the area of the label for the
 /// mouse.
 Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row);
-/// Marks the frames of a baseline.
-void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t to_ns);
 /// Draws a line at the frame of a film that the image shows.
 void draw_playhead(const PlotArea& plot, std::int64_t time_ns);
 /// Draws a line at the frame with its time and number.

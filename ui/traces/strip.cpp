@@ -82,6 +82,7 @@ void edge(const Rect& area, double& size) {
     ImGui::PopStyleVar(2);
     ImGui::InvisibleButton("edge", {static_cast<float>(area.width), high});
     probe::item("traces.edge");
+    tooltip("Drag to change the height of the traces.");
     if (ImGui::IsItemHovered() || ImGui::IsItemActive())
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
     if (ImGui::IsItemActive()) {
@@ -105,6 +106,13 @@ void TraceStrip::update(Session& session) {
     film_axis_ = about_.film ? std::optional(about_.axis) : std::nullopt;
     end_ns_ = end_ns(session);
     view_.set_run(about_.first_ns, end_ns_, about_.newest && about_.film ? about_.newest->time_ns : end_ns_);
+    session.update_baseline(about_);
+    intervals_.report(session.intervals);
+}
+
+void TraceStrip::edit_intervals(Session& session) {
+    session.view().traces = ViewSettings::Traces::shown;
+    intervals_.edit();
 }
 
 /// The last frame of a film, as far as it is known how many there are; otherwise the newest.
@@ -184,7 +192,7 @@ void TraceStrip::take_baseline(Session& session) {
         return;
     }
     const double seconds = session.view().baseline_s;
-    if (!session.baseline.take(session.traces(), seconds)) {
+    if (!session.take_baseline(seconds)) {
         session.say(Message::Level::warning,
                     has_regions() ? "No region has had a value yet that could be a baseline."
                                   : "A baseline is the mean of regions, and there are none: draw one on the "
@@ -211,6 +219,8 @@ void TraceStrip::range_choice(Session& session) {
     ImGui::SetNextItemWidth(width);
     const bool open = ImGui::BeginCombo("##stretch", name.c_str());
     probe::item("traces.stretch");
+    if (!open)
+        tooltip("Length of time that the plot shows.");
     if (open) {
         close_on_escape();
         for (const auto& [text, seconds] : kStretches)
@@ -270,6 +280,10 @@ void TraceStrip::buttons(Session& session) {
     probe::item("traces.event");
     tooltip(with_key("Mark the newest frame", session.settings().keys, Action::event) +
             "; click its label for another name.");
+    flow(width_of("Interval"));
+    intervals_.button(session);
+    flow(width_of("Response"));
+    responses_.button(session);
     flow(width_of("Pulse"));
     if (tool_button("Pulse", pulse_wanted_))
         pulse_wanted_ = !pulse_wanted_;
@@ -334,7 +348,9 @@ void TraceStrip::measure(Session& session, const Rect& plot) {
     span_ = fixed_ ? *fixed_ : automatic_span(extremes);
 }
 
-void TraceStrip::mouse(const PlotArea& plot) {
+void TraceStrip::mouse(const PlotArea& plot, Session& session) {
+    if (intervals_.mouse(plot, session.intervals))
+        return;
     const Rect& in = plot.inner;
     const ImGuiIO& io = ImGui::GetIO();
     const bool on_axis = io.MousePos.x < in.x;
@@ -374,7 +390,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
         return trials_.draw(inner, about_, session, colours, hidden_);
     }
     PlotArea plot{inner, view_.from_ns(), view_.to_ns(), span_, timed()};
-    mouse(plot);
+    mouse(plot, session);
     const bool hovered =
         ImGui::IsItemHovered() && inner.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
     measure(session, inner);
@@ -384,9 +400,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
               relative_              ? "%"
               : quantity.unit == "1" ? ""
                                      : quantity.unit + (assumed() ? " *" : ""));
-    if (session.baseline.taken() && session.baseline.taken()->from_picture.empty())
-        draw_baseline_span(plot, session.baseline.taken()->from.time_ns,
-                           session.baseline.taken()->to.time_ns);
+    intervals_.draw(plot, session.intervals);
     draw_restarts(plot, about_.restarts);
     for (std::size_t i = 0; i < std::min(curves_.size(), about_.regions.size()); ++i) {
         const std::optional<double> f0 = session.baseline.of(about_.regions[i], nullptr);
@@ -442,11 +456,18 @@ void TraceStrip::draw(const Rect& area, Session& session) {
             colours.reserve(about_.regions.size());
             for (std::size_t i = 0; i < about_.regions.size(); ++i)
                 colours.push_back(colour_of(session.regions.regions(), i, about_.regions[i].name));
-            const double wide = std::clamp(rest.width * 0.22, dp(104.0F) * 1.0, dp(200.0F) * 1.0);
+            const bool responses = responses_.wanted();
+            const double wide = responses ? std::min<double>(dp(430), rest.width * 0.6)
+                                          : std::clamp(rest.width * 0.22, dp(104.0F) * 1.0, dp(200.0F) * 1.0);
+            const Rect beside{rest.x + rest.width - wide, rest.y, wide, rest.height};
             draw_plot({rest.x, rest.y, rest.width - wide, rest.height}, session, colours);
-            legend({rest.x + rest.width - wide, rest.y, wide, rest.height}, session, colours);
+            if (responses)
+                responses_.draw(beside, about_, session, colours, relative_);
+            else
+                legend(beside, session, colours);
         }
         event_popup(session);
+        intervals_.popup(session, view_.from_ns(), view_.to_ns());
     }
     ImGui::End();
     edge(area, session.view().traces_size);
@@ -506,6 +527,7 @@ void TraceStrip::event_popup(Session& session) {
     const bool entered = ImGui::InputText(
         "##label", &edited_label_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     probe::item("traces.event.label");
+    tooltip("Label of this event. Enter keeps it.");
     ImGui::SameLine();
     if (entered || ImGui::Button("Name")) {
         session.rename_event(edited_event_, edited_label_);
@@ -519,6 +541,7 @@ void TraceStrip::event_popup(Session& session) {
         ImGui::CloseCurrentPopup();
     }
     probe::item("traces.event.remove");
+    tooltip("Remove this event from the plot and from recordings that run.");
     ImGui::EndPopup();
 }
 

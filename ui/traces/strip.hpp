@@ -4,8 +4,11 @@
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "analysis/pulse.hpp"
+#include "recording/draw/plot.hpp"
 #include "ui/canvas/view.hpp"
+#include "ui/traces/intervals_view.hpp"
 #include "ui/traces/plot.hpp"
+#include "ui/traces/response_view.hpp"
 #include "ui/traces/trials_view.hpp"
 
 #include <chrono>
@@ -34,12 +37,19 @@ public:
     bool timed() const;
     /// Switches between absolute units and per cent of the baseline; takes a baseline if there is none.
     void toggle_relative(Session& session);
+    /// Opens the list of intervals, and the strip if it is hidden.
+    void edit_intervals(Session& session);
+    void toggle_response() { responses_.toggle(); }
     void follow();
     void show_whole();
     /// Begins to process the whole film, whose trace is then seen from end to end, or cancels it.
     void toggle_whole_film(Session& session);
     /// Why that is not possible; empty: it is.
     static std::string why_no_whole_film(const Session& session);
+    /// Writes the curves as they are shown as .pdf, .png and .svg.
+    void save_plot(Session& session);
+    /// Copies the shown values to the clipboard, a row for each frame.
+    void copy(Session& session) const;
     /// Opens the field for the event's label in the next frame.
     void ask_label(const EventMark& event);
     /// Marks an event at the newest frame, with the n-th remembered label (from 0); does nothing if there is
@@ -54,13 +64,14 @@ private:
     void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_events(const PlotArea& plot, Session& session);
-    void mouse(const PlotArea& plot);
+    void mouse(const PlotArea& plot, Session& session);
     void event_popup(Session& session);
     bool assumed() const; ///< the values scale with an assumed exposure
     std::optional<MadeWith> relative_with(const Session& session) const;
     /// Removes values that were made with other settings.
     void keep_comparable(std::vector<TraceColumn>& curve, const std::optional<MadeWith>& with) const;
     void measure(Session& session, const Rect& plot);
+    TracePlot shown_plot(Session& session);
     /// Measures the pulse in the visible stretch once a second, for the selected region or the first visible
     /// one.
     void measure_pulse(Session& session);
@@ -90,6 +101,8 @@ private:
         Pulse pulse;
         std::uint64_t changes = 0; ///< TraceOverview::changes
     };
+    IntervalsView intervals_;
+    ResponseView responses_;
     TrialsView trials_;
     bool pulse_wanted_ = false;
     std::optional<ShownPulse> pulse_;

@@ -94,6 +94,8 @@ void TrialsView::controls(Session& session) {
     ImGui::SetNextItemWidth(dp(120));
     const bool open = ImGui::BeginCombo("##around", label_text(label_).c_str());
     probe::item("traces.trials.label");
+    if (!open)
+        tooltip("Label of the events around which trials are averaged.");
     if (open) {
         close_on_escape();
         int id = 0;

@@ -1,0 +1,166 @@
+#include "session/exports.hpp"
+
+#include "base/error.hpp"
+#include "config/atomic_file.hpp"
+#include "config/keys/bindings.hpp"
+#include "config/numbers.hpp"
+#include "recording/traces.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+/// The settings for recorders of the whole film: without the lengths of recordings by hand.
+Settings for_whole_film(const Settings& settings) {
+    Settings whole = settings;
+    const Params initial(program_table());
+    for (const ParamDecl& decl : record_limits_table().decls())
+        if (!is_text(decl.kind) && decl.name != "keep_free")
+            whole.program.set(decl.name, initial.get(decl.name));
+    whole.program.set("change", false);
+    return whole;
+}
+
+} // namespace
+
+std::vector<TraceValues> frames_between(TraceHistory& history, std::int64_t from_ns, std::int64_t to_ns,
+                                        int most) {
+    std::set<std::int64_t> times;
+    for (const std::vector<TraceColumn>& curve : history.curves(from_ns, to_ns, most))
+        for (const TraceColumn& column : curve)
+            if (column.time_ns >= from_ns && column.time_ns <= to_ns)
+                times.insert(column.time_ns);
+    std::vector<TraceValues> frames;
+    frames.reserve(times.size());
+    for (const std::int64_t time : times)
+        if (std::optional<TraceValues> values = history.values_at(time);
+            values && (frames.empty() || values->moment.time_ns > frames.back().moment.time_ns))
+            frames.push_back(std::move(*values));
+    return frames;
+}
+
+std::string Exports::why_no_traces() const {
+    if (!parts_.state.running())
+        return "No source is open.";
+    if (parts_.state.regions.regions().empty())
+        return "There are no regions to trace. Draw one first.";
+    return parts_.film.running() ? parts_.film.why_not() : "";
+}
+
+std::string Exports::why_no_film(Film what) const {
+    if (std::string why = parts_.film.why_not(); !why.empty())
+        return why;
+    if (what == Film::change && !parts_.baseline.image())
+        return with_key("There is no baseline of the image. Take one first", parts_.state.settings.keys,
+                        Action::baseline_picture) +
+               ".";
+    return "";
+}
+
+void Exports::save_traces(const EventLog& events) {
+    if (!is_film())
+        return save_history(events);
+    try {
+        const std::string path = parts_.recordings.new_path("traces", ".csv");
+        process(make_new_traces(path, parts_.baseline.image()), path);
+    } catch (const std::exception& error) {
+        parts_.state.notices.say(Message::Level::error, sentence_of(error));
+    }
+}
+
+void Exports::save_film(Film what) {
+    Settings settings = for_whole_film(parts_.state.settings);
+    ScreenLook look = *parts_.look->get();
+    if (what == Film::change) {
+        look.layout = ScreenLayout::processed;
+        look.baseline = parts_.baseline.image();
+        look.change_range = parts_.state.view().change_range;
+        settings.program.set("burn_bar", true);
+    }
+    const bool results = what == Film::results;
+    const OutputKind& kind = output_kind(results ? RecordWhat::processed : RecordWhat::screen);
+    try {
+        const std::string path = parts_.recordings.new_path(results                ? "results"
+                                                            : what == Film::change ? "change"
+                                                                                   : kind.what(),
+                                                            results ? ".tiff" : ".mkv");
+        process(kind.make({&kind, path}, {.settings = settings,
+                                          .look = std::make_shared<LiveLook>(std::move(look)),
+                                          .later = true}),
+                path);
+    } catch (const std::exception& error) {
+        parts_.state.notices.say(Message::Level::error, sentence_of(error));
+    }
+}
+
+/// Throws as WholeFilm::start() does.
+void Exports::process(std::shared_ptr<Sink> sink, const std::string& path) {
+    parts_.film.start(
+        {.sinks = {sink}, .over = [this, sink](WholeFilm::Outcome outcome, const std::string& text) {
+             report(sink, outcome, text);
+         }});
+    parts_.state.notices.say(Message::Level::info, "Processing the whole film into " + path + ".");
+}
+
+void Exports::report(const std::shared_ptr<Sink>& sink, WholeFilm::Outcome outcome, const std::string& text) {
+    const SinkStatus status = sink->status();
+    Notices& notices = parts_.state.notices;
+    if (outcome == WholeFilm::Outcome::done) {
+        Message message = end_of_recording(status);
+        return notices.say(message.level, std::move(message.text));
+    }
+    std::string said = status.error.empty() ? text : status.error;
+    if (status.written > 0 && status.error.empty())
+        said += " " + status.path + " contains the first " + count_text(status.written) + " frames.";
+    notices.say(outcome == WholeFilm::Outcome::cancelled ? Message::Level::warning : Message::Level::error,
+                said);
+}
+
+/// Of a live source, in the background: the history may hold millions of frames.
+void Exports::save_history(const EventLog& events) {
+    std::string path;
+    try {
+        path = parts_.recordings.new_path("traces", ".csv");
+    } catch (const UsageError& error) {
+        return parts_.state.notices.say(Message::Level::error, sentence_of(error));
+    }
+    parts_.state.notices.run([path, history = parts_.traces, marks = events.events(),
+                              stream = parts_.state.pipeline->stream()] {
+        try {
+            const TraceOverview about = history->overview();
+            constexpr int kMost = 1 << 24;
+            std::vector<TraceValues> frames = frames_between(*history, about.first_ns, about.last_ns, kMost);
+            std::erase_if(frames, [](const TraceValues& frame) { return !frame.exact; });
+            const std::string name =
+                write_together(path, {".csv"}, {traces_table(stream, about, frames, marks)}, "table").front();
+            return note(Message::Level::info, "Saved the traces of the last " + count_text(frames.size()) +
+                                                  " frames as " + name + ".");
+        } catch (const std::exception& error) {
+            return note(Message::Level::error, sentence_of(error));
+        }
+    });
+}
+
+void Exports::save_plot(TracePlot plot) {
+    std::string path;
+    try {
+        path = parts_.recordings.new_path("plot", ".pdf");
+    } catch (const UsageError& error) {
+        return parts_.state.notices.say(Message::Level::error, sentence_of(error));
+    }
+    parts_.state.notices.run([path, held = std::move(plot)] {
+        try {
+            const PlotFiles files = write_plot(path, held);
+            return note(Message::Level::info,
+                        "Plot saved as " + files.pdf + ", with " + files.png + " and " + files.svg + ".");
+        } catch (const std::exception& error) {
+            return note(Message::Level::error, sentence_of(error));
+        }
+    });
+}
+
+} // namespace specklescope

@@ -1,0 +1,187 @@
+// What the window says of itself: tooltips, contrast of its themes, the panel, and the dialog that opens
+// files.
+#include "tests/support/file_tools.hpp"
+#include "tests/ui/viewer_fixture.hpp"
+
+namespace specklescope::viewer_look_test {
+
+class LookTest : public ViewerTest {
+protected:
+    void SetUp() override {
+        ViewerTest::SetUp();
+        std::string pixels;
+        for (int i = 0; i < 64 * 48 * 8; ++i)
+            pixels += static_cast<char>(40 + (i * 7919 ^ i / 64) % 150);
+        write_text(folder_ / "film.raw", pixels);
+        write_text(folder_ / "regions.json", R"({"regions":[
+            {"name":"vein","shape":"rectangle","points":[[8,8],[24,20]]},
+            {"name":"across","shape":"line","points":[[4,30],[40,30]]}]})");
+    }
+    std::vector<std::string> film(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words =
+            with({"raw:" + (folder_ / "film.raw") + "?width=64&height=48&format=gray8", "--no-remember",
+                  "--regions", folder_ / "regions.json", "--loop"},
+                 {"--view", "panel_sections=Source,Record,Stages,Regions,Display,Histogram,Messages"});
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+};
+
+/// Waits until every control of the present drawing has a tooltip.
+void expect_explained(const Viewer& viewer, const std::string& where) {
+    nlohmann::json left;
+    EXPECT_TRUE(viewer.until(
+        [&] {
+            const auto probe = viewer.probe();
+            left = nlohmann::json::array();
+            for (const auto& name : probe.is_object() ? probe["unexplained"] : nlohmann::json::array({"?"}))
+                if (!name.get<std::string>().starts_with("menu.")) // titles and entries of menus are words
+                    left.push_back(name);
+            return left.empty();
+        },
+        std::chrono::seconds(5)))
+        << where << ": without a tooltip: " << left.dump();
+}
+
+TEST_F(LookTest, EveryControlHasATooltip) {
+    for (const char* layout : {"processed", "split", "blended"}) {
+        Viewer viewer(*desktop_, folder_, film({"--view", std::string("layout=") + layout}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        expect_explained(viewer, layout);
+        if (std::string(layout) != "processed")
+            continue;
+        const auto shown = [&](const char* key, const char* widget) {
+            viewer.key(key);
+            ASSERT_TRUE(viewer.until([&] { return viewer.has_widget(widget); })) << key;
+            expect_explained(viewer, widget);
+            viewer.key("Escape");
+            ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget(widget); })) << key;
+        };
+        shown("o", "open.text");
+        shown("ctrl+p", "palette.text");
+        shown("question", "keys.about");
+        shown("ctrl+m", "preset.name");
+    }
+    Viewer live(*desktop_, folder_,
+                with({"synthetic", "--no-remember"},
+                     {"--view", "panel_sections=Source,Record,Stages,Display,Histogram,Messages"}));
+    ASSERT_TRUE(live.shows_picture()) << live.log();
+    expect_explained(live, "a live source");
+}
+
+double luminance(const std::array<int, 3>& rgb) {
+    const auto light = [](int code) {
+        const double v = code / 255.0;
+        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * light(rgb[0]) + 0.7152 * light(rgb[1]) + 0.0722 * light(rgb[2]);
+}
+
+/// Largest contrast between the most frequent colour of an area and any other one: of letters, their strokes.
+double contrast(const Screenshot& screen, const Rect& area) {
+    std::map<std::array<int, 3>, int> counts;
+    for (int y = static_cast<int>(area.y); y < static_cast<int>(area.y + area.height); ++y)
+        for (int x = static_cast<int>(area.x); x < static_cast<int>(area.x + area.width); ++x)
+            ++counts[screen.at(std::clamp(x, 0, screen.width - 1), std::clamp(y, 0, screen.height - 1))];
+    const auto back = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const double behind = luminance(back->first);
+    double most = 1;
+    for (const auto& [colour, count] : counts) {
+        const double other = luminance(colour);
+        most = std::max(most, (std::max(behind, other) + 0.05) / (std::min(behind, other) + 0.05));
+    }
+    return most;
+}
+
+TEST_F(LookTest, TextOfBothThemesHasContrast) {
+    for (const char* theme : {"dark", "light"}) {
+        Viewer viewer(*desktop_, folder_, film({"--view", std::string("theme=") + theme}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        viewer.key("space");
+        const Screenshot screen = at_rest(viewer);
+        const auto probe = viewer.probe();
+        int measured = 0;
+        for (const auto& [name, place] : probe["widgets"].items()) {
+            const Rect area{place[0], place[1], place[2], place[3]};
+            const bool text = name.starts_with("status.") || name.starts_with("section.") ||
+                              name.starts_with("speckle.") || name.starts_with("record.") ||
+                              name.starts_with("source.") || name.starts_with("layout.") ||
+                              name == "tool.open" || name == "snapshot" || name == "report";
+            const bool empty = name == "record.subject" || name == "record.note";
+            if (!text || empty || area.y < 0 || area.y + area.height > screen.height ||
+                name.ends_with("up") || name.ends_with("down"))
+                continue;
+            ++measured;
+            EXPECT_GE(contrast(screen, area), 4.5) << theme << ": " << name;
+        }
+        EXPECT_GT(measured, 15) << theme;
+        // Panel and image area are dark or light as the theme is.
+        const Rect bar = viewer.widget("status.0");
+        const double back = luminance(screen.at(static_cast<int>(bar.x) - 4, static_cast<int>(bar.y)));
+        EXPECT_EQ(back > 0.5, std::string(theme) == "light");
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
+TEST_F(LookTest, ThePanelRemembersItsSections) {
+    const std::vector<std::string> words = with({"synthetic:uniform?width=64&height=48"});
+    {
+        Viewer viewer(*desktop_, folder_, words);
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        EXPECT_FALSE(viewer.has_widget("record.raw"));
+        ASSERT_TRUE(viewer.has_widget("view.layout"));
+        viewer.click("section.Display");
+        EXPECT_TRUE(viewer.until([&] { return !viewer.has_widget("view.layout"); }));
+        viewer.click("section.Record");
+        EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("record.raw"); }));
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+    Viewer again(*desktop_, folder_, words);
+    ASSERT_TRUE(again.shows_picture()) << again.log();
+    EXPECT_TRUE(again.has_widget("record.raw"));
+    EXPECT_FALSE(again.has_widget("view.layout"));
+    double before = 0;
+    for (const char* section :
+         {"section.Source", "section.Record", "section.Stages", "section.Regions", "section.Display"}) {
+        const double y = again.widget(section).y;
+        EXPECT_GT(y, before) << section;
+        before = y;
+    }
+    again.click("record.raw");
+    EXPECT_TRUE(again.until([&] {
+        return again.text("record.raw.text").find(" frame") != std::string::npos;
+    })) << again.text("record.raw.text");
+    EXPECT_EQ(again.quit(), 0) << again.log();
+}
+
+TEST_F(LookTest, APartOfANameAndEnterOpenTheFirstMatch) {
+    ASSERT_TRUE(test::python(folder_, R"py(
+import numpy as np
+film = np.random.default_rng(3).integers(0, 4096, (5, 30, 40)).astype(np.uint16)
+film[:, 0, :] = 4095
+np.save("cells_a.npy", film)
+np.save("other.npy", film[0])
+)py")) << read_text(folder_ / "python.log");
+    Viewer viewer(*desktop_, folder_, with({folder_ / "other.npy", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    viewer.key("o");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "40", folder_ / "cells_a.npy"});
+    EXPECT_TRUE(viewer.until([&] { return !viewer.text("open.details").empty(); }));
+    const std::string details = viewer.text("open.details");
+    for (const char* fact : {"40 × 30 px", "12 bit grey", "5 frames"})
+        EXPECT_NE(details.find(fact), std::string::npos) << details;
+    viewer.key("ctrl+a");
+    desktop_->events({"type", "--delay", "40", "cells"});
+    ASSERT_TRUE(viewer.until([&] {
+        return viewer.has_widget("open.file.cells_a.npy") && !viewer.has_widget("open.file.other.npy");
+    }));
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.text("tool.source").find("cells_a.npy") != std::string::npos;
+    })) << viewer.text("tool.source");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+} // namespace specklescope::viewer_look_test
