@@ -34,7 +34,7 @@ struct TracePlot {
     std::string symbol, unit; ///< of the values
     std::int64_t from_ns = 0, to_ns = 0;
     std::int64_t zero_ns = 0; ///< time of the axis' 0
-    std::string time_title{};   ///< "time since the first frame"; its unit follows
+    std::string time_title{}; ///< "time since the first frame"; its unit follows
     bool timed = true;        ///< false: the axis counts frames
     double low = 0, high = 1; ///< range of values
     std::vector<PlotCurve> curves{};
