@@ -12,7 +12,7 @@ constexpr double kNoThreshold = std::numeric_limits<double>::quiet_NaN();
 std::string border_name(Border border) {
     for (const auto& [name, value] : contrast_borders())
         if (value == border)
-            return name;
+            return name.key;
     return "";
 }
 
@@ -56,7 +56,7 @@ template <class T, class Make> void expect_stream(const Case& c, int count, Make
     StageRunner run("spatiotemporal",
                     {"radius=" + std::to_string(c.radius), "frames=" + std::to_string(c.frames),
                      "border=" + border_name(c.border),
-                     "output=" + contrast_output_names()[static_cast<std::size_t>(c.output)]},
+                     "output=" + contrast_output_names()[static_cast<std::size_t>(c.output)].key},
                     frame.shape());
     std::deque<TestImage<T>> frames;
     for (int t = 0; t < count && !testing::Test::HasFailure(); ++t) {

@@ -42,11 +42,12 @@ constexpr double kNoThreshold = std::numeric_limits<double>::quiet_NaN();
 /// `count` frames from make(), compared after every frame below 40 and after each `step`-th.
 template <class T, class Make>
 void expect_stream(int frames, int count, int step, ContrastOutput output, double threshold, Make&& make) {
-    const std::vector<std::string> names = contrast_output_names();
+    const ChoiceNames names = contrast_output_names();
     TestImage<T> frame = make(0);
-    StageRunner run("temporal",
-                    {"frames=" + std::to_string(frames), "output=" + names[static_cast<std::size_t>(output)]},
-                    frame.shape());
+    StageRunner run(
+        "temporal",
+        {"frames=" + std::to_string(frames), "output=" + names[static_cast<std::size_t>(output)].key},
+        frame.shape());
     LastFrames<T> window(frames);
     for (int t = 0; t < count; ++t) {
         if (t > 0)
