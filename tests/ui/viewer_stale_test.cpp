@@ -34,7 +34,7 @@ TEST_F(ViewerStale, ASilentCameraIsGreyWithItsAgeUntilFramesComeAgain) {
     EXPECT_EQ(viewer.text("histogram.says"), "–");
     EXPECT_TRUE(viewer.until([&] {
         const std::string line = viewer.text("summary");
-        return line.find("– frames/s") != std::string::npos && line.find("latency –") != std::string::npos;
+        return line.find("– frames/s") != std::string::npos && line.find("Latency –") != std::string::npos;
     })) << viewer.text("summary");
     EXPECT_LT(colour(), 12);
     const Rect over = viewer.widget("stale");
