@@ -458,9 +458,9 @@ std::optional<TraceValues> FilmTraces::values_at(std::int64_t time_ns) const {
     if (frames_ == 0)
         return std::nullopt;
     std::size_t index = index_at(time_ns);
-    if (const Part before = parts(0, index); before.any)
-        if (index == cells_.size() || time_ns - before.last_ns < cells_[index].time_ns - time_ns)
-            index = index_at(before.last_ns);
+    if (const Part before = parts(0, index);
+        before.any && (index == cells_.size() || time_ns - before.last_ns < cells_[index].time_ns - time_ns))
+        index = index_at(before.last_ns);
     TraceValues found{moment_of(index), true, {}, {}};
     for (const Series& series : series_) {
         const Value& value = series.values[index];

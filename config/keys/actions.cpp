@@ -16,7 +16,7 @@ constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettin
                            kZoom = "View/Zoom", kColours = "View/Colours and range", kFilm = "Film",
                            kRecord = "Record", kLabelled = "Record/Event with a label",
                            kOfRegions = "Regions", kMove = "Regions/Move and resize", kHelp = "Help",
-                           kNoMenu = "";
+                           kNoMenu{};
 
 } // namespace
 
