@@ -306,7 +306,7 @@ public:
         cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_CREATOR,
                                        "Specklescope " SPECKLESCOPE_VERSION);
     }
-    ~Pages() { cairo_surface_finish(surface()); } // last use of `bytes`
+    ~Pages() override { cairo_surface_finish(surface()); } // last use of `bytes`
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 

@@ -117,7 +117,7 @@ TEST_F(ImageSource, UnsupportedKindsNameTheSupportedOnes) {
     expect_words(refusal(file("cmyk.tif")), {"cmyk.tif", "photometric"});
     expect_words(refusal(file("cmyk.jpg")), {"cmyk.jpg", "CMYK"});
     write_file(file("text.png"), "no picture at all");
-    expect_words(refusal(file("text.png")), {"text.png", "PNG, JPEG and TIFF"});
+    expect_words(refusal(file("text.png")), {"text.png", "PNG, JPEG, TIFF"});
     write_file(file("empty.tif"), "");
     expect_words(refusal(file("empty.tif")), {"empty.tif", "is empty"});
 }
