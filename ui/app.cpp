@@ -31,6 +31,7 @@ using namespace std::chrono_literals;
 using theme::dp;
 
 constexpr double kIdle = 0.25;   ///< s between drawings without events, to update the statistics
+constexpr auto kQuiet = 3s;      ///< after which banners and messages no longer change by themselves
 constexpr int kSettleFrames = 3; ///< Dear ImGui responds to an input during the next two frames
 constexpr auto kStatsEvery = 200ms;
 constexpr auto kLast = 700ms; ///< time after the last result to draw its range, histogram and statistics
@@ -63,7 +64,7 @@ void App::act(Action action, const std::string& folder) {
 
 void App::run(bool ends_by_itself) {
     int redraw = kSettleFrames;
-    auto drawn = SteadyClock::now() - 1s;
+    auto drawn = SteadyClock::now() - 1s, stirred = drawn;
     bool over = false;
     auto over_since = drawn;
     while (!leaves() && !InterruptGuard::interrupted() &&
@@ -71,7 +72,8 @@ void App::run(bool ends_by_itself) {
         const auto waits = SteadyClock::now();
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
-        const bool quiet = redraw == 0 && SteadyClock::now() - waits > kIdle * 0.9s;
+        if (redraw > 0 || SteadyClock::now() - waits < kIdle * 0.9s) // also woken by another thread
+            stirred = SteadyClock::now();
         // Sleep to keep the pace if presenting does not wait for the monitor (no vsync, a virtual display).
         if (session_.view().vsync) {
             const std::chrono::duration<double> period(1 / window_.refresh_rate()); // of the current monitor
@@ -88,7 +90,7 @@ void App::run(bool ends_by_itself) {
             over_since = SteadyClock::now();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
-        else if (quiet && resting())
+        else if (SteadyClock::now() - stirred > kQuiet && resting())
             continue;
         frame();
         redraw = std::max(0, redraw - 1);

@@ -27,7 +27,7 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
     desktop_->events({"key", "e", "sleep", "1", "key", "z", "sleep", "1", "key", "ctrl+r"});
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
     desktop_->events({"type", "mouse 7"});
-    desktop_->events({"key", "Tab", "key", "Tab", "key", "Tab"});
+    viewer.click("report.Procedure");
     desktop_->events({"type", "stroke"});
     desktop_->events({"key", "Return"});
     ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))

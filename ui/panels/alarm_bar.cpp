@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <ranges>
 
 namespace specklescope {
 
@@ -151,8 +152,8 @@ void draw_messages(bool* open, const Session& session) {
     if (!session.alarms().empty())
         ImGui::Separator();
     const std::deque<Note>& notes = session.notices().list();
-    for (auto note = notes.rbegin(); note != notes.rend(); ++note)
-        message_row(note->when, note->text, level_color(note->level));
+    for (const Note& note : std::views::reverse(notes))
+        message_row(note.when, note.text, level_color(note.level));
     if (notes.empty())
         hint("No messages yet.");
     scroll_by_keys();

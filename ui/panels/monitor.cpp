@@ -360,7 +360,8 @@ void Monitor::draw_readouts(const MonitorLayout& layout, Session& session) {
                                  static_cast<double>(dp(220)));
     for (std::size_t i = 0; i < all.size(); ++i) {
         const double x = area.x + gap + static_cast<double>(i % columns) * (wide + gap);
-        const double y = area.y + gap + static_cast<double>(i / columns) * (tall + gap);
+        const std::size_t row = i / columns;
+        const double y = area.y + gap + static_cast<double>(row) * (tall + gap);
         draw_readout({x, y, wide, tall}, all[i], from_ns_, to_ns_, std::to_string(i));
     }
     ImGui::End();
