@@ -99,6 +99,8 @@ Answer set_view(const Call& call) {
     changed.view.set_text(key, text_of(call.arguments["value"]));
     if (key == "low" || key == "high")
         changed.view.set("automatic", false);
+    if (key == "colormap") // also of images without contrast
+        changed.view.set("image_colormap", changed.view.get("colormap"));
     check(changed);
     call.session.set_view(changed.view);
     return answered();

@@ -55,7 +55,9 @@ TEST_P(ControlledPresets, AreListedAndTakeEffect) {
         EXPECT_EQ(got["stages"].size(), wanted.chain.stages().size()) << preset.name;
         for (std::size_t i = 0; i < wanted.chain.stages().size(); ++i)
             EXPECT_EQ(got["stages"][i]["stage"], wanted.chain.stages()[i].type->name) << preset.name;
-        EXPECT_EQ(got["view"]["colormap"], std::get<std::string>(wanted.view.get("colormap"))) << preset.name;
+        const Json colours = std::get<std::string>(wanted.view.get("colormap"));
+        EXPECT_TRUE(got["view"]["colormap"] == colours || got["view"]["image_colormap"] == colours)
+            << preset.name << got["view"]; // the second one in the window, without contrast
     }
     const std::string before = chain_of(*program);
     const Answer none = program->ask("load_preset", {{"name", "flwo"}});

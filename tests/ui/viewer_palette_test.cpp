@@ -142,7 +142,7 @@ TEST_F(ViewerPaletteTest, ControlsAreReachedWithoutAMouseAndLettersStayCommands)
     EXPECT_TRUE(viewer.until([&] { return viewer.text("colormap") != colours; }));
     EXPECT_EQ(viewer.text("walk"), "tools");
     EXPECT_EQ(viewer.text("layout"), "processed");
-    for (int i = 0; i < 4; ++i) { // from pause over record, snapshot and Processed to Raw
+    for (int i = 0; i < 11; ++i) { // from File over the menus, pause, record, snapshot and Processed to Raw
         const double before = viewer.number("walk.item");
         viewer.key("Right");
         ASSERT_TRUE(viewer.until([&] { return viewer.number("walk.item") != before; })) << i;

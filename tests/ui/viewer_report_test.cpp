@@ -74,6 +74,8 @@ TEST_F(ViewerReportTest, ABaselineEndsWithAnEdit) {
         viewer.until([&] { return viewer.text("grey").find("radius 3, now 4") != std::string::npos; }));
     EXPECT_EQ(viewer.number("change.shown"), 0);
     desktop_->events({"key", "ctrl+r"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+    desktop_->events({"key", "Return"});
     ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))
         << viewer.log();
     for (const std::string& name : folder_.names())
