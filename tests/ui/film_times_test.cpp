@@ -75,7 +75,7 @@ TEST_F(FilmTimes, AreNearWhereSomeAreMissing) {
     const Film film = played(session);
     EXPECT_TRUE(film.uneven);
     EXPECT_EQ(times_text(film, session), "≈ 0:02.95 / 0:02.95");
-    EXPECT_EQ(frames_text(film, session), "59 / 59");
+    EXPECT_EQ(frames_text(film, session), "Frame 59 / 59");
 }
 
 TEST_F(FilmTimes, AreNearWhereManySmallGapsAddUp) {

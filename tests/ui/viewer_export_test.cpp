@@ -168,13 +168,15 @@ TEST_F(ViewerExportTest, ResultsOfAWholeFilmAreThoseOfRun) {
 }
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
-TEST_F(ViewerExportTest, AReportTakesThreeActionsAndThePlotIsSavedAsShown) {
+TEST_F(ViewerExportTest, AReportTakesFourActionsAndThePlotIsSavedAsShown) {
     Viewer viewer(*desktop_, folder_, start({"--regions", "r.json"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "ctrl+r");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+    key(viewer, "Return"); // the form as it is
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Report saved as"));
-    EXPECT_EQ(actions_, 3);
+    EXPECT_EQ(actions_, 4);
     viewer.key("ctrl+shift+p");
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Plot saved as"));
     const std::string svg = test::read_file(file(".svg", "plot"));

@@ -151,12 +151,17 @@ TEST_F(HistogramViewerTest, OfTheChangeCountsPerCentAndItsHandlesMoveBothEnds) {
 
 TEST_F(HistogramViewerTest, TheWarningOfSaturationHasItsThreshold) {
     const std::string source = picture(300); // 3 %
-    Viewer loud(*desktop_, folder_, words(source, {"--view", "saturation_warning=2.9"}));
+    const auto speckled = [&](const char* limit) {
+        std::vector<std::string> line = words(source, {"--view", limit});
+        std::replace(line.begin(), line.end(), std::string("none"), std::string("speckle:radius=1"));
+        return line;
+    };
+    Viewer loud(*desktop_, folder_, speckled("saturation_warning=2.9"));
     ASSERT_TRUE(loud.shows_picture()) << loud.log();
     EXPECT_TRUE(loud.until([&] { return loud.text("alarms") == "saturated"; }));
     EXPECT_TRUE(loud.has_widget("color_legend"));
     EXPECT_EQ(loud.quit(), 0) << loud.log();
-    Viewer quiet(*desktop_, folder_, words(source, {"--view", "saturation_warning=3.1"}));
+    Viewer quiet(*desktop_, folder_, speckled("saturation_warning=3.1"));
     ASSERT_TRUE(quiet.shows_picture()) << quiet.log();
     EXPECT_EQ(quiet.text("alarms"), "");
     EXPECT_EQ(quiet.quit(), 0) << quiet.log();
