@@ -21,7 +21,7 @@ FilmTraces::Extremes FilmTraces::Value::extremes() const {
     return both;
 }
 
-/// Of finite values, the smallest and the largest.
+/// Keeps the smallest and the largest finite value.
 void FilmTraces::Value::add(const Value& more) {
     if (!more.extremes().any())
         return;
@@ -82,7 +82,7 @@ void FilmTraces::rebuild() {
         series.blocks.rebuild(cells_.size(), [&](std::size_t i) { return series.values[i].extremes(); });
 }
 
-/// Two cells become one; of different settings, the second counts.
+/// Merges two cells each. If their settings differ, the second one stays.
 void FilmTraces::coarsen() {
     const std::size_t count = (cells_.size() + 1) / 2;
     for (std::size_t i = 0; i < count; ++i) {

@@ -177,7 +177,7 @@ private:
         std::vector<Value> values; ///< a value for each cell
         BlockTree<Extremes> blocks;
     };
-    /// What made values: settings, and the outlines of the regions.
+    /// Settings and outlines of the regions that values were made with.
     struct Made {
         TraceSettings about;
         std::vector<std::pair<std::uint64_t, std::uint64_t>> outlines; ///< TraceRegion::id, outline

@@ -19,8 +19,8 @@ struct Interval {
 inline constexpr std::size_t kMaxIntervals = 64;
 
 std::optional<std::size_t> baseline_of(const std::vector<Interval>& intervals);
-/// Appends an interval (ends in any order) with an unused name: rest, stimulus, interval 3 … It becomes the
-/// baseline if there is none. Returns its index; the last one if there are kMaxIntervals.
+/// Appends an interval (ends in any order) with an unused name: rest, stimulus, interval 3 … The first one
+/// becomes the baseline. Returns its index, or the last index if kMaxIntervals is reached.
 std::size_t add_interval(std::vector<Interval>& intervals, std::int64_t from_ns, std::int64_t to_ns);
 /// Makes it the only baseline; none: there is no baseline.
 void choose_baseline(std::vector<Interval>& intervals, std::optional<std::size_t> index);

@@ -194,7 +194,7 @@ bool TraceHistory::settings_changed(const PendingFrame& frame, std::int64_t time
     return !what.empty();
 }
 
-/// Another source: nothing that was measured before is on its axis.
+/// Begins an empty axis for another source.
 void TraceHistory::begin_axis() {
     clear();
     film_.reset();

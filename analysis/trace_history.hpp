@@ -112,7 +112,7 @@ struct TraceMeans {
 struct TraceValues {
     TraceMoment moment;
     bool exact = true; ///< false: older than the full-resolution part, `values` are centres of blocks
-    std::vector<double> values;          ///< in the order of the overview; NaN if there is none
+    std::vector<double> values;          ///< in the order of the overview; NaN without a value
     std::vector<std::uint64_t> settings; ///< of each, as TraceColumn::settings
 };
 
@@ -306,7 +306,7 @@ private:
     std::string film_name_;
     std::optional<TraceMoment> film_newest_;
     std::uint64_t axis_ = 0;
-    // Of other sources.
+    // Sources that are no film:
     std::vector<Series> series_;
     std::shared_ptr<const PlacedRegions> placed_;
     Pyramid<Moment, Stretch> moments_;

@@ -95,7 +95,7 @@ public:
     Chain wanted() const { return *pipeline_->chain(); }
     void set_source(const char* name, const char* value);
     void pause(bool on);
-    /// Marks the last fetched frame. Throws UsageError if there is none.
+    /// Marks the last fetched frame. Throws UsageError before the first one.
     std::uint64_t mark(const char* label);
     void set_regions(std::vector<Region> regions);
     std::vector<Region> regions() const;

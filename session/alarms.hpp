@@ -1,5 +1,5 @@
-// What needs the user's attention until it is acknowledged or over. alarms() is a pure function of what the
-// session knows; the window draws its list.
+// Alarms: states that need the user's attention until they are acknowledged or over. alarms() is a pure
+// function of AlarmFacts; the window draws its list.
 #pragma once
 
 #include "pipeline/frame.hpp"
@@ -41,7 +41,7 @@ inline bool suffers_from_saturation(const Quantity& quantity) {
     return quantity.measure != Measure::intensity && quantity.measure != Measure::other;
 }
 
-/// What the session knows at one moment.
+/// Facts about the session at one moment.
 struct AlarmFacts {
     SteadyClock::time_point now;
     std::deque<std::string> recordings_stopped{}; ///< reasons that are not acknowledged

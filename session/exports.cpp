@@ -120,7 +120,7 @@ void Exports::report(const std::shared_ptr<Sink>& sink, WholeFilm::Outcome outco
                 said);
 }
 
-/// Of a live source, in the background: the history may hold millions of frames.
+/// Writes the history of a live source in the background, since it may hold millions of frames.
 void Exports::save_history(const EventLog& events) {
     std::string path;
     try {

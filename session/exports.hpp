@@ -32,8 +32,8 @@ public:
     };
     explicit Exports(Parts parts) : parts_(std::move(parts)) {}
 
-    /// Writes the table of traces: of the whole film as `run --traces` does, of a live source what the
-    /// history holds of each frame.
+    /// Writes the table of traces. A film is processed from its beginning, as by `run --traces`; a live
+    /// source gives the frames that the history still holds.
     void save_traces(const EventLog& events);
     /// Writes the whole film: results as numbers (.tiff), or a movie (.mkv) of the change against the
     /// baseline with its colour bar, or of the present view.

@@ -15,7 +15,7 @@
 
 namespace specklescope {
 
-/// What remains of a recording: "Saved 10 frames (0.4 s) to a.tiff."
+/// Says what a recording has saved: "Saved 10 frames (0.4 s) to a.tiff."
 std::string saved_text(const SinkStatus& status);
 /// Message for a closed recording.
 Message end_of_recording(const SinkStatus& status);

@@ -42,7 +42,7 @@ public:
     static constexpr std::size_t kMaxBytes = std::size_t{64} << 20; ///< of regions and baseline images
 
     struct Entry {
-        std::string edit; ///< that led to this state; of the first one empty
+        std::string edit; ///< that led to this state; empty for the first one
         UndoState state;
         std::size_t bytes = 0; ///< of what it does not share with the entry before
     };

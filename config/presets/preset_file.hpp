@@ -12,7 +12,7 @@ namespace specklescope {
 enum class PresetOrigin : std::uint8_t {
     installed, ///< or compiled in
     yours,     ///< from the user's folder
-    strange,   ///< possibly from somebody else: checked like an untrusted settings file
+    strange,   ///< any other file, checked like an untrusted settings file
 };
 struct Preset {
     std::string name, doc, toml;

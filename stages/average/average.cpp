@@ -50,8 +50,8 @@ double exponential_weight(int frames, std::uint64_t before) {
 
 namespace {
 
-/// Frames before one that its mean depends on. Of a fading mean the rest, e⁻¹⁶, is below the precision of
-/// f32.
+/// Number of earlier frames that a mean depends on. The rest of a fading mean, e⁻¹⁶, is below the precision
+/// of f32.
 int average_history(const AverageParams& params) {
     constexpr int kFaded = 16;
     return params.kind == AverageParams::Kind::exponential ? kFaded * params.frames : params.frames - 1;

@@ -163,7 +163,7 @@ TEST_F(FilmHistory, EqualsTheLastValueOfEachFrame) {
             const auto index =
                 static_cast<std::int64_t>(std::floor(static_cast<double>(column.time_ns) / step));
             if (!wanted.contains(index))
-                continue; // the one beside the plot
+                continue; // outside the plot
             EXPECT_NEAR(column.low, wanted[index].first, 1e-9) << index << " of " << columns;
             EXPECT_NEAR(column.high, wanted[index].second, 1e-9) << index << " of " << columns;
             seen_low = std::min(seen_low, column.low);
@@ -174,7 +174,7 @@ TEST_F(FilmHistory, EqualsTheLastValueOfEachFrame) {
     }
 }
 
-/// The first frames after a cold seek are made of too few; what a run made of them stays.
+/// The first values after a cold seek rest on too few frames and do not replace values of a run.
 TEST_F(FilmHistory, ACompleteValueIsNotReplacedByOneOfAWarmUp) {
     const auto warm = [&](std::uint64_t position, double value, int frames, int radius = 3) {
         Result made = frame(position, value, radius);

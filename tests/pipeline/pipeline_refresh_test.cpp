@@ -39,7 +39,7 @@ std::string pixels_of_run(const std::string& chain, std::uint64_t frame, const s
 
 class PipelineRefresh : public testing::Test {
 protected:
-    /// Stands at a frame with the history of a run.
+    /// Pauses at a frame with the history of a run.
     void stand_at(std::uint64_t frame) {
         film.pipeline->pause(true);
         film.pipeline->start();

@@ -1,4 +1,4 @@
-// Saved plots: what is drawn where, texts that can be read, and names of files.
+// Saved plots: places of curves and axes, readable texts, names of files.
 #include "have_cairo.hpp"
 #include "recording/draw/plot.hpp"
 #include "tests/recording/record_helpers.hpp"

@@ -16,7 +16,7 @@ inline double luminance(const std::array<int, 3>& color) {
     return 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2]);
 }
 
-/// Of the most frequent colour in this part of the screen to the colour furthest from it.
+/// Contrast between the most frequent colour in this part of the screen and the colour furthest from it.
 inline double contrast(const Screenshot& screen, const Rect& part) {
     std::map<std::array<int, 3>, int> colors;
     for (int y = static_cast<int>(part.y); y < static_cast<int>(part.y + part.height); ++y)

@@ -1,5 +1,5 @@
-// What the window saves of a film, without the window: the same as a run writes; and what a cancelled export
-// leaves.
+// Exports of a film, without a window: they equal the files of a run, and a cancelled export leaves a
+// readable file or none.
 #include "session/session.hpp"
 
 #include "tests/support/child.hpp"
@@ -108,9 +108,11 @@ TEST_F(ExportsTest, ACancelledExportLeavesAReadableFileOrNone) {
     EXPECT_EQ(session_->exports.why_no_film(Exports::Film::screen), "");
 }
 
-TEST_F(ExportsTest, DISABLED_CopiedValuesAreThoseOfRun) {
+TEST_F(ExportsTest, CopiedValuesAreThoseOfRun) {
     static std::string copied;
     ImGui::GetIO().SetClipboardTextFn = [](void*, const char* text) { copied = text; };
+    session_->pipeline()->pause(false); // the window has shown a frame
+    ASSERT_TRUE(until([&] { return !session_->traces().overview().regions.empty(); }));
     session_->whole_film.start();
     ASSERT_TRUE(until([&] { return !session_->whole_film.running(); }));
     TraceStrip strip;

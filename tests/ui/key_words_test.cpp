@@ -1,4 +1,4 @@
-// Sentences name the current keys of actions, and no key if there is none.
+// Sentences name the current keys of actions. They leave the key out if the action has no key.
 #include "ui/actions/key_words.hpp"
 
 #include "tests/support/child.hpp"

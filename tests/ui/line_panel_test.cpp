@@ -27,7 +27,7 @@ constexpr const char* kRegions = R"({"regions":[
 
 class LinePanelTest : public ViewerTest {};
 
-TEST_F(LinePanelTest, DISABLED_TellsTheWidthThatIsWritten) {
+TEST_F(LinePanelTest, TellsTheWidthThatIsWritten) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, kMake)) << test::read_file(folder / "python.log");
     test::write_file(folder / "r.json", kRegions);

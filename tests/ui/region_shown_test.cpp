@@ -101,7 +101,7 @@ TEST_F(RegionToolsTest, TheyComeBackWithTheirSourceAndNotWithAnother) {
     EXPECT_EQ(other.quit(), 0) << other.log();
 }
 
-TEST_F(RegionToolsTest, DISABLED_ThePanelDoesTheSameByMouse) {
+TEST_F(RegionToolsTest, ThePanelDoesTheSameByMouse) {
     write_text(folder_ / "r.json", R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[20,20],[59,49]]},
 {"name":"tri","shape":"polygon","points":[[90,20],[140,25],[110,70]]}]})");

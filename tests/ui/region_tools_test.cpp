@@ -206,7 +206,7 @@ TEST_F(RegionToolsTest, WithoutAToolThePictureMovesAsBefore) {
     EXPECT_EQ(viewer->quit(), 0) << viewer->log();
 }
 
-TEST_F(RegionToolsTest, DISABLED_TheKeyboardAloneDoesAll) {
+TEST_F(RegionToolsTest, TheKeyboardAloneDoesAll) {
     const auto viewer = open();
     ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
     viewer->key("Return");

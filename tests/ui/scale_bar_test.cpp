@@ -78,7 +78,7 @@ TEST_F(ScaleViewerTest, IsTypedAndFollowsTheChain) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-TEST_F(ScaleViewerTest, DISABLED_IsDrawnOverAKnownLength) {
+TEST_F(ScaleViewerTest, IsDrawnOverAKnownLength) {
     Viewer viewer(*desktop_, folder_, words({"--um-per-px", "4"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     EXPECT_EQ(viewer.number("scale.um_per_px"), 4);

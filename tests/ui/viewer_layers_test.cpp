@@ -168,7 +168,7 @@ TEST_F(LayersTest, AChangeIsAgainstTheBaselineThatWasTaken) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
-TEST_F(LayersTest, DISABLED_AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
+TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
     std::mt19937_64 random = test::test_random(51);
     std::uniform_int_distribution<int> value(100, 250);
     for (const char* name : {"a.raw", "b.raw"}) {

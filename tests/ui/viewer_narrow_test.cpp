@@ -130,8 +130,8 @@ TEST_F(NarrowViewerTest, NoButtonLiesOnAnother) {
         }
 }
 
-TEST_F(NarrowViewerTest, DISABLED_WhereThereIsRoomEachLayoutHasItsButton) {
-    Viewer viewer(*desktop_, folder_, sized(800, 600));
+TEST_F(NarrowViewerTest, WhereThereIsRoomEachLayoutHasItsButton) {
+    Viewer viewer(*desktop_, folder_, sized(1024, 600));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     EXPECT_FALSE(viewer.has_widget("layout.list"));
     for (const auto& row : {std::pair{"Split", "split"}, {"Blend", "blended"}}) {

@@ -414,14 +414,15 @@ bool tool_button(const char* label, bool pressed, float width) {
 void sections_of(std::string* open) { open_sections = open; }
 
 bool section(const char* title, bool open_at_first, bool with_buttons) {
+    const ImGuiNextItemData next = ImGui::GetCurrentContext()->NextItemData; // the next two items clear it
     if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
         ImGui::Dummy({0, theme::dp(1)});
         ImGui::Separator();
     }
     const bool remembered = open_sections && !with_buttons;
-    const bool forced =
-        (ImGui::GetCurrentContext()->NextItemData.Flags & ImGuiNextItemDataFlags_HasOpen) != 0;
-    if (remembered && !forced)
+    if ((next.Flags & ImGuiNextItemDataFlags_HasOpen) != 0)
+        ImGui::SetNextItemOpen(next.OpenVal, next.OpenCond);
+    else if (remembered)
         ImGui::SetNextItemOpen(is_listed(*open_sections, title), ImGuiCond_Once);
     ImGui::PushStyleColor(ImGuiCol_Header, ImVec4(0, 0, 0, 0));
     ImGui::PushStyleColor(ImGuiCol_HeaderHovered, theme::vec(theme::kField));

@@ -221,7 +221,8 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
                      ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse |
                          ImGuiWindowFlags_AlwaysVerticalScrollbar | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
-        sections_of(&session.view().panel_sections);
+        std::string open = session.view().panel_sections; // a preset may replace the view while it is drawn
+        sections_of(&open);
         source_section(session, display);
         draw_record(session, state);
         stages_section(session, state, display);
@@ -230,6 +231,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
         state.histogram.draw(session, display, state.stretch_raw);
         log_section(session);
         sections_of(nullptr);
+        session.view().panel_sections = std::move(open);
     }
     ImGui::End();
 }

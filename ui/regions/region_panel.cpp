@@ -179,19 +179,21 @@ void draw_region_section(Session& session, RegionTools& tools) {
                           editor.regions()[*tools.renamed].name != tools.renames)) // the regions have changed
         tools.renamed.reset();
     const bool had_any = std::exchange(tools.any, !editor.regions().empty());
-    if (tools.any && !had_any)
-        ImGui::SetNextItemOpen(true); // the first region
+    const bool first = tools.any && !had_any;
+    if (first)
+        ImGui::SetNextItemOpen(true);
     const std::string key = keys_text(session.settings().keys, Action::rectangle_tool);
     const bool open = section("Regions", false);
-    if (renames && !ImGui::IsItemVisible()) // the panel is scrolled away from the field
-        ImGui::SetScrollHereY(0);
+    const float middle = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() / 2;
+    if ((renames || first) && (!ImGui::IsItemVisible() || ImGui::GetItemRectMin().y > middle))
+        ImGui::SetScrollHereY(0.5F); // the table would be below the panel
     if (!open && !tools.any)
         header_note(key.empty() ? "" : "press " + key + " to draw one");
     if (!open)
         return;
     ImGui::PushID("regions");
     if (editor.regions().empty())
-        hint("None yet. Choose a shape beside the picture" +
+        hint("None yet. Choose a shape to the left of the image" +
              (key.empty() ? "" : ", or press " + key + " for a rectangle,") +
              " and draw it where the flow is to be measured; or load outlines from a file.");
     else
