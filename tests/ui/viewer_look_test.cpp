@@ -172,7 +172,12 @@ np.save("other.npy", film[0])
     const std::string details = viewer.text("open.details");
     for (const char* fact : {"40 × 30 px", "12 bit grey", "5 frames"})
         EXPECT_NE(details.find(fact), std::string::npos) << details;
+    viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 0; }));
+    viewer.key("o");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
     viewer.key("ctrl+a");
+    viewer.key("BackSpace");
     desktop_->events({"type", "--delay", "40", "cells"});
     ASSERT_TRUE(viewer.until([&] {
         return viewer.has_widget("open.file.cells_a.npy") && !viewer.has_widget("open.file.other.npy");
