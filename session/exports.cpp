@@ -43,6 +43,21 @@ std::vector<TraceValues> frames_between(TraceHistory& history, std::int64_t from
     return frames;
 }
 
+namespace {
+
+std::string write_history(const std::string& path, TraceHistory& history,
+                          const std::vector<TimedEvent>& marks, const StreamInfo& stream) {
+    constexpr int kMost = 1 << 24;
+    const TraceOverview about = history.overview();
+    std::vector<TraceValues> frames = frames_between(history, about.first_ns, about.last_ns, kMost);
+    std::erase_if(frames, [](const TraceValues& frame) { return !frame.exact; });
+    const std::string name =
+        write_together(path, {".csv"}, {traces_table(stream, about, frames, marks)}, "table").front();
+    return "Saved the traces of the last " + count_text(frames.size()) + " frames as " + name + ".";
+}
+
+} // namespace
+
 std::string Exports::why_no_traces() const {
     if (!parts_.state.running())
         return "No source is open.";
@@ -122,44 +137,17 @@ void Exports::report(const std::shared_ptr<Sink>& sink, WholeFilm::Outcome outco
 
 /// Writes the history of a live source in the background, since it may hold millions of frames.
 void Exports::save_history(const EventLog& events) {
-    std::string path;
-    try {
-        path = parts_.recordings.new_path("traces", ".csv");
-    } catch (const UsageError& error) {
-        return parts_.state.notices.say(Message::Level::error, sentence_of(error));
-    }
-    parts_.state.notices.run([path, history = parts_.traces, marks = events.events(),
-                              stream = parts_.state.pipeline->stream()] {
-        try {
-            const TraceOverview about = history->overview();
-            constexpr int kMost = 1 << 24;
-            std::vector<TraceValues> frames = frames_between(*history, about.first_ns, about.last_ns, kMost);
-            std::erase_if(frames, [](const TraceValues& frame) { return !frame.exact; });
-            const std::string name =
-                write_together(path, {".csv"}, {traces_table(stream, about, frames, marks)}, "table").front();
-            return note(Message::Level::info, "Saved the traces of the last " + count_text(frames.size()) +
-                                                  " frames as " + name + ".");
-        } catch (const std::exception& error) {
-            return note(Message::Level::error, sentence_of(error));
-        }
-    });
+    parts_.recordings.save("traces", ".csv",
+                           [history = parts_.traces, marks = events.events(),
+                            stream = parts_.state.pipeline->stream()](const std::string& path) {
+                               return write_history(path, *history, marks, stream);
+                           });
 }
 
 void Exports::save_plot(TracePlot plot) {
-    std::string path;
-    try {
-        path = parts_.recordings.new_path("plot", ".pdf");
-    } catch (const UsageError& error) {
-        return parts_.state.notices.say(Message::Level::error, sentence_of(error));
-    }
-    parts_.state.notices.run([path, held = std::move(plot)] {
-        try {
-            const PlotFiles files = write_plot(path, held);
-            return note(Message::Level::info,
-                        "Plot saved as " + files.pdf + ", with " + files.png + " and " + files.svg + ".");
-        } catch (const std::exception& error) {
-            return note(Message::Level::error, sentence_of(error));
-        }
+    parts_.recordings.save("plot", ".pdf", [held = std::move(plot)](const std::string& path) {
+        const PlotFiles files = write_plot(path, held);
+        return "Plot saved as " + files.pdf + ", with " + files.png + " and " + files.svg + ".";
     });
 }
 

@@ -313,25 +313,35 @@ std::string Recordings::new_path(const std::string& what, const std::string& end
         .string();
 }
 
-void Recordings::snapshot(Result result) {
-    if (!state_.pipeline)
-        return;
-    RecordOptions options;
+void Recordings::save(const std::string& what, const std::string& ending,
+                      std::function<std::string(const std::string& path)> write) {
+    std::string path;
     try {
-        options.path = new_path("snapshot", ".png");
+        path = new_path(what, ending);
     } catch (const UsageError& error) {
         return state_.notices.say(Message::Level::error, sentence_of(error));
     }
-    options.mapping = mapping_for(state_.settings, result.quantity);
-    options.mapping.automatic = false; // exactly the range on the screen
-    state_.notices.run([options, held = std::move(result), stream = state_.pipeline->stream()] {
+    state_.notices.run([path, write = std::move(write)] {
         try {
-            return note(Message::Level::info,
-                        "Snapshot saved as " + write_snapshot(held, options, stream) + ".");
+            return note(Message::Level::info, write(path));
         } catch (const std::exception& error) {
             return note(Message::Level::error, sentence_of(error));
         }
     });
+}
+
+void Recordings::snapshot(Result result) {
+    if (!state_.pipeline)
+        return;
+    RecordOptions options;
+    options.mapping = mapping_for(state_.settings, result.quantity);
+    options.mapping.automatic = false; // exactly the range on the screen
+    save("snapshot", ".png",
+         [options, held = std::move(result), stream = state_.pipeline->stream()](const std::string& path) {
+             RecordOptions to = options;
+             to.path = path;
+             return "Snapshot saved as " + write_snapshot(held, to, stream) + ".";
+         });
 }
 
 void Recordings::report(Result result, TraceHistory& traces, const Baseline& baseline,
@@ -355,21 +365,9 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
     const StatsSnapshot stats = state_.pipeline->stats();
     report.frames =
         std::to_string(stats.processed) + " processed, " + std::to_string(stats.drops.total()) + " dropped";
-    std::string path;
-    try {
-        path = new_path("report", ".pdf");
-        check_report(path);
-    } catch (const UsageError& error) {
-        return state_.notices.say(Message::Level::error, sentence_of(error));
-    }
-    state_.notices.run([path, held = std::move(report)] {
-        try {
-            const ReportFiles files = write_report(path, held);
-            return note(Message::Level::info,
-                        "Report saved as " + files.pdf + ", with " + files.png + " and " + files.csv + ".");
-        } catch (const std::exception& error) {
-            return note(Message::Level::error, sentence_of(error));
-        }
+    save("report", ".pdf", [held = std::move(report)](const std::string& path) {
+        const ReportFiles files = write_report(path, held);
+        return "Report saved as " + files.pdf + ", with " + files.png + " and " + files.csv + ".";
     });
 }
 

@@ -8,6 +8,7 @@
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "session/state.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,9 @@ public:
     /// Name for a new file of the user, in the folder and by the pattern of the settings; `what`: "traces".
     /// Throws UsageError for an unknown place in the pattern.
     std::string new_path(const std::string& what, const std::string& ending);
+    /// Writes a file with such a name in the background. `write` returns the message and may throw.
+    void save(const std::string& what, const std::string& ending,
+              std::function<std::string(const std::string& path)> write);
 
     // Choices of a user.
     std::string folder = ".";

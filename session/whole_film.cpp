@@ -38,6 +38,16 @@ bool same_frames(const Params& a, const Params& b) {
     });
 }
 
+/// True if a stage uses frames that were captured by its button: another run has other ones.
+bool holds_capture(const Chain& chain) {
+    for (const Chain computed = active(chain); const ChainStage& stage : computed.stages())
+        for (const ParamDecl& decl : stage.params.table().decls())
+            if (decl.kind == ParamKind::action && stage.params.visible(decl) &&
+                stage.params.get(decl.name) != Params(stage.params.table()).get(decl.name))
+                return true;
+    return false;
+}
+
 /// The options of the film as they are edited now, at full speed and once.
 void take_options(Pipeline& pipeline, const Params& now) {
     const Params options = pipeline.source_params();
@@ -111,6 +121,9 @@ std::string WholeFilm::why_not() const {
     const SourceInfo source = state_.pipeline->status().source;
     if (source.live || !source.seekable || is_endless(*state_.pipeline))
         return "The source is no film with a beginning and an end.";
+    if (holds_capture(*state_.pipeline->chain()))
+        return "The dark or flat frame was captured by its button, and the whole film would capture other "
+               "frames. Use a file.";
     return "";
 }
 

@@ -353,8 +353,9 @@ void RecordedReader::note_missing(const ChainStage& stage) {
 void RecordedReader::note_captures(const ChainStage& stage) {
     for (const ParamDecl& decl : stage.params.table().decls())
         if (decl.kind == ParamKind::action && stage.params.visible(decl))
-            settings_.remarks.push_back("What " + stage.params.table().owner() + " of " + path_ +
-                                        " took with " + decl.name + " is not in it: take it again.");
+            settings_.remarks.push_back(path_ + " does not contain the frame that " +
+                                        stage.params.table().owner() + " took with " + decl.name +
+                                        ". Take it again.");
 }
 
 void RecordedReader::refuse_files(const ChainStage& stage) const {

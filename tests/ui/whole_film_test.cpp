@@ -181,6 +181,18 @@ TEST_F(WholeFilmTest, AnEditEndsItAndSoDoesTheUser) {
     EXPECT_EQ(outcomes.size(), 3U);
 }
 
+/// A second run would capture other frames, and other values would look the same.
+TEST_F(WholeFilmTest, RefusesFramesThatWereCapturedByTheButton) {
+    Session session(settings_of("background:dark=capture,frames=4|speckle"));
+    session.start(ignore);
+    EXPECT_EQ(session.whole_film.why_not(), "") << "both take the first frames";
+    session.edit(0, "capture_dark",
+                 std::get<std::int64_t>(session.chain().stages()[0].params.get("capture_dark")) + 1);
+    EXPECT_NE(session.whole_film.why_not(), "");
+    session.edit(0, "dark", std::string("none"));
+    EXPECT_EQ(session.whole_film.why_not(), "") << "the capture is not used";
+}
+
 TEST_F(WholeFilmTest, IsOnlyOfFilms) {
     for (const std::string source :
          {"synthetic:uniform?width=64&height=48", "synthetic:uniform?width=64&height=48&live=false"}) {

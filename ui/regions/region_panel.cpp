@@ -184,9 +184,14 @@ void draw_region_section(Session& session, RegionTools& tools) {
         ImGui::SetNextItemOpen(true);
     const std::string key = keys_text(session.settings().keys, Action::rectangle_tool);
     const bool open = section("Regions", false);
-    const float middle = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() / 2;
-    if ((renames || first) && (!ImGui::IsItemVisible() || ImGui::GetItemRectMin().y > middle))
-        ImGui::SetScrollHereY(0.5F); // the table would be below the panel
+    tools.reveal = tools.reveal || first || renames;
+    if (tools.reveal && (renames || tools.numbers.values)) { // the parts above do not grow any more
+        tools.reveal = false;
+        const float middle = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() / 2;
+        if (!ImGui::IsItemVisible() ||
+            ImGui::GetItemRectMin().y > middle) // the table would be below the panel
+            ImGui::SetScrollHereY(0.5F);
+    }
     if (!open && !tools.any)
         header_note(key.empty() ? "" : "press " + key + " to draw one");
     if (!open)

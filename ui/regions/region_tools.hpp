@@ -69,6 +69,7 @@ public:
     bool rename = false;    ///< rename the selected region
     bool rename_begins = false;
     bool any = false;                   ///< the panel has shown regions
+    bool reveal = false;                ///< the section is to be scrolled into view
     std::optional<std::size_t> renamed; ///< region whose name is edited
     std::string renames;                ///< name of this region before the edit
     std::string name;                   ///< typed name
