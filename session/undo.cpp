@@ -12,9 +12,9 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kWindow = {"overlay",     "panel",   "panel_size", "traces",
-                                                      "traces_size", "width",   "height",     "ui_scale",
-                                                      "vsync",       "monitor", "sound"};
+constexpr std::array<std::string_view, 14> kWindow = {
+    "overlay",  "panel", "panel_size", "traces", "traces_size",    "width", "height",
+    "ui_scale", "vsync", "monitor",    "sound",  "panel_sections", "theme", "report_form"};
 
 bool of_window(const ParamDecl& decl) {
     return std::find(kWindow.begin(), kWindow.end(), decl.name) != kWindow.end();
