@@ -187,6 +187,12 @@ public:
         const auto json = probe();
         return json.is_object() && json["widgets"].contains(name);
     }
+    /// Whether this alarm is in the bar; a loaded machine may raise others, such as frames_dropped.
+    bool raised(const std::string& alarm) const { return has_word(text("alarms"), alarm); }
+    bool acknowledged(const std::string& alarm) const { return has_word(text("alarms.acknowledged"), alarm); }
+    static bool has_word(const std::string& words, const std::string& word) {
+        return (" " + words + " ").find(" " + word + " ") != std::string::npos;
+    }
     /// Waits until the condition is true; false after a minute and a half.
     bool until(const std::function<bool()>& so, std::chrono::seconds most = std::chrono::seconds(90)) const {
         const auto end = std::chrono::steady_clock::now() + most;
