@@ -24,15 +24,15 @@ const char* taken_by(const std::string& path) {
     struct stat itself {};
     if (::lstat(path.c_str(), &itself) != 0 || S_ISREG(itself.st_mode))
         return nullptr;
-    struct stat behind = itself;
+    struct stat target = itself;
     if (S_ISLNK(itself.st_mode)) {
         std::error_code error; // /dev/stdout is such a link, whatever its target
         if (std::filesystem::read_symlink(path, error).native().starts_with("/proc/"))
             return "it is a stream of a process";
-        if (::stat(path.c_str(), &behind) != 0 || S_ISREG(behind.st_mode))
+        if (::stat(path.c_str(), &target) != 0 || S_ISREG(target.st_mode))
             return nullptr;
     }
-    return S_ISDIR(behind.st_mode) ? "a folder has that name" : "a pipe, a socket or a device has that name";
+    return S_ISDIR(target.st_mode) ? "a folder has that name" : "a pipe, a socket or a device has that name";
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {

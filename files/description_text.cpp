@@ -49,10 +49,10 @@ std::optional<XmlElement> xml_element(string_view xml, string_view name) {
             open != string_view::npos &&
             (open + 1 == at || (xml[at - 1] == ':' &&
                                 xml.substr(open, at - open).find_first_of(" /!?\"'") == string_view::npos));
-        const std::size_t behind = at + name.size();
-        if (named && behind < xml.size() && string_view(" \t\r\n/>").find(xml[behind]) != string_view::npos) {
-            const std::size_t end = std::min(xml.find('>', behind), xml.size());
-            return XmlElement{xml.substr(behind, end - behind), xml.substr(std::min(end + 1, xml.size()))};
+        const std::size_t after = at + name.size();
+        if (named && after < xml.size() && string_view(" \t\r\n/>").find(xml[after]) != string_view::npos) {
+            const std::size_t end = std::min(xml.find('>', after), xml.size());
+            return XmlElement{xml.substr(after, end - after), xml.substr(std::min(end + 1, xml.size()))};
         }
     }
     return std::nullopt;

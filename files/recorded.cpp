@@ -272,9 +272,9 @@ RecordedText::Column RecordedText::read_column(const Json& runs) {
 std::uint64_t RecordedText::value_at(const Column& column, std::uint64_t index) {
     if (index >= column.frames)
         return 0;
-    const auto behind = std::upper_bound(column.runs.begin(), column.runs.end(), index,
-                                         [](std::uint64_t at, const auto& run) { return at < run.first; });
-    return std::prev(behind)->second;
+    const auto next = std::upper_bound(column.runs.begin(), column.runs.end(), index,
+                                       [](std::uint64_t at, const auto& run) { return at < run.first; });
+    return std::prev(next)->second;
 }
 
 void RecordedText::read_columns(const Json& columns) {
@@ -302,9 +302,9 @@ void RecordedText::read_warmups(const Json& facts, bool first) {
 
 /// For a file without its end, only the first frame has known counts.
 void RecordedText::seek_counts(std::uint64_t index) {
-    const auto behind = std::upper_bound(warmups_.begin(), warmups_.end(), index,
-                                         [](std::uint64_t at, const auto& row) { return at < row.first; });
-    now_.in_warmup = behind != warmups_.begin() ? std::prev(behind)->second : first_in_warmup_ && index == 0;
+    const auto next = std::upper_bound(warmups_.begin(), warmups_.end(), index,
+                                       [](std::uint64_t at, const auto& row) { return at < row.first; });
+    now_.in_warmup = next != warmups_.begin() ? std::prev(next)->second : first_in_warmup_ && index == 0;
     now_.counts = index == 0 ? first_ : PixelCounts{};
     for (const Column& column : columns_)
         if (index < column.frames)

@@ -154,9 +154,9 @@ private:
         if (frames_ == 0 || live_ || stream_.source.rate == 0)
             return std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch())
                 .count();
-        const double behind = static_cast<double>(frames_) * 1e9 / stream_.source.rate;
+        const double elapsed = static_cast<double>(frames_) * 1e9 / stream_.source.rate;
         constexpr std::int64_t kMost = kTooLate / 2; // the sum of two such times is still valid
-        return std::min(first_ns_, kMost) + std::llround(std::min(behind, static_cast<double>(kMost)));
+        return std::min(first_ns_, kMost) + std::llround(std::min(elapsed, static_cast<double>(kMost)));
     }
     /// Call before the first frame of a shape. The recorder holds at most two of the slots.
     void begin(const Shape& shape, const FrameInfo& info) {

@@ -25,7 +25,7 @@ constexpr int kOwnSlots = 2;
                      " could hold; open it again to record.");
 }
 
-void tell_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
+void throw_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
     for (const auto& recorder : recorders)
         if (const SinkStatus status = recorder->status(); !status.error.empty())
             throw RunError(status.error);
@@ -33,10 +33,10 @@ void tell_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
 
 /// Starts a recording once all earlier edits are in effect. Results of the chain or the regions before them
 /// would begin a file of another quantity or size.
-class BehindEdits final : public Sink {
+class AfterEdits final : public Sink {
 public:
     /// The pipeline must outlive this object.
-    BehindEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline)
+    AfterEdits(std::shared_ptr<Sink> sink, const Pipeline& pipeline)
         : sink_(std::move(sink)), pipeline_(pipeline), edit_(pipeline.version()) {}
 
     void open(const StreamInfo& stream) override { sink_->open(stream); }
@@ -73,11 +73,12 @@ Frame copied(const Frame& frame) {
 void Waiting::push(const Result& result, bool may_wait) {
     std::unique_lock lock(mutex_);
     if (may_wait)
-        changed_.wait(lock,
-                      [&] { return ended_ || open_ > 0 || result.seek < from_ || results_.size() < most_; });
+        changed_.wait(lock, [&] {
+            return ended_ || unlimited_ > 0 || result.seek < from_ || results_.size() < capacity_;
+        });
     if (ended_ || result.seek < from_)
         return;
-    if (!may_wait && results_.size() >= most_) {
+    if (!may_wait && results_.size() >= capacity_) {
         results_.pop_front();
         ++late_;
     }
@@ -96,9 +97,9 @@ SinkStatus Waiting::status() const {
     return status;
 }
 
-void Waiting::hold(int slots) {
+void Waiting::set_capacity(int slots) {
     const std::scoped_lock lock(mutex_);
-    most_ = static_cast<std::size_t>(std::clamp(slots / 2, 2, 64));
+    capacity_ = static_cast<std::size_t>(std::clamp(slots / 2, 2, 64));
 }
 
 bool Waiting::wait(milliseconds timeout) {
@@ -122,7 +123,7 @@ std::optional<Result> Waiting::take(milliseconds timeout) {
     return result;
 }
 
-void Waiting::pass_over(std::uint64_t seek) {
+void Waiting::discard_before(std::uint64_t seek) {
     {
         const std::scoped_lock lock(mutex_);
         from_ = seek;
@@ -132,10 +133,10 @@ void Waiting::pass_over(std::uint64_t seek) {
     changed_.notify_all();
 }
 
-void Waiting::stand_open(bool open) {
+void Waiting::lift_limit(bool open) {
     {
         const std::scoped_lock lock(mutex_);
-        open_ += open ? 1 : -1;
+        unlimited_ += open ? 1 : -1;
     }
     changed_.notify_all();
 }
@@ -195,7 +196,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_->add_sink(waiting_);
     pipeline_->pause(true); // recorders may be added before a file's first frame
     pipeline_->start();
-    waiting_->hold(pipeline_->stats().slots);
+    waiting_->set_capacity(pipeline_->stats().slots);
 }
 
 StreamObject::~StreamObject() {
@@ -208,7 +209,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
         throw UsageError(
             "The time to wait is not a number; allowed: seconds, or a negative number for ever.");
     {
-        const std::scoped_lock lock(standing_);
+        const std::scoped_lock lock(pause_mutex_);
         if (!std::exchange(begun_, true))
             pipeline_->pause(paused_);
     }
@@ -227,7 +228,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
         if (std::optional<Result> result = take(wait))
             return given(std::move(*result));
         if (on_device_)
-            tell_no_room();
+            throw_no_memory();
         if (finished)
             ended();
         if (seconds >= 0 && SteadyClock::now() >= end)
@@ -254,25 +255,25 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
 
 /// A refused seek changes nothing: until it has taken effect, pending results are kept and not returned.
 std::optional<Result> StreamObject::take(milliseconds patience) {
-    if (jump_ == 0)
+    if (seek_ == 0)
         return waiting_->take(patience);
-    if (pipeline_->last_seek() < jump_) {
-        tell_failed_jump();
+    if (pipeline_->last_seek() < seek_) {
+        throw_failed_seek();
         std::this_thread::sleep_for(std::min(patience, milliseconds(1)));
         return std::nullopt;
     }
-    waiting_->pass_over(jump_);
+    waiting_->discard_before(seek_);
     const bool any = waiting_->wait(patience);
-    tell_failed_jump(); // reported before the frames that follow
+    throw_failed_seek(); // reported before the frames that follow
     if (!any)
         return std::nullopt;
-    jump_ = 0;
+    seek_ = 0;
     return waiting_->take(milliseconds(0));
 }
 
-void StreamObject::tell_failed_jump() {
-    if (const SeekFailure failure = pipeline_->seek_failure(); failure.seek == jump_) {
-        jump_ = 0;
+void StreamObject::throw_failed_seek() {
+    if (const SeekFailure failure = pipeline_->seek_failure(); failure.seek == seek_) {
+        seek_ = 0;
         throw RunError(failure.why);
     }
 }
@@ -284,7 +285,7 @@ void StreamObject::ended() {
             throw RunError(status.message);
         if (const std::uint64_t failed = pipeline_->stats().drops.failed; failed > 0) {
             take_messages();
-            const std::scoped_lock lock(said_);
+            const std::scoped_lock lock(messages_mutex_);
             throw RunError(std::to_string(failed) + " frames could not be computed: " + last_error_);
         }
     }
@@ -292,12 +293,12 @@ void StreamObject::ended() {
 }
 
 /// Only the caller can free memory; the stream would wait forever.
-void StreamObject::tell_no_room() {
+void StreamObject::throw_no_memory() {
     const std::uint64_t failed = pipeline_->stats().drops.failed;
     if (std::exchange(failed_seen_, failed) == failed)
         return;
     take_messages();
-    const std::scoped_lock lock(said_);
+    const std::scoped_lock lock(messages_mutex_);
     if (last_error_ == kNoRoomOnDevice)
         throw RunError(kNoRoomOnDevice);
 }
@@ -318,7 +319,7 @@ void StreamObject::record(const std::string& path, int what) {
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
     const bool raw = what != SPECKLESCOPE_RESULTS; // a mask belongs to the raw frames
-    add(raw ? recorder : std::make_shared<BehindEdits>(recorder, *pipeline_), path);
+    add(raw ? recorder : std::make_shared<AfterEdits>(recorder, *pipeline_), path);
 }
 
 void StreamObject::write_traces(const std::string& path) {
@@ -326,7 +327,7 @@ void StreamObject::write_traces(const std::string& path) {
         throw UsageError("There are no regions whose traces " + path +
                          " could hold; give some with the stream's settings, or set them.");
     check_traces_file(path);
-    add(std::make_shared<BehindEdits>(make_traces(path), *pipeline_), path);
+    add(std::make_shared<AfterEdits>(make_traces(path), *pipeline_), path);
 }
 
 void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& path) {
@@ -349,15 +350,15 @@ void StreamObject::finish() {
         const std::scoped_lock lock(recorders_mutex_);
         open.swap(recorders_);
     }
-    waiting_->stand_open(true); // closing a recorder would otherwise deadlock on a full queue
+    waiting_->lift_limit(true); // closing a recorder would otherwise deadlock on a full queue
     for (const auto& recorder : open)
         pipeline_->remove_sink(recorder);
-    waiting_->stand_open(false);
-    tell_failed(open);
+    waiting_->lift_limit(false);
+    throw_failed(open);
 }
 
 void StreamObject::pause(bool on) {
-    const std::scoped_lock lock(standing_);
+    const std::scoped_lock lock(pause_mutex_);
     paused_ = on;
     if (begun_)
         pipeline_->pause(on);
@@ -372,7 +373,7 @@ void StreamObject::seek(std::uint64_t frame, bool warm) {
                          "; only files whose frames are numbered can be sought.");
     if (source.length > 0 && frame >= source.length)
         refuse_frame(source.name, frame, source.length);
-    jump_ = pipeline_->seek(frame, warm);
+    seek_ = pipeline_->seek(frame, warm);
 }
 
 std::uint64_t StreamObject::mark(const char* label) {
@@ -390,7 +391,7 @@ void StreamObject::stop() {
     waiting_->end();
     pipeline_->stop();
     const std::scoped_lock lock(recorders_mutex_);
-    tell_failed(recorders_);
+    throw_failed(recorders_);
 }
 
 void StreamObject::end() noexcept {
@@ -446,7 +447,7 @@ void StreamObject::check_fit(Chain chain) const {
 
 void StreamObject::take_messages() {
     const std::vector<Message> fresh = pipeline_->take_messages();
-    const std::scoped_lock lock(said_);
+    const std::scoped_lock lock(messages_mutex_);
     for (const Message& message : fresh) {
         messages_.push_back(one_line(message.text) + "\n");
         if (message.level == Message::Level::error)
@@ -458,7 +459,7 @@ void StreamObject::take_messages() {
 
 void StreamObject::write_messages(char* text, std::size_t size, std::size_t* needed) {
     take_messages();
-    const std::scoped_lock lock(said_);
+    const std::scoped_lock lock(messages_mutex_);
     std::string lines;
     if (unread_ > 0)
         lines = std::to_string(unread_) + " earlier messages were not read in time and are left out.\n";

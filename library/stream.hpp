@@ -44,15 +44,15 @@ public:
     SinkStatus status() const override;
 
     /// Sets the capacity: half of a ring of `slots`.
-    void hold(int slots);
+    void set_capacity(int slots);
     /// True if there is a result, now or within the timeout.
     bool wait(std::chrono::milliseconds timeout);
     std::optional<Result> take(std::chrono::milliseconds timeout);
     /// Discards pending and later results from before this seek.
-    void pass_over(std::uint64_t seek);
+    void discard_before(std::uint64_t seek);
     /// While at least one call has opened it, results of a file have no limit: other sinks must not be
     /// blocked.
-    void stand_open(bool open);
+    void lift_limit(bool open);
     /// Discards everything from now on.
     void end() noexcept;
 
@@ -61,10 +61,10 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Result> results_;
-    std::size_t most_ = 2;
+    std::size_t capacity_ = 2;
     std::uint64_t given_ = 0, late_ = 0;
     bool ended_ = false;
-    int open_ = 0;           ///< number of calls that opened it
+    int unlimited_ = 0;      ///< number of calls that opened it
     std::uint64_t from_ = 0; ///< results from before this seek are discarded
 };
 
@@ -108,10 +108,10 @@ private:
     void check_fit(Chain chain) const;
     /// Next result after the last seek. Throws RunError, once, if the sought frame does not arrive.
     std::optional<Result> take(std::chrono::milliseconds patience);
-    void tell_failed_jump();
+    void throw_failed_seek();
     [[noreturn]] void ended();
     /// Throws RunError, once, if a frame was lost for lack of device memory.
-    void tell_no_room();
+    void throw_no_memory();
     std::shared_ptr<FrameObject> given(Result result);
     void add(const std::shared_ptr<Sink>& sink, const std::string& path);
     void take_messages();
@@ -123,14 +123,14 @@ private:
     std::shared_ptr<Waiting> waiting_;
     SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
     SourceInfo source_;
-    std::mutex standing_;
-    bool begun_ = false, paused_ = false; ///< guarded by standing_
+    std::mutex pause_mutex_;
+    bool begun_ = false, paused_ = false; ///< guarded by pause_mutex_
     bool failure_told_ = false;
     std::uint64_t failed_seen_ = 0; ///< number of failed frames that were reported
     std::atomic<bool> stopped_{false};
-    std::uint64_t jump_ = 0; ///< seek whose first result was not fetched yet; 0: none
+    std::uint64_t seek_ = 0; ///< seek whose first result was not fetched yet; 0: none
 
-    std::mutex said_;
+    std::mutex messages_mutex_;
     std::deque<std::string> messages_;
     std::uint64_t unread_ = 0; ///< messages discarded for lack of space
     std::string last_error_;

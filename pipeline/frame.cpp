@@ -111,7 +111,7 @@ struct Slot {
     FrameInfo info;
     RingState* ring = nullptr;
     std::shared_ptr<RingState> keep; ///< set while the slot is held: the memory outlives the ring object
-    std::shared_ptr<void> owner;     ///< of the LentSlot behind this frame; null: none
+    std::shared_ptr<void> owner;     ///< of the LentSlot of this frame; null: none
     int index = 0;
 };
 

@@ -59,7 +59,7 @@ struct StackAxes {
 /// Text around the JSON of a description. Its length depends only on shape, quantity, scale and `timed`, so
 /// that it can be replaced in place.
 struct Wrapping {
-    std::string before, behind;
+    std::string before, after;
 };
 /// In the format of ImageJ, which tifffile and Bio-Formats can read.
 Wrapping imagej_text(const StackAxes& axes);

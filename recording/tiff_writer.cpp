@@ -154,7 +154,7 @@ Wrapping imagej_text(const StackAxes& axes) {
                       (axes.timed ? format("finterval=%.9e\ntunit=s\n", axes.interval_s) : "") +
                       // Bio-Formats does not accept a unit for µm.
                       (axes.um_per_px > 0 ? "unit=micron\n" : "unit=pixel\n"),
-            .behind = ""};
+            .after = ""};
 }
 
 Wrapping ome_text(const StackAxes& axes) {
@@ -182,7 +182,7 @@ Wrapping ome_text(const StackAxes& axes) {
     text += "<StructuredAnnotations><CommentAnnotation ID=\"Annotation:0\" Namespace=\"specklescope\">"
             "<Value><![CDATA[";
     return {.before = std::move(text),
-            .behind = "]]></Value></CommentAnnotation></StructuredAnnotations></OME>"};
+            .after = "]]></Value></CommentAnnotation></StructuredAnnotations></OME>"};
 }
 
 std::string ome_safe(std::string json) {
@@ -348,7 +348,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
         std::string json =
             file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
         const Wrapping around = wrapping(0, nominal_s_);
-        description = around.before + (ome_ ? ome_safe(std::move(json)) : json) + around.behind;
+        description = around.before + (ome_ ? ome_safe(std::move(json)) : json) + around.after;
     }
     build_head(description);
     gather(pixels);

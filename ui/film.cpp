@@ -33,7 +33,7 @@ bool seek_is_over(const Film& film, const Session& session, const std::optional<
     return SteadyClock::now() - film.sought_at > (film.steps ? kStepPatience : kSeekPatience);
 }
 
-bool behind_the_loop(const Film& film) { return film.loop && film.out && film_position(film) > *film.out; }
+bool past_the_loop(const Film& film) { return film.loop && film.out && film_position(film) > *film.out; }
 
 std::uint64_t frame_behind(const Film& film, std::uint64_t length) {
     const std::uint64_t here = film_position(film);
@@ -162,7 +162,7 @@ void toggle_pause(Session& session, Film& film) {
     Pipeline* pipeline = session.pipeline();
     if (!pipeline)
         return;
-    if (!has_ended(session) && !(pipeline->paused() && behind_the_loop(film)))
+    if (!has_ended(session) && !(pipeline->paused() && past_the_loop(film)))
         return pipeline->pause(!pipeline->paused());
     if (!is_film(session))
         return session.play_again();
@@ -242,7 +242,7 @@ void tell_loop(Session& session, const Film& film) {
     if (film.loop)
         range = LoopRange{.first = film.in.value_or(0), .last = film.out};
     session.pipeline()->set_loop(range);
-    if (behind_the_loop(film) && session.pipeline()->status().state == RunState::running)
+    if (past_the_loop(film) && session.pipeline()->status().state == RunState::running)
         session.pipeline()->seek(range->first);
 }
 

@@ -124,13 +124,13 @@ private:
         row.step = step;
         auto* const doubles = reinterpret_cast<double*>(sums_.get());
         const bool real = input_.type == PixelType::f32;
-        std::uint32_t* const behind =
+        std::uint32_t* const after =
             real ? reinterpret_cast<std::uint32_t*>(doubles + 2 * plane) + first : nullptr;
         row.irregular = irregular_.data() + y;
         if (params_.kind == AverageParams::Kind::exponential) {
             row.mean = doubles + first;
             row.weights = real ? doubles + plane + first : nullptr;
-            row.infinite = behind;
+            row.infinite = after;
             return row;
         }
         row.ring = ring_.get() + first * pixel_bytes(input_.type);
@@ -138,7 +138,7 @@ private:
         if (real) {
             row.high = doubles + first;
             row.low = doubles + plane + first;
-            row.odd = behind;
+            row.odd = after;
         } else {
             row.sums = reinterpret_cast<std::uint32_t*>(sums_.get()) + first;
         }

@@ -47,7 +47,7 @@ TEST(Calibration, WrappingsKeepTheirLength) {
         axes.frames = 4000000000ULL;
         axes.interval_s = 1.0 / 3;
         EXPECT_EQ(text(axes).before.size(), first.before.size());
-        EXPECT_EQ(text(axes).behind, first.behind);
+        EXPECT_EQ(text(axes).after, first.after);
         axes.frames = 0;
         axes.interval_s = 0;
     }

@@ -86,7 +86,7 @@ TEST_F(ViewerOpenTest, TheFormOfAFileWithoutAHeaderIsWhatIsOpened) {
     };
     width("640"); // 640×48 is longer than the file
     ASSERT_TRUE(viewer.until([&] {
-        return viewer.text("open.said").find("behind its header") != std::string::npos;
+        return viewer.text("open.said").find("after its header") != std::string::npos;
     })) << viewer.log();
     EXPECT_EQ(viewer.log().find("Opened " + place("cells")), std::string::npos) << viewer.log();
     width("32");

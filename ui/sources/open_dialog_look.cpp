@@ -63,7 +63,7 @@ void OpenDialog::raw_form() {
     raw_size_.frames = frame > 0 && pixels % frame == 0 ? pixels / frame : 0;
     if (frame > 0 && raw_size_.frames == 0)
         hint(pixels < frame ? "The file is shorter than one such frame."
-                            : std::to_string(pixels % frame) + " bytes remain behind the last whole frame.",
+                            : std::to_string(pixels % frame) + " bytes remain after the last whole frame.",
              theme::kWarning);
     if (frame > 0 && frame <= pixels)
         look_at(raw_source(raw_path_, raw_size_, static_cast<std::uint64_t>(raw_header_)));
@@ -80,7 +80,7 @@ std::optional<SourceArgument> OpenDialog::raw_chosen() {
         said_ = "The file has no header: give the width and the height of a frame.";
     } else if (frame > raw_pixels()) {
         said_ = "One frame of this size would be " + size_text(frame) + ", and the file holds " +
-                size_text(raw_pixels()) + " behind its header; give a smaller one.";
+                size_text(raw_pixels()) + " after its header; give a smaller one.";
     } else {
         return SourceArgument(raw_source(raw_path_, raw_size_, static_cast<std::uint64_t>(raw_header_)));
     }

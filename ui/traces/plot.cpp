@@ -63,10 +63,10 @@ void value_axis(const PlotArea& plot, const std::string& title, const std::strin
         free = top;
         small_text(theme::point(in.x - small_size(text.data()).x - dp(6), top), theme::kDim, text.data());
     }
-    std::string behind = unit;
+    std::string scaled = unit;
     if (scale.exponent != 0)
-        behind = "×" + power_text(scale.exponent) + (unit.empty() ? "" : " " + unit);
-    const std::string text = title + (behind.empty() ? "" : ", " + behind);
+        scaled = "×" + power_text(scale.exponent) + (unit.empty() ? "" : " " + unit);
+    const std::string text = title + (scaled.empty() ? "" : ", " + scaled);
     probe::value("traces.axis", text);
     small_text(theme::point(in.x, in.y - line - dp(2)), theme::kText,
                fitted(*theme::fonts().small, text, static_cast<float>(in.width)));
