@@ -287,7 +287,7 @@ def monitors(work):
             window.quiet()
             window.point()
             window.save(name)
-            shrink(FOLDER / name, name, palettes=[40])  # two large ones
+            shrink(FOLDER / name, name, palettes=[80])  # two large ones
 
 
 def chain(work):
@@ -312,6 +312,7 @@ def films(work):
         window.pause(False)
         window.click(*window.at(183, 430))
         window.wait(lambda: window.value("regions.selected", 0) > 0 or window.value("line.name"), "the line")
+        window.point()
         window.quiet()
         window.frames(20)
         window.save("film.png")
@@ -419,6 +420,7 @@ def histogram(work):
 def palette(work):
     with of_film(work) as window:
         window.frames(10)
+        window.point()
         window.key("ctrl+p")
         window.widget("palette.text")
         window.xdotool("type", "--delay", "200", "base")
