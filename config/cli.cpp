@@ -312,7 +312,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
             read_toml(*config, words.last("config"), asked);
         read_plain(words.plain, asked);
         if (asked.command == Command::view)
-            load_keys(keys_path(), settings.keys);
+            load_keys(keys_path(), settings.keys, settings.remarks);
         if (words.has("offscreen"))
             as_options([&] { asked.program.set_text("offscreen", words.last("offscreen")); });
         settings.remember = settings.remember && asked.command == Command::view &&

@@ -60,6 +60,7 @@ void load_remembered(Settings& settings, bool source_only) {
         settings.source = last.source;
         settings.source_remembered = !last.source.empty();
         load_remembered_regions(settings);
+        settings.intervals = last.intervals;
         settings.um_per_source_px = um_per_source_px(last);
         if (source_only)
             return;
@@ -85,6 +86,7 @@ void save_remembered(const Settings& settings) {
         last.chain = settings.chain;
         last.chain_default = settings.chain_default;
         last.um_per_source_px = um_per_source_px(settings);
+        last.intervals = settings.intervals;
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         write_atomically(path, to_toml(last, false), 0600);
         if (settings.regions && !settings.regions->empty())
@@ -112,6 +114,8 @@ void decide_chain_again(Settings& settings, bool same_source) {
 }
 
 void leave_regions_of_another_picture(const Settings& last, Settings& settings) {
+    if (last.source_remembered && !same_source(last.source, settings.source))
+        settings.intervals.clear();
     if (!settings.regions || settings.regions->empty())
         return;
     if (!settings.regions_path.empty()) {

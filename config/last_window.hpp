@@ -23,7 +23,8 @@ bool same_source(const SourceArgument& a, const SourceArgument& b);
 /// decides (Settings::chain_default). `same_source`: it is opened again.
 void decide_chain_again(Settings& settings, bool same_source);
 
-/// Removes remembered regions if the source is another one or a file of regions is given.
+/// Removes remembered regions if the source is another one or a file of regions is given; intervals in the
+/// first case.
 void leave_regions_of_another_picture(const Settings& last, Settings& settings);
 
 /// Removes a remembered pixel size if the source is another one.

@@ -1,6 +1,7 @@
 // All settings of the command line and of TOML files, in one plain struct.
 #pragma once
 
+#include "analysis/interval.hpp"
 #include "analysis/region.hpp"
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
@@ -142,6 +143,7 @@ struct Settings {
     /// From the window, or from a recording; replaces those of regions_path. The window marks regions
     /// outside the image.
     std::optional<std::vector<Region>> regions;
+    std::vector<Interval> intervals; ///< of the window: the first ones of its traces
     /// Side of a raw pixel in µm from the window or a recording, used if program.um_per_px is 0; 0: from the
     /// source.
     double um_per_source_px = 0;

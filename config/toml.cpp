@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace specklescope {
 
@@ -18,7 +19,7 @@ namespace {
 
 /// Keys outside of tables.
 std::vector<std::string> top_keys() {
-    std::vector<std::string> keys = {"command", "preset", "source", "regions"};
+    std::vector<std::string> keys = {"command", "preset", "source", "regions", "interval"};
     for (const OutputKind& kind : output_kinds())
         if (!kind.in_program && !kind.part_of)
             keys.push_back(kind.name);
@@ -32,6 +33,27 @@ const OutputKind* find_output(std::string_view key, bool in_program) {
         if (kind.name == key && kind.in_program == in_program && !kind.part_of)
             return &kind;
     return nullptr;
+}
+
+/// Interval as a settings file has it.
+struct StoredInterval {
+    std::string name;
+    double from_s = 0, to_s = 0;
+    bool baseline = false;
+};
+
+const ParamTable& interval_table() {
+    constexpr double kMost = 1e7; // s
+    static const ParamTable table =
+        Declare<StoredInterval>("interval")
+            .text("name", &StoredInterval::name, {.doc = "Name"})
+            .real("from_s", &StoredInterval::from_s,
+                  {.unit = "s", .min = -kMost, .max = kMost, .doc = "Begin in the film"})
+            .real("to_s", &StoredInterval::to_s,
+                  {.unit = "s", .min = -kMost, .max = kMost, .doc = "End in the film"})
+            .boolean("baseline", &StoredInterval::baseline, {.doc = "Its mean is the baseline F₀"})
+            .table();
+    return table;
 }
 
 class Reader {
@@ -119,10 +141,12 @@ private:
         else if (name == "view")
             read_params(table(name, node), settings_.view);
         else if (name == "keys")
-            read_keys(table(name, node), settings_.keys,
+            read_keys(table(name, node), settings_.keys, settings_.remarks,
                       [&](const toml::source_region& where, const std::string& what) { fail(where, what); });
         else if (name == "stage")
             read_stages(node);
+        else if (name == "interval")
+            read_intervals(node);
         else if (name != "preset")
             fail(key.source(),
                  "there is no key '" + one_line(name) + "'; allowed: " + join(top_keys()) + ".");
@@ -197,6 +221,24 @@ private:
         for (const toml::node& item : *array)
             read_stage(*item.as_table(), array->size(), chain);
         replace_chain(settings_, std::move(chain), file_);
+    }
+
+    void read_intervals(const toml::node& node) {
+        const toml::array* array = node.as_array();
+        if (!array || !array->is_homogeneous(toml::node_type::table) || array->size() > kMaxIntervals)
+            fail(node.source(), "interval must be a list of at most " + std::to_string(kMaxIntervals) +
+                                    " tables, each begun by [[interval]].");
+        std::vector<Interval> intervals;
+        for (const toml::node& item : *array) {
+            Params params(interval_table());
+            read_params(*item.as_table(), params);
+            const auto& stored = params.as<StoredInterval>();
+            const auto [from_s, to_s] = std::minmax(stored.from_s, stored.to_s);
+            intervals.push_back({stored.name, std::llround(from_s * 1e9), std::llround(to_s * 1e9), false});
+            if (stored.baseline)
+                choose_baseline(intervals, intervals.size() - 1);
+        }
+        settings_.intervals = std::move(intervals);
     }
 
     void read_stage(const toml::table& fields, std::size_t count, Chain& chain) {
@@ -327,6 +369,17 @@ std::string output_lines(const Settings& settings, bool in_program) {
     return out;
 }
 
+std::string interval_lines(const std::vector<Interval>& intervals) {
+    std::string out;
+    for (const Interval& interval : intervals) {
+        Params params(interval_table());
+        params.as<StoredInterval>() = {interval.name, static_cast<double>(interval.from_ns) * 1e-9,
+                                       static_cast<double>(interval.to_ns) * 1e-9, interval.baseline};
+        out += "\n[[interval]]\n" + param_lines(params);
+    }
+    return out;
+}
+
 const char* const kNoStage = "\n[[stage]]\nname = \"none\"\n";
 
 /// The beginning of its table.
@@ -393,7 +446,7 @@ std::string to_toml(const Settings& settings, bool default_chain_too) {
         program.set("um_per_px", settings.um_per_source_px * source_pixels_per_pixel(settings.chain));
     out += "\n[program]\n" + param_lines(program) + output_lines(settings, true);
     out += "\n[view]\n" + param_lines(settings.view);
-    out += keys_toml(settings.keys);
+    out += keys_toml(settings.keys) + interval_lines(settings.intervals);
     if (settings.chain_default && !default_chain_too)
         return out;
     for (const ChainStage& stage : settings.chain.stages())

@@ -106,6 +106,7 @@ void Session::start(void (*wake)(), bool host_results) {
         regions.reset(*settings.regions);
     }
     regions_opening_ = regions.revision();
+    intervals = settings.intervals;
     if (settings.remember)
         for (const SourceArgument& source : load_recent())
             recent_.push_back(source);
@@ -128,6 +129,7 @@ void Session::start(void (*wake)(), bool host_results) {
                                          " Showing the simulated scene.");
         settings.source = {};
         settings.um_per_source_px = 0;
+        intervals.clear();
         if (settings.regions_path.empty()) { // remembered with that source
             settings.regions.reset();
             regions.reset({});
@@ -520,6 +522,9 @@ const Chain& Session::chain() {
 Settings Session::settings_now() {
     Settings now = state_.settings;
     now.chain = chain();
+    now.intervals.clear();
+    if (state_.pipeline && state_.pipeline->status().source.seekable) // otherwise of this run only
+        now.intervals = intervals;
     return now;
 }
 

@@ -323,7 +323,7 @@ void App::frame() {
 
 /// The bars and controls around the picture.
 void App::draw_around() {
-    draw_transport(layout_.film, session_, state_.film);
+    draw_transport(layout_.film, session_, state_.film, traces_.intervals());
     draw_tool_bar(layout_.tools, session_, state_, display_,
                   [this](bool one) { menu_.draw(one, [this] { return palette_entries(); }); });
     draw_status_bar(layout_.status, session_, state_, hover_, display_, zoom());
@@ -479,6 +479,7 @@ int run_viewer(Settings settings) {
     window.reset();
     session.settings().chain = session.running_chain();
     session.settings().regions = session.regions.regions();
+    session.settings().intervals = session.settings_now().intervals;
     well = ending.finish() && well;
     save_remembered(session.settings());
     if (session.settings().remember)

@@ -199,6 +199,10 @@ struct App::Actions {
             {Action::baseline, [](App& a) { a.traces_.take_baseline(a.session_); }, traced},
             {Action::relative, [](App& a) { a.traces_.toggle_relative(a.session_); }, traced},
             {Action::intervals, [](App& a) { a.traces_.edit_intervals(a.session_); }, traced},
+            {Action::delete_interval, [](App& a) { a.traces_.intervals().delete_chosen(a.session_); },
+             [](const App& a) {
+                 return std::string(a.traces_.intervals().chosen(a.session_) ? "" : "No interval is chosen.");
+             }},
             {Action::response, [](App& a) { a.traces_.toggle_response(); }, traced},
             {Action::event, [](App& a) { a.session_.mark_event(); }, a_source},
             {Action::event_1, mark<1>, label<1>},

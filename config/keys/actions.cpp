@@ -101,6 +101,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::baseline, "baseline", "Take the baseline F₀ of the regions", kTraces, kEdit, "Z"},
         {Action::relative, "relative", "Plot ΔF/F₀, or absolute units", kTraces, kView, "%"},
         {Action::intervals, "intervals", "Edit the intervals: baseline and responses", kTraces, kEdit, "Ctrl+I"},
+        {Action::delete_interval, "delete_interval", "Delete the chosen interval", kTraces, kEdit, "Delete", chosen_interval},
         {Action::response, "response", "Show the responses in the intervals", kTraces, kView, "Ctrl+Shift+I"},
         {Action::event, "event", "Mark an event", kTraces, kRecord, "E"},
         {Action::event_1, "event_1", "Mark an event with the first label", kTraces, kLabelled, "Ctrl+1"},

@@ -90,6 +90,7 @@ enum class Action : std::uint8_t {
     baseline,
     relative,
     intervals,
+    delete_interval,
     response,
     event,
     event_1,
@@ -144,7 +145,7 @@ inline constexpr std::size_t kActions = static_cast<std::size_t>(Action::cancel)
 
 /// Context of an action's keys: the same key may have a different meaning in each; later contexts take
 /// precedence.
-enum class KeyPlace : std::uint8_t { anywhere, selected_region, drawing };
+enum class KeyPlace : std::uint8_t { anywhere, selected_region, chosen_interval, drawing };
 
 /// Access of an action to files that the user has not named before.
 enum class ActionFiles : std::uint8_t { none, reads, writes };

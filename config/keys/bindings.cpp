@@ -112,7 +112,8 @@ void KeyBindings::set(Action action, std::vector<KeyChord> keys) {
 
 std::vector<Action> KeyBindings::find(KeyChord chord) const {
     std::vector<Action> found;
-    for (const KeyPlace place : {KeyPlace::drawing, KeyPlace::selected_region, KeyPlace::anywhere})
+    for (const KeyPlace place :
+         {KeyPlace::drawing, KeyPlace::chosen_interval, KeyPlace::selected_region, KeyPlace::anywhere})
         for (const ActionInfo& row : actions())
             if (const auto& keys = this->keys(row.action);
                 row.place == place && std::find(keys.begin(), keys.end(), chord) != keys.end())

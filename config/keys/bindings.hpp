@@ -58,6 +58,7 @@ std::string keys_toml(const KeyBindings& bindings);
 /// folder is unknown.
 std::string keys_path();
 /// Reads [keys] from the file if it exists, and refuses other contents. Throws UsageError with the line.
-void load_keys(const std::string& path, KeyBindings& bindings);
+/// `remarks`: default keys that it gives to other actions.
+void load_keys(const std::string& path, KeyBindings& bindings, std::vector<std::string>& remarks);
 
 } // namespace specklescope

@@ -43,7 +43,8 @@ std::string quoted(const std::string& text) {
 
 } // namespace
 
-void read_keys(const toml::table& table, KeyBindings& bindings, const Fail& fail) {
+void read_keys(const toml::table& table, KeyBindings& bindings, std::vector<std::string>& remarks,
+               const Fail& fail) {
     KeyBindings changed = bindings;
     std::map<Action, toml::source_region> given;
     for (auto&& [key, node] : table) {
@@ -57,13 +58,20 @@ void read_keys(const toml::table& table, KeyBindings& bindings, const Fail& fail
         changed.set(action->action, chords_of(*action, node, fail));
         given[action->action] = key.source();
     }
-    if (const auto twice = changed.conflict()) {
+    while (const auto twice = changed.conflict()) {
         const bool second = given.contains(twice->second);
         const Action said = second ? twice->second : twice->first;
         const Action other = second ? twice->first : twice->second;
-        fail(given.contains(said) ? given[said] : table.source(),
-             "keys: " + to_string(twice->chord) + " is the key of " + std::string(info(said).name) +
-                 " and of " + std::string(info(other).name) + ". Give one of them another, or none (\"\").");
+        const std::string chord = to_string(twice->chord);
+        const std::string name(info(said).name), other_name(info(other).name);
+        if (given.contains(other))
+            fail(given[said], "keys: " + chord + " is the key of " + name + " and of " + other_name +
+                                  ". Give one of them another, or none (\"\").");
+        std::vector<KeyChord> left = changed.keys(other);
+        std::erase(left, twice->chord);
+        changed.set(other, std::move(left));
+        remarks.push_back("keys: " + chord + " is now the key of " + name + ", no longer of " + other_name +
+                          ".");
     }
     bindings = std::move(changed);
 }
@@ -88,7 +96,7 @@ std::string keys_path() {
     return folder.empty() ? "" : folder + "/keys.toml";
 }
 
-void load_keys(const std::string& path, KeyBindings& bindings) {
+void load_keys(const std::string& path, KeyBindings& bindings, std::vector<std::string>& remarks) {
     std::error_code ignored;
     if (path.empty() || !std::filesystem::is_regular_file(path, ignored))
         return;
@@ -105,7 +113,7 @@ void load_keys(const std::string& path, KeyBindings& bindings) {
             if (!table)
                 fail(node.source(), "keys must be a table, [keys].");
             else
-                read_keys(*table, bindings, fail);
+                read_keys(*table, bindings, remarks, fail);
         }
     } catch (const toml::parse_error& error) {
         fail(error.source(), one_line(error.description()) + ".");

@@ -374,12 +374,17 @@ TEST_F(ConfigTest, SmallFilesAppearWholeOrNotAtAll) {
 TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     Settings last = parse({"film.mkv", "--stage", "speckle:radius=9", "--colormap", "magma"}).settings;
     EXPECT_TRUE(last.remember);
+    last.intervals = {{"\"rest\"", 500'000'000, 1'250'000'000, false}, {"after", 2'000'000'001, 3, true}};
     save_remembered(last);
     const Settings again = parse({}).settings;
     EXPECT_EQ(again.source, (fs::current_path() / "film.mkv").string())
         << "the next window may start elsewhere";
     EXPECT_TRUE(again.source_remembered);
     EXPECT_EQ(to_string(again.chain), to_string(last.chain));
+    EXPECT_EQ(again.intervals, (std::vector<Interval>{{"\"rest\"", 500'000'000, 1'250'000'000, false},
+                                                      {"after", 3, 2'000'000'001, true}}));
+    EXPECT_EQ(parse({"film.mkv"}).settings.intervals, again.intervals);
+    EXPECT_TRUE(parse({"other.mkv"}).settings.intervals.empty());
     EXPECT_FALSE(parse({"other.mkv"}).settings.source_remembered);
     const auto radius = [](const Settings& s) {
         return to_string(s.chain.stages().at(0).params.get("radius"));

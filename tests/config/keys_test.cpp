@@ -96,14 +96,31 @@ TEST(Keys, KeysMayBeExchanged) {
     EXPECT_EQ(settings.keys.find(parse_chord("W")), std::vector<Action>{Action::record});
 }
 
+TEST(Keys, AKeyOfTheUserIsTakenFromTheActionThatHasItByDefault) {
+    const Settings settings = read("[keys]\nsnapshot = \"P\"\npause = [\"Ctrl+I\", \"Space\"]\n");
+    EXPECT_EQ(settings.keys.find(parse_chord("P")), std::vector<Action>{Action::snapshot});
+    EXPECT_TRUE(settings.keys.keys(Action::panel).empty());
+    EXPECT_EQ(settings.keys.find(parse_chord("Ctrl+I")), std::vector<Action>{Action::pause});
+    ASSERT_EQ(settings.remarks.size(), 2U) << "one for each key that was taken away";
+    for (const char* name : {"snapshot", "panel"})
+        EXPECT_NE((settings.remarks[0] + settings.remarks[1]).find(name), std::string::npos) << name;
+    Settings again;
+    read_toml(to_toml(settings), "again.toml", again);
+    EXPECT_EQ(again.keys, settings.keys);
+    EXPECT_TRUE(again.remarks.empty());
+    EXPECT_EQ(read("[keys]\ndelete_region = \"Delete\"\n").keys.keys(Action::delete_interval),
+              std::vector{parse_chord("Delete")})
+        << "the same key in another place is no collision";
+}
+
 TEST(Keys, WhatIsWrongIsOneSentenceWithItsLine) {
     EXPECT_EQ(error_of("[keys]\n\npuase = \"K\"\n"),
               "k.toml, line 3: keys: there is no action 'puase'; did you mean pause?");
     EXPECT_EQ(error_of("[keys]\nxyzzyplugh = \"K\"\n"),
               "k.toml, line 2: keys: there is no action 'xyzzyplugh'. See specklescope help keys.");
     EXPECT_EQ(
-        error_of("[keys]\nfit = \"0\"\nsnapshot = \"P\"\none_to_one = \"1\"\nshow_processed=\"9\"\n"),
-        "k.toml, line 3: keys: P is the key of snapshot and of panel. Give one of them another, or none "
+        error_of("[keys]\nfit = \"0\"\nsnapshot = \"P\"\npanel = [\"1\", \"P\"]\nshow_processed=\"9\"\n"),
+        "k.toml, line 4: keys: P is the key of panel and of snapshot. Give one of them another, or none "
         "(\"\").");
     EXPECT_TRUE(error_of("[keys]\npause = \"Hyper+A\"\n")
                     .starts_with("k.toml, line 2: keys: pause: 'Hyper+A' is not a key; allowed: "));
@@ -119,7 +136,8 @@ TEST(Keys, TheUsersFileHoldsKeysAndNothingElse) {
         std::ofstream(path) << text;
         KeyBindings bindings;
         try {
-            load_keys(path, bindings);
+            std::vector<std::string> remarks;
+            load_keys(path, bindings, remarks);
         } catch (const UsageError& error) {
             EXPECT_EQ(bindings, KeyBindings()) << "all or nothing";
             return std::string(error.what()).substr(path.size());
@@ -127,10 +145,11 @@ TEST(Keys, TheUsersFileHoldsKeysAndNothingElse) {
         return std::string();
     };
     KeyBindings bindings;
-    load_keys(folder / "none.toml", bindings);
+    std::vector<std::string> remarks;
+    load_keys(folder / "none.toml", bindings, remarks);
     EXPECT_EQ(bindings, KeyBindings());
     std::ofstream(path) << "[keys]\npanel = \"F9\"\n";
-    load_keys(path, bindings);
+    load_keys(path, bindings, remarks);
     EXPECT_EQ(bindings.keys(Action::panel), std::vector{parse_chord("F9")});
     EXPECT_EQ(refused("source = \"x\"\n"),
               ", line 1: there is no key 'source' in this file; allowed: a table [keys].");

@@ -199,7 +199,7 @@ public:
         while (!so()) {
             if (std::chrono::steady_clock::now() > end)
                 return false;
-            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
         return true;
     }
@@ -227,22 +227,24 @@ public:
         const double from = frame();
         (void)until([&] { return frame() >= from + 2; }, std::chrono::seconds(30));
     }
+    /// Moves the mouse, and waits until the window has drawn with it there.
+    void move(double x, double y) const {
+        const double to_x = std::round(x), to_y = std::round(y);
+        desktop_.events({"mousemove", std::to_string(std::lround(x)), std::to_string(std::lround(y))});
+        (void)until([&] { return number("mouse.x") == to_x && number("mouse.y") == to_y; },
+                    std::chrono::seconds(5)); // it may lie outside the window
+        drawn();
+    }
+    void press() const { button("mousedown", 1); }
+    void release() const { button("mouseup", 0); }
     /// Presses the button at the first point of the screen and releases it at the last; the window sees each
     /// point.
     void drag(const std::vector<std::pair<double, double>>& path) const {
-        const auto go = [&](const std::pair<double, double>& to) {
-            desktop_.events(
-                {"mousemove", std::to_string(std::lround(to.first)), std::to_string(std::lround(to.second))});
-            desktop_.events({"sleep", "0.3"});
-            drawn();
-        };
-        go(path.front());
-        desktop_.events({"mousedown", "1", "sleep", "0.3"});
-        drawn();
+        move(path.front().first, path.front().second);
+        press();
         for (std::size_t i = 1; i < path.size(); ++i)
-            go(path[i]);
-        desktop_.events({"mouseup", "1"});
-        drawn();
+            move(path[i].first, path[i].second);
+        release();
     }
     void drag(const std::string& name, double from, double to) const {
         const Rect r = rest(name);
@@ -266,13 +268,12 @@ public:
     /// Moves the mouse to the middle of a control.
     void point_at(const std::string& name) const {
         const Rect r = rest(name);
-        desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
-                         std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4"});
-        drawn();
+        move(r.x + r.width / 2, r.y + r.height / 2);
     }
     void click(const std::string& name) const {
         point_at(name);
-        desktop_.events({"mousedown", "1", "sleep", "0.3", "mouseup", "1"});
+        press();
+        release();
     }
     /// Turns the wheel at the initial position of the control `over` until `name` is above the status bar.
     void scroll_to(const std::string& name, const std::string& over) const {
@@ -285,8 +286,8 @@ public:
         (void)rest(name); // the program itself may be scrolling to it
         for (int turn = 0; turn < 20 && bottom() > kLowest; ++turn) {
             const double before = bottom();
-            desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
-                             std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "click", "5"});
+            move(r.x + r.width / 2, r.y + r.height / 2);
+            desktop_.events({"click", "5"});
             ASSERT_TRUE(until([&] { return bottom() < before; })) << name << " does not move";
         }
     }
@@ -323,6 +324,12 @@ public:
     std::string log() const { return read_text(log_); }
 
 private:
+    void button(const std::string& event, double down) const {
+        desktop_.events({event, "1"});
+        (void)until([&] { return number("mouse.down") == down; });
+        drawn();
+    }
+
     const Desktop& desktop_;
     std::string probe_, log_;
     pid_t pid_ = -1;

@@ -148,6 +148,63 @@ TEST_F(ViewerIntervalsTest, BaselineAndResponseAreThoseOfTheRowsInTheInterval) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerIntervalsTest, AreDraggedOnTheTimeLineDeletedByKeyAndKeptForTheFilm) {
+    {
+        Viewer viewer(*desktop_, folder_, with(film()));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        ASSERT_TRUE(viewer.until([&] { return viewer.text("banner").starts_with("End of"); }));
+        const double left = viewer.number("film.line.x"), width = viewer.number("film.line.width");
+        const Rect line = viewer.rest("film.line");
+        const auto drag = [&](double from, double to) {
+            const double y = line.y + line.height / 2;
+            viewer.drag(
+                {{left + from * width, y}, {left + (from + to) / 2 * width, y}, {left + to * width, y}});
+        };
+        const double position = viewer.number("film.position");
+        viewer.events({"keydown", "shift", "sleep", "0.2"});
+        drag(0.6, 0.2); // from right to left
+        viewer.events({"keyup", "shift"});
+        ASSERT_TRUE(viewer.until([&] { return viewer.text("interval.0.text") == "rest · F₀"; }));
+        const double px = 59 / 20.0 / width; // s
+        EXPECT_NEAR(viewer.number("interval.0.from_s"), 0.2 * 59 / 20, 2 * px);
+        EXPECT_NEAR(viewer.number("interval.0.to_s"), 0.6 * 59 / 20, 2 * px);
+        EXPECT_EQ(viewer.number("film.position"), position) << "the film is not moved";
+        viewer.click("traces.interval");
+        drag(0.7, 0.9);
+        ASSERT_TRUE(viewer.until([&] { return viewer.text("interval.1.text") == "stimulus"; }));
+        viewer.key("Delete"); // the new one is chosen
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("intervals") == 1; }));
+        viewer.key("ctrl+z");
+        ASSERT_TRUE(viewer.until([&] { return viewer.text("interval.1.text") == "stimulus"; }));
+        viewer.key("n"); // a region is selected: Delete is for that
+        viewer.drawn();
+        viewer.key("Delete");
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("regions.count") == 0; }));
+        viewer.key("ctrl+z");
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("regions.count") == 1; }));
+        EXPECT_EQ(viewer.number("intervals"), 2);
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+    Viewer viewer(*desktop_, folder_, with({}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("interval.1.text") == "stimulus"; }));
+    EXPECT_EQ(viewer.text("interval.0.text"), "rest · F₀");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("traces.f0.box") > 0; })) << "F₀ is taken again";
+    viewer.key("ctrl+i");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.name.1"); }));
+    viewer.click("interval.name.0");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
+    viewer.key("Escape"); // leaves the field
+    viewer.drawn();
+    if (viewer.has_widget("interval.name.0"))
+        viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("interval.name.0"); }));
+    viewer.key("Delete"); // of the row that was edited last
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("intervals") == 1; }));
+    EXPECT_EQ(viewer.text("interval.0.text"), "stimulus");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     std::vector<std::string> words = film();
     words.emplace_back("--no-remember");

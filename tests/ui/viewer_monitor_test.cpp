@@ -44,10 +44,12 @@ protected:
     void SetUp() override {
         ViewerTest::SetUp();
         write_text(folder_ / "r.json", kRegions);
+        std::filesystem::create_directories(folder_ / "config/specklescope/presets");
+        write_text(folder_ / "config/specklescope/presets/bedside.toml",
+                   "[view]\nmonitor = true\n[[stage]]\nname = \"speckle\"\noutput = \"contrast\"\n");
     }
     std::vector<std::string> words(const std::vector<std::string>& more = {}) {
-        std::vector<std::string> all = {camera_.source(), "--trust", "--no-remember",           "--regions",
-                                        "r.json",         "--stage", "speckle:output=contrast", "--monitor"};
+        std::vector<std::string> all = {camera_.source(), "--trust", "--no-remember", "--regions", "r.json"};
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
@@ -55,7 +57,7 @@ protected:
 };
 
 TEST_F(ViewerMonitor, FourValuesAreLargeAndControlsAreLocked) {
-    Viewer viewer(*desktop_, folder_, with(words()));
+    Viewer viewer(*desktop_, folder_, with(words({"--preset", "bedside"})));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.until([&] { return viewer.number("readouts") == 4; })) << viewer.log();
     EXPECT_TRUE(viewer.until([&] { return viewer.number("automatic") == 0; })) << "fixed after two seconds";
@@ -83,6 +85,15 @@ TEST_F(ViewerMonitor, FourValuesAreLargeAndControlsAreLocked) {
         EXPECT_GE(r.width, 44) << button;
         EXPECT_GE(r.height, 44) << button;
     }
+    viewer.key("F6"); // without a mouse: to the bar, and the key is held
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("walk.item") != 0; }));
+    viewer.events({"keydown", "space", "sleep", "2"});
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("monitor.locked") == 0; }));
+    viewer.events({"keyup", "space"});
+    viewer.drawn();
+    viewer.key("space"); // locks
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("monitor.locked") == 1; }));
+    viewer.key("Escape");
     viewer.click("monitor.lock"); // too short
     viewer.drawn();
     EXPECT_EQ(viewer.number("monitor.locked"), 1);
@@ -112,8 +123,9 @@ TEST_F(ViewerMonitor, ThePictureHasHalfOfTheWindowAtAnyTextSize) {
         for (const char* scale : {"1", "2", "4"}) {
             Viewer viewer(
                 screen, folder_,
-                words({"--view", "width=" + std::to_string(width), "--view",
-                       "height=" + std::to_string(height), "--view", std::string("ui_scale=") + scale}));
+                words({"--stage", "speckle:output=contrast", "--monitor", "--view",
+                       "width=" + std::to_string(width), "--view", "height=" + std::to_string(height),
+                       "--view", std::string("ui_scale=") + scale}));
             ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
             const Rect canvas = viewer.rest("canvas");
             EXPECT_GE(canvas.width * canvas.height, 0.5 * width * height)

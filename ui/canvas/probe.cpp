@@ -98,8 +98,12 @@ void end_frame() {
     State& s = state();
     ++s.frame;
     const auto now = std::chrono::steady_clock::now();
-    if (now - s.last > std::chrono::milliseconds(200)) {
+    if (now - s.last > std::chrono::milliseconds(30)) {
         s.last = now;
+        const ImGuiIO& io = ImGui::GetIO();
+        value("mouse.x", io.MousePos.x);
+        value("mouse.y", io.MousePos.y);
+        value("mouse.down", io.MouseDown[ImGuiMouseButton_Left] ? 1 : 0);
         const std::string partial = s.path + ".part";
         std::ofstream(partial)
             << nlohmann::json{{"frame", s.frame},

@@ -184,10 +184,10 @@ MonitorLayout monitor_layout(double width, double height, double bar, double col
 }
 
 bool Monitor::allows(Action action) {
-    constexpr std::array kAllowed = {Action::acknowledge, Action::messages,    Action::quit,
-                                     Action::full_screen, Action::larger_text, Action::smaller_text,
-                                     Action::zoom_in,     Action::zoom_out,    Action::fit,
-                                     Action::one_to_one,  Action::keys,        Action::statistics};
+    constexpr std::array kAllowed = {
+        Action::acknowledge,  Action::messages,   Action::quit,     Action::full_screen, Action::larger_text,
+        Action::smaller_text, Action::zoom_in,    Action::zoom_out, Action::fit,         Action::one_to_one,
+        Action::keys,         Action::statistics, Action::controls};
     return std::find(kAllowed.begin(), kAllowed.end(), action) != kAllowed.end();
 }
 
@@ -204,7 +204,7 @@ void Monitor::update(Session& session, bool has_result, std::uint64_t generation
         return;
     const auto now = SteadyClock::now();
     const ImGuiIO& io = ImGui::GetIO();
-    if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseDown[0])
+    if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseDown[0] || ImGui::IsAnyItemActive())
         touched_ = now;
     if (unlocked_ && now - touched_ > kRelock)
         unlocked_ = false;

@@ -110,7 +110,7 @@ void drag_line(const TimeLine& line, Session& session, Film& film) {
 }
 
 /// Draws from the cursor on, `width` wide; the cursor's row is `height` high.
-void time_line(Session& session, Film& film, float width, float height) {
+void time_line(Session& session, Film& film, IntervalsView& intervals, float width, float height) {
     const std::uint64_t length = film_length(session);
     const float margin = dp(8), beyond = length > 0 ? 0 : dp(18);
     const ImVec2 low = ImGui::GetCursorScreenPos();
@@ -124,7 +124,15 @@ void time_line(Session& session, Film& film, float width, float height) {
         .width = std::max(dp(14), width - 2 * margin - beyond),
         .last = static_cast<double>(std::max<std::uint64_t>(length > 0 ? length - 1 : film.furthest, 1))};
     const bool hot = ImGui::IsItemHovered() || ImGui::IsItemActive();
-    drag_line(line, session, film);
+    const double rate = session.pipeline()->status().source.rate;
+    const PlotArea axis{.inner = {line.x, low.y, line.width, height},
+                        .from_ns = 0,
+                        .to_ns = std::llround(line.last / (rate > 0 ? rate : 1) * 1e9),
+                        .span = {},
+                        .timed = rate > 0};
+    if (!intervals.mouse(axis, session.intervals, IntervalsView::On::time_line))
+        drag_line(line, session, film);
+    intervals.draw_on_line(axis, line.y, session.intervals);
     draw_line(line, film, length > 0, hot);
     if (hot) {
         const std::uint64_t frame = line.frame_at(ImGui::GetIO().MousePos.x);
@@ -134,8 +142,13 @@ void time_line(Session& session, Film& film, float width, float height) {
         const std::string what = thing == Film::Drag::in    ? "The loop begins at frame "
                                  : thing == Film::Drag::out ? "The loop ends with frame "
                                                             : "Frame ";
+        std::string text = what + count_text(frame) + (time.empty() ? "" : "   " + time);
+        const std::int64_t at = axis.time(ImGui::GetIO().MousePos.x);
+        for (const Interval& interval : session.intervals)
+            if (at >= interval.from_ns && at <= interval.to_ns)
+                text += "   " + interval.name;
         tooltip_above();
-        ImGui::SetTooltip("%s", (what + count_text(frame) + (time.empty() ? "" : "   " + time)).c_str());
+        ImGui::SetTooltip("%s", text.c_str());
     }
     probe::value("film.line.x", line.x);
     probe::value("film.line.width", line.width);
@@ -249,7 +262,7 @@ double transport_height(const Session& session, double width) {
     return !is_film(session) ? 0 : in_one_row(width) ? dp(kRow) : dp(kRow + kTimeLine);
 }
 
-void draw_transport(const Rect& area, Session& session, Film& film) {
+void draw_transport(const Rect& area, Session& session, Film& film, IntervalsView& intervals) {
     if (area.height <= 0)
         return;
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
@@ -269,7 +282,7 @@ void draw_transport(const Rect& area, Session& session, Film& film) {
         const bool one_row = in_one_row(area.width);
         if (!one_row) {
             ImGui::SetCursorPos({dp(4), dp(4)});
-            time_line(session, film, width - dp(8), dp(kTimeLine));
+            time_line(session, film, intervals, width - dp(8), dp(kTimeLine));
         }
         const auto row = static_cast<float>(area.height) - dp(kRow);
         ImGui::SetCursorPos({dp(12), row + (dp(kRow) - frame) / 2});
@@ -288,7 +301,7 @@ void draw_transport(const Rect& area, Session& session, Film& film) {
             --parts;
         const float text = widest(parts);
         if (one_row) {
-            time_line(session, film, width - left - text - dp(26), frame);
+            time_line(session, film, intervals, width - left - text - dp(26), frame);
             ImGui::SameLine();
         }
         ImGui::SetCursorPosX(std::max(left, width - text - dp(12)));

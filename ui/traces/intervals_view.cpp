@@ -51,10 +51,11 @@ void IntervalsView::button(Session& session) {
     if (tool_button("Interval", armed_))
         armed_ = !armed_;
     probe::item("traces.interval");
-    tooltip(
-        with_key("Mark an interval: drag on the plot, or drag with Shift. The first one is the baseline F₀. "
-                 "Its ends and its label can be dragged. Double click on the label: name and numbers",
-                 session.settings().keys, Action::intervals));
+    tooltip(with_key(
+        "Mark an interval: drag on the plot or on the time line, or drag with Shift. The first one is the "
+        "baseline F₀. Its ends and its label can be dragged. Double click on the label: name and "
+        "numbers",
+        session.settings().keys, Action::intervals));
 }
 
 IntervalsView::Hit IntervalsView::hit(const PlotArea& plot, const std::vector<Interval>& intervals) const {
@@ -74,9 +75,27 @@ IntervalsView::Hit IntervalsView::hit(const PlotArea& plot, const std::vector<In
     return {};
 }
 
-bool IntervalsView::mouse(const PlotArea& plot, std::vector<Interval>& intervals) {
+void IntervalsView::update(const Session& session) {
+    if (std::exchange(selected_region_, session.regions.selected()) != session.regions.selected() ||
+        ImGui::IsMouseClicked(0))
+        chosen_.reset();
+}
+
+std::optional<std::size_t> IntervalsView::chosen(const Session& session) const {
+    return chosen_ && *chosen_ < session.intervals.size() ? chosen_ : std::nullopt;
+}
+
+void IntervalsView::delete_chosen(Session& session) {
+    if (const auto at = chosen(session))
+        session.intervals.erase(session.intervals.begin() + static_cast<std::ptrdiff_t>(*at));
+    chosen_.reset();
+}
+
+bool IntervalsView::mouse(const PlotArea& plot, std::vector<Interval>& intervals, On on) {
+    if (grip_ != Grip::none && on_ != on)
+        return false;
     const ImGuiIO& io = ImGui::GetIO();
-    const Hit under = ImGui::IsItemHovered() ? hit(plot, intervals) : Hit{};
+    const Hit under = on == On::plot && ImGui::IsItemHovered() ? hit(plot, intervals) : Hit{};
     const bool begins = armed_ || io.KeyShift;
     if (grip_ == Grip::none && under.grip != Grip::none && !begins)
         ImGui::SetMouseCursor(under.grip == Grip::whole ? ImGuiMouseCursor_Hand : ImGuiMouseCursor_ResizeEW);
@@ -89,10 +108,13 @@ bool IntervalsView::mouse(const PlotArea& plot, std::vector<Interval>& intervals
     if (ImGui::IsItemActivated() && plot.inner.contains(io.MousePos.x, io.MousePos.y) &&
         (begins || under.grip != Grip::none)) {
         grip_ = begins ? Grip::begin : under.grip;
+        on_ = on;
         index_ = under.index;
         anchor_ns_ = moment_at(plot, io.MousePos.x);
-        if (!begins)
+        if (!begins) {
             before_ = intervals[index_];
+            chosen_ = index_;
+        }
     }
     if (grip_ == Grip::none)
         return false;
@@ -112,6 +134,7 @@ void IntervalsView::drag(const PlotArea& plot, std::vector<Interval>& intervals)
             return;
         armed_ = false;
         index_ = add_interval(intervals, anchor_ns_, at);
+        chosen_ = index_;
         before_ = intervals[index_];
         grip_ = at < anchor_ns_ ? Grip::from : Grip::to;
     }
@@ -141,7 +164,7 @@ void IntervalsView::draw(const PlotArea& plot, const std::vector<Interval>& inte
         const ImU32 colour = colour_of(interval);
         draw.AddRectFilled(theme::point(left, in.y),
                            theme::point(std::max(right, left + 1), in.y + in.height),
-                           theme::fade(colour, 0.13F));
+                           theme::fade(colour, chosen_ == i ? 0.26F : 0.13F));
         for (const std::int64_t end : {interval.from_ns, interval.to_ns})
             if (const double x = plot.x(end); x >= in.x && x <= in.x + in.width)
                 draw.AddLine(theme::point(x, in.y), theme::point(x, in.y + in.height),
@@ -160,6 +183,19 @@ void IntervalsView::draw(const PlotArea& plot, const std::vector<Interval>& inte
     }
 }
 
+void IntervalsView::draw_on_line(const PlotArea& plot, double y,
+                                 const std::vector<Interval>& intervals) const {
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+        const double left = std::max(plot.x(intervals[i].from_ns), plot.inner.x);
+        const double right = std::min(plot.x(intervals[i].to_ns), plot.inner.x + plot.inner.width);
+        if (left > right)
+            continue;
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            theme::point(left, y - dp(9)), theme::point(std::max(right, left + dp(2)), y - dp(5)),
+            theme::fade(colour_of(intervals[i]), chosen_ == i ? 1.0F : 0.6F), dp(1.5F));
+    }
+}
+
 bool IntervalsView::row(Interval& interval, std::size_t index, std::vector<Interval>& intervals) {
     const std::string number = std::to_string(index);
     ImGui::TableNextRow();
@@ -175,6 +211,8 @@ bool IntervalsView::row(Interval& interval, std::size_t index, std::vector<Inter
     }
     ImGui::SetNextItemWidth(-1);
     ImGui::InputText("##name", &interval.name, ImGuiInputTextFlags_AutoSelectAll);
+    if (ImGui::IsItemActivated())
+        chosen_ = index;
     probe::item("interval.name." + number);
     for (const auto& [id, end] : {std::pair{"from", &interval.from_ns}, {"to", &interval.to_ns}}) {
         ImGui::TableNextColumn();
@@ -218,8 +256,10 @@ void IntervalsView::popup(Session& session, std::int64_t from_ns, std::int64_t t
         }
         ImGui::EndTable();
     }
-    if (removed)
-        intervals.erase(intervals.begin() + static_cast<std::ptrdiff_t>(*removed));
+    if (removed) {
+        chosen_ = removed;
+        delete_chosen(session);
+    }
     if (ImGui::Button("Add"))
         focus_ = add_interval(intervals, from_ns, to_ns);
     probe::item("interval.add");

@@ -107,6 +107,7 @@ void TraceStrip::update(Session& session) {
     end_ns_ = end_ns(session);
     view_.set_run(about_.first_ns, end_ns_, about_.newest && about_.film ? about_.newest->time_ns : end_ns_);
     session.update_baseline(about_);
+    intervals_.update(session);
     intervals_.report(session.intervals);
 }
 

@@ -39,6 +39,8 @@ public:
     void toggle_relative(Session& session);
     /// Opens the list of intervals, and the strip if it is hidden.
     void edit_intervals(Session& session);
+    IntervalsView& intervals() { return intervals_; }
+    const IntervalsView& intervals() const { return intervals_; }
     void toggle_response() { responses_.toggle(); }
     void follow();
     void show_whole();
