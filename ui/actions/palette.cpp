@@ -69,6 +69,8 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         ImGui::PushID(i);
         if (ImGui::Selectable("##entry", i == selected_, 0, {0, 0}))
             chosen = &entry;
+        probe::widget("palette.row." + std::to_string(i), ImGui::GetItemRectMin().x,
+                      ImGui::GetItemRectMin().y, width, ImGui::GetItemRectSize().y);
         if (i == selected_ && moved_)
             ImGui::SetScrollHereY();
         const ImVec2 low = ImGui::GetItemRectMin();
