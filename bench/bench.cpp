@@ -77,6 +77,8 @@ public:
             section("traces", run_traces());
         if (wanted("startup"))
             section("startup", starts());
+        if (wanted("window"))
+            section("window", hand());
         if (settings_.bench.peers)
             section("peers", run_peers(filter_ == "published" ? "" : filter_));
         return wrong_ ? 1 : 0;
@@ -91,7 +93,8 @@ private:
     static bool is_report(std::string_view text) { return text.starts_with("{\n \"machine\": {"); }
 
     void check_filter() const {
-        const auto sections = {"stream", "regions", "gpus", "pipeline", "doors", "traces", "startup"};
+        const auto sections = {"stream", "regions", "gpus",    "pipeline",
+                               "doors",  "traces",  "startup", "window"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
             !kernel_cases(filter_).empty() || !published_cases(filter_).empty() || any_feed(filter_) ||
             settings_.bench.peers)
@@ -100,7 +103,7 @@ private:
             "bench --filter = " + filter_ +
             " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
             "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, doors, traces, "
-            "startup.");
+            "startup, window.");
     }
 
     static void show(const std::string& title, const std::string& text) {
@@ -374,6 +377,16 @@ private:
             add("first picture in the window", {"view", scene, "--no-remember"}, 3,
                 &ProgramRun::first_picture_s);
         return rows;
+    }
+
+    /// On the display if there is one, otherwise in memory.
+    Json hand() const {
+        try {
+            return run_window(!display_available_(nullptr));
+        } catch (const RunError& error) {
+            spdlog::info("The window is not measured: {}", error.what());
+            return Json::array();
+        }
     }
 
     const Settings& settings_;

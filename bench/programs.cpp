@@ -37,35 +37,42 @@ double cpu_seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-pid_t start(std::vector<std::string>& arguments, const std::string& log) {
-    std::vector<char*> argv;
+} // namespace
+
+pid_t start_program(std::vector<std::string> arguments, const std::string& log,
+                    const std::vector<std::string>& variables) {
+    arguments.insert(arguments.begin(), "specklescope");
+    std::vector<char*> argv, variable;
     argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments)
         argv.push_back(argument.data());
     argv.push_back(nullptr);
+    std::vector<std::string> added = variables; // before the others: the first of a name counts
+    for (std::string& one : added)
+        variable.push_back(one.data());
+    for (char** one = environ; *one; ++one)
+        variable.push_back(*one);
+    variable.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
                                      0600);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     pid_t child = 0;
-    const int failed = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+    const int failed = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), variable.data());
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0)
         throw RunError("The program could not be started a second time; is /proc mounted?");
     return child;
 }
 
-} // namespace
-
 ProgramRun run_program(std::vector<std::string> arguments, double seconds) {
     const Scratch scratch;
     const std::string stats = scratch / "stats.json";
     const std::string log = scratch / "log.txt";
-    arguments.insert(arguments.begin(), "specklescope");
     arguments.insert(arguments.end(), {"--stats", stats, "--quiet"});
     const auto begin = Clock::now();
-    const pid_t child = start(arguments, log);
+    const pid_t child = start_program(std::move(arguments), log);
     if (seconds > 0) {
         std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
         kill(child, SIGINT);

@@ -51,6 +51,15 @@ struct ProgramRun {
 /// that time. Throws RunError with its output if it fails.
 ProgramRun run_program(std::vector<std::string> arguments, double seconds = 0);
 
+/// Starts this program with these arguments and variables ("NAME=value"); its output goes to `log`. Returns
+/// the process. Throws RunError.
+pid_t start_program(std::vector<std::string> arguments, const std::string& log,
+                    const std::vector<std::string>& variables = {});
+
+/// Rows of section "window": time from a key to the changed image, frames/s while a slider moves, processor
+/// time and memory. `effort` scales the number of keys and the times. Throws RunError if no window opens.
+nlohmann::ordered_json run_window(bool offscreen, double effort = 1);
+
 /// Starts `specklescope-peers` from this program's folder; rows of section "peers". Logs a message if it is
 /// missing.
 nlohmann::ordered_json run_peers(const std::string& filter);

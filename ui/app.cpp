@@ -315,6 +315,9 @@ void App::frame() {
         open_dropped(*dropped);
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
+    if (const Mapping& mapping = session_.view().mapping; window_.hand() && display_.has_result())
+        window_.hand()->presented(display_.result().info, display_.processed().uploads(),
+                                  mapping.exposure_stops, mapping.low, mapping.high);
     probe::end_frame();
 }
 

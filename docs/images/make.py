@@ -19,6 +19,7 @@ import time
 FOLDER = pathlib.Path(__file__).resolve().parent
 DATA = FOLDER.parent.parent / "tests" / "data"
 SIZE = (960, 600)
+TALL = (1040, 740)  # with traces below the image
 PATIENCE = 300  # s
 MOST = 140 * 1024  # bytes of a picture: noise takes them, so it gets as many colours as fit
 COLOURS = (128, 96, 64, 48)
@@ -134,7 +135,7 @@ class Viewer:
     def point(self, x=None, y=None):
         if x is None:
             canvas = self.widget("canvas")
-            x, y = canvas[0] + 4, canvas[1] + canvas[3] - 4
+            x, y = canvas[0] + 4, canvas[1] + canvas[3] - 16
         self.xdotool("mousemove", int(x), int(y))
 
     def go_to(self, frame):
@@ -266,6 +267,11 @@ def alarms(work):
         window.wait(lambda: "saturated" in window.value("alarms", ""), "the alarm")
         window.quiet()
         window.save("alarms.png")
+        window.key("F7")
+        window.widget("message")
+        time.sleep(1)
+        window.save("messages.png")
+        window.key("Escape")
 
 
 def monitors(work):
@@ -281,7 +287,7 @@ def monitors(work):
             window.quiet()
             window.point()
             window.save(name)
-            shrink(FOLDER / name, name, palettes=[40])  # two large ones
+            shrink(FOLDER / name, name, palettes=[80])  # two large ones
 
 
 def chain(work):
@@ -295,7 +301,7 @@ def chain(work):
 
 def films(work):
     """The line selected, two marks on the loop; the bar alone, and the profile alone."""
-    with of_film(work, "--regions", "regions.json") as window:
+    with of_film(work, "--regions", "regions.json", size=TALL) as window:
         window.frames(30)
         window.pause()
         for frame, mark in (60, "i"), (200, "u"):
@@ -306,6 +312,7 @@ def films(work):
         window.pause(False)
         window.click(*window.at(183, 430))
         window.wait(lambda: window.value("regions.selected", 0) > 0 or window.value("line.name"), "the line")
+        window.point()
         window.quiet()
         window.frames(20)
         window.save("film.png")
@@ -316,7 +323,7 @@ def films(work):
 
 
 def regions(work):
-    with of_film(work) as window:
+    with of_film(work, size=TALL) as window:
         window.frames(10)
         steps = [("b", [(280, 45), (320, 75), (350, 95)]), ("c", [(430, 210), (480, 260), (520, 280)]),
                  ("d", [(240, 350), (250, 330), (280, 320), (320, 325), (340, 345), (330, 370), (300, 382), (265, 380)]),
@@ -338,7 +345,7 @@ def regions(work):
 
 
 def traces(work):
-    with of_film(work, "--regions", "regions.json", "--view", "baseline_s=2") as window:
+    with of_film(work, "--regions", "regions.json", "--view", "baseline_s=2", size=TALL) as window:
         window.frames(80)
         window.key("z")
         window.frames(40)
@@ -413,6 +420,7 @@ def histogram(work):
 def palette(work):
     with of_film(work) as window:
         window.frames(10)
+        window.point()
         window.key("ctrl+p")
         window.widget("palette.text")
         window.xdotool("type", "--delay", "200", "base")
@@ -508,6 +516,46 @@ def tutorial_change(work):
         window.save("tutorial-change.png")
 
 
+def tutorial_window(work):
+    """What a user sees on the way from a film to its answer."""
+    words = takes(work)[:-2]  # without the baseline: the interval is one
+    with Viewer(work, [*words, "--view", "panel=false", "--subject", "mouse 7"], (1280, 800)) as window:
+        window.wait(lambda: window.value("film.position", 0) > 20, "the first frames")
+        window.pause()
+        window.quiet()
+        window.key("K")
+        window.wait(lambda: "traces.whole_film" in window.look()["widgets"], "the button")
+        window.save("tutorial-whole.png")
+        window.wait(lambda: (window.value("traces.frames") or 0) >= 400, "the whole film")
+        window.key("Home")
+        plot = window.widget("traces.plot")
+        for begin, end in (0.05, 0.35), (0.55, 0.95):
+            window.press("traces.interval")
+            y = plot[1] + plot[3] * 0.4
+            for index, part in enumerate((begin, (begin + end) / 2, end)):
+                window.xdotool("mousemove", int(plot[0] + part * plot[2]), int(y), "sleep", 0.4)
+                if index == 0:
+                    window.xdotool("mousedown", 1, "sleep", 0.4)
+            window.xdotool("mouseup", 1, "sleep", 0.4)
+        window.press("traces.response")
+        window.wait(lambda: "stimulus" in (window.value("response.text") or ""), "the response")
+        window.point()
+        window.quiet()
+        window.save("tutorial-intervals.png")
+        window.key("F10")
+        time.sleep(1)
+        window.save("tutorial-menu.png", (0, 0, 420, 420))
+        window.key("Escape", "m", "5", "1", "ctrl+h")
+        text = window.widget("palette.text")
+        time.sleep(1)
+        window.save("tutorial-history.png", (text[0] - 10, text[1] - 10, text[2] + 20, 216))
+        window.key("Escape", "ctrl+r")
+        form = window.widget("report.write")
+        time.sleep(1)
+        window.save("tutorial-form.png", (form[0] - 14, form[1] - 203, 520, 238))
+        window.key("Escape")
+
+
 def tutorial_report(work):
     run(work, *takes(work), "--subject", "mouse 7", "--report", "tutorial.pdf")
     subprocess.run(["pdftoppm", "-r", "72", "-f", "1", "-l", "1", "-png", "-singlefile", "tutorial.pdf", "page"], cwd=work,
@@ -529,7 +577,7 @@ PICTURES = {
     histogram: ["histogram.png"],
     palette: ["palette.png"],
     stale: ["stale.png"],
-    alarms: ["alarms.png"],
+    alarms: ["alarms.png", "messages.png"],
     monitors: ["monitor.png", "monitor-portrait.png"],
     record: ["record.png"],
     movie: ["movie.png"],
@@ -538,6 +586,8 @@ PICTURES = {
     tutorial_star: ["tutorial-star.png"],
     tutorial_dark: ["tutorial-dark.png"],
     tutorial_change: ["tutorial-change.png"],
+    tutorial_window: ["tutorial-whole.png", "tutorial-intervals.png", "tutorial-menu.png", "tutorial-history.png",
+                      "tutorial-form.png"],
     tutorial_report: ["tutorial-report.png"],
     night: ["night.png", "night-plain.png"],
     viewer_gpu: ["viewer-gpu.png"],  # only where it is named: it needs a GPU

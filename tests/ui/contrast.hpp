@@ -27,7 +27,7 @@ inline double contrast(const Screenshot& screen, const Rect& part) {
     double most = 1;
     for (const auto& [color, count] : colors) {
         const double a = luminance(color) + 0.05, b = luminance(ground->first) + 0.05;
-        if (count > 3) // no single pixel of an edge
+        if (count > 1) // no single pixel of an edge
             most = std::max(most, a > b ? a / b : b / a);
     }
     return most;

@@ -5,7 +5,9 @@
 #include "tests/ui/viewer_fixture.hpp"
 #include "ui/canvas/window.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <regex>
@@ -91,6 +93,91 @@ TEST_F(Offscreen, AFilmIsShownToItsEndAndLeavesItsLastPicture) {
     EXPECT_EQ(names_in(folder_.path().string()), (std::vector<std::string>{"last.png", "s.json", "s.png"}));
     EXPECT_FALSE(std::filesystem::exists(folder_ / ".config")) << "the window remembers nothing of it";
     EXPECT_NE(read_text(folder_ / "s.json").find("\"processed\": 10"), std::string::npos);
+}
+
+/// The window moved through ui/canvas/hand.hpp.
+class HandOnWindow {
+public:
+    struct Drawn {
+        double at_s, events, sequence, version, uploads, stops, low, high;
+    };
+    HandOnWindow(std::vector<std::string> argv, const TemporaryFolder& folder)
+        : frames_(folder / "hand.frames") {
+        const std::string path = folder / "hand";
+        EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+        pipe_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
+        pid_ = start_process(std::move(argv), {{"SPECKLESCOPE_UI_HAND", path}}, folder.path().string(),
+                             folder / "log.txt");
+    }
+    HandOnWindow(const HandOnWindow&) = delete;
+    HandOnWindow& operator=(const HandOnWindow&) = delete;
+    ~HandOnWindow() {
+        close(pipe_);
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    void send(const std::string& event) const {
+        EXPECT_GT(write(pipe_, (event + "\n").c_str(), event.size() + 1), 0);
+    }
+    std::vector<Drawn> frames() const {
+        std::ifstream file(frames_);
+        std::string line;
+        std::getline(file, line);
+        std::vector<Drawn> all;
+        while (std::getline(file, line) && !file.eof()) {
+            Drawn d{};
+            std::istringstream(line) >> d.at_s >> d.events >> d.sequence >> d.version >> d.uploads >>
+                d.stops >> d.low >> d.high;
+            all.push_back(d);
+        }
+        return all;
+    }
+    /// False after a minute and a half.
+    bool until(const std::function<bool(const std::vector<Drawn>&)>& so) const {
+        for (int i = 0; i < 900; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(100)))
+            if (const std::vector<Drawn> all = frames(); !all.empty() && so(all))
+                return true;
+        return false;
+    }
+
+private:
+    std::string frames_;
+    int pipe_ = -1;
+    pid_t pid_ = -1;
+};
+
+TEST_F(Offscreen, TheFrameAfterAKeyShowsItAndNoImageIsUploadedTwice) {
+    const HandOnWindow hand(words({kFilm, "--stats", "s.json"}), folder_);
+    ASSERT_TRUE(hand.until([](const auto&) { return true; })) << read_text(folder_ / "log.txt");
+    const std::string brighter = "character " + std::to_string(int{']'});
+    int sent = 0;
+    const auto drawn_after = [&](const std::string& event) {
+        hand.send(event);
+        ++sent;
+        return hand.until([&](const auto& all) { return all.back().events == sent; });
+    };
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(drawn_after(brighter)) << "while the film runs";
+    ASSERT_TRUE(drawn_after("key 32")) << "the film pauses";
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(drawn_after(brighter)) << "while it is paused";
+    const double version = hand.frames().back().version;
+    ASSERT_TRUE(drawn_after("character " + std::to_string(int{'>'})));
+    ASSERT_TRUE(hand.until([&](const auto& all) { return all.back().version > version; }));
+    const auto frames = hand.frames();
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+        const double stops =
+            0.5 * (std::min(frames[i].events, 3.0) + std::clamp(frames[i].events - 4, 0.0, 3.0));
+        EXPECT_EQ(frames[i].stops, stops) << "frame " << i;
+        const bool same =
+            frames[i].sequence == frames[i - 1].sequence && frames[i].version == frames[i - 1].version;
+        EXPECT_LE(frames[i].uploads - frames[i - 1].uploads, same ? 0 : 1) << "frame " << i;
+    }
+    std::size_t count = 0; // a paused window draws nothing once its messages have disappeared
+    EXPECT_TRUE(hand.until([&](const auto& all) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        return std::exchange(count, all.size()) == all.size();
+    }));
 }
 
 TEST_F(Offscreen, AMovieOfTheWindowHasEachFrameThatWasDrawnOrCountsItAsDropped) {

@@ -86,6 +86,8 @@ TEST_F(ViewerIntervalsTest, BaselineAndResponseAreThoseOfTheRowsInTheInterval) {
     Viewer viewer(*desktop_, folder_, with(words));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.until([&] { return viewer.text("banner").starts_with("End of"); }));
+    EXPECT_FALSE(viewer.has_widget("banner")) << "the time line shows the end";
+    EXPECT_FALSE(viewer.has_widget("traces.response")) << "there is no interval";
     viewer.key("Home");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "whole"; }));
 

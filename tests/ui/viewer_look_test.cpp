@@ -1,6 +1,8 @@
 // What the window says of itself: tooltips, contrast of its themes, the panel, and the dialog that opens
 // files.
+#include "tests/support/datagram_camera.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/ui/contrast.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
 namespace specklescope::viewer_look_test {
@@ -15,7 +17,7 @@ protected:
         write_text(folder_ / "film.raw", pixels);
         write_text(folder_ / "regions.json", R"({"regions":[
             {"name":"vein","shape":"rectangle","points":[[8,8],[24,20]]},
-            {"name":"across","shape":"line","points":[[4,30],[40,30]]}]})");
+            {"name":"across","shape":"line","points":[[4,22],[40,22]]}]})");
     }
     std::vector<std::string> film(const std::vector<std::string>& more = {}) const {
         std::vector<std::string> words =
@@ -69,57 +71,89 @@ TEST_F(LookTest, EveryControlHasATooltip) {
     expect_explained(live, "a live source");
 }
 
-double luminance(const std::array<int, 3>& rgb) {
-    const auto light = [](int code) {
-        const double v = code / 255.0;
-        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
-    };
-    return 0.2126 * light(rgb[0]) + 0.7152 * light(rgb[1]) + 0.0722 * light(rgb[2]);
-}
-
-/// Largest contrast between the most frequent colour of an area and any other one: of letters, their strokes.
-double contrast(const Screenshot& screen, const Rect& area) {
-    std::map<std::array<int, 3>, int> counts;
-    for (int y = static_cast<int>(area.y); y < static_cast<int>(area.y + area.height); ++y)
-        for (int x = static_cast<int>(area.x); x < static_cast<int>(area.x + area.width); ++x)
-            ++counts[screen.at(std::clamp(x, 0, screen.width - 1), std::clamp(y, 0, screen.height - 1))];
-    const auto back = std::max_element(counts.begin(), counts.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    const double behind = luminance(back->first);
-    double most = 1;
-    for (const auto& [colour, count] : counts) {
-        const double other = luminance(colour);
-        most = std::max(most, (std::max(behind, other) + 0.05) / (std::min(behind, other) + 0.05));
+/// Measures every named control on the screen whose name begins with one of `names`. Returns their number.
+int expect_contrast(const Viewer& viewer, const Screenshot& screen, const std::vector<std::string>& names,
+                    const std::string& where) {
+    int measured = 0;
+    const auto probe = viewer.probe();
+    for (const auto& [name, place] : probe["widgets"].items()) {
+        const Rect area{place[0], place[1], place[2], place[3]};
+        const bool named = std::any_of(names.begin(), names.end(),
+                                       [&, &name = name](const auto& one) { return name.starts_with(one); });
+        if (!named || area.x < 0 || area.y < 0 || area.x + area.width > screen.width ||
+            area.y + area.height > screen.height || name.ends_with("up") || name.ends_with("down"))
+            continue;
+        ++measured;
+        EXPECT_GE(contrast(screen, area), 4.5) << where << ": " << name;
     }
-    return most;
+    return measured;
 }
 
 TEST_F(LookTest, TextOfBothThemesHasContrast) {
-    for (const char* theme : {"dark", "light"}) {
-        Viewer viewer(*desktop_, folder_, film({"--view", std::string("theme=") + theme}));
+    for (const std::string theme : {"dark", "light"}) {
+        Viewer viewer(*desktop_, folder_,
+                      film({"--view", "theme=" + theme, "--subject", "mouse 7", "--note", "left"}));
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
         viewer.key("space");
-        const Screenshot screen = at_rest(viewer);
-        const auto probe = viewer.probe();
-        int measured = 0;
-        for (const auto& [name, place] : probe["widgets"].items()) {
-            const Rect area{place[0], place[1], place[2], place[3]};
-            const bool text = name.starts_with("status.") || name.starts_with("section.") ||
-                              name.starts_with("speckle.") || name.starts_with("record.") ||
-                              name.starts_with("source.") || name.starts_with("layout.") ||
-                              name == "tool.open" || name == "snapshot" || name == "report";
-            const bool empty = name == "record.subject" || name == "record.note";
-            if (!text || empty || area.y < 0 || area.y + area.height > screen.height ||
-                name.ends_with("up") || name.ends_with("down"))
-                continue;
-            ++measured;
-            EXPECT_GE(contrast(screen, area), 4.5) << theme << ": " << name;
-        }
-        EXPECT_GT(measured, 15) << theme;
+        EXPECT_GT(expect_contrast(viewer, at_rest(viewer),
+                                  {"status.", "section.", "speckle.", "record.", "source.", "layout.",
+                                   "tool.open", "snapshot", "report", "menu.", "traces.baseline",
+                                   "traces.relative", "traces.event", "traces.interval", "traces.pulse",
+                                   "traces.stretch", "traces.follow", "traces.auto", "traces.legend."},
+                                  theme),
+                  25);
+        const auto state = [&](const char* key, const char* widget, const std::vector<std::string>& names,
+                               int least) {
+            viewer.key(key);
+            ASSERT_TRUE(viewer.until([&] { return viewer.has_widget(widget); })) << key;
+            (void)viewer.rest(widget); // its page has appeared
+            EXPECT_GE(expect_contrast(viewer, shot(), names, theme + ", " + key), least) << key;
+            viewer.key("Escape");
+            ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget(widget); })) << key;
+        };
+        state("F10", "menu.open", {"menu.open", "menu.quit", "menu.snapshot", "menu.report"}, 4);
+        viewer.key("e"); // a message names the event
+        state("F7", "message", {"message"}, 1);
+        state("ctrl+p", "palette.row.0", {"palette.row.0", "palette.row.1"}, 2);
+        state("ctrl+r", "report.write", {"report.write", "report.Subject", "report.Remarks"}, 3);
+        viewer.key("m"); // an edit
+        state("ctrl+h", "palette.row.1", {"palette.row."}, 2);
+        viewer.key("ctrl+i");
+        ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.add"); }));
+        viewer.click("interval.add");
+        ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.name.0"); }));
+        viewer.drawn();
+        EXPECT_EQ(expect_contrast(viewer, shot(), {"interval.add", "interval.name", "interval.delete"},
+                                  theme + ", intervals"),
+                  3);
+        viewer.key("Escape");
+        viewer.drawn();
+        viewer.key("Escape");
         // Panel and image area are dark or light as the theme is.
         const Rect bar = viewer.widget("status.0");
-        const double back = luminance(screen.at(static_cast<int>(bar.x) - 4, static_cast<int>(bar.y)));
-        EXPECT_EQ(back > 0.5, std::string(theme) == "light");
+        const double back = luminance(shot().at(static_cast<int>(bar.x) - 4, static_cast<int>(bar.y)));
+        EXPECT_EQ(back > 0.5, theme == "light");
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
+TEST_F(LookTest, AlarmsAndValuesOfAMonitorHaveContrastInBothThemes) {
+    for (const std::string theme : {"dark", "light"}) {
+        DatagramCamera camera;
+        Viewer viewer(*desktop_, folder_,
+                      with({camera.source(), "--trust", "--no-remember", "--monitor", "--regions",
+                            folder_ / "regions.json", "--stage", "speckle:output=contrast"},
+                           {"--view", "theme=" + theme}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        EXPECT_TRUE(viewer.until([&] { return viewer.number("automatic") == 0; }));
+        ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("readout.1"); }));
+        EXPECT_EQ(expect_contrast(viewer, shot(), {"readout.", "monitor."}, theme + ", monitor"), 4);
+        camera.silent = true;
+        ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("stale") && viewer.has_widget("alarms"); }));
+        viewer.drawn();
+        EXPECT_EQ(
+            expect_contrast(viewer, shot(), {"readout.", "monitor.", "stale", "alarms"}, theme + ", stale"),
+            8);
         EXPECT_EQ(viewer.quit(), 0) << viewer.log();
     }
 }

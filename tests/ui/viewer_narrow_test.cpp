@@ -34,12 +34,15 @@ protected:
     }
 };
 
-TEST_F(NarrowViewerTest, TheNoticeAtTheEndLeavesTheScaleBarFree) {
+TEST_F(NarrowViewerTest, TheNoticeOfAPauseLeavesTheScaleBarFree) {
     for (const auto& [width, height] : {std::pair{520, 760}, {800, 600}, {600, 790}, {1280, 800}}) {
-        Viewer viewer(*desktop_, folder_, sized(width, height));
+        std::vector<std::string> words = sized(width, height);
+        words.front() = "synthetic:uniform?width=160&height=120&live=true";
+        Viewer viewer(*desktop_, folder_, words);
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        viewer.key("space");
         ASSERT_TRUE(viewer.until([&] {
-            return viewer.text("banner").starts_with("End of") && viewer.has_widget("banner") &&
+            return viewer.text("banner") == "Paused" && viewer.has_widget("banner") &&
                    viewer.has_widget("scale.bar");
         })) << width;
         const Rect banner = viewer.widget("banner"), bar = viewer.widget("scale.bar"),

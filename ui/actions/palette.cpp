@@ -69,6 +69,8 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         ImGui::PushID(i);
         if (ImGui::Selectable("##entry", i == selected_, 0, {0, 0}))
             chosen = &entry;
+        probe::widget("palette.row." + std::to_string(i), ImGui::GetItemRectMin().x,
+                      ImGui::GetItemRectMin().y, width, ImGui::GetItemRectSize().y);
         if (i == selected_ && moved_)
             ImGui::SetScrollHereY();
         const ImVec2 low = ImGui::GetItemRectMin();
@@ -77,7 +79,8 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         const float left = dp(108), room = width - left - dp(14);
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
-        draw.AddText({low.x + dp(4), low.y}, dim, entry.kind.c_str());
+        draw.AddText({low.x + dp(4), low.y}, dim,
+                     fitted(*ImGui::GetFont(), entry.kind, left - dp(10)).c_str());
         const float words = std::max(dp(60), room * (possible ? 0.8F : 0.5F));
         const std::string text = entry.kind == kRecent ? fitted_name(*ImGui::GetFont(), entry.text, words)
                                                        : fitted(*ImGui::GetFont(), entry.text, words);

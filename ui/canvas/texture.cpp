@@ -77,6 +77,7 @@ bool ImageTexture::prepare(const Shape& shape, bool four) {
 
 void ImageTexture::upload(ConstHostView image) {
     prepare(image.shape);
+    ++uploads_;
     const Shape size = stored();
     const Format format = format_of(size);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer_.id());

@@ -17,6 +17,7 @@ public:
     bool prepare(const Shape& shape, bool four = false);
     /// Copies the pixels through a pixel buffer. An image with a side over the driver's limit is thinned.
     void upload(ConstHostView image);
+    int uploads() const { return uploads_; } ///< calls of upload()
 
     GLuint id() const { return texture_.id(); }
     explicit operator bool() const { return static_cast<bool>(texture_); }
@@ -37,6 +38,7 @@ public:
 private:
     gl::Texture texture_;
     gl::Buffer buffer_;
+    int uploads_ = 0;
     Shape shape_;
     bool four_ = false;
     int step_ = 1;

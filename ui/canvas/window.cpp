@@ -1,6 +1,5 @@
 #include "ui/canvas/window.hpp"
 
-#include "ui/canvas/gl.hpp"
 #include "ui/canvas/theme.hpp"
 
 #define GLFW_INCLUDE_NONE
@@ -8,7 +7,9 @@
 #include <backends/imgui_impl_opengl3.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace specklescope {
@@ -32,11 +33,36 @@ void Window::start_imgui(const ViewSettings& view) {
     scale_ = scale_for(view.ui_scale);
     light_ = view.theme == ViewSettings::Theme::light;
     theme::apply(static_cast<float>(scale_), light_);
-    theme::load_fonts(static_cast<float>(scale_), &note_);
     surface_->start_imgui();
     if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
         throw RunError(
             "Dear ImGui cannot load OpenGL's functions: libGL.so.1 was not found; install libgl1.");
+    ImFontAtlas small; // the backend always makes a texture: not from our fonts, see load_fonts()
+    ImFontAtlas* const fonts = std::exchange(io.Fonts, &small);
+    ImGui_ImplOpenGL3_CreateDeviceObjects();
+    io.Fonts = fonts;
+    load_fonts(&note_);
+}
+
+/// With one byte per pixel of the glyphs, where the backend takes four and keeps copies.
+void Window::load_fonts(std::string* note) {
+    theme::load_fonts(static_cast<float>(scale_), note);
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    unsigned char* coverage = nullptr;
+    int width = 0, height = 0;
+    atlas.GetTexDataAsAlpha8(&coverage, &width, &height);
+    glyphs_ = gl::Texture::make();
+    glBindTexture(GL_TEXTURE_2D, glyphs_.id());
+    for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+        glTexParameteri(GL_TEXTURE_2D, filter, GL_LINEAR);
+    constexpr std::array<GLint, 4> kWhite = {GL_ONE, GL_ONE, GL_ONE, GL_RED};
+    glTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_RGBA, kWhite.data());
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, width, height, 0, GL_RED, GL_UNSIGNED_BYTE, coverage);
+    atlas.SetTexID(reinterpret_cast<ImTextureID>( // NOLINT(performance-no-int-to-ptr): as the backend expects
+        static_cast<std::uintptr_t>(glyphs_.id())));
+    atlas.ClearTexData();
+    atlas.ClearInputData();
 }
 
 /// Limits the scale so that the controls fit side by side. Uses steps, so that resizing does not create
@@ -62,9 +88,7 @@ void Window::set_scale(double wanted) {
         return;
     scale_ = scale;
     theme::apply(static_cast<float>(scale_), light_);
-    theme::load_fonts(static_cast<float>(scale_), nullptr);
-    ImGui_ImplOpenGL3_DestroyFontsTexture();
-    ImGui_ImplOpenGL3_CreateFontsTexture();
+    load_fonts(nullptr);
 }
 
 Window::~Window() {
@@ -75,6 +99,8 @@ Window::~Window() {
 
 bool Window::wait(double seconds) {
     surface_->wait(input_.queue.empty() ? seconds : 0);
+    if (hand_)
+        hand_->feed(input_);
     return std::exchange(input_.any, false) || !input_.queue.empty();
 }
 
@@ -82,6 +108,8 @@ void Window::begin_frame() {
     ImGui_ImplOpenGL3_NewFrame();
     surface_->new_frame();
     ImGuiIO& io = ImGui::GetIO();
+    if (hand_ && hand_->mouse())
+        io.MousePos = *hand_->mouse();
     // Tab moves between fields only while one is edited, and is a shortcut otherwise. Dear ImGui would move
     // to the first field of a window.
     const bool fields = io.WantTextInput || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "ui/canvas/gl.hpp"
+#include "ui/canvas/hand.hpp"
 #include "ui/canvas/surface.hpp"
 
 #include <imgui.h>
@@ -59,12 +61,16 @@ public:
     /// Mouse path since the last call, also between two frames, with the left button down in this frame or
     /// released since.
     std::vector<ImVec2> take_path();
+    Hand* hand() const { return hand_.get(); } ///< null unless `specklescope bench` moves the window
 
 private:
     void start_imgui(const ViewSettings& view);
+    void load_fonts(std::string* note);
     double scale_for(double wanted) const;
     WindowInput input_;
     std::unique_ptr<Surface> surface_;
+    gl::Texture glyphs_;
+    std::unique_ptr<Hand> hand_ = Hand::of_environment();
     std::string renderer_, note_;
     double scale_ = 1;
     bool light_ = false;

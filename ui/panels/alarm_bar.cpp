@@ -71,6 +71,8 @@ void message_row(const SteadyClock::time_point& when, const std::string& text, I
     ImGui::TextColored(theme::vec(theme::kDim), "%s", time_of(when).c_str());
     ImGui::SameLine(dp(90));
     ImGui::TextWrapped("%s", wrapped(*ImGui::GetFont(), text, ImGui::GetContentRegionAvail().x).c_str());
+    probe::item("message");
+    probe::explained(); // it is a sentence
 }
 
 } // namespace

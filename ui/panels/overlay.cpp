@@ -4,6 +4,7 @@
 #include "ui/actions/key_words.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/film.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
@@ -400,14 +401,15 @@ Banner banner_of(const Session& session) {
     if (!session.pipeline()->started())
         return {"Stopped", status.source.name + " is closed." + opens(keys, " to open it again, or another."),
                 theme::kError};
+    const bool transport = is_film(session) && !session.settings().view.as<ViewSettings>().monitor;
     switch (status.state) {
     case RunState::failed:
         return {"Stopped", status.message + opens(keys, " to open another source."), theme::kError};
     case RunState::ended:
         return {"End of " + status.source.name, status.message.empty() ? ended_text(keys) : status.message,
-                theme::kAccent};
+                theme::kAccent, !transport || !status.message.empty()};
     case RunState::paused:
-        return {"Paused", paused_text(session, status.source), theme::kAccent};
+        return {"Paused", paused_text(session, status.source), theme::kAccent, !transport};
     case RunState::idle:
     case RunState::reconnecting: // an alarm
     case RunState::running:
@@ -419,7 +421,7 @@ Banner banner_of(const Session& session) {
 float draw_banner(const Rect& canvas, const Session& session, const std::vector<Rect>& taken) {
     Banner banner = banner_of(session);
     probe::value("banner", banner.title);
-    if (banner.title.empty())
+    if (banner.title.empty() || !banner.drawn)
         return 0;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float wrap = static_cast<float>(canvas.width) * 0.7F;

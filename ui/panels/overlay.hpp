@@ -22,6 +22,7 @@ void draw_grey_notice(const Rect& area, const std::string& why, const Freshness&
 struct Banner {
     std::string title, text;
     ImU32 color = theme::kWarning;
+    bool drawn = true; ///< false: the transport bar shows it, and the picture stays free
 };
 Banner banner_of(const Session& session);
 /// Draws the banner at the lower edge, above `taken` if they would overlap. Returns its height from the

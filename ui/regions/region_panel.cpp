@@ -484,7 +484,7 @@ void draw_region_table(Session& session, RegionTools& tools) {
     if (tools.rename_begins && tools.renamed)
         brought = static_cast<int>(*tools.renamed);
     ImGuiListClipper clipper;
-    clipper.Begin(count, line);
+    clipper.Begin(count, scrolls ? line : -1); // -1: measures the rows, which all are drawn
     if (brought >= 0)
         clipper.ForceDisplayRangeByIndices(brought, brought + 1);
     tools.first_row = tools.end_row = 0;

@@ -28,10 +28,10 @@ std::string value_text(double value) { return std::isfinite(value) ? number_text
 
 void ResponseView::button(const Session& session) {
     const bool any = std::any_of(session.intervals.begin(), session.intervals.end(), is_response);
-    ImGui::BeginDisabled(!wanted_ && !any);
+    if (!wanted_ && !any)
+        return;
     if (tool_button("Response", wanted_))
         wanted_ = !wanted_;
-    ImGui::EndDisabled();
     probe::item("traces.response");
     tooltip("Mean, peak, latency and area of each region in each interval that is not the baseline");
 }

@@ -77,10 +77,10 @@ Trials average_of(const std::vector<std::shared_ptr<const TrialsView::Samples>>&
 } // namespace
 
 void TrialsView::button(const Session& session) {
-    ImGui::BeginDisabled(!wanted_ && session.events().events().empty());
+    if (!wanted_ && session.events().events().empty())
+        return;
     if (tool_button("Trials", wanted_))
         wanted_ = !wanted_;
-    ImGui::EndDisabled();
     probe::item("traces.trials");
     tooltip("The mean of each region around the events of one label, ± its standard error");
 }

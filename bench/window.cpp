@@ -1,0 +1,288 @@
+// The window under a user's hand: each row starts the program's window, sends it keys or the mouse, and reads
+// from ui/canvas/hand.hpp when each frame was on the screen.
+#include "bench/report.hpp"
+#include "bench/sections.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace specklescope::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+/// One frame on the screen: a line of ui/canvas/hand.hpp.
+struct Drawn {
+    double at_s = 0, events = 0, sequence = 0, version = 0, uploads = 0, stops = 0, low = 0, high = 0;
+};
+
+double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+struct Size {
+    int width, height;
+    std::string text() const { return std::to_string(width) + "×" + std::to_string(height); }
+};
+
+class OpenWindow {
+public:
+    OpenWindow(std::vector<std::string> arguments, Size window, bool offscreen);
+    OpenWindow(const OpenWindow&) = delete;
+    OpenWindow& operator=(const OpenWindow&) = delete;
+    ~OpenWindow();
+
+    const std::vector<Drawn>& frames();
+    const std::string& renderer() const { return renderer_; }
+    void send(const std::string& event) const;
+    /// Waits for `so`; throws RunError with the program's messages if it does not come true.
+    void wait(const std::function<bool()>& so) const;
+    /// ms from a key to the first frame with another value.
+    double press(char key, double Drawn::*value);
+    void pause() {
+        send("key 32");
+        std::this_thread::sleep_for(1s);
+    }
+    std::array<double, 4> place_of(const std::string& control) const; ///< x, y, width, height
+    double processor_s() const;
+    double mb(const std::string& file, const std::string& key) const;
+
+private:
+    std::string of_process(const char* file) const { return "/proc/" + std::to_string(child_) + "/" + file; }
+    Scratch scratch_;
+    std::string hand_ = scratch_ / "hand", probe_ = scratch_ / "probe.json", log_ = scratch_ / "log.txt";
+    int pipe_ = -1;
+    pid_t child_ = 0;
+    std::ifstream file_;
+    std::string renderer_, line_;
+    std::vector<Drawn> frames_;
+};
+
+OpenWindow::OpenWindow(std::vector<std::string> arguments, Size window, bool offscreen) {
+    if (mkfifo(hand_.c_str(), 0600) != 0)
+        throw RunError("No pipe can be made in " + scratch_.path().string() +
+                       "; set TMPDIR to another folder.");
+    pipe_ = open(hand_.c_str(), O_RDWR | O_CLOEXEC);
+    arguments.insert(arguments.begin(), "view");
+    arguments.insert(arguments.end(),
+                     {"--no-remember", "--view", "width=" + std::to_string(window.width), "--view",
+                      "height=" + std::to_string(window.height), "--view", "theme=dark"});
+    if (offscreen)
+        arguments.insert(arguments.end(),
+                         {"--offscreen", "--stats", scratch_ / "stats.json"}); // it needs one
+    child_ = start_program(std::move(arguments), log_,
+                           {"SPECKLESCOPE_UI_HAND=" + hand_, "SPECKLESCOPE_UI_PROBE=" + probe_});
+    constexpr std::size_t kSettled = 10; // images, fonts and shaders are there
+    wait([&] { return frames().size() >= kSettled; });
+    std::this_thread::sleep_for(1s);
+}
+
+OpenWindow::~OpenWindow() {
+    close(pipe_);
+    if (child_ > 0) {
+        kill(child_, SIGINT);
+        waitpid(child_, nullptr, 0);
+    }
+}
+
+const std::vector<Drawn>& OpenWindow::frames() {
+    if (!file_.is_open())
+        file_.open(hand_ + ".frames");
+    file_.clear();
+    for (char c = 0; file_.get(c);) {
+        if (c != '\n') {
+            line_ += c;
+            continue;
+        }
+        const std::string line = std::exchange(line_, "");
+        if (renderer_.empty()) {
+            renderer_ = line;
+            continue;
+        }
+        Drawn drawn;
+        std::istringstream(line) >> drawn.at_s >> drawn.events >> drawn.sequence >> drawn.version >>
+            drawn.uploads >> drawn.stops >> drawn.low >> drawn.high;
+        frames_.push_back(drawn);
+    }
+    return frames_;
+}
+
+void OpenWindow::send(const std::string& event) const {
+    const std::string line = event + "\n";
+    if (write(pipe_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        throw RunError("The window takes no input.");
+}
+
+void OpenWindow::wait(const std::function<bool()>& so) const {
+    constexpr double kLongest = 60;
+    for (const double end = now_s() + kLongest; !so(); std::this_thread::sleep_for(1ms))
+        if (now_s() > end) {
+            std::ifstream log(log_);
+            std::ostringstream text;
+            text << log.rdbuf();
+            throw RunError("The window does not answer: " + text.str());
+        }
+}
+
+double OpenWindow::press(char key, double Drawn::*value) {
+    std::size_t next = frames().size();
+    const double before = frames_.back().*value, begin = now_s();
+    send("character " + std::to_string(static_cast<int>(key)));
+    wait([&] {
+        while (next < frames().size() && (frames_[next].at_s < begin || frames_[next].*value == before))
+            ++next;
+        return next < frames_.size();
+    });
+    return (frames_[next].at_s - begin) * 1e3;
+}
+
+std::array<double, 4> OpenWindow::place_of(const std::string& control) const {
+    std::array<double, 4> place{};
+    wait([&] {
+        std::ifstream file(probe_);
+        const Json probe = Json::parse(file, nullptr, false);
+        if (!probe.is_object() || !probe.at("widgets").contains(control))
+            return false;
+        place = probe.at("widgets").at(control).get<std::array<double, 4>>();
+        return true;
+    });
+    return place;
+}
+
+double OpenWindow::processor_s() const {
+    std::ifstream file(of_process("stat"));
+    std::string text;
+    std::getline(file, text);
+    std::istringstream words(text.substr(text.rfind(')') + 1));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i)
+        words >> skipped;
+    double user = 0, system = 0;
+    words >> user >> system;
+    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double OpenWindow::mb(const std::string& file, const std::string& key) const {
+    std::ifstream in(of_process(file.c_str()));
+    for (std::string word; in >> word;)
+        if (double kb = 0; word == key + ":" && in >> kb)
+            return kb / 1024;
+    return 0;
+}
+
+double quantile(std::vector<double> values, double q) {
+    std::sort(values.begin(), values.end());
+    return values[std::min(values.size() - 1,
+                           static_cast<std::size_t>(q * static_cast<double>(values.size())))];
+}
+
+struct Keys {
+    const char* name;
+    std::array<char, 2> keys; ///< in turn
+    double Drawn::*value;
+};
+
+Json press_keys(OpenWindow& window, const Keys& keys, int presses) {
+    window.press(keys.keys[1], keys.value); // also ends an automatic range
+    std::vector<double> times;
+    for (int i = 0; i < presses; ++i) {
+        // Not in step with the frames.
+        std::this_thread::sleep_for(150ms + std::chrono::milliseconds(i * 37 % 100));
+        times.push_back(window.press(keys.keys.at(static_cast<std::size_t>(i % 2)), keys.value));
+    }
+    return {{"median_ms", quantile(times, 0.5)}, {"p95_ms", quantile(times, 0.95)}};
+}
+
+/// Frames a second on the screen while the mouse moves the slider.
+Json move_slider(OpenWindow& window, double seconds) {
+    const std::array<double, 4> slider = window.place_of("speckle.radius");
+    const auto move = [&](double part) {
+        window.send("move " + std::to_string(slider[0] + part * slider[2]) + " " +
+                    std::to_string(slider[1] + slider[3] / 2));
+        std::this_thread::sleep_for(8ms); // as often as a mouse
+    };
+    move(0.2);
+    std::this_thread::sleep_for(300ms);
+    window.send("button 1");
+    std::this_thread::sleep_for(300ms);
+    const std::size_t first = window.frames().size();
+    const double begin = now_s();
+    for (int i = 0; now_s() < begin + seconds; ++i)
+        move(0.2 + 0.006 * std::abs(i % 200 - 100));
+    const double drawn = static_cast<double>(window.frames().size() - first);
+    const double rate = drawn / (now_s() - begin);
+    window.send("button 0");
+    return {{"drawn_per_s", rate}};
+}
+
+/// Processor time in % of a core, and memory; also the part that is the code of libraries and drivers.
+Json at_rest(OpenWindow& window, double seconds) {
+    std::this_thread::sleep_for(4s); // messages and banners have disappeared
+    const double used = window.processor_s(), begin = now_s();
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    return {{"cpu_percent", 100 * (window.processor_s() - used) / (now_s() - begin)},
+            {"rss_mb", window.mb("status", "VmRSS")},
+            {"files_mb", window.mb("status", "RssFile")},
+            {"pss_mb", window.mb("smaps_rollup", "Pss")}};
+}
+
+} // namespace
+
+Json run_window(bool offscreen, double effort) {
+    constexpr std::array<Keys, 3> kKeys = {{{"radius", {'>', '<'}, &Drawn::version},
+                                            {"exposure", {']', '['}, &Drawn::stops},
+                                            {"range", {'}', '{'}, &Drawn::high}}};
+    struct Case {
+        Size image, window;
+    };
+    constexpr std::array<Case, 2> kCases = {{{{640, 480}, {1440, 900}}, {{1280, 1024}, {1280, 1024}}}};
+    const int presses = std::max(4, static_cast<int>(40 * effort));
+    Json rows = Json::array();
+    for (const auto& [image, size] : kCases) {
+        const std::string scene = "synthetic:vessels?width=" + std::to_string(image.width) +
+                                  "&height=" + std::to_string(image.height);
+        const Scratch scratch;
+        const std::string film = scratch / "film.tiff";
+        run_program({"run", scene + "&live=false", "--frames", "20", "--record-raw", film});
+        for (const bool live : {true, false}) {
+            OpenWindow window(live ? std::vector<std::string>{scene + "&rate=30&live=true"}
+                                   : std::vector<std::string>{film, "--rate", "2"},
+                              size, offscreen);
+            if (!live)
+                window.pause();
+            const auto add = [&](const std::string& name, const Json& values) {
+                Json row = {{"name", name + (live ? ", live" : ", paused film")},
+                            {"image", image.text()},
+                            {"window", size.text()},
+                            {"drawn_by", window.renderer()}};
+                row.update(values);
+                std::fprintf(stderr, "window: %s, %s\n", row["name"].get<std::string>().c_str(),
+                             row["image"].get<std::string>().c_str());
+                rows.push_back(std::move(row));
+            };
+            add("at rest", at_rest(window, 5 * effort));
+            for (const Keys& keys : kKeys)
+                add(keys.name, press_keys(window, keys, presses));
+            add("slider", move_slider(window, 4 * effort));
+        }
+    }
+    return rows;
+}
+
+} // namespace specklescope::bench

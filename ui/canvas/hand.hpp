@@ -1,0 +1,38 @@
+// Input of `specklescope bench` in place of a user's, and the times at which its effects are on the screen.
+// With SPECKLESCOPE_UI_HAND=PATH in the environment, events are read from the pipe PATH, one a line:
+//   key CODE | character CODE | move X Y | button 0|1
+// PATH.frames gets the name of OpenGL's renderer, and a line for each frame that has been presented: seconds
+// of the steady clock, number of events read before, number and version of the displayed result, number of
+// uploads of results, exposure in stops, low and high end of the range.
+#pragma once
+
+#include "pipeline/frame.hpp"
+#include "ui/canvas/surface.hpp"
+
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+namespace specklescope {
+
+class Hand {
+public:
+    /// Null without the variable.
+    static std::unique_ptr<Hand> of_environment();
+    /// Adds the events that have arrived to the input; `place` of the mouse in ImGuiIO.
+    void feed(WindowInput& input);
+    std::optional<ImVec2> mouse() const { return mouse_; }
+    void presented(const FrameInfo& shown, int uploads, double stops, double low, double high);
+
+private:
+    explicit Hand(const std::string& path);
+    void take(WindowInput& input, const std::string& line);
+    std::ofstream frames_;
+    std::optional<ImVec2> mouse_;
+    int events_ = 0;
+    std::mutex mutex_;
+    std::vector<std::string> lines_; ///< guarded by mutex_
+    std::jthread reader_;            ///< ends when nobody holds the pipe open for writing
+};
+
+} // namespace specklescope
