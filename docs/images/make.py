@@ -433,7 +433,7 @@ def palette(work):
 def record(work):
     tall = (1700, 1600)  # the whole panel, beside the picture
     with Viewer(work, [str(film(work)), "--loop", "--stage", "speckle", "--subject", "mouse 7", "--note",
-                       "left hemisphere"], tall) as window:
+                       "left hemisphere", "--view", "panel_sections=Record,Stages"], tall) as window:
         window.frames(10)
         window.press("record.limits")
         window.wait(lambda: "record.limits" in window.look()["widgets"], "the form")

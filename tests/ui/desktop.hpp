@@ -218,13 +218,15 @@ public:
         const auto& r = json["widgets"][name];
         return {r[0], r[1], r[2], r[3]};
     }
-    /// Waits until two more frames have been drawn; an idle window draws four a second.
+    /// Waits until the window has drawn twice. A key without an action wakes it, since an idle one seldom
+    /// draws.
     void drawn() const {
         const auto frame = [this] {
             const auto json = probe();
             return json.is_object() ? json["frame"].get<double>() : NAN;
         };
         const double from = frame();
+        key("Pause");
         (void)until([&] { return frame() >= from + 2; }, std::chrono::seconds(30));
     }
     /// Moves the mouse, and waits until the window has drawn with it there.

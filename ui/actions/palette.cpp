@@ -79,7 +79,8 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         const float left = dp(108), room = width - left - dp(14);
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
-        draw.AddText({low.x + dp(4), low.y}, dim, entry.kind.c_str());
+        draw.AddText({low.x + dp(4), low.y}, dim,
+                     fitted(*ImGui::GetFont(), entry.kind, left - dp(10)).c_str());
         const float words = std::max(dp(60), room * (possible ? 0.8F : 0.5F));
         const std::string text = entry.kind == kRecent ? fitted_name(*ImGui::GetFont(), entry.text, words)
                                                        : fitted(*ImGui::GetFont(), entry.text, words);

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -23,7 +22,6 @@ struct State {
     std::map<std::string, Rect> controls;
     std::vector<Rect> explained; ///< what has a tooltip
     std::uint64_t frame = 0;
-    std::chrono::steady_clock::time_point last{};
 };
 
 State& state() {
@@ -97,24 +95,20 @@ void end_frame() {
         return;
     State& s = state();
     ++s.frame;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - s.last > std::chrono::milliseconds(30)) {
-        s.last = now;
-        const ImGuiIO& io = ImGui::GetIO();
-        value("mouse.x", io.MousePos.x);
-        value("mouse.y", io.MousePos.y);
-        value("mouse.down", io.MouseDown[ImGuiMouseButton_Left] ? 1 : 0);
-        const std::string partial = s.path + ".part";
-        std::ofstream(partial)
-            << nlohmann::json{{"frame", s.frame},
-                              {"widgets", s.widgets},
-                              {"values", s.values},
-                              {"unexplained", unexplained(s)}}
-                   .dump(1, ' ', false,
-                         nlohmann::json::error_handler_t::replace); // file names may contain any bytes
-        std::error_code ignored;
-        std::filesystem::rename(partial, s.path, ignored); // readers never get a partial file
-    }
+    const ImGuiIO& io = ImGui::GetIO();
+    value("mouse.x", io.MousePos.x);
+    value("mouse.y", io.MousePos.y);
+    value("mouse.down", io.MouseDown[ImGuiMouseButton_Left] ? 1 : 0);
+    const std::string partial = s.path + ".part";
+    std::ofstream(partial)
+        << nlohmann::json{{"frame", s.frame},
+                          {"widgets", s.widgets},
+                          {"values", s.values},
+                          {"unexplained", unexplained(s)}}
+               .dump(1, ' ', false,
+                     nlohmann::json::error_handler_t::replace); // file names may contain any bytes
+    std::error_code ignored;
+    std::filesystem::rename(partial, s.path, ignored); // readers never get a partial file
     s.widgets.clear();
     s.values.clear();
     s.controls.clear();

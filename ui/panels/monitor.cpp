@@ -235,7 +235,8 @@ void Monitor::settle_range(Session& session, bool has_result, std::uint64_t gene
 }
 
 void Monitor::lock_button(float width, float height) {
-    const std::string text = unlocked_ ? "Lock" : "Hold to unlock";
+    // One item under both labels: the keyboard stays on it.
+    const std::string text = std::string(unlocked_ ? "Lock" : "Hold to unlock") + "###lock";
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const auto now = SteadyClock::now();
     const bool pressed = ImGui::Button(text.c_str(), {width, height});
@@ -243,11 +244,14 @@ void Monitor::lock_button(float width, float height) {
     if (!unlocked_ && now - refused_ < kShown)
         ImGui::GetWindowDrawList()->AddRect(at, {at.x + width, at.y + height}, theme::kWarning, dp(4), 0,
                                             dp(3));
+    const bool active = ImGui::IsItemActive();
     if (unlocked_) {
-        unlocked_ = !pressed;
+        if (held_) // the press that has unlocked goes on, and its end is no press
+            held_ = active;
+        else
+            unlocked_ = !pressed;
         return;
     }
-    const bool active = ImGui::IsItemActive();
     if (active && !std::exchange(held_, active))
         hold_began_ = now;
     held_ = active;
@@ -260,7 +264,6 @@ void Monitor::lock_button(float width, float height) {
     if (part < 1)
         return;
     unlocked_ = true;
-    held_ = false;
     touched_ = now;
 }
 
