@@ -384,7 +384,7 @@ private:
         try {
             return run_window(!display_available_(nullptr));
         } catch (const RunError& error) {
-            spdlog::info("The window is not measured: {}", error.what());
+            spdlog::info("The window is not measured. {}", error.what());
             return Json::array();
         }
     }

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <string_view>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -48,10 +49,11 @@ public:
     OpenWindow& operator=(const OpenWindow&) = delete;
     ~OpenWindow();
 
+    void settle(); ///< waits for the first frames
     const std::vector<Drawn>& frames();
     const std::string& renderer() const { return renderer_; }
     void send(const std::string& event) const;
-    /// Waits for `so`; throws RunError with the program's messages if it does not come true.
+    /// Waits for `so`; throws RunError with the program's message if it does not come true.
     void wait(const std::function<bool()>& so) const;
     /// ms from a key to the first frame with another value.
     double press(char key, double Drawn::*value);
@@ -88,6 +90,9 @@ OpenWindow::OpenWindow(std::vector<std::string> arguments, Size window, bool off
                          {"--offscreen", "--stats", scratch_ / "stats.json"}); // it needs one
     child_ = start_program(std::move(arguments), log_,
                            {"SPECKLESCOPE_UI_HAND=" + hand_, "SPECKLESCOPE_UI_PROBE=" + probe_});
+}
+
+void OpenWindow::settle() {
     constexpr std::size_t kSettled = 10; // images, fonts and shaders are there
     wait([&] { return frames().size() >= kSettled; });
     std::this_thread::sleep_for(1s);
@@ -131,13 +136,17 @@ void OpenWindow::send(const std::string& event) const {
 
 void OpenWindow::wait(const std::function<bool()>& so) const {
     constexpr double kLongest = 60;
-    for (const double end = now_s() + kLongest; !so(); std::this_thread::sleep_for(1ms))
-        if (now_s() > end) {
+    for (const double end = now_s() + kLongest; !so(); std::this_thread::sleep_for(1ms)) {
+        siginfo_t ended{};
+        waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT);
+        if (ended.si_pid == child_ || now_s() > end) {
             std::ifstream log(log_);
-            std::ostringstream text;
-            text << log.rdbuf();
-            throw RunError("The window does not answer: " + text.str());
+            log.ignore(std::string_view("specklescope: ").size());
+            std::string message;
+            std::getline(log, message);
+            throw RunError(message.empty() ? "It does not answer." : message);
         }
+    }
 }
 
 double OpenWindow::press(char key, double Drawn::*value) {
@@ -264,6 +273,7 @@ Json run_window(bool offscreen, double effort) {
             OpenWindow window(live ? std::vector<std::string>{scene + "&rate=30&live=true"}
                                    : std::vector<std::string>{film, "--rate", "2"},
                               size, offscreen);
+            window.settle();
             if (!live)
                 window.pause();
             const auto add = [&](const std::string& name, const Json& values) {
