@@ -89,7 +89,7 @@ std::string advice_for_full(int error) {
     const std::string kept = "; what was written stays readable; ";
     if (error == EFBIG) // a limit of the file system (FAT: 4 GiB) or of the process
         return kept + "record in parts (--split-mib) or onto another disk";
-    return error == ENOSPC || error == EDQUOT ? kept + "make room and record again" : "";
+    return error == ENOSPC || error == EDQUOT ? kept + "free some space and record again" : "";
 }
 
 std::string write_error(const std::string& path, int error) {

@@ -57,7 +57,8 @@ TEST_F(ScaleViewerTest, IsTypedAndFollowsTheChain) {
         << viewer.log();
     viewer.events({"type", "abc"});
     viewer.key("Return");
-    ASSERT_TRUE(viewer.until([&] { return !viewer.text("scale.error").empty(); }));
+    ASSERT_TRUE(
+        viewer.until([&] { return !viewer.text("scale.error").empty() && viewer.number("typing") == 1; }));
     viewer.key("ctrl+a");
     viewer.events({"type", "2.5"});
     viewer.key("Return");
