@@ -26,7 +26,8 @@ const Keys kDoors = {{"screenshot", "x.png"},           {"window_movie", "x.mkv"
                      {"serve", "rtsp://127.0.0.1:0/x"}, {"output", "v4l2:/dev/video7"}};
 
 /// Data: processing, display and storage of frames, and files that are only read.
-const std::set<std::string> kData = {"command", "preset", "regions", "program", "view", "keys", "stage"};
+const std::set<std::string> kData = {"command", "preset", "regions", "interval",
+                                     "program", "view",   "keys",    "stage"};
 const std::set<std::string> kProgramData = {
     "backend",          "threads",        "gpus",        "plans",         "slots",          "from",
     "from_s",           "frames",         "rate",        "loop",          "offscreen",      "transfer",
