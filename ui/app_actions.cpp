@@ -44,6 +44,7 @@ struct App::Actions {
     static std::string a_speed(const App& a) {
         return !is_film(a.session_) ? a_film(a) : film_speed(a.session_) ? "" : "This source has no speed.";
     }
+    static std::string comparable(const App& a) { return a.session_.comparison.why_not(); }
     static std::string a_window(const App& a) {
         return a.first_window() ? "" : "No stage of the chain has a window with a radius.";
     }
@@ -108,6 +109,13 @@ struct App::Actions {
             {Action::redo, [](App& a) { a.session_.redo(); }, redoable},
             {Action::history, [](App& a) { a.palette_.open(kHistory); }, a_source},
             {Action::compare, [](App& a) { a.session_.compare_before(); }, a_source},
+            {Action::compare_recording, [](App& a) { a.state_.open_dialog = a.state_.open_compares = true; },
+             comparable},
+            {Action::compare_settings, [](App& a) { a.session_.comparison.keep_settings(); }, comparable},
+            {Action::end_compare, [](App& a) { a.session_.comparison.close(); },
+             [](const App& a) {
+                 return a.session_.comparison.active() ? std::string() : "Nothing is compared.";
+             }},
             {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
             {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
             {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
@@ -283,7 +291,7 @@ void App::run_in(const std::string& folder, Action action) {
 /// 0: one screen pixel per image pixel.
 void App::zoom_by(double factor) {
     const Rect& area = layout_.shows_processed ? layout_.processed_frame : layout_.raw_frame;
-    const Shape placed = placed_shape(!layout_.shows_processed);
+    const Shape placed = display_.placed_shape(!layout_.shows_processed);
     if (factor == 0)
         state_.camera.set_scale(area, placed, 1 / window_.ratio());
     else

@@ -12,7 +12,7 @@ constexpr std::string_view kEditing = "Edit", kFrames = "Frames", kPicture = "Im
 
 // Paths in the menu.
 constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings",
-                           kEdit = "Edit", kView = "View", kLayers = "View/Divider and blend",
+                           kEdit = "Edit", kView = "View", kCompare = "View/Compare side by side", kLayers = "View/Divider and blend",
                            kZoom = "View/Zoom", kColours = "View/Colours and range", kFilm = "Film",
                            kRecord = "Record", kLabelled = "Record/Event with a label",
                            kOfRegions = "Regions", kMove = "Regions/Move and resize", kHelp = "Help",
@@ -29,6 +29,9 @@ const std::vector<ActionInfo>& actions() {
         {Action::redo, "redo", "Redo the edit that was undone", kEditing, kEdit, "Ctrl+Y Ctrl+Shift+Z"},
         {Action::history, "history", "List the edits, to return to one", kEditing, kEdit, "Ctrl+H"},
         {Action::compare, "compare", "Compare with the result before the last edit", kEditing, kEdit, "Ctrl+B"},
+        {Action::compare_recording, "compare_recording", "Compare with another recording", kEditing, kCompare, "Shift+O"},
+        {Action::compare_settings, "compare_settings", "Compare settings: keep these, edit others", kEditing, kCompare, "Ctrl+Shift+B"},
+        {Action::end_compare, "end_compare", "End the comparison", kEditing, kCompare, "Ctrl+W"},
         {Action::pause, "pause", "Pause or resume; restart at the end", kFrames, kFilm, "Space"},
         {Action::step_back, "step_back", "One frame back", kFrames, kFilm, "Left ,"},
         {Action::step, "step", "One frame forward", kFrames, kFilm, "Right ."},

@@ -14,6 +14,9 @@ enum class Action : std::uint8_t {
     redo,
     history,
     compare,
+    compare_recording,
+    compare_settings,
+    end_compare,
     // frames
     pause,
     step_back,

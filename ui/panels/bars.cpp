@@ -137,13 +137,14 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
         values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
     else if (hover.raw)
         values.push_back({"raw", raw_text(*hover.raw, display), dp(132)});
+    const std::string second = hover.second ? " | " + number_text(*hover.second, 4) : "";
     if (hover.color)
         values.push_back({"RGB", color_text(*hover.color, display.processed_shape()), dp(240)});
     else if (hover.value)
         values.push_back(
             {quantity.symbol,
              quantity_text(*hover.value, quantity.unit, digits_telling(mapping.low, mapping.high, 4)) +
-                 (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
+                 second + (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
              dp(150)});
     if (hover.change)
         values.push_back({"Δ" + quantity.symbol, quantity_text(*hover.change, "%"), dp(110)});

@@ -24,9 +24,10 @@ struct ViewState {
     bool change = false; ///< shows the picture as change against the baseline, if there is a baseline
     bool keys_open = false;
     bool messages_open = false;
-    bool leave_asked = false; ///< the window was closed during a recording
-    bool about_asked = false; ///< opens the dialog over the list of keys in this frame
-    bool open_dialog = false; ///< the dialog for a source is requested
+    bool leave_asked = false;   ///< the window was closed during a recording
+    bool about_asked = false;   ///< opens the dialog over the list of keys in this frame
+    bool open_dialog = false;   ///< the dialog for a source is requested
+    bool open_compares = false; ///< what it opens is compared with the present source
     std::string open_text;
     enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< format that the record button begins
@@ -57,6 +58,7 @@ struct Hover {
     std::optional<double> raw, value; ///< grey; the luma of a colour image
     std::optional<Color> raw_color, color;
     std::optional<double> change; ///< against the baseline, in %
+    std::optional<double> second; ///< grey value of the compared film: of its result, or of its raw image
     bool stale = false;           ///< Freshness::stale: no values
 };
 /// `zoom`: screen pixels per image pixel.

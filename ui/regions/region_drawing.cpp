@@ -176,7 +176,8 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
             const Region& region = editor.regions()[i];
             const bool selected = editor.selected() == i;
             const RegionStatistics* found =
-                selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
+                selected ? statistics_of(view.values ? view.values : numbers.values.get(), region.name, i)
+                         : nullptr;
             if ((selected || i < kNamesShown) && in_view(view, region))
                 draw_name(draw, view, region,
                           found                       ? "   " + number_text(found->mean)
