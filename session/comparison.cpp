@@ -106,7 +106,7 @@ std::string Comparison::own_title() const {
     if (!side_->same_film)
         return state_.pipeline->status().source.name;
     const std::string edit = chain_edit(*side_->chain, *state_.pipeline->chain());
-    return edit.empty() ? "now" : edit;
+    return edit.empty() ? "now" : "now: " + edit;
 }
 
 bool Comparison::poll() {

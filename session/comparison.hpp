@@ -34,7 +34,7 @@ public:
     Pipeline* pipeline() const;                      ///< of the second film; null: not open
     double um_per_px(const Chain& of) const;         ///< as Session::um_per_px()
     std::string title() const;                       ///< of the second film: "after.tiff"
-    std::string own_title() const;                   ///< of the session's: "before.tiff", "radius 2 → 5"
+    std::string own_title() const; ///< of the session's: "before.tiff", "now: speckle radius 2 → 5"
 
     /// Finishes opening; takes over stages and regions. True if there is news.
     bool poll();

@@ -459,6 +459,7 @@ void App::report_second() const {
     const ValueRange range = range_of(side);
     probe::value("second.position", static_cast<double>(result.info.position.value_or(0)));
     probe::value("second.chain", to_string(*result.chain));
+    probe::value("second.raw", hover_.second_raw.value_or(NAN));
     probe::value("second.value", hover_.second.value_or(NAN));
     probe::value("second.low", range.low);
     probe::value("second.high", range.high);

@@ -120,7 +120,7 @@ private:
     void canvas_labels(const Layout& layout);
     void side_labels(const Side& side, const Layout& layout);
     void heads(const Layout& layout);
-    std::string head_value(const Side& side, const Layout& layout) const;
+    std::string head_value(const Side& side, const Layout& layout, bool brief) const;
     void raw_label(const Layout& layout);
     void canvas_bar(const Rect& bar, const Quantity& quantity);
     std::vector<Rect> canvas_scale(const Layout& layout); ///< returns the areas of the scale bars

@@ -165,9 +165,10 @@ Hover App::hover(const Layout& layout) const {
         found.color = result_at(display_, &Display::processed_color);
         found.change = result_at(display_, &Display::change_value);
     }
-    if (all.size() > 1)
-        found.second = layout.shows_processed ? result_at(*second_, &Display::processed_value)
-                                              : second_->raw_value(p.x, p.y);
+    if (all.size() > 1) {
+        found.second = result_at(*second_, &Display::processed_value);
+        found.second_raw = second_->raw_value(p.x, p.y);
+    }
     return found;
 }
 
@@ -406,21 +407,22 @@ void App::side_labels(const Side& side, const Layout& layout) {
                  {x, static_cast<float>(side.at.area.y + side.at.area.height)}, theme::kLine, dp(2));
 }
 
-/// Value under the mouse; without it, how the compared film differs in frame or range.
-std::string App::head_value(const Side& side, const Layout& layout) const {
+/// Value under the mouse; without it, how the compared film differs in frame or range. `brief`: only the
+/// number.
+std::string App::head_value(const Side& side, const Layout& layout, bool brief) const {
     const Result& result = side.display.result();
-    const bool second = &side.display != &display_;
+    const bool second = &side.display != &display_, raw = !layout.shows_processed;
     const Quantity& quantity = result.quantity;
-    if (const std::optional<double> value = second                   ? hover_.second
-                                            : layout.shows_processed ? hover_.value
-                                                                     : hover_.raw)
-        return layout.shows_processed ? quantity.symbol + " " + quantity_text(*value, quantity.unit, 4)
-                                      : "raw " + number_text(*value);
+    const std::string symbol = raw ? "raw" : quantity.symbol;
+    if (const std::optional<double> value = raw      ? second ? hover_.second_raw : hover_.raw
+                                            : second ? hover_.second
+                                                     : hover_.value)
+        return brief ? number_text(*value) : symbol + " " + quantity_text(*value, raw ? "1" : quantity.unit);
     if (!second)
         return "";
-    if (layout.shows_processed && quantity.name != display_.result().quantity.name) {
+    if (!raw && quantity.name != display_.result().quantity.name) {
         const ValueRange range = range_of(side);
-        return quantity.symbol + " " + number_text(range.low, 3) + " – " + number_text(range.high, 3);
+        return symbol + " " + number_text(range.low, 3) + " – " + number_text(range.high, 3);
     }
     const auto& position = result.info.position;
     return position && position != display_.result().info.position ? "frame " + count_text(*position) : "";
@@ -440,23 +442,26 @@ void App::heads(const Layout& layout) {
         draw.AddRectFilled(low, high, theme::kPanel);
         float right = high.x - dp(8);
         if (second) {
-            right -= ImGui::CalcTextSize("Close").x + dp(12);
+            right -= ImGui::CalcTextSize("×").x + dp(12);
             ImGui::SetCursorScreenPos({right, low.y});
             ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {dp(6), ImGui::GetStyle().FramePadding.y});
-            if (ImGui::Button("Close"))
+            if (ImGui::Button("×"))
                 session_.comparison.close();
             ImGui::PopStyleVar();
             probe::item("second.close");
             tooltip(with_key("End the comparison", session_.settings().keys, Action::end_compare));
             right -= dp(8);
         }
-        const std::string value = head_value(side, layout);
-        right -= ImGui::CalcTextSize(value.c_str()).x;
-        const float top = low.y + ImGui::GetStyle().FramePadding.y;
-        draw.AddText({right, top}, theme::kText, value.c_str());
         const std::string title = second ? session_.comparison.title() : session_.comparison.own_title();
-        draw.AddText({low.x + dp(8), top}, theme::kText,
-                     fitted_name(*ImGui::GetFont(), title, right - low.x - dp(16)).c_str());
+        std::string value = head_value(side, layout, false);
+        const float left = low.x + dp(8), room = right - left - dp(16);
+        const auto wide = [](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; };
+        if (wide(title) + wide(value) > room)
+            value = head_value(side, layout, true);
+        const float top = low.y + ImGui::GetStyle().FramePadding.y;
+        draw.AddText({right - wide(value), top}, theme::kText, value.c_str());
+        draw.AddText({left, top}, theme::kText,
+                     fitted_name(*ImGui::GetFont(), title, room - wide(value)).c_str());
     }
 }
 

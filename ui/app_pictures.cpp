@@ -49,7 +49,7 @@ void App::tell_look() {
     if (display_.has_result() && layout_.shows_raw)
         look.raw_range =
             display_.raw_range(state_.stretch_raw && display_.result().info.light == Light::counts);
-    if (state_.change)
+    if (state_.change && !second_)
         look.baseline = session_.picture_baseline.image();
     session_.set_look(std::move(look));
 }

@@ -410,6 +410,19 @@ def histogram(work):
         window.save("histogram.png", (plot[0] - 44, plot[1] - 66, plot[2] + 60, plot[3] + 190))
 
 
+def compare(work):
+    with of_film(work, "--regions", "regions.json") as window:
+        window.frames(10)
+        window.pause()
+        window.key("ctrl+shift+b")
+        window.widget("second.close")
+        window.key("greater", "greater", "greater")
+        window.quiet()
+        window.point(*window.at(150, 160))
+        window.wait(lambda: window.value("second.value") is not None, "the value in both films")
+        window.save("compare.png")
+
+
 def palette(work):
     with of_film(work) as window:
         window.frames(10)
@@ -527,6 +540,7 @@ PICTURES = {
     baseline: ["baseline.png"],
     blend: ["blend.png"],
     histogram: ["histogram.png"],
+    compare: ["compare.png"],
     palette: ["palette.png"],
     stale: ["stale.png"],
     alarms: ["alarms.png"],

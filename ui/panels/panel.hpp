@@ -57,9 +57,9 @@ struct Hover {
     int x = 0, y = 0;                 ///< raw pixel
     std::optional<double> raw, value; ///< grey; the luma of a colour image
     std::optional<Color> raw_color, color;
-    std::optional<double> change; ///< against the baseline, in %
-    std::optional<double> second; ///< grey value of the compared film: of its result, or of its raw image
-    bool stale = false;           ///< Freshness::stale: no values
+    std::optional<double> change;                 ///< against the baseline, in %
+    bool stale = false;                           ///< Freshness::stale: no values
+    std::optional<double> second_raw{}, second{}; ///< raw and value of the film that is compared
 };
 /// `zoom`: screen pixels per image pixel.
 void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,
