@@ -109,13 +109,6 @@ struct App::Actions {
             {Action::redo, [](App& a) { a.session_.redo(); }, redoable},
             {Action::history, [](App& a) { a.palette_.open(kHistory); }, a_source},
             {Action::compare, [](App& a) { a.session_.compare_before(); }, a_source},
-            {Action::compare_recording, [](App& a) { a.state_.open_dialog = a.state_.open_compares = true; },
-             comparable},
-            {Action::compare_settings, [](App& a) { a.session_.comparison.keep_settings(); }, comparable},
-            {Action::end_compare, [](App& a) { a.session_.comparison.close(); },
-             [](const App& a) {
-                 return a.session_.comparison.active() ? std::string() : "Nothing is compared.";
-             }},
             {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
             {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
             {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
@@ -142,6 +135,13 @@ struct App::Actions {
             {Action::layers_right, [](App& a) { a.move_layers(kLayerStep, 0); }, layers<true>},
             {Action::more_opaque, [](App& a) { a.move_layers(0, kLayerStep); }, layers<false>},
             {Action::less_opaque, [](App& a) { a.move_layers(0, -kLayerStep); }, layers<false>},
+            {Action::compare_recording, [](App& a) { a.state_.open_dialog = a.state_.open_compares = true; },
+             comparable},
+            {Action::compare_settings, [](App& a) { a.session_.comparison.keep_settings(); }, comparable},
+            {Action::end_compare, [](App& a) { a.session_.comparison.close(); },
+             [](const App& a) {
+                 return a.session_.comparison.active() ? std::string() : "Nothing is compared.";
+             }},
             {Action::zoom_in, [](App& a) { a.zoom_by(kZoomStep); }, a_result},
             {Action::zoom_out, [](App& a) { a.zoom_by(1 / kZoomStep); }, a_result},
             {Action::fit, [](App& a) { a.state_.camera.fit(); }},

@@ -150,12 +150,12 @@ class Viewer:
         self.key("space")
         self.wait(lambda: (self.value("film.state") == "paused") == on, "pause")
 
-    def save(self, name, part=None):
+    def save(self, name, part=None, palettes=COLOURS):
         """The screen, or (x, y, width, height) of it."""
         whole = self.work / "screen.png"
         subprocess.run(["import", "-window", "root", str(whole)], env=self.environment, check=True)
         crop = [] if part is None else ["-crop", "{2}x{3}+{0}+{1}".format(*(int(p) for p in part)), "+repage"]
-        shrink(whole, name, crop)
+        shrink(whole, name, crop, palettes)
 
 
 def shrink(source, name, words=(), palettes=COLOURS, dither="None"):
@@ -411,16 +411,17 @@ def histogram(work):
 
 
 def compare(work):
-    with of_film(work, "--regions", "regions.json") as window:
+    with of_film(work, "--view", "panel=false", size=(640, 380)) as window:
         window.frames(10)
         window.pause()
         window.key("ctrl+shift+b")
         window.widget("second.close")
-        window.key("greater", "greater", "greater")
+        window.key("greater", "greater", "greater", "space")
         window.quiet()
         window.point(*window.at(150, 160))
         window.wait(lambda: window.value("second.value") is not None, "the value in both films")
-        window.save("compare.png")
+        x, y, width, height = window.widget("canvas")
+        window.save("compare.png", (x, y, 640 - x, height), (24,))
 
 
 def palette(work):
