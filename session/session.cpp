@@ -157,6 +157,7 @@ void Session::adopt(std::shared_ptr<Pipeline> pipeline) {
 }
 
 void Session::stop() noexcept {
+    comparison.close();
     whole_film.stop();
     try {
         if (opening_.result.valid()) {
@@ -215,13 +216,15 @@ bool Session::poll() {
     freshness_.update(state_.pipeline.get());
     recordings.poll();
     whole_film.poll();
+    const bool compared = comparison.poll();
     if (state_.interactive)
         update_alarms();
     picture_baseline.poll(whole_film);
     update_metrics();
     apply_regions();
     state_.notices.poll();
-    return state_.notices.count() != before || generation != generation_ || was_opening != opening();
+    return compared || state_.notices.count() != before || generation != generation_ ||
+           was_opening != opening();
 }
 
 void Session::update_alarms() {
@@ -287,6 +290,7 @@ void Session::show(Opened opened) {
     settings.chain_default = opened.settings.chain_default;
     settings.um_per_source_px = opened.settings.um_per_source_px;
     picture_baseline.drop();
+    comparison.close();
     state_.pipeline = std::move(opened.pipeline);
     held_ = false;
     compared_.clear();

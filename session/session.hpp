@@ -6,6 +6,7 @@
 
 #include "config/presets/preset_file.hpp"
 #include "session/alarms.hpp"
+#include "session/comparison.hpp"
 #include "session/doors.hpp"
 #include "session/exports.hpp"
 #include "session/freshness.hpp"
@@ -169,6 +170,7 @@ public:
     Recordings recordings{state_, look_};
     PictureBaseline picture_baseline{state_};
     WholeFilm whole_film{state_, traces_};
+    Comparison comparison{state_};
     Exports exports{{state_, recordings, whole_film, picture_baseline, traces_, look_}};
     Baseline baseline; ///< of the regions
     Doors doors;

@@ -94,6 +94,14 @@ void add_chain_edits(const Chain& a, const Chain& b, std::vector<std::string>& e
         edits.push_back("channel " + arrow(to_string(a.channel()), to_string(b.channel())));
 }
 
+std::string summary(const std::vector<std::string>& edits) {
+    if (edits.empty())
+        return "";
+    return edits[0] + (edits.size() == 1   ? ""
+                       : edits.size() == 2 ? ", " + edits[1]
+                                           : " and " + std::to_string(edits.size() - 1) + " more");
+}
+
 std::string range_text(const Mapping& mapping) {
     return mapping.automatic ? "automatic" : short_text(mapping.low) + "–" + short_text(mapping.high);
 }
@@ -204,11 +212,13 @@ std::string edit_between(const UndoState& a, const UndoState& b) {
         add_interval_edits(a.intervals, b.intervals, edits);
     if (a.baseline_image != b.baseline_image && !a.image_over && !b.image_over)
         edits.emplace_back(b.baseline_image ? "baseline of the image" : "no baseline of the image");
-    if (edits.empty())
-        return "";
-    return edits[0] + (edits.size() == 1   ? ""
-                       : edits.size() == 2 ? ", " + edits[1]
-                                           : " and " + std::to_string(edits.size() - 1) + " more");
+    return summary(edits);
+}
+
+std::string chain_edit(const Chain& before, const Chain& after) {
+    std::vector<std::string> edits;
+    add_chain_edits(before, after, edits);
+    return summary(edits);
 }
 
 void UndoHistory::record(UndoState now, const std::string& edit) {

@@ -32,6 +32,9 @@ struct UndoState {
 /// → 0–0.4", "moved region 2". Empty if they are the same.
 std::string edit_between(const UndoState& before, const UndoState& after);
 
+/// The same of the chain only.
+std::string chain_edit(const Chain& before, const Chain& after);
+
 /// Copies what belongs to the window and not to the measurement (sizes, panels), and the ends of an automatic
 /// range, which change by themselves.
 void keep_window_settings(Params& view, const Params& now);

@@ -4,7 +4,7 @@
 #include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "config/numbers.hpp"
-#include "config/start.hpp"
+#include "session/second_pipeline.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -19,9 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Options of a source that set its pace, not its frames.
-bool paces(const std::string& option) { return option == "speed" || option == "loop"; }
-
 /// Without an end: its length is unknown, and it has an option for it.
 bool is_endless(const Pipeline& pipeline) {
     const Params params = pipeline.source_params();
@@ -34,32 +31,8 @@ bool same_frames(const Params& a, const Params& b) {
         return a.has_table() == b.has_table();
     const std::vector<ParamDecl>& decls = a.table().decls();
     return &a.table() == &b.table() && std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
-        return paces(decl.name) || a.get(decl.name) == b.get(decl.name);
+        return sets_pace(decl.name) || a.get(decl.name) == b.get(decl.name);
     });
-}
-
-/// True if a stage uses frames that were captured by its button: another run has other ones.
-bool holds_capture(const Chain& chain) {
-    for (const Chain computed = active(chain); const ChainStage& stage : computed.stages())
-        for (const ParamDecl& decl : stage.params.table().decls())
-            if (decl.kind == ParamKind::action && stage.params.visible(decl) &&
-                stage.params.get(decl.name) != Params(stage.params.table()).get(decl.name))
-                return true;
-    return false;
-}
-
-/// The options of the film as they are edited now, at full speed and once.
-void take_options(Pipeline& pipeline, const Params& now) {
-    const Params options = pipeline.source_params();
-    if (!options.has_table() || !now.has_table() || &options.table() != &now.table())
-        return;
-    for (const ParamDecl& decl : options.table().decls()) {
-        const ParamValue wanted = decl.name == "speed"  ? ParamValue(0.0)
-                                  : decl.name == "loop" ? ParamValue(false)
-                                                        : now.get(decl.name);
-        if (decl.kind != ParamKind::action && options.get(decl.name) != wanted)
-            pipeline.edit_source(decl.name, wanted);
-    }
 }
 
 } // namespace
@@ -116,15 +89,9 @@ private:
 std::string WholeFilm::why_not() const {
     if (running())
         return "The whole film is being processed already.";
-    if (!state_.running())
-        return "No source is open.";
-    const SourceInfo source = state_.pipeline->status().source;
-    if (source.live || !source.seekable || is_endless(*state_.pipeline))
-        return "The source is no film with a beginning and an end.";
-    if (holds_capture(*state_.pipeline->chain()))
-        return "The dark or flat frame was captured by its button, and the whole film would capture other "
-               "frames. Use a file.";
-    return "";
+    if (std::string why = why_no_second(state_); !why.empty())
+        return why;
+    return is_endless(*state_.pipeline) ? "The source is no film with a beginning and an end." : "";
 }
 
 void WholeFilm::start(Job job) {
@@ -136,19 +103,7 @@ void WholeFilm::start(Job job) {
     run->regions = state_.pipeline->regions();
     run->options = state_.pipeline->source_params();
     run->total = state_.pipeline->status().source.length;
-    Settings settings = state_.settings;
-    settings.command = Command::run; // without the pace of the window
-    settings.chain = *run->chain;
-    settings.regions.reset();
-    settings.regions_path.clear();
-    settings.program.set("loop", false);
-    settings.program.set("frames", std::int64_t{0});
-    settings.program.set("slots", std::int64_t{kMinSlots}); // the display has a ring, too
-    // Without an edit, so that results have the version that a run gives them.
-    run->pipeline = make_pipeline(settings, {}, run->regions);
-    if (run->chain->channel() != state_.program().channel)
-        run->pipeline->set_channel(run->chain->channel());
-    take_options(*run->pipeline, run->options);
+    run->pipeline = second_pipeline(state_);
     run->pipeline->viewer_wants_host(false);
     run->pipeline->add_sink(make_background_feed(traces_));
     run->sinks = job.sinks;

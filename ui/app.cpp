@@ -88,7 +88,8 @@ void App::run(bool ends_by_itself) {
                           session_.over(requests_.has_value()))) // no result arrives after this point;
                                                                  // take_result() below takes the last one
             over_since = SteadyClock::now();
-        if (take_result() || news)
+        const bool taken = take_result();
+        if (take_second() || taken || news)
             redraw = std::max(redraw, 1);
         else if (SteadyClock::now() - stirred > kQuiet && resting())
             continue;
@@ -155,6 +156,21 @@ bool App::take_result() {
     if (result.repeated)
         session_.traces().push(result);
     display_.show(*session_.pipeline(), std::move(result), layout_.shows_raw, layout_.shows_processed);
+    return true;
+}
+
+bool App::take_second() {
+    Pipeline* const pipeline = session_.comparison.pipeline();
+    if (!pipeline) {
+        second_.reset();
+        return false;
+    }
+    std::optional<Result> result = session_.comparison.take();
+    if (!result)
+        return false;
+    if (!second_)
+        second_.emplace();
+    second_->show(*pipeline, std::move(*result), layout_.shows_raw, layout_.shows_processed);
     return true;
 }
 
@@ -260,6 +276,8 @@ void App::frame() {
     walk_.begin_frame(!page_open() && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
     window_.begin_frame();
     follow(state_.film, session_, display_.has_result() ? &display_.result() : nullptr);
+    if (display_.has_result())
+        session_.comparison.follow(display_.result().info);
     traces_.update(session_);
     monitor_.update(session_, display_.has_result(), generation_);
     handle_input();
@@ -276,6 +294,10 @@ void App::frame() {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();
         }
+    }
+    if (Pipeline* pipeline = session_.comparison.pipeline(); pipeline && second_) {
+        second_->look(*pipeline, layout_.shows_raw, layout_.shows_processed);
+        second_->update_range(second_mapping_);
     }
     if (session_.compared().empty()) // both are shown with the same range
         display_.update_range(session_.view().mapping);
@@ -411,6 +433,7 @@ void App::report() const {
     probe::value("channel", grey_channel_of(display_.result()));
     probe::value("chain", to_string(*display_.result().chain));
     probe::value("sequence", static_cast<double>(display_.result().info.sequence));
+    report_second();
     const Camera::Placement at = placement(layout_, false);
     probe::value("image.x", at.x);
     probe::value("image.y", at.y);
@@ -423,7 +446,31 @@ void App::report() const {
     probe::value("change.range", view.change_range);
     probe::value("change.progress", session_.picture_baseline.progress().value_or(NAN));
     probe::value("hover.change", hover_.change.value_or(NAN));
-    probe::value("scale.um_per_px", um_per_px(false));
+    probe::value("scale.um_per_px", um_per_px({display_, layout_}, false));
+}
+
+/// The film that the session's is compared with.
+void App::report_second() const {
+    probe::value("second.title", session_.comparison.title());
+    probe::value("second.own_title", session_.comparison.own_title());
+    const std::vector<Side> all = sides(layout_);
+    if (all.size() < 2)
+        return;
+    const Side& side = all.back();
+    const Result& result = side.display.result();
+    const Camera::Placement at = placement(side, false);
+    const ValueRange range = range_of(side);
+    probe::value("second.position", static_cast<double>(result.info.position.value_or(0)));
+    probe::value("second.chain", to_string(*result.chain));
+    probe::value("second.raw", hover_.second_raw.value_or(NAN));
+    probe::value("second.value", hover_.second.value_or(NAN));
+    probe::value("second.low", range.low);
+    probe::value("second.high", range.high);
+    probe::value("second.x", at.x - side.at.processed_frame.x);
+    probe::value("second.y", at.y - side.at.processed_frame.y);
+    probe::value("second.scale", at.scale);
+    if (result.regions && !result.regions->statistics.empty())
+        probe::value("second.mean.0", result.regions->statistics[0].mean);
 }
 
 int run_viewer(Settings settings) {

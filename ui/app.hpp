@@ -36,19 +36,33 @@ private:
     bool leaves();
     static constexpr double kZoomStep = 1.2; ///< per key press or notch of the wheel
 
-    struct Layout {
-        Rect tools, status, panel, film, region_tools, canvas, bar, traces, processed, raw;
+    /// Areas of the pictures of one film.
+    struct Pictures {
+        Rect head; ///< title, while two films are compared
+        Rect area, processed, raw;
         Rect change;                     ///< shows the change against the baseline; empty: not shown
         Rect processed_frame, raw_frame; ///< placed by the camera, also beyond a divider
+        bool only_change() const { return change.x == processed.x && change.width == processed.width; }
+    };
+    struct Layout : Pictures {
+        Rect tools, status, panel, film, region_tools, canvas, bar, traces;
+        Pictures second; ///< of the film that the session's is compared with
         /// The result lies over the raw picture: with a divider between them, or blended.
         bool split = false, blended = false;
-        bool only_change() const { return change.x == processed.x && change.width == processed.width; }
         bool shows_processed = true, shows_raw = false, shows_panel = true,
              panel_below = false, ///< controls below the picture, in a tall window
             shows_traces = false;
     };
+    /// A displayed film and its place.
+    struct Side {
+        const Display& display;
+        const Pictures& at;
+    };
+    std::vector<Side>
+    sides(const Layout& layout) const; ///< the session's, and the compared one if it has a result
     bool resting() const;
     bool take_result();
+    bool take_second();
     void free_range(const Quantity& quantity);
     void handle_input();
     void press(const KeyChord& chord);
@@ -78,40 +92,51 @@ private:
     void draw_around();
     void draw_monitor();
     void place_pictures(Layout& layout) const;
+    Pictures place_side(const Rect& area, const Layout& layout) const;
     void divider(const Layout& layout);
-    Camera::Placement placement(const Layout& layout, bool raw) const;
-    bool on_raw(const Layout& layout, double x, double y) const;
+    Camera::Placement placement(const Side& side, bool raw) const;
+    Camera::Placement placement(const Layout& layout, bool raw) const {
+        return placement({display_, layout}, raw);
+    }
+    bool on_raw(const Layout& layout, const Pictures& at, double x, double y) const;
     void tell_look();              ///< passes the appearance to screen movies
     Mapping shown_mapping() const; ///< with the colour map for the quantity that is shown
     bool marks_saturated() const;  ///< raw pixels at full scale are drawn in red
     bool shows_change() const;     ///< true if the change is selected and a matching baseline exists
     /// Reason why the result is drawn grey; empty: drawn in colour.
     std::string why_grey() const;
-    void draw_raw(double ratio);
-    void draw_result(double ratio);
+    void draw_raw(const Side& side, double ratio);
+    void draw_result(const Side& side, double ratio);
+    ValueRange range_of(const Side& side) const; ///< of the result
     void frame();
     void canvas_window(const Layout& layout);
     void canvas_mouse(const Layout& layout);
     void panel_edge(const Layout& layout);
     RegionViews region_views(const Layout& layout) const;
-    double um_per_px(bool raw) const; ///< of the displayed result; 0: unknown
-    double zoom() const;              ///< screen pixels per image pixel
+    double um_per_px(const Side& side, bool raw) const; ///< of the displayed result; 0: unknown
+    double zoom() const;                                ///< screen pixels per image pixel
     void canvas_pixels(const Layout& layout);
+    int side_pixels(const Side& side, const Layout& layout);
     void canvas_labels(const Layout& layout);
+    void side_labels(const Side& side, const Layout& layout);
+    void heads(const Layout& layout);
+    std::string head_value(const Side& side, const Layout& layout, bool brief) const;
     void raw_label(const Layout& layout);
     void canvas_bar(const Rect& bar, const Quantity& quantity);
     std::vector<Rect> canvas_scale(const Layout& layout); ///< returns the areas of the scale bars
     bool shows_traces() const;
     void toggle_traces();
-    Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
     ToneCurve shown_curve() const; ///< of the processed picture; requires a result
     void draw_pictures();
     void report() const;
+    void report_second() const;
 
     Session& session_;
     Window& window_;
     Display display_;
+    std::optional<Display> second_; ///< of the film that the session's is compared with
+    Mapping second_mapping_;        ///< its own range, if its results are another quantity
     ViewState state_;
     Layout layout_;
     Hover hover_;

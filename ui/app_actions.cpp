@@ -44,6 +44,7 @@ struct App::Actions {
     static std::string a_speed(const App& a) {
         return !is_film(a.session_) ? a_film(a) : film_speed(a.session_) ? "" : "This source has no speed.";
     }
+    static std::string comparable(const App& a) { return a.session_.comparison.why_not(); }
     static std::string a_window(const App& a) {
         return a.first_window() ? "" : "No stage of the chain has a window with a radius.";
     }
@@ -134,6 +135,13 @@ struct App::Actions {
             {Action::layers_right, [](App& a) { a.move_layers(kLayerStep, 0); }, layers<true>},
             {Action::more_opaque, [](App& a) { a.move_layers(0, kLayerStep); }, layers<false>},
             {Action::less_opaque, [](App& a) { a.move_layers(0, -kLayerStep); }, layers<false>},
+            {Action::compare_recording, [](App& a) { a.state_.open_dialog = a.state_.open_compares = true; },
+             comparable},
+            {Action::compare_settings, [](App& a) { a.session_.comparison.keep_settings(); }, comparable},
+            {Action::end_compare, [](App& a) { a.session_.comparison.close(); },
+             [](const App& a) {
+                 return a.session_.comparison.active() ? std::string() : "Nothing is compared.";
+             }},
             {Action::zoom_in, [](App& a) { a.zoom_by(kZoomStep); }, a_result},
             {Action::zoom_out, [](App& a) { a.zoom_by(1 / kZoomStep); }, a_result},
             {Action::fit, [](App& a) { a.state_.camera.fit(); }},
@@ -287,7 +295,7 @@ void App::run_in(const std::string& folder, Action action) {
 /// 0: one screen pixel per image pixel.
 void App::zoom_by(double factor) {
     const Rect& area = layout_.shows_processed ? layout_.processed_frame : layout_.raw_frame;
-    const Shape placed = placed_shape(!layout_.shows_processed);
+    const Shape placed = display_.placed_shape(!layout_.shows_processed);
     if (factor == 0)
         state_.camera.set_scale(area, placed, 1 / window_.ratio());
     else

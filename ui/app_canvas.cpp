@@ -75,12 +75,14 @@ void App::canvas_window(const Layout& layout) {
     std::vector<Rect> taken = canvas_scale(layout);
     Rect statistics;
     const auto clear = [&](Rect area) { // of the bar of alarms
+        if (second_)                    // below them already
+            return area;
         area.y += alarms_;
         area.height = std::max(1.0, area.height - alarms_);
         return area;
     };
     if (session_.view().overlay && session_.pipeline())
-        statistics = draw_statistics(clear(layout.canvas), stats_, display_, window_.renderer());
+        statistics = draw_statistics(clear(layout.area), stats_, display_, window_.renderer());
     draw_grey_notice(clear(layout.shows_processed ? layout.processed : layout.raw), grey_,
                      session_.freshness());
     if (layout.shows_processed && display_.has_result())
@@ -96,6 +98,7 @@ void App::canvas_window(const Layout& layout) {
 }
 
 void App::canvas_mouse(const Layout& layout) {
+    heads(layout);
     divider(layout);
     raw_label(layout);
     ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
@@ -110,16 +113,18 @@ void App::canvas_mouse(const Layout& layout) {
     const std::vector<ImVec2> path = window_.take_path();
     const bool regions =
         !monitor_.locked() && state_.regions.mouse(region_views(layout), hovered, path, session_);
-    const double um = um_per_px(false);
+    const double um = um_per_px({display_, layout}, false);
     state_.regions.numbers.take(display_.result(), um, session_.freshness().stale);
     const RegionEditor::Index selected = session_.regions.selected();
     state_.regions.line.take(
         display_.result(),
         selected && !session_.freshness().stale ? session_.regions.regions()[*selected].name : std::string(),
         session_.settings().program.as<ProgramSettings>().band, um);
-    const bool raw = on_raw(layout, io.MousePos.x, io.MousePos.y);
-    const Rect& area = raw ? layout.raw_frame : layout.processed_frame;
-    const Shape shape = placed_shape(raw);
+    const std::vector<Side> all = sides(layout);
+    const Side& side = all.back().at.area.contains(io.MousePos.x, io.MousePos.y) ? all.back() : all.front();
+    const bool raw = on_raw(layout, side.at, io.MousePos.x, io.MousePos.y);
+    const Rect& area = raw ? side.at.raw_frame : side.at.processed_frame;
+    const Shape shape = side.display.placed_shape(raw);
     if (hovered && io.MouseWheel != 0)
         state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
     const bool middle = hovered && ImGui::IsMouseDragging(2, 2.0F); // also while regions are drawn
@@ -129,37 +134,40 @@ void App::canvas_mouse(const Layout& layout) {
         state_.camera.fit();
 }
 
-/// Shape that the camera places: the raw image, which the processed image overlays pixel by pixel. If a
-/// stage has moved the pixels, the processed image has its own shape.
-Shape App::placed_shape(bool raw) const {
-    return raw || !display_.moved() ? display_.raw_shape() : display_.processed_shape();
-}
-
 Hover App::hover(const Layout& layout) const {
-    if (!display_.has_result())
+    const std::vector<Side> all = sides(layout);
+    if (all.empty())
         return {};
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const bool at_raw = on_raw(layout, mouse.x, mouse.y);
-    const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
-    const Shape shape = placed_shape(at_raw);
-    const ImagePoint p = image_point(placement(layout, at_raw), shape, mouse.x, mouse.y);
+    const Side& under = all.back().at.area.contains(mouse.x, mouse.y) ? all.back() : all.front();
+    const bool at_raw = on_raw(layout, under.at, mouse.x, mouse.y);
+    const ImagePoint p =
+        image_point(placement(under, at_raw), under.display.placed_shape(at_raw), mouse.x, mouse.y);
     if (!p.inside)
         return {};
-    Hover found{true, p.x, p.y, {}, {}, {}, {}, {}};
+    Hover found;
+    found.inside = true;
+    found.x = p.x;
+    found.y = p.y;
     found.stale = session_.freshness().stale;
     if (found.stale)
         return found;
+    const auto result_at = [&](const Display& display, auto value) {
+        const auto [dx, dy] = display.border();
+        return (display.*value)(p.x - dx, p.y - dy);
+    };
     if (at_raw || !display_.moved()) { // otherwise the raw pixel of a processed pixel is unknown
         found.raw = display_.raw_value(p.x, p.y);
         found.raw_color = display_.raw_color(p.x, p.y);
     }
     if (!at_raw || !display_.moved()) {
-        // border = crop removes the same border on each side
-        const int dx = display_.moved() ? 0 : (raw.width - processed.width) / 2;
-        const int dy = display_.moved() ? 0 : (raw.height - processed.height) / 2;
-        found.value = display_.processed_value(p.x - dx, p.y - dy);
-        found.color = display_.processed_color(p.x - dx, p.y - dy);
-        found.change = display_.change_value(p.x - dx, p.y - dy);
+        found.value = result_at(display_, &Display::processed_value);
+        found.color = result_at(display_, &Display::processed_color);
+        found.change = result_at(display_, &Display::change_value);
+    }
+    if (all.size() > 1) {
+        found.second = result_at(*second_, &Display::processed_value);
+        found.second_raw = second_->raw_value(p.x, p.y);
     }
     return found;
 }
@@ -199,23 +207,22 @@ void App::panel_edge(const Layout& layout) {
 /// Regions are drawn on the result, and on the raw picture if the two align.
 RegionViews App::region_views(const Layout& layout) const {
     RegionViews views;
-    if (!display_.has_result())
-        return views;
-    const Shape processed = display_.processed_shape();
-    const auto add = [&](const Rect& area, bool on_raw) {
-        const Shape placed = placed_shape(on_raw);
-        const Camera::Placement at = placement(layout, on_raw);
-        // border = crop removes the same border on each side
-        const int left = (placed.width - processed.width) / 2, above = (placed.height - processed.height) / 2;
-        views.push_back(
-            {area, at.x + (left + 0.5) * at.scale, at.y + (above + 0.5) * at.scale, at.scale, processed});
-    };
-    if (layout.shows_raw && !display_.moved() && !layout.blended)
-        add(layout.raw, true);
-    if (layout.shows_processed)
-        add(layout.processed, false);
-    if (layout.split && layout.change.width > 0)
-        add(layout.change, false);
+    for (const Side& side : sides(layout)) {
+        const Display& display = side.display;
+        const auto add = [&](const Rect& area, bool on_raw) {
+            const Camera::Placement at = placement(side, on_raw);
+            const auto [left, above] = display.border();
+            views.push_back({area, at.x + (left + 0.5) * at.scale, at.y + (above + 0.5) * at.scale, at.scale,
+                             display.processed_shape(),
+                             &display == &display_ ? nullptr : display.result().regions.get()});
+        };
+        if (layout.shows_raw && !display.moved() && !layout.blended)
+            add(side.at.raw, true);
+        if (layout.shows_processed)
+            add(side.at.processed, false);
+        if (layout.split && side.at.change.width > 0)
+            add(side.at.change, false);
+    }
     return views;
 }
 
@@ -238,28 +245,31 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
                state_.histogram.beyond(HistogramOf::change, {-view.change_range, view.change_range}));
 }
 
-double App::um_per_px(bool raw) const {
-    return display_.has_result() ? session_.um_per_px(raw ? Chain() : *display_.result().chain) : 0;
+double App::um_per_px(const Side& side, bool raw) const {
+    if (!side.display.has_result())
+        return 0;
+    const Chain chain = raw ? Chain() : *side.display.result().chain;
+    return &side.display == &display_ ? session_.um_per_px(chain) : session_.comparison.um_per_px(chain);
 }
 
 /// Scale bar on each picture, clear of the recording marks.
 std::vector<Rect> App::canvas_scale(const Layout& layout) {
     std::vector<Rect> places;
-    if (!display_.has_result())
-        return places;
-    const auto bar = [&](const Rect& area, bool raw) {
-        const double scale = placement(layout, raw).scale;
-        const bool marked = area.x <= layout.canvas.x;
-        const float above = marked ? static_cast<float>(session_.recordings.running().size()) * dp(38) : 0;
-        places.push_back(draw_scale_bar(area, um_per_px(raw) / scale, above));
-    };
-    const bool one = layout.split || layout.blended;
-    if (one)
-        bar(layout.canvas, false);
-    if (layout.shows_raw && !one)
-        bar(layout.raw, true);
-    if (layout.shows_processed && !one)
-        bar(layout.processed, false);
+    for (const Side& side : sides(layout)) {
+        const auto bar = [&](const Rect& area, bool raw) {
+            const bool marked = area.x <= layout.canvas.x;
+            const float above =
+                marked ? static_cast<float>(session_.recordings.running().size()) * dp(38) : 0;
+            places.push_back(draw_scale_bar(area, um_per_px(side, raw) / placement(side, raw).scale, above));
+        };
+        const bool one = layout.split || layout.blended;
+        if (one)
+            bar(side.at.area, false);
+        if (layout.shows_raw && !one)
+            bar(side.at.raw, true);
+        if (layout.shows_processed && !one)
+            bar(side.at.processed, false);
+    }
     return places;
 }
 
@@ -269,44 +279,59 @@ double App::zoom() const {
     return placement(layout_, !layout_.shows_processed).scale * window_.ratio();
 }
 
-/// Draws values in large pixels, and a crosshair at the mouse position in the other picture.
+/// Draws values in large pixels, and a crosshair at the mouse position in the other pictures.
 void App::canvas_pixels(const Layout& layout) {
-    if (!display_.has_result())
-        return;
-    const bool moved = display_.moved();
-    const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
-    const int dx = moved ? 0 : (raw.width - processed.width) / 2;
-    const int dy = moved ? 0 : (raw.height - processed.height) / 2;
-    const auto values = [&](bool on_raw) {
-        const Rect& area = on_raw ? layout.raw : layout.processed;
-        const Shape shape = placed_shape(on_raw);
-        return draw_pixel_values(area, placement(layout, on_raw), shape, [&](int x, int y) {
-            const std::optional<double> value = on_raw ? display_.raw_value(x, y)
-                                                : display_.has_change() && layout.only_change()
-                                                    ? display_.change_value(x - dx, y - dy)
-                                                    : display_.processed_value(x - dx, y - dy);
-            const bool counts = on_raw && raw.type != PixelType::f32;
-            return !value   ? std::string()
-                   : counts ? std::to_string(std::lround(*value))
-                            : number_text(*value, 4);
-        });
-    };
-    if (layout.shows_raw && layout.shows_processed && hover_.inside && !moved && !layout.split &&
-        !layout.blended) {
-        const ImVec2 mouse = ImGui::GetIO().MousePos;
-        const Rect& other = layout.raw.contains(mouse.x, mouse.y) ? layout.processed : layout.raw;
-        draw_crosshair(other, placement(layout, &other == &layout.raw), hover_.x, hover_.y);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool apart = layout.shows_raw && layout.shows_processed && !layout.split && !layout.blended;
+    int written = 0;
+    for (const Side& side : sides(layout)) {
+        const auto cross = [&](const Rect& area, bool raw) {
+            if (hover_.inside && !area.contains(mouse.x, mouse.y))
+                draw_crosshair(area, placement(side, raw), hover_.x, hover_.y);
+        };
+        if (apart && !side.display.moved()) {
+            cross(side.at.raw, true);
+            cross(side.at.processed, false);
+        } else {
+            cross(side.at.area, !layout.shows_processed);
+        }
+        written += side_pixels(side, layout);
     }
+    if (display_.has_result())
+        probe::value("pixel.values", written);
+}
+
+int App::side_pixels(const Side& side, const Layout& layout) {
+    const Display& display = side.display;
+    const Shape raw = display.raw_shape(), processed = display.processed_shape();
+    const auto values = [&](bool on_raw) {
+        const Rect& area = on_raw ? side.at.raw : side.at.processed;
+        return draw_pixel_values(
+            area, placement(side, on_raw), display.placed_shape(on_raw), [&](int x, int y) {
+                const auto [dx, dy] = display.border();
+                const std::optional<double> value = on_raw ? display.raw_value(x, y)
+                                                    : display.has_change() && side.at.only_change()
+                                                        ? display.change_value(x - dx, y - dy)
+                                                        : display.processed_value(x - dx, y - dy);
+                const bool counts = on_raw && raw.type != PixelType::f32;
+                return !value   ? std::string()
+                       : counts ? std::to_string(std::lround(*value))
+                                : number_text(*value, 4);
+            });
+    };
     int written = 0;
     if (layout.shows_raw && raw.channels == 1 && !layout.blended)
         written += values(true);
     // Reading single values from the device is slow: request host pixels with the next result.
     const bool wanted =
-        layout.shows_processed && processed.channels == 1 && pixels_are_readable(placement(layout, false));
-    display_.want_host(wanted || state_.regions.line.wants_host());
-    if (wanted && display_.result().image)
+        layout.shows_processed && processed.channels == 1 && pixels_are_readable(placement(side, false));
+    if (&display == &display_)
+        display_.want_host(wanted || state_.regions.line.wants_host());
+    else
+        second_->want_host(wanted);
+    if (wanted && display.result().image)
         written += values(false);
-    probe::value("pixel.values", written);
+    return written;
 }
 
 /// Draws the name and range of the raw picture. A click fixes a range that was automatic. Called before the
@@ -325,7 +350,7 @@ void App::raw_label(const Layout& layout) {
     }
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const ImVec2 at(static_cast<float>(layout.raw.x + layout.raw.width) - size.x - dp(22),
-                    static_cast<float>(layout.raw.y) + dp(12) + alarms_);
+                    static_cast<float>(layout.raw.y) + dp(12) + (second_ ? 0 : alarms_));
     if (at.x < layout.raw.x)
         return;
     const ImVec2 low(at.x - dp(10), at.y - dp(5)), high(at.x + size.x + dp(10), at.y + size.y + dp(5));
@@ -344,37 +369,100 @@ void App::raw_label(const Layout& layout) {
 }
 
 void App::canvas_labels(const Layout& layout) {
-    const bool change = display_.has_change() && layout.change.width > 0;
+    for (const Side& side : sides(layout))
+        side_labels(side, layout);
+}
+
+void App::side_labels(const Side& side, const Layout& layout) {
+    const bool change = side.display.has_change() && side.at.change.width > 0;
     const bool two = layout.shows_raw || (change && layout.split);
-    if (!display_.has_result() || !layout.shows_processed || (!two && !change))
+    if (!layout.shows_processed || (!two && !change))
         return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto label = [&](const Rect& area, const std::string& text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
-                        static_cast<float>(area.y) + dp(12) + alarms_);
+                        static_cast<float>(area.y) + dp(12) + (second_ ? 0 : alarms_));
         if (at.x < area.x)
             return;
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
                            theme::kOverlay, dp(5));
         draw.AddText(at, theme::kText, text.c_str());
     };
-    const std::string symbol = display_.result().quantity.symbol;
+    const std::string symbol = side.display.result().quantity.symbol;
     std::string changed = "Δ" + symbol + "/" + symbol + "₀";
     if (layout.split) // the colour bar belongs to the other picture
         changed += " ± " + number_text(session_.view().change_range, 3) + " %";
     probe::value("label.left", !layout.split ? "" : change ? changed : "raw");
     if (layout.blended)
-        return label(layout.canvas, "raw + " + (change ? changed : symbol));
+        return label(side.at.area, "raw + " + (change ? changed : symbol));
     if (change)
-        label(layout.change, changed);
+        label(side.at.change, changed);
     if (!change || layout.split)
-        label(layout.processed, symbol);
+        label(side.at.processed, symbol);
     if (layout.split || !layout.shows_raw)
         return;
-    const float x = static_cast<float>(layout.processed.x) - dp(1);
-    draw.AddLine({x, static_cast<float>(layout.canvas.y)},
-                 {x, static_cast<float>(layout.canvas.y + layout.canvas.height)}, theme::kLine, dp(2));
+    const float x = static_cast<float>(side.at.processed.x) - dp(1);
+    draw.AddLine({x, static_cast<float>(side.at.area.y)},
+                 {x, static_cast<float>(side.at.area.y + side.at.area.height)}, theme::kLine, dp(2));
+}
+
+/// Value under the mouse; without it, how the compared film differs in frame or range. `brief`: only the
+/// number.
+std::string App::head_value(const Side& side, const Layout& layout, bool brief) const {
+    const Result& result = side.display.result();
+    const bool second = &side.display != &display_, raw = !layout.shows_processed;
+    const Quantity& quantity = result.quantity;
+    const std::string symbol = raw ? "raw" : quantity.symbol;
+    if (const std::optional<double> value = raw      ? second ? hover_.second_raw : hover_.raw
+                                            : second ? hover_.second
+                                                     : hover_.value)
+        return brief ? number_text(*value) : symbol + " " + quantity_text(*value, raw ? "1" : quantity.unit);
+    if (!second)
+        return "";
+    if (!raw && quantity.name != display_.result().quantity.name) {
+        const ValueRange range = range_of(side);
+        return symbol + " " + number_text(range.low, 3) + " – " + number_text(range.high, 3);
+    }
+    const auto& position = result.info.position;
+    return position && position != display_.result().info.position ? "frame " + count_text(*position) : "";
+}
+
+/// Titles of two compared films. Called before the pictures, which would take the mouse.
+void App::heads(const Layout& layout) {
+    const std::vector<Side> all = sides(layout);
+    if (all.size() < 2)
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (const Side& side : all) {
+        const bool second = &side.display != &display_;
+        const Rect& head = side.at.head;
+        const ImVec2 low(static_cast<float>(head.x), static_cast<float>(head.y));
+        const ImVec2 high(low.x + static_cast<float>(head.width), low.y + static_cast<float>(head.height));
+        draw.AddRectFilled(low, high, theme::kPanel);
+        float right = high.x - dp(8);
+        if (second) {
+            right -= ImGui::CalcTextSize("×").x + dp(12);
+            ImGui::SetCursorScreenPos({right, low.y});
+            ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {dp(6), ImGui::GetStyle().FramePadding.y});
+            if (ImGui::Button("×"))
+                session_.comparison.close();
+            ImGui::PopStyleVar();
+            probe::item("second.close");
+            tooltip(with_key("End the comparison", session_.settings().keys, Action::end_compare));
+            right -= dp(8);
+        }
+        const std::string title = second ? session_.comparison.title() : session_.comparison.own_title();
+        std::string value = head_value(side, layout, false);
+        const float left = low.x + dp(8), room = right - left - dp(16);
+        const auto wide = [](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; };
+        if (wide(title) + wide(value) > room)
+            value = head_value(side, layout, true);
+        const float top = low.y + ImGui::GetStyle().FramePadding.y;
+        draw.AddText({right - wide(value), top}, theme::kText, value.c_str());
+        draw.AddText({left, top}, theme::kText,
+                     fitted_name(*ImGui::GetFont(), title, room - wide(value)).c_str());
+    }
 }
 
 } // namespace specklescope

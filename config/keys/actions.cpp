@@ -12,7 +12,7 @@ constexpr std::string_view kEditing = "Edit", kFrames = "Frames", kPicture = "Im
 
 // Paths in the menu.
 constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings",
-                           kEdit = "Edit", kView = "View", kLayers = "View/Divider and blend",
+                           kEdit = "Edit", kView = "View", kCompare = "View/Compare side by side", kLayers = "View/Divider and blend",
                            kZoom = "View/Zoom", kColours = "View/Colours and range", kFilm = "Film",
                            kRecord = "Record", kLabelled = "Record/Event with a label",
                            kOfRegions = "Regions", kMove = "Regions/Move and resize", kHelp = "Help",
@@ -51,6 +51,9 @@ const std::vector<ActionInfo>& actions() {
         {Action::layers_right, "layers_right", "Divider right, or higher blend threshold", kPicture, kLayers, "Alt+Right"},
         {Action::more_opaque, "more_opaque", "Blend: result more opaque", kPicture, kLayers, "Alt+Up"},
         {Action::less_opaque, "less_opaque", "Blend: result less opaque", kPicture, kLayers, "Alt+Down"},
+        {Action::compare_recording, "compare_recording", "Compare with another recording", kPicture, kCompare, "Shift+O"},
+        {Action::compare_settings, "compare_settings", "Compare settings: keep these, edit others", kPicture, kCompare, "Ctrl+Shift+B"},
+        {Action::end_compare, "end_compare", "End the comparison", kPicture, kCompare, "Ctrl+W"},
         {Action::zoom_in, "zoom_in", "Zoom in", kPicture, kZoom, "+"},
         {Action::zoom_out, "zoom_out", "Zoom out", kPicture, kZoom, "-"},
         {Action::fit, "fit", "Fit the image into the window", kPicture, kZoom, "F"},

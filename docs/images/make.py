@@ -151,12 +151,12 @@ class Viewer:
         self.key("space")
         self.wait(lambda: (self.value("film.state") == "paused") == on, "pause")
 
-    def save(self, name, part=None):
+    def save(self, name, part=None, palettes=COLOURS):
         """The screen, or (x, y, width, height) of it."""
         whole = self.work / "screen.png"
         subprocess.run(["import", "-window", "root", str(whole)], env=self.environment, check=True)
         crop = [] if part is None else ["-crop", "{2}x{3}+{0}+{1}".format(*(int(p) for p in part)), "+repage"]
-        shrink(whole, name, crop)
+        shrink(whole, name, crop, palettes)
 
 
 def shrink(source, name, words=(), palettes=COLOURS, dither="None"):
@@ -417,6 +417,20 @@ def histogram(work):
         window.save("histogram.png", (plot[0] - 44, plot[1] - 66, plot[2] + 60, plot[3] + 190))
 
 
+def compare(work):
+    with of_film(work, "--view", "panel=false", size=(640, 380)) as window:
+        window.frames(10)
+        window.pause()
+        window.key("ctrl+shift+b")
+        window.widget("second.close")
+        window.key("greater", "greater", "greater", "space")
+        window.quiet()
+        window.point(*window.at(150, 160))
+        window.wait(lambda: window.value("second.value") is not None, "the value in both films")
+        x, y, width, height = window.widget("canvas")
+        window.save("compare.png", (x, y, 640 - x, height), (24,))
+
+
 def palette(work):
     with of_film(work) as window:
         window.frames(10)
@@ -575,6 +589,7 @@ PICTURES = {
     baseline: ["baseline.png"],
     blend: ["blend.png"],
     histogram: ["histogram.png"],
+    compare: ["compare.png"],
     palette: ["palette.png"],
     stale: ["stale.png"],
     alarms: ["alarms.png", "messages.png"],

@@ -324,6 +324,8 @@ public:
         return wait();
     }
     std::string log() const { return read_text(log_); }
+    /// Its folder in /proc.
+    std::filesystem::path process() const { return "/proc/" + std::to_string(pid_); }
 
 private:
     void button(const std::string& event, double down) const {

@@ -47,6 +47,15 @@ public:
     /// True if a stage has moved the pixels: the processed picture cannot be laid over the raw picture.
     bool moved() const;
 
+    /// Shape that the camera places: the raw image, which the processed image overlays pixel by pixel. If a
+    /// stage has moved the pixels, the processed image has its own shape.
+    Shape placed_shape(bool raw) const { return raw || !moved() ? raw_shape() : processed_shape(); }
+    /// Columns and rows that border = crop removes on each side.
+    std::pair<int, int> border() const {
+        const Shape placed = placed_shape(false), processed = processed_shape();
+        return {(placed.width - processed.width) / 2, (placed.height - processed.height) / 2};
+    }
+
     /// Updates the automatic range a few times a second, with smoothing against flicker.
     void update_range(Mapping& mapping);
     void update_raw_range();

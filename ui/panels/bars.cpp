@@ -127,6 +127,11 @@ struct HoverValue {
     float width = 0;
 };
 
+/// Value of the compared film.
+std::string other(const std::optional<double>& value) {
+    return value ? " | " + number_text(*value, 4) : std::string();
+}
+
 std::vector<HoverValue> values_of(const Hover& hover, const Display& display, const Mapping& mapping) {
     const Quantity& quantity = display.result().quantity;
     std::vector<HoverValue> values = {{"x", std::to_string(hover.x), dp(70)},
@@ -136,14 +141,14 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
     else if (hover.raw_color)
         values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
     else if (hover.raw)
-        values.push_back({"raw", raw_text(*hover.raw, display), dp(132)});
+        values.push_back({"raw", raw_text(*hover.raw, display) + other(hover.second_raw), dp(132)});
     if (hover.color)
         values.push_back({"RGB", color_text(*hover.color, display.processed_shape()), dp(240)});
     else if (hover.value)
         values.push_back(
             {quantity.symbol,
              quantity_text(*hover.value, quantity.unit, digits_telling(mapping.low, mapping.high, 4)) +
-                 (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
+                 other(hover.second) + (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
              dp(150)});
     if (hover.change)
         values.push_back({"Δ" + quantity.symbol, quantity_text(*hover.change, "%"), dp(110)});

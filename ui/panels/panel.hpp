@@ -24,9 +24,10 @@ struct ViewState {
     bool change = false; ///< shows the picture as change against the baseline, if there is a baseline
     bool keys_open = false;
     bool messages_open = false;
-    bool leave_asked = false; ///< the window was closed during a recording
-    bool about_asked = false; ///< opens the dialog over the list of keys in this frame
-    bool open_dialog = false; ///< the dialog for a source is requested
+    bool leave_asked = false;   ///< the window was closed during a recording
+    bool about_asked = false;   ///< opens the dialog over the list of keys in this frame
+    bool open_dialog = false;   ///< the dialog for a source is requested
+    bool open_compares = false; ///< what it opens is compared with the present source
     std::string open_text;
     enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< format that the record button begins
@@ -56,8 +57,9 @@ struct Hover {
     int x = 0, y = 0;                 ///< raw pixel
     std::optional<double> raw, value; ///< grey; the luma of a colour image
     std::optional<Color> raw_color, color;
-    std::optional<double> change; ///< against the baseline, in %
-    bool stale = false;           ///< Freshness::stale: no values
+    std::optional<double> change;                 ///< against the baseline, in %
+    bool stale = false;                           ///< Freshness::stale: no values
+    std::optional<double> second_raw{}, second{}; ///< raw and value of the film that is compared
 };
 /// `zoom`: screen pixels per image pixel.
 void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,

@@ -154,6 +154,8 @@ const RegionStatistics* statistics_of(const RegionValues* values, const std::str
 void RegionTools::draw(const RegionViews& views, const Session& session) const {
     const RegionEditor& editor = session.regions;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const bool compared = std::any_of(views.begin(), views.end(),
+                                      [](const RegionView& view) { return view.values != nullptr; });
     for (const RegionView& view : views) {
         const ImVec2 low(static_cast<float>(view.area.x), static_cast<float>(view.area.y));
         draw.PushClipRect(
@@ -176,7 +178,9 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
             const Region& region = editor.regions()[i];
             const bool selected = editor.selected() == i;
             const RegionStatistics* found =
-                selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
+                selected || compared
+                    ? statistics_of(view.values ? view.values : numbers.values.get(), region.name, i)
+                    : nullptr;
             if ((selected || i < kNamesShown) && in_view(view, region))
                 draw_name(draw, view, region,
                           found                       ? "   " + number_text(found->mean)

@@ -19,10 +19,11 @@ const RegionStatistics* statistics_of(const RegionValues* values, const std::str
 // Position on the screen of the image in which regions are measured.
 
 struct RegionView {
-    Rect area;           ///< the window area that shows the image
-    double x = 0, y = 0; ///< centre of the first pixel of the image
-    double scale = 1;    ///< screen pixels per image pixel
-    Shape picture;       ///< output shape of the chain
+    Rect area;                            ///< the window area that shows the image
+    double x = 0, y = 0;                  ///< centre of the first pixel of the image
+    double scale = 1;                     ///< screen pixels per image pixel
+    Shape picture;                        ///< output shape of the chain
+    const RegionValues* values = nullptr; ///< of this image; null: RegionTools::numbers
 
     ImVec2 to_screen(const RegionPoint& point) const {
         return {static_cast<float>(x + point.x * scale), static_cast<float>(y + point.y * scale)};

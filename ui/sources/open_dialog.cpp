@@ -18,7 +18,8 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kOpenTitle = "Open a source";
+constexpr const char *kOpenTitle = "Open a source###open",
+                     *kCompareTitle = "Compare with another recording###open";
 constexpr int kLookSide = 320;
 
 } // namespace
@@ -154,7 +155,7 @@ void OpenDialog::poll(Session& session, ViewState& state) {
         if (looks_raw(*answer)) // a raw file needs a size
             return;
         try {
-            session.open(file_source(*answer), !state.open_recorded);
+            open(file_source(*answer), session, state);
             ImGui::CloseCurrentPopup();
         } catch (const UsageError& error) {
             said_ = error.what();
@@ -233,6 +234,13 @@ std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewSta
     }
 }
 
+void OpenDialog::open(const SourceArgument& source, Session& session, const ViewState& state) const {
+    if (compares_)
+        session.comparison.open_recording(source);
+    else
+        session.open(source, !state.open_recorded);
+}
+
 void OpenDialog::open_chosen(Session& session, ViewState& state) {
     if (const std::optional<std::string> match = first_match()) {
         state.open_text = *match;
@@ -241,13 +249,26 @@ void OpenDialog::open_chosen(Session& session, ViewState& state) {
             return;
     }
     if (const std::optional<SourceArgument> source = chosen(session, state)) {
-        session.open(*source, !state.open_recorded);
+        open(*source, session, state);
         ImGui::CloseCurrentPopup();
     }
 }
 
+namespace {
+
+void recorded_box(ViewState& state) {
+    ImGui::SameLine(0, dp(16));
+    ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
+    probe::item("open.recorded");
+    tooltip("Chain, colours, range and regions of a recording of this program, as they were when it began; "
+            "recorded results are shown as they are. Off: as they are set now.");
+}
+
+} // namespace
+
 void OpenDialog::draw(Session& session, ViewState& state) {
     if (std::exchange(state.open_dialog, false)) {
+        compares_ = std::exchange(state.open_compares, false);
         begin(session, state);
         state.confirm = state.dismiss = false; // the key that opened the dialog
     }
@@ -256,7 +277,8 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(940), screen.x * 0.94F), 0});
     bool open = true;
-    if (!ImGui::BeginPopupModal(kOpenTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    if (!ImGui::BeginPopupModal(compares_ ? kCompareTitle : kOpenTitle, &open,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
         system_.stop();
         return;
     }
@@ -290,11 +312,8 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     }
     probe::item("open.all");
     tooltip("List every file, not only images, videos and raw frames.");
-    ImGui::SameLine(0, dp(16));
-    ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
-    probe::item("open.recorded");
-    tooltip("Chain, colours, range and regions of a recording of this program, as they were when it began; "
-            "recorded results are shown as they are. Off: as they are set now.");
+    if (!compares_)
+        recorded_box(state);
     if (system_.running())
         hint("The desktop's dialog is open; what it chooses is opened here.");
     if (!said_.empty())

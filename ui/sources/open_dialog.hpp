@@ -45,6 +45,7 @@ private:
     void take_text(const std::string& text);
     void look_at(const std::string& text);
     std::optional<std::string> first_match() const;
+    void open(const SourceArgument& source, Session& session, const ViewState& state) const;
     void open_chosen(Session& session, ViewState& state);
     /// Source that the Open button opens; otherwise nullopt, with the reason displayed.
     std::optional<SourceArgument> chosen(Session& session, const ViewState& state);
@@ -54,7 +55,8 @@ private:
 
     std::string started_; ///< the text when the dialog was opened, or when it was last parsed
     std::string said_;
-    bool opens_ = false; ///< a row was double-clicked
+    bool compares_ = false; ///< ViewState::open_compares
+    bool opens_ = false;    ///< a row was double-clicked
     bool all_files_ = false;
     Later<Folder> folder_;
     std::string folder_wanted_, part_wanted_;
