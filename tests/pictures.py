@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-MOST, MOST_OF_ALL = 150 * 1024, 2 * 1024 * 1024  # bytes
+MOST, MOST_OF_ALL = 150 * 1024, 3 * 1024 * 1024  # bytes
 
 project = pathlib.Path(sys.argv[1])
 images = project / "docs" / "images"
