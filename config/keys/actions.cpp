@@ -12,11 +12,11 @@ constexpr std::string_view kEditing = "Edit", kFrames = "Frames", kPicture = "Im
 
 // Paths in the menu.
 constexpr std::string_view kFile = "File", kExport = "File/Export film", kSettings = "File/Settings",
-                           kEdit = "Edit", kView = "View", kCompare = "View/Compare side by side", kLayers = "View/Divider and blend",
-                           kZoom = "View/Zoom", kColours = "View/Colours and range", kFilm = "Film",
-                           kRecord = "Record", kLabelled = "Record/Event with a label",
-                           kOfRegions = "Regions", kMove = "Regions/Move and resize", kHelp = "Help",
-                           kNoMenu{};
+                           kEdit = "Edit", kView = "View", kCompare = "View/Compare side by side",
+                           kLayers = "View/Divider and blend", kZoom = "View/Zoom",
+                           kColours = "View/Colours and range", kFilm = "Film", kRecord = "Record",
+                           kLabelled = "Record/Event with a label", kOfRegions = "Regions",
+                           kMove = "Regions/Move and resize", kHelp = "Help", kNoMenu{};
 
 } // namespace
 
