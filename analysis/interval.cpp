@@ -4,6 +4,8 @@
 
 namespace specklescope {
 
+std::string label_of(const Interval& interval) { return interval.name + (interval.baseline ? " · F₀" : ""); }
+
 std::optional<std::size_t> baseline_of(const std::vector<Interval>& intervals) {
     const auto at = std::find_if(intervals.begin(), intervals.end(),
                                  [](const Interval& interval) { return interval.baseline; });

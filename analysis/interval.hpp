@@ -16,6 +16,9 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 
+/// Text for plots: "rest · F₀".
+std::string label_of(const Interval& interval);
+
 inline constexpr std::size_t kMaxIntervals = 64;
 
 std::optional<std::size_t> baseline_of(const std::vector<Interval>& intervals);

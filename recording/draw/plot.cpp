@@ -42,7 +42,7 @@ namespace {
 using Align = TextStyle::Align;
 constexpr double kSide = 52; ///< width of the figures on the left
 constexpr TextStyle kSmall{.size = 7}, kFoot{.size = 6.5, .ink = kGrey};
-constexpr Ink kBaseline{0.26, 0.65, 0.77, 0.18};
+constexpr Ink kBaseline{0.26, 0.65, 0.77, 0.18}, kResponse{0.35, 0.70, 0.35, 0.18};
 
 struct CurveStyle {
     Ink ink = kGrey;
@@ -101,12 +101,13 @@ void draw_axes(Canvas& canvas, const PlotFrame& frame) {
 void draw_marks(Canvas& canvas, const PlotFrame& frame) {
     const TracePlot& plot = frame.plot;
     const PaperRect& area = frame.area;
-    for (const auto& [from, to] : plot.baselines) {
-        const double left = std::max(frame.x(from), area.x), right = std::min(frame.x(to), frame.right());
+    for (const Interval& interval : plot.intervals) {
+        const double left = std::max(frame.x(interval.from_ns), area.x),
+                     right = std::min(frame.x(interval.to_ns), frame.right());
         if (right <= left)
             continue;
-        canvas.fill({left, area.y, right - left, area.height}, kBaseline);
-        canvas.line(left + 2, frame.bottom() - 10, 40, "F₀", kFoot);
+        canvas.fill({left, area.y, right - left, area.height}, interval.baseline ? kBaseline : kResponse);
+        canvas.line(left + 2, frame.bottom() - 10, right - left - 4, label_of(interval), kFoot);
     }
     const auto mark = [&](const PlotMark& each, double y, const std::vector<double>& dashes) {
         if (!frame.shows(each.time_ns))

@@ -2,6 +2,7 @@
 // saves.
 #pragma once
 
+#include "analysis/interval.hpp"
 #include "analysis/region.hpp"
 #include "analysis/trace_history.hpp"
 #include "recording/record_file.hpp"
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -39,7 +39,7 @@ struct TracePlot {
     double low = 0, high = 1; ///< range of values
     std::vector<PlotCurve> curves{};
     std::vector<PlotMark> events{}, restarts{};
-    std::vector<std::pair<std::int64_t, std::int64_t>> baselines{}; ///< shaded, named F₀
+    std::vector<Interval> intervals{}; ///< shaded, with their names
 };
 
 /// A curve without columns, in the colour of the region of this name.

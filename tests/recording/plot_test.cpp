@@ -85,7 +85,7 @@ TEST(Plot, AChangeAndAShadedBaselineAreOfF0) {
     plot.curves[0].f0 = 1; // 2 is a change of 100 %
     plot.curves.resize(1);
     plot.high = 200;
-    plot.baselines.emplace_back(5 * kSecond, 10 * kSecond);
+    plot.intervals = {{"rest", 5 * kSecond, 10 * kSecond, true}, {"stimulus", 11 * kSecond, 13 * kSecond}};
     const Picture picture = read(write_plot(folder / "p.pdf", plot).png);
     const auto curve = picture.box({191, 0, 0});
     const double middle = (12 + 12 + 95) * 4;
@@ -94,6 +94,9 @@ TEST(Plot, AChangeAndAShadedBaselineAreOfF0) {
     const auto shade = picture.at(400, above), plain = picture.at(1700, above);
     EXPECT_EQ(plain, (std::array{255, 255, 255}));
     EXPECT_LT(shade[0], 250);
+    const std::string svg = read_text(write_plot(folder / "q.pdf", plot).svg);
+    for (const char* name : {">rest · F₀</text>", ">stimulus</text>"})
+        EXPECT_NE(svg.find(name), std::string::npos) << name;
 }
 
 TEST(Plot, TextsOfAnSvgCanBeRead) {

@@ -19,7 +19,7 @@ std::unique_ptr<Hand> Hand::of_environment() {
 }
 
 Hand::Hand(const std::string& path) : frames_(path + ".frames") {
-    frames_ << gl::renderer() << std::endl;
+    frames_ << gl::renderer() << '\n' << std::flush;
     reader_ = std::jthread([this, path] {
         std::ifstream pipe(path);
         for (std::string line; std::getline(pipe, line);) {

@@ -23,8 +23,6 @@ constexpr const char* kPopup = "intervals";
 
 ImU32 colour_of(const Interval& interval) { return interval.baseline ? theme::kAccent : theme::kGood; }
 
-std::string label_of(const Interval& interval) { return interval.name + (interval.baseline ? " · F₀" : ""); }
-
 /// The label at the lower end of the shaded area; without width if there is no room.
 Rect label_rect(const PlotArea& plot, const Interval& interval) {
     const ImFont& small = *theme::fonts().small;

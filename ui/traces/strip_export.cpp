@@ -39,8 +39,7 @@ TracePlot TraceStrip::shown_plot(Session& session) {
     for (const TraceRestart& restart : about_.restarts)
         if (plot.restarts.empty() || plot.restarts.back().text != restart.what)
             plot.restarts.push_back({restart.time_ns, restart.what});
-    if (const auto& taken = session.baseline.taken(); taken && taken->from_picture.empty())
-        plot.baselines.emplace_back(taken->from.time_ns, taken->to.time_ns);
+    plot.intervals = session.intervals;
     return plot;
 }
 
