@@ -33,6 +33,7 @@ struct SourceInfo {
     std::string clock{};
     std::string lossy{};  ///< lossy codec, "H.264"; empty: none known
     std::string coding{}; ///< coding of the images and its origin: "sRGB (its sRGB chunk)"; empty: none
+    double stored_full_scale = 0; ///< of the file's samples, if its coding is undone in the frames; else 0
     /// For playback: start of the original recording ("2026-11-22T23:04:05Z"), empty if unknown. Nothing: a
     /// live recording.
     std::optional<std::string> started{};

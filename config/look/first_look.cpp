@@ -149,6 +149,7 @@ FirstLook first_look(const SourceArgument& text, int side, std::chrono::millisec
     look.rate = info.rate;
     look.exposure_ms = port.frame().info().exposure_ms;
     look.full_scale = port.frame().info().full_scale;
+    look.stored_full_scale = info.stored_full_scale;
     picture_of(port.frame().host(), side, look);
     return look;
 }

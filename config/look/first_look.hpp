@@ -25,6 +25,7 @@ struct FirstLook {
     double rate = 0;                                               ///< frames/s; 0: not stated
     double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: not stated
     double full_scale = 0;                                         ///< of the first frame; 0: none
+    double stored_full_scale = 0;                                  ///< as SourceInfo::stored_full_scale
     int width = 0, height = 0;
     std::vector<std::uint8_t> rgb; ///< of the small picture, row by row
 };

@@ -47,6 +47,7 @@ public:
         info.full_scale = full_scale();
         info.lossy = reader_->lossy();
         info.coding = to_string(coding_);
+        info.stored_full_scale = decodes() ? code_full_scale() : 0;
         info.started = reader_->recorded().started;
         clock_.starts_at(recorded().capture_ns);
         take_scale(info);

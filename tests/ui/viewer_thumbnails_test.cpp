@@ -2,7 +2,9 @@
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "config/look/first_look.hpp"
+#include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
+#include "ui/sources/thumbnails.hpp"
 
 #include <sys/stat.h>
 
@@ -190,6 +192,23 @@ TEST(FirstLookLimits, NoMoreMemoryIsTakenThanAllowedAndAPipeIsLeftAlone) {
     EXPECT_NO_THROW((void)first_look(SourceArgument(wide), 8)) << "the limit has gone with its object";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_THROW((void)first_look(SourceArgument(pipe), 8), UsageError);
+}
+
+TEST(FirstLookDepth, IsThatOfTheFileWhereItsColoursAreDecoded) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(test::python(folder, R"(
+import cv2, numpy
+cv2.imwrite('8.png', numpy.full((6, 9, 3), 100, numpy.uint8))
+cv2.imwrite('16.png', numpy.full((6, 9, 3), 30000, numpy.uint16))
+cv2.imwrite('grey.png', numpy.full((6, 9), 30000, numpy.uint16))
+)"));
+    const auto look = [&](const char* name) { return first_look(SourceArgument(folder / name), 8); };
+    EXPECT_EQ(look("8.png").shape.type, PixelType::f32) << "linear light";
+    for (const auto& [name, text] : {std::pair{"8.png", "9 × 6 px, 8 bit colour"},
+                                     {"16.png", "9 × 6 px, 16 bit colour"},
+                                     {"grey.png", "9 × 6 px, 16 bit grey"}})
+        EXPECT_TRUE(details_of_look(look(name)).starts_with(text)) << details_of_look(look(name));
+    EXPECT_TRUE(text_of_look(look("8.png")).starts_with("9 × 6 u8 colour"));
 }
 
 } // namespace specklescope::viewer_thumbnails_test

@@ -17,22 +17,30 @@ namespace {
 
 constexpr std::size_t kUploads = 8; ///< textures per drawn frame
 
+/// In the file, also where the coding of its samples is undone in the frames.
+PixelType stored_type(const FirstLook& look) {
+    if (look.stored_full_scale <= 0)
+        return look.shape.type;
+    return look.stored_full_scale <= 255 ? PixelType::u8 : PixelType::u16;
+}
+
 } // namespace
 
 std::string text_of_look(const FirstLook& look) {
     return std::to_string(look.shape.width) + " × " + std::to_string(look.shape.height) + " " +
-           std::string(to_string(look.shape.type)) + (look.shape.channels == 3 ? " colour" : "") +
+           std::string(to_string(stored_type(look))) + (look.shape.channels == 3 ? " colour" : "") +
            (look.frames > 0 ? ", " + count_text(look.frames) + (look.frames == 1 ? " frame" : " frames")
                             : "");
 }
 
 std::string details_of_look(const FirstLook& look) {
-    const int bits = look.shape.type == PixelType::f32 ? 32
-                     : look.full_scale >= 1 ? static_cast<int>(std::ceil(std::log2(look.full_scale + 1)))
-                                            : static_cast<int>(8 * pixel_bytes(look.shape.type));
+    const PixelType type = stored_type(look);
+    const double full = look.stored_full_scale > 0 ? look.stored_full_scale : look.full_scale;
+    const int bits = type == PixelType::f32 ? 32
+                     : full >= 1            ? static_cast<int>(std::ceil(std::log2(full + 1)))
+                                            : static_cast<int>(8 * pixel_bytes(type));
     std::string text = std::to_string(look.shape.width) + " × " + std::to_string(look.shape.height) +
-                       " px, " + std::to_string(bits) +
-                       (look.shape.type == PixelType::f32 ? " bit float" : " bit") +
+                       " px, " + std::to_string(bits) + (type == PixelType::f32 ? " bit float" : " bit") +
                        (look.shape.channels == 3 ? " colour" : " grey");
     text += "\n" + (look.frames > 0 ? count_text(look.frames) + (look.frames == 1 ? " frame" : " frames")
                                     : std::string("Number of frames not stated"));
