@@ -68,7 +68,13 @@ TEST_F(ViewerFilmTest, StepsGoBothWaysByKeyAndButton) {
         *desktop_, folder_,
         with({film(60, "&rate=5"), "--no-remember", "--from", "30", "--stage", "temporal:frames=5"}));
     stand(viewer);
-    const double here = viewer.number("film.position");
+    double here = -1; // a frame may have been on its way to the screen
+    ASSERT_TRUE(viewer.until([&] {
+        const double before = here;
+        viewer.drawn();
+        here = viewer.number("film.position");
+        return here == before;
+    }));
     ASSERT_GE(here, 30);
     ASSERT_LT(here, 59);
     viewer.key("Left");
