@@ -57,8 +57,8 @@ pid_t start_program(std::vector<std::string> arguments, const std::string& log,
                     const std::vector<std::string>& variables = {});
 
 /// Rows of section "window": time from a key to the changed image, frames/s while a slider moves, processor
-/// time and memory. `effort` scales the number of keys and the times. Throws RunError if no window opens.
-nlohmann::ordered_json run_window(bool offscreen, double effort = 1);
+/// time and memory. Throws RunError if no window opens.
+nlohmann::ordered_json run_window(bool offscreen);
 
 /// Starts `specklescope-peers` from this program's folder; rows of section "peers". Logs a message if it is
 /// missing.

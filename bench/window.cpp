@@ -253,7 +253,7 @@ Json at_rest(OpenWindow& window, double seconds) {
 
 } // namespace
 
-Json run_window(bool offscreen, double effort) {
+Json run_window(bool offscreen) {
     constexpr std::array<Keys, 3> kKeys = {{{"radius", {'>', '<'}, &Drawn::version},
                                             {"exposure", {']', '['}, &Drawn::stops},
                                             {"range", {'}', '{'}, &Drawn::high}}};
@@ -261,7 +261,8 @@ Json run_window(bool offscreen, double effort) {
         Size image, window;
     };
     constexpr std::array<Case, 2> kCases = {{{{640, 480}, {1440, 900}}, {{1280, 1024}, {1280, 1024}}}};
-    const int presses = std::max(4, static_cast<int>(40 * effort));
+    constexpr int kPresses = 40;
+    constexpr double kRest = 5, kMoves = 4; // s
     Json rows = Json::array();
     for (const auto& [image, size] : kCases) {
         const std::string scene = "synthetic:vessels?width=" + std::to_string(image.width) +
@@ -286,10 +287,10 @@ Json run_window(bool offscreen, double effort) {
                              row["image"].get<std::string>().c_str());
                 rows.push_back(std::move(row));
             };
-            add("at rest", at_rest(window, 5 * effort));
+            add("at rest", at_rest(window, kRest));
             for (const Keys& keys : kKeys)
-                add(keys.name, press_keys(window, keys, presses));
-            add("slider", move_slider(window, 4 * effort));
+                add(keys.name, press_keys(window, keys, kPresses));
+            add("slider", move_slider(window, kMoves));
         }
     }
     return rows;

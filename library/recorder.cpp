@@ -39,8 +39,8 @@ Quantity quantity_of(const specklescope_recording& told) {
 double checked(double value, double least, double most, const char* what) {
     if (value != 0 && !(value >= least && value <= most))
         throw UsageError(fmt::format(
-            "The recording's {} = {:g} is not possible; allowed: {:g} to {:g}, or 0 for what nobody knows.",
-            what, value, least, most));
+            "The recording's {} = {:g} is not possible; allowed: {:g} to {:g}, or 0 if it is unknown.", what,
+            value, least, most));
     return value;
 }
 

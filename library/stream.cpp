@@ -397,7 +397,7 @@ void StreamObject::stop() {
 void StreamObject::end() noexcept {
     try {
         stop();
-    } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): nobody is left to hear of it
+    } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no caller takes the error
     }
 }
 

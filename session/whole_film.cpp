@@ -176,7 +176,7 @@ void WholeFilm::stop() noexcept {
         if (work_.valid())
             (void)work_.get();
     } catch (const std::exception& error) {
-        run_log().debug("{}", sentence_of(error)); // nobody waits for it any more
+        run_log().debug("{}", sentence_of(error)); // its end is not waited for
     }
     run_.reset();
     job_ = {};

@@ -110,8 +110,8 @@ bool App::resting() const {
 bool App::leaves() {
     if (!window_.closed())
         return false;
-    const bool nobody = session_.settings().program.as<ProgramSettings>().offscreen;
-    if (leaves_ || nobody || session_.recordings.running().empty())
+    const bool unattended = session_.settings().program.as<ProgramSettings>().offscreen;
+    if (leaves_ || unattended || session_.recordings.running().empty())
         return true;
     window_.keep_open();
     state_.leave_asked = true;

@@ -249,7 +249,7 @@ std::string RecordedReader::what_it_holds() const {
     std::string made = has("parameters") ? text("parameters") : "another chain";
     try {
         made = text_in_effect(chain_from_text(made));
-    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): of another version, as it stands there
+    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): of another version, kept as text
     }
     return "results of " + one_line(shortened(made, 300)) + " (" + quantity() + ")";
 }

@@ -445,7 +445,7 @@ def palette(work):
 
 
 def record(work):
-    tall = (1700, 1600)  # the whole panel, beside the picture
+    tall = (1700, 1600)  # the whole panel, next to the picture
     with Viewer(work, [str(film(work)), "--loop", "--stage", "speckle", "--subject", "mouse 7", "--note",
                        "left hemisphere", "--view", "panel_sections=Record,Stages"], tall) as window:
         window.frames(10)

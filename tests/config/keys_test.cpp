@@ -43,7 +43,7 @@ TEST(Keys, EveryActionIsDeclaredOnceInOrderAndByDefaultNoKeyMeansTwoThings) {
         EXPECT_TRUE(names.insert(row.name).second) << row.name;
         EXPECT_FALSE(row.words.empty()) << row.name;
         if (row.group != group) {
-            EXPECT_TRUE(groups.insert(row.group).second) << row.group << " stands in two places";
+            EXPECT_TRUE(groups.insert(row.group).second) << row.group << " is in two places";
         }
         group = row.group;
     }
@@ -87,8 +87,7 @@ TEST(Keys, ATableGivesOtherKeysAndAFileOfThemIsTheSame) {
     Settings again;
     read_toml(to_toml(settings), "again.toml", again);
     EXPECT_EQ(again.keys, settings.keys);
-    EXPECT_EQ(to_toml(Settings()).find("[keys]"), std::string::npos)
-        << "what nobody has changed is not written";
+    EXPECT_EQ(to_toml(Settings()).find("[keys]"), std::string::npos) << "an unchanged key is not written";
 }
 
 TEST(Keys, KeysMayBeExchanged) {

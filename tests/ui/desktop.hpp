@@ -187,7 +187,7 @@ public:
         const auto json = probe();
         return json.is_object() && json["widgets"].contains(name);
     }
-    /// Whether this alarm is in the bar; a loaded machine may raise others, such as frames_dropped.
+    /// True if the bar has this alarm. A loaded machine may raise others too, such as frames_dropped.
     bool raised(const std::string& alarm) const { return has_word(text("alarms"), alarm); }
     bool acknowledged(const std::string& alarm) const { return has_word(text("alarms.acknowledged"), alarm); }
     static bool has_word(const std::string& words, const std::string& word) {

@@ -74,8 +74,8 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         if (i == selected_ && moved_)
             ImGui::SetScrollHereY();
         const ImVec2 low = ImGui::GetItemRectMin();
-        const std::string beside = possible ? entry.keys : entry.why_not;
-        const float right = ImGui::CalcTextSize(beside.c_str()).x;
+        const std::string side_note = possible ? entry.keys : entry.why_not;
+        const float right = ImGui::CalcTextSize(side_note.c_str()).x;
         const float left = dp(108), room = width - left - dp(14);
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
@@ -87,7 +87,7 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         draw.AddText({low.x + left, low.y}, possible ? theme::kText : dim, text.c_str());
         const float used = ImGui::CalcTextSize(text.c_str()).x + dp(12);
         const std::string fits =
-            right < room - used ? beside : fitted(*ImGui::GetFont(), beside, room - used);
+            right < room - used ? side_note : fitted(*ImGui::GetFont(), side_note, room - used);
         draw.AddText({low.x + width - ImGui::CalcTextSize(fits.c_str()).x - dp(8), low.y}, dim, fits.c_str());
         if (!possible)
             tooltip(entry.why_not);

@@ -222,7 +222,7 @@ std::unique_ptr<Surface> make_glfw_surface(const ViewSettings& view, WindowInput
 bool display_available(std::string* reason) {
     const auto set = [](const char* name) {
         const char* value =
-            std::getenv(name); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
+            std::getenv(name); // NOLINT(concurrency-mt-unsafe): the environment does not change
         return value && *value;
     };
     if (!set("DISPLAY") && !set("WAYLAND_DISPLAY")) {

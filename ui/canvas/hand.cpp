@@ -14,7 +14,7 @@ namespace specklescope {
 
 std::unique_ptr<Hand> Hand::of_environment() {
     const char* path =
-        std::getenv("SPECKLESCOPE_UI_HAND"); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
+        std::getenv("SPECKLESCOPE_UI_HAND"); // NOLINT(concurrency-mt-unsafe): the environment does not change
     return path && *path ? std::unique_ptr<Hand>(new Hand(path)) : nullptr;
 }
 

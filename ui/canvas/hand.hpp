@@ -1,4 +1,4 @@
-// Input of `specklescope bench` in place of a user's, and the times at which its effects are on the screen.
+// Input from `specklescope bench` instead of a user, and the times at which its effects are on the screen.
 // With SPECKLESCOPE_UI_HAND=PATH in the environment, events are read from the pipe PATH, one a line:
 //   key CODE | character CODE | move X Y | button 0|1
 // PATH.frames gets the name of OpenGL's renderer, and a line for each frame that has been presented: seconds
@@ -19,7 +19,7 @@ class Hand {
 public:
     /// Null without the variable.
     static std::unique_ptr<Hand> of_environment();
-    /// Adds the events that have arrived to the input; `place` of the mouse in ImGuiIO.
+    /// Adds the events that have arrived to the input.
     void feed(WindowInput& input);
     std::optional<ImVec2> mouse() const { return mouse_; }
     void presented(const FrameInfo& shown, int uploads, double stops, double low, double high);
@@ -32,7 +32,7 @@ private:
     int events_ = 0;
     std::mutex mutex_;
     std::vector<std::string> lines_; ///< guarded by mutex_
-    std::jthread reader_;            ///< ends when nobody holds the pipe open for writing
+    std::jthread reader_;            ///< ends when the pipe has no writer
 };
 
 } // namespace specklescope

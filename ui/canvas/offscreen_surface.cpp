@@ -80,7 +80,7 @@ template <class Function> Function function(const char* name) {
 
 bool is_set(const char* variable) {
     const char* value =
-        std::getenv(variable); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
+        std::getenv(variable); // NOLINT(concurrency-mt-unsafe): the environment does not change
     return value && *value;
 }
 

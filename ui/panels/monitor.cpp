@@ -246,7 +246,7 @@ void Monitor::lock_button(float width, float height) {
                                             dp(3));
     const bool active = ImGui::IsItemActive();
     if (unlocked_) {
-        if (held_) // the press that has unlocked goes on, and its end is no press
+        if (held_) // the press that unlocked continues, and its release must not lock
             held_ = active;
         else
             unlocked_ = !pressed;

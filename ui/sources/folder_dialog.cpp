@@ -166,7 +166,7 @@ constexpr std::size_t kMost = 65536; ///< maximum bytes of an answer
 } // namespace
 
 std::string SystemDialog::program() {
-    const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
+    const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): the environment does not change
     for (const char* name : {"zenity", "kdialog"}) {
         std::string_view rest = path ? path : "";
         while (!rest.empty()) {
