@@ -63,7 +63,7 @@ public:
     }
     std::array<double, 4> place_of(const std::string& control) const; ///< x, y, width, height
     double processor_s() const;
-    double mb(const std::string& file, const std::string& key) const;
+    double mb(const std::string& key) const; ///< of /proc/PID/status
 
 private:
     std::string of_process(const char* file) const { return "/proc/" + std::to_string(child_) + "/" + file; }
@@ -187,8 +187,8 @@ double OpenWindow::processor_s() const {
     return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-double OpenWindow::mb(const std::string& file, const std::string& key) const {
-    std::ifstream in(of_process(file.c_str()));
+double OpenWindow::mb(const std::string& key) const {
+    std::ifstream in(of_process("status"));
     for (std::string word; in >> word;)
         if (double kb = 0; word == key + ":" && in >> kb)
             return kb / 1024;
@@ -246,9 +246,8 @@ Json at_rest(OpenWindow& window, double seconds) {
     const double used = window.processor_s(), begin = now_s();
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     return {{"cpu_percent", 100 * (window.processor_s() - used) / (now_s() - begin)},
-            {"rss_mb", window.mb("status", "VmRSS")},
-            {"files_mb", window.mb("status", "RssFile")},
-            {"pss_mb", window.mb("smaps_rollup", "Pss")}};
+            {"rss_mb", window.mb("VmRSS")},
+            {"files_mb", window.mb("RssFile")}};
 }
 
 } // namespace

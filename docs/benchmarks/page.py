@@ -140,7 +140,7 @@ def startup(rows):
 def window(rows):
     columns = [("median_ms", "key to image, median, ms"), ("p95_ms", "95 %, ms"), ("drawn_per_s", "drawn/s"),
                ("cpu_percent", "CPU, %"), ("rss_mb", "RSS, MB"),
-               ("files_mb", "files, MB"), ("pss_mb", "PSS, MB")]
+               ("files_mb", "files, MB")]
     return table(["what", "image", "window", "drawn by", *(head for _, head in columns)],
                  [[row["name"], row["image"], row["window"], row["drawn_by"].split(" (")[0],
                    *(digits(row[key]) if key in row else "–" for key, _ in columns)] for row in rows])
@@ -205,7 +205,7 @@ SECTIONS = [
      "The program's window as a process of its own, moved by keys and mouse. *Key to image* runs from the key to the end "
      "of drawing the first frame that shows its effect, for 40 keys that are not in step with the frames. *Drawn/s* "
      "counts frames on the screen while the mouse moves the slider of the radius. CPU is in % of one core. *Files* is the "
-     "part of the resident memory (RSS) that is mapped from files: the program, its libraries and the OpenGL driver. PSS divides what several processes share among them."),
+     "part of the resident memory (RSS) that is mapped from files: the program, its libraries and the OpenGL driver."),
     ("Beside other libraries", peers,
      "The same work by others, in one process, in turn with ours, on the same frames and as many threads. *Factor* is "
      "their time over ours: above 1, ours is faster. The last columns: ours with one instruction set of the processor or "
