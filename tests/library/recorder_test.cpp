@@ -135,9 +135,9 @@ TEST_F(Recorders, TimesAndRatesThatNoReaderGivesBackAreRefused) {
         told.rate = rate;
         specklescope_recorder* none = nullptr;
         EXPECT_EQ(specklescope_recorder_create(path.c_str(), &told, &none), SPECKLESCOPE_USAGE_ERROR) << rate;
-        EXPECT_NE(std::string(specklescope_last_error())
-                      .find("allowed: 1e-09 to 100000, or 0 if it is unknown."),
-                  std::string::npos)
+        EXPECT_NE(
+            std::string(specklescope_last_error()).find("allowed: 1e-09 to 100000, or 0 if it is unknown."),
+            std::string::npos)
             << specklescope_last_error();
     }
 }
