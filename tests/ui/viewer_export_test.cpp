@@ -174,7 +174,7 @@ TEST_F(ViewerExportTest, AReportTakesFourActionsAndThePlotIsSavedAsShown) {
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "ctrl+r");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
-    key(viewer, "Return"); // the form as it is
+    key(viewer, "ctrl+Return"); // the form as it is
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Report saved as"));
     EXPECT_EQ(actions_, 4);
     viewer.key("ctrl+shift+p");

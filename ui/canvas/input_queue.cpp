@@ -64,6 +64,10 @@ void InputQueue::feed(ImGuiIO& io) {
         waits_ = io.WantTextInput ? 0 : waits_ - 1;
     if (waits_ > 0)
         return;
+    if (moves_ > 0) {
+        --moves_;
+        return;
+    }
     while (!events_.empty()) {
         const Event& event = events_.front();
         const bool fits = event.kind == Kind::key         ? feed_key(event, io, given)
@@ -88,6 +92,8 @@ bool InputQueue::feed_key(const Event& event, ImGuiIO& io, Given& given) {
             given.keys.push_back(event.code);
     }
     given.command = given.command || command;
+    if (command && io.WantTextInput && (event.code == GLFW_KEY_TAB || event.code == GLFW_KEY_ENTER))
+        moves_ = kMove;
     const auto held = [&](int left, int right) { return io.KeysDown[left] || io.KeysDown[right]; };
     io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
     io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
