@@ -96,8 +96,8 @@ void Exports::save_film(Film what) {
         look.layout = ScreenLayout::processed;
         look.baseline = parts_.baseline.image();
         look.change_range = parts_.state.view().change_range;
-        settings.program.set("burn_bar", true);
     }
+    settings.program.set("burn_bar", can_draw_marks());
     const bool results = what == Film::results;
     const OutputKind& kind = output_kind(results ? RecordWhat::processed : RecordWhat::screen);
     try {
