@@ -71,7 +71,7 @@ struct WholeFilm::Run {
 
 private:
     void count() {
-        frames = pipeline->stats().processed;
+        frames = pipeline->stats().frames.processed;
         total = pipeline->status().source.length;
     }
     std::string error() const {

@@ -199,7 +199,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
             {"whole film " + number_text(std::floor(100 * session.whole_film.progress().part())) + " %",
              theme::kAccent,
              "The whole film is being processed in the background. The menu Film cancels it."});
-    const std::uint64_t missed = stats.missed_away; // an estimate
+    const std::uint64_t missed = stats.away.missed; // an estimate
     if (missed > 0)
         parts.push_back({"about " + brief_count_text(missed, "frame") + " missed", theme::kDim,
                          "Frames that came while the source was lost, estimated from its rate."});
