@@ -105,7 +105,7 @@ private:
             if (requests_)
                 requests_->poll();
             const StatsSnapshot stats = pipeline.stats();
-            progress.update(stats.frames.processed, stats.processing_rate, to_string(stats.newest.warmup));
+            progress.update(stats.frames.processed, stats.rate.processing, to_string(stats.newest.warmup));
         }
         progress.clear();
         set_up_log(settings_);

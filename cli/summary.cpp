@@ -129,7 +129,7 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
                    kLeft);
     if (const std::string transfer = to_string(s.transfer); !transfer.empty())
         out += row("into slots", transfer, kLeft);
-    out += row("rate", printed("%.1f frames/s over %.2f s", s.mean_rate, s.running_s), kLeft);
+    out += row("rate", printed("%.1f frames/s over %.2f s", s.rate.mean, s.running_s), kLeft);
     if (s.clock)
         out += row("clock", s.clock_name + ": " + to_string(*s.clock), kLeft);
     if (s.latency.count > 0)

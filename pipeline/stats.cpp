@@ -260,9 +260,9 @@ void Stats::drawn(std::string_view path) {
 StatsSnapshot Stats::snapshot() const {
     const auto now = SteadyClock::now();
     StatsSnapshot s;
-    s.acquisition_rate = acquisition.rate(now);
-    s.processing_rate = processing.rate(now);
-    s.display_rate = display.rate(now);
+    s.rate.acquisition = acquisition.rate(now);
+    s.rate.processing = processing.rate(now);
+    s.rate.display = display.rate(now);
     s.frames = {.acquired = acquisition.count(),
                 .processed = processing.count(),
                 .displayed = display.count(),
@@ -290,9 +290,9 @@ StatsSnapshot Stats::snapshot() const {
     const std::uint64_t results = processing.count();
     s.running_s = results > 0 ? seconds_from(times_.first_arrival) : 0;
     if (const double between = results > 1 ? seconds_from(times_.first_result) : 0; between > 0)
-        s.mean_rate = static_cast<double>(results - 1) / between;
+        s.rate.mean = static_cast<double>(results - 1) / between;
     else if (s.running_s > 0)
-        s.mean_rate = static_cast<double>(results) / s.running_s;
+        s.rate.mean = static_cast<double>(results) / s.running_s;
     s.display_path = display_path_;
     s.transfer.copied = copied_;
     s.lost_reasons = lost_reasons_;
@@ -351,10 +351,10 @@ std::string to_json(const StatsSnapshot& s) {
                       {"displayed", s.frames.displayed},
                       {"passed_over", s.frames.passed_over},
                       {"not_shown", s.frames.not_shown}};
-    json["rate"] = {{"acquisition", s.acquisition_rate},
-                    {"processing", s.processing_rate},
-                    {"display", s.display_rate},
-                    {"mean", s.mean_rate}};
+    json["rate"] = {{"acquisition", s.rate.acquisition},
+                    {"processing", s.rate.processing},
+                    {"display", s.rate.display},
+                    {"mean", s.rate.mean}};
     json["drops"] = {{"source", s.drops.source},
                      {"ring", s.drops.ring},
                      {"failed", s.drops.failed},

@@ -87,6 +87,11 @@ struct FrameCounts {
     std::uint64_t passed_over = 0;
 };
 
+/// Frames per second: over the last second, and the mean over StatsSnapshot::running_s.
+struct FrameRates {
+    double acquisition = 0, processing = 0, display = 0, mean = 0;
+};
+
 /// Dropped frames by place.
 struct DropCounts {
     std::uint64_t source = 0;   ///< lost before they reached us, as reported by the source
@@ -144,9 +149,8 @@ struct StatsSnapshot {
     double um_per_px = 0;                        ///< side of a result pixel in µm; 0: unknown
     std::string scale_origin;                    ///< scale_origin() (pipeline/scale)
     TimeOrigin time_origin = TimeOrigin::source; ///< SourceInfo::time_origin
-    /// Results per second from the first to the last, without set-up, and that duration.
-    double mean_rate = 0, running_s = 0;
-    double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
+    double running_s = 0;                        ///< from the first frame to the last result, without set-up
+    FrameRates rate;
     FrameCounts frames;
     DropCounts drops;
     std::vector<CopyCount> lost_reasons; ///< of drops.source, if the source gave reasons

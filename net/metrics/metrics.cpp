@@ -100,9 +100,9 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency,
     page.line(std::to_string(s.drops.recorder), "cause=\"recorder\"");
     page.counter("source_reopened", "Times that a live source was opened again.", s.away.reopened);
     page.gauge("acquisition_frames_per_second", "Frames from the source over the last second.",
-               s.acquisition_rate);
-    page.gauge("processing_frames_per_second", "Results over the last second.", s.processing_rate);
-    page.gauge("display_frames_per_second", "Results drawn over the last second.", s.display_rate);
+               s.rate.acquisition);
+    page.gauge("processing_frames_per_second", "Results over the last second.", s.rate.processing);
+    page.gauge("display_frames_per_second", "Results drawn over the last second.", s.rate.display);
     page.gauge("queue_frames", "Frames that wait for processing.", s.queue.depth);
     page.gauge("slots", "Frames that the ring has room for.", s.queue.slots);
     page.gauge("slots_free", "Those of them that nobody holds.", s.queue.slots_free);

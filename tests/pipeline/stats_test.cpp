@@ -270,23 +270,23 @@ TEST(Stats, TheRateExcludesSetUp) {
         stats.record(result, true);
     }
     const StatsSnapshot s = stats.snapshot();
-    EXPECT_NEAR(s.mean_rate, 50, 1e-6);
+    EXPECT_NEAR(s.rate.mean, 50, 1e-6);
     EXPECT_NEAR(s.running_s, 0.603, 1e-6);
     stats.start();
-    EXPECT_EQ(stats.snapshot().mean_rate, 0);
+    EXPECT_EQ(stats.snapshot().rate.mean, 0);
     Result alone;
     alone.info.arrival = begin;
     alone.ready = begin + 4ms;
     stats.record(alone, true);
-    EXPECT_NEAR(stats.snapshot().mean_rate, 250, 1e-6) << "one frame took 4 ms";
+    EXPECT_NEAR(stats.snapshot().rate.mean, 250, 1e-6) << "one frame took 4 ms";
 }
 
 StatsSnapshot full_snapshot() {
     StatsSnapshot s;
     s.seconds = 2;
-    s.acquisition_rate = 1.5;
-    s.processing_rate = 2.5;
-    s.display_rate = 3.5;
+    s.rate.acquisition = 1.5;
+    s.rate.processing = 2.5;
+    s.rate.display = 3.5;
     s.frames.acquired = 11;
     s.frames.processed = 12;
     s.frames.displayed = 13;
@@ -313,7 +313,7 @@ StatsSnapshot full_snapshot() {
     s.newest.exposure = {5, ExposureOrigin::camera};
     s.newest.quantity = {"flow", "SFI", "1/s"};
     s.newest.channel = "red";
-    s.mean_rate = 6;
+    s.rate.mean = 6;
     s.running_s = 1.75;
     s.backend.name = "cpu";
     s.backend.device = "AVX2, 2 threads";

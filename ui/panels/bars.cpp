@@ -209,7 +209,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
              color(AlarmKind::frames_dropped),
              "Frames that were lost since the source was opened. The statistics (F1) tell where."});
     if (stale || session.pipeline()->status().state == RunState::running)
-        parts.push_back({(stale ? std::string("–") : number_text(stats.processing_rate, 3)) + " frames/s",
+        parts.push_back({(stale ? std::string("–") : number_text(stats.rate.processing, 3)) + " frames/s",
                          theme::kDim, "Frames processed per second, over the last seconds."});
     if (display.has_result())
         parts.push_back(

@@ -63,9 +63,9 @@ void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
 std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer,
                                 bool compact) {
     std::vector<Row> rows;
-    rows.push_back({"Acquisition", format("%.1f /s", s.acquisition_rate)});
-    rows.push_back({"Processing", format("%.1f /s", s.processing_rate)});
-    rows.push_back({"Display", format("%.1f /s", s.display_rate)});
+    rows.push_back({"Acquisition", format("%.1f /s", s.rate.acquisition)});
+    rows.push_back({"Processing", format("%.1f /s", s.rate.processing)});
+    rows.push_back({"Display", format("%.1f /s", s.rate.display)});
     rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
     drop_rows(rows, s.drops);
