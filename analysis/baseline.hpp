@@ -5,9 +5,13 @@
 #include "analysis/trace_history.hpp"
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace specklescope {
+
+/// "mean of 10 frames, number 5 to 14".
+std::string baseline_text(const TraceMeans& means);
 
 class Baseline {
 public:

@@ -198,10 +198,10 @@ struct TraceItem {
 
 class Traces final : public BatchSink<TraceItem> {
 public:
-    Traces(std::string path, TableFile::Taken taken, std::shared_ptr<const BaselineImage> baseline)
+    Traces(std::string path, TableFile::Taken taken, FindBaseline baseline)
         : BatchSink(std::size_t{1} << 20, 4096), // rows: 100 MB at most
           wanted_(std::move(path)), taken_(taken), baseline_(std::move(baseline)) {
-        extras_.baseline = baseline_ != nullptr;
+        extras_.baseline = static_cast<bool>(baseline_);
     }
     ~Traces() override { close(); }
 
@@ -289,22 +289,13 @@ private:
         extras_.um = um_per_px(stream_, result.chain.get());
         extras_.scale = scale_text(stream_, result.chain.get());
         extras_.f0.clear();
-        if (!baseline_)
-            return;
-        extras_.baseline_text = baseline_->text();
-        const PlacedRegions& placed = *result.regions->placed;
-        const MadeWith with = made_with(result);
-        const std::string misfit =
-            baseline_->misfit({placed.width, placed.height, 1, PixelType::f32}, result.quantity, &with);
-        if (misfit.empty())
-            extras_.f0 = baseline_->over(result.regions->placed);
-        else
-            extras_.baseline_text += "; not used: " + misfit;
+        if (baseline_)
+            extras_.f0 = baseline_(result, extras_.baseline_text);
     }
 
     const std::string wanted_;
     const TableFile::Taken taken_;
-    const std::shared_ptr<const BaselineImage> baseline_; ///< null: none
+    const FindBaseline baseline_; ///< null: none
 
     // Used by the writing thread, while it runs.
     std::string path_;
@@ -322,12 +313,27 @@ private:
 
 void check_traces_file(const std::string& path) { check_table(path, kTracesKind); }
 
-std::shared_ptr<Sink> make_traces(const std::string& path, std::shared_ptr<const BaselineImage> baseline) {
-    return std::make_shared<Traces>(path, TableFile::Taken::is_replaced, std::move(baseline));
+FindBaseline baseline_over(std::shared_ptr<const BaselineImage> image) {
+    if (!image)
+        return nullptr;
+    return [image = std::move(image)](const Result& result, std::string& text) {
+        text = image->text();
+        const PlacedRegions& placed = *result.regions->placed;
+        const MadeWith with = made_with(result);
+        const std::string misfit =
+            image->misfit({placed.width, placed.height, 1, PixelType::f32}, result.quantity, &with);
+        if (misfit.empty())
+            return image->over(result.regions->placed);
+        text += "; not used: " + misfit;
+        return std::vector<double>();
+    };
 }
 
-std::shared_ptr<Sink> make_new_traces(const std::string& wanted,
-                                      std::shared_ptr<const BaselineImage> baseline) {
+std::shared_ptr<Sink> make_traces(const std::string& path, std::shared_ptr<const BaselineImage> baseline) {
+    return std::make_shared<Traces>(path, TableFile::Taken::is_replaced, baseline_over(std::move(baseline)));
+}
+
+std::shared_ptr<Sink> make_new_traces(const std::string& wanted, FindBaseline baseline) {
     return std::make_shared<Traces>(wanted, TableFile::Taken::stays, std::move(baseline));
 }
 

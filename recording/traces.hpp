@@ -4,6 +4,7 @@
 #include "analysis/events.hpp"
 #include "pipeline/sink.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,12 @@
 namespace specklescope {
 
 class BaselineImage;
+
+/// F₀ of each region of a result, NaN where there is none; empty if the baseline is of other settings. Sets
+/// `text` to its description, with the reason if it is not used.
+using FindBaseline = std::function<std::vector<double>(const Result& result, std::string& text)>;
+/// F₀ over each region of the image. Null without an image.
+FindBaseline baseline_over(std::shared_ptr<const BaselineImage> image);
 
 /// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # give source, units, settings
 /// and regions, and the chain again after an edit; then follows a line with the names of the columns:
@@ -24,8 +31,7 @@ std::shared_ptr<Sink> make_traces(const std::string& path,
                                   std::shared_ptr<const BaselineImage> baseline = nullptr);
 
 /// The same without replacing a table: `wanted`, or the first numbered name that is free.
-std::shared_ptr<Sink> make_new_traces(const std::string& wanted,
-                                      std::shared_ptr<const BaselineImage> baseline = nullptr);
+std::shared_ptr<Sink> make_new_traces(const std::string& wanted, FindBaseline baseline = nullptr);
 
 /// The table of a history: number, capture time and mean of each region and frame.
 std::string traces_table(const StreamInfo& stream, const TraceOverview& about,

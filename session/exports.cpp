@@ -7,6 +7,8 @@
 #include "recording/traces.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -56,6 +58,32 @@ std::string write_history(const std::string& path, TraceHistory& history,
     return "Saved the traces of the last " + count_text(frames.size()) + " frames as " + name + ".";
 }
 
+/// F₀ as the window shows it.
+FindBaseline baseline_of_regions(const TraceMeans& means, const TraceOverview& about) {
+    std::map<std::string, TraceMean> by_name;
+    for (const TraceRegion& region : about.regions)
+        for (const TraceMean& mean : means.regions)
+            if (mean.id == region.id)
+                by_name[region.name] = mean;
+    return
+        [by_name, with = means.with, taken = baseline_text(means)](const Result& result, std::string& text) {
+            text = taken;
+            std::vector<double> f0;
+            const MadeWith now = made_with(result);
+            if (const std::string why = changed_since_baseline(with ? &*with : nullptr, &now); !why.empty()) {
+                text += "; not used: " + why;
+                return f0;
+            }
+            const PlacedRegions& placed = *result.regions->placed;
+            for (const PlacedRegion& region : placed.regions) {
+                const auto at = by_name.find(region.name);
+                const bool same = at != by_name.end() && at->second.outline == outline_of(placed, region);
+                f0.push_back(same ? at->second.mean : NAN);
+            }
+            return f0;
+        };
+}
+
 } // namespace
 
 std::string Exports::why_no_traces() const {
@@ -81,7 +109,11 @@ void Exports::save_traces(const EventLog& events) {
         return save_history(events);
     try {
         const std::string path = parts_.recordings.new_path("traces", ".csv");
-        process(make_new_traces(path, parts_.baseline.image()), path);
+        process(make_new_traces(
+                    path, parts_.of_regions.taken()
+                              ? baseline_of_regions(*parts_.of_regions.taken(), parts_.traces->overview())
+                              : baseline_over(parts_.baseline.image())),
+                path);
     } catch (const std::exception& error) {
         parts_.state.notices.say(Message::Level::error, sentence_of(error));
     }

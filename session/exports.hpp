@@ -2,6 +2,7 @@
 // A film is processed from its first frame to its last in the background (whole_film.hpp).
 #pragma once
 
+#include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "recording/draw/plot.hpp"
 #include "session/picture_baseline.hpp"
@@ -27,6 +28,7 @@ public:
         Recordings& recordings;
         WholeFilm& film;
         const PictureBaseline& baseline;
+        const Baseline& of_regions;
         std::shared_ptr<TraceHistory> traces;
         std::shared_ptr<LiveLook> look;
     };

@@ -171,8 +171,8 @@ public:
     PictureBaseline picture_baseline{state_};
     WholeFilm whole_film{state_, traces_};
     Comparison comparison{state_};
-    Exports exports{{state_, recordings, whole_film, picture_baseline, traces_, look_}};
     Baseline baseline; ///< of the regions
+    Exports exports{{state_, recordings, whole_film, picture_baseline, baseline, traces_, look_}};
     Doors doors;
     /// Quantity of a fixed range from a preset; the window clears it when results have this quantity.
     std::string range_for;

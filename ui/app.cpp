@@ -350,7 +350,7 @@ void App::draw_around() {
                   [this](bool one) { menu_.draw(one, [this] { return palette_entries(); }); });
     draw_status_bar(layout_.status, session_, state_, hover_, display_, zoom());
     if (layout_.shows_traces)
-        traces_.draw(layout_.traces, session_);
+        traces_.draw(layout_.traces, session_, state_.regions.numbers);
     if (layout_.shows_panel) {
         draw_region_bar(layout_.region_tools, state_.regions, session_.settings().keys);
         draw_panel(layout_.panel, session_, state_, display_);

@@ -568,13 +568,7 @@ void draw_traces(Pages& page, const Report& report) {
         return;
     page.heading("Change from the baseline, ΔF/F₀", kPlotHigh + 54);
     draw_plot(page, report, true);
-    const TraceMeans& means = *traces.taken;
-    page.paragraph(means.from_picture.empty()
-                       ? "F₀: mean of " + std::to_string(means.frames) + " frames, number " +
-                             std::to_string(means.from.sequence) + " to " +
-                             std::to_string(means.to.sequence) + "."
-                       : "F₀: mean over each region of the picture " + means.from_picture + ".",
-                   kSmall);
+    page.paragraph("F₀: " + baseline_text(*traces.taken) + ".", kSmall);
 }
 
 } // namespace

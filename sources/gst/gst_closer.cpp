@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -96,7 +97,15 @@ void retire_device(std::function<void()> stop, const std::string& key, std::chro
     closer().retire(std::move(stop), key, patience);
 }
 
-bool pipeline_closing(const std::string& key) { return closer().busy(key); }
+bool pipeline_closing(const std::string& key) {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (closer().busy(key)) {
+        if (std::chrono::steady_clock::now() > latest)
+            return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+}
 
 int pipelines_closing() { return closer().count(); }
 

@@ -15,7 +15,8 @@ void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
                      std::chrono::milliseconds patience);
 /// The same for a device that `stop` stops and releases; it must not throw.
 void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience);
-/// True while a pipeline with this key is being stopped: the device cannot be reopened yet.
+/// True if a pipeline with this key is still being stopped after five seconds: its device cannot be reopened
+/// yet.
 bool pipeline_closing(const std::string& key);
 
 } // namespace specklescope

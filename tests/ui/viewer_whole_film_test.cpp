@@ -4,6 +4,7 @@
 
 #include <map>
 #include <sstream>
+#include <utility>
 
 namespace specklescope::viewer_whole_film_test {
 
@@ -70,7 +71,12 @@ TEST_F(ViewerWholeFilmTest, OneKeyGivesTheCurveOfTheFilmAndAPausedFrameHasItsVal
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.key("space");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("film.state") == "paused"; }));
-    const double shown = viewer.number("film.position");
+    double shown = -1; // a frame may have been on its way to the screen
+    ASSERT_TRUE(viewer.until([&] {
+        const double before = std::exchange(shown, viewer.number("film.position"));
+        viewer.drawn();
+        return shown == before;
+    }));
     viewer.key("shift+k");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") == kFrames; })) << viewer.log();
     EXPECT_EQ(viewer.text("traces.mode"), "whole");

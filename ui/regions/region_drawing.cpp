@@ -181,12 +181,12 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
                 selected || compared
                     ? statistics_of(view.values ? view.values : numbers.values.get(), region.name, i)
                     : nullptr;
-            if ((selected || i < kNamesShown) && in_view(view, region))
-                draw_name(draw, view, region,
-                          found                       ? "   " + number_text(found->mean)
-                          : selected && numbers.stale ? std::string("   –")
-                                                      : std::string(),
-                          region_colour_value(region, i), selected);
+            if ((!selected && i >= kNamesShown) || !in_view(view, region))
+                return;
+            const std::string value = found ? number_text(found->mean) : selected && numbers.stale ? "–" : "";
+            probe::value("region.badge." + region.name, value);
+            draw_name(draw, view, region, value.empty() ? value : "   " + value,
+                      region_colour_value(region, i), selected);
         };
         for (const auto& part :
              {std::function<void(std::size_t)>(one), std::function<void(std::size_t)>(label)}) {

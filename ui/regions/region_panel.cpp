@@ -130,13 +130,15 @@ void RegionNumbers::take(const Result& result, double um, bool old) {
         values.reset();
         return;
     }
-    const bool same_set = values && result.regions && values->placed == result.regions->placed;
+    const bool same_set = values && result.regions && values->placed == result.regions->placed &&
+                          version == result.info.version;
     if (same_set && now - when < std::chrono::milliseconds(200)) // limits the update rate for readability
         return;
     values = result.regions;
     unit = result.quantity.unit;
     assumed = rests_on_assumption(result.quantity, result.exposure) ? assumed_text(result.exposure) : "";
     sequence = result.info.sequence;
+    version = result.info.version;
     when = now;
 }
 
@@ -385,20 +387,22 @@ void right_aligned(const std::string& text, ImU32 colour) {
     ImGui::TextColored(theme::vec(colour), "%s", text.c_str());
 }
 
-void number_cells(const RegionStatistics& s, RegionFit fit, double um, const Columns& columns) {
-    const std::string mean = number_text(s.mean) + (columns.std ? std_text(s) : "");
-    right_aligned(fit == RegionFit::outside ? "outside" : mean,
-                  fit == RegionFit::outside ? theme::kWarning : theme::kText);
+/// Returns the text of the mean.
+std::string number_cells(const RegionStatistics& s, RegionFit fit, double um, const Columns& columns) {
+    const std::string mean =
+        fit == RegionFit::outside ? "outside" : number_text(s.mean) + (columns.std ? std_text(s) : "");
+    right_aligned(mean, fit == RegionFit::outside ? theme::kWarning : theme::kText);
     const std::string pixels = (fit == RegionFit::clipped ? "◐ " : "") + count_text(s.pixels);
     if (!columns.std && fit != RegionFit::outside)
         tooltip(number_text(s.mean) + std_text(s) + (columns.pixels ? "" : ", " + pixels + " px"));
     if (!columns.pixels)
-        return;
+        return mean;
     ImGui::TableNextColumn();
     right_aligned(pixels + (columns.area ? " · " + area_text(s, um) : ""),
                   fit == RegionFit::whole ? theme::kDim : theme::kWarning);
     if (!columns.area && um > 0)
         tooltip(pixels + " px, " + area_text(s, um) + " µm²");
+    return mean;
 }
 
 void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& keys, const Columns& columns,
@@ -429,7 +433,8 @@ void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& key
     name_cell(editor, tools, index);
     ImGui::TableNextColumn();
     if (found)
-        number_cells(*found, fit, tools.numbers.um_per_px, columns);
+        probe::value("region.cell." + region.name,
+                     number_cells(*found, fit, tools.numbers.um_per_px, columns));
     else if (tools.numbers.stale)
         right_aligned("–", theme::kDim);
     ImGui::PopID();

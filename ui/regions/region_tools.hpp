@@ -33,6 +33,7 @@ struct RegionNumbers {
     std::string assumed;        ///< assumed_text() of an assumed exposure; empty: the exposure is known
     double um_per_px = 0;       ///< 0: unknown
     std::uint64_t sequence = 0; ///< sequence number of the measured frame
+    std::uint64_t version = 0;  ///< of the edits that made the values
     SteadyClock::time_point when{};
     bool stale = false; ///< Freshness::stale: no values
     void take(const Result& result, double um, bool old);

@@ -5,6 +5,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
+#include "ui/regions/region_drawing.hpp"
 #include "ui/traces/strip.hpp"
 
 #include <cmath>
@@ -15,13 +16,23 @@ namespace {
 
 using theme::dp;
 
+/// NaN if the numbers have no such region; `index`: its likely place.
+double shown_mean(const RegionNumbers& numbers, const std::string& name, std::size_t index) {
+    const RegionValues* values = numbers.values.get();
+    const RegionStatistics* found = statistics_of(values, name, index);
+    for (std::size_t i = 0; values && !found && i < values->statistics.size(); ++i)
+        found = statistics_of(values, name, i);
+    return found ? found->mean : NAN;
+}
+
 std::string percent_text(double value) {
     return std::isfinite(value) ? number_text(value, 3) + " %" : number_text(value, 3);
 }
 
 } // namespace
 
-void TraceStrip::legend(const Rect& area, Session& session, const std::vector<ImU32>& colours) {
+void TraceStrip::legend(const Rect& area, Session& session, const std::vector<ImU32>& colours,
+                        const RegionNumbers& numbers) {
     ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, dp(2)});
     ImGui::BeginChild("legend", {static_cast<float>(area.width), static_cast<float>(area.height)}, false,
@@ -47,7 +58,7 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
         std::optional<double> f0;
         if (!known || then) // of another outline, or of several settings, there is no F₀
             f0 = then ? session.baseline.of(region, &then->with) : session.baseline.of(region, about_);
-        const double value = known ? cursor_->values[i] : region.newest;
+        const double value = known ? cursor_->values[i] : shown_mean(numbers, region.name, i);
         if (ImGui::IsItemVisible()) {
             const ImVec2 at = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();
             ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -66,11 +77,12 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
                              fitted(small, words, room).c_str());
             };
             text(0, hidden ? theme::kDim : theme::kText, region.name);
-            const std::string shown = !known && session.freshness().stale ? "–"
+            const std::string shown = !known && !numbers.values ? "–"
                                       : relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
                                                   : quantity_text(value, unit, 4);
             text(1, hidden ? theme::fade(theme::kDim, 0.6F) : theme::kDim,
                  (known && !cursor_->exact ? "≈ " : "") + shown);
+            probe::value("traces.legend.value." + region.name, shown);
             if (f0_lines && f0)
                 text(2, theme::fade(theme::kAccent, 0.9F), "F₀ " + quantity_text(*f0, unit, 4));
         }

@@ -426,7 +426,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
         draw_cursor(plot, cursor_->moment);
 }
 
-void TraceStrip::draw(const Rect& area, Session& session) {
+void TraceStrip::draw(const Rect& area, Session& session, const RegionNumbers& numbers) {
     const auto begun = std::chrono::steady_clock::now();
     ImGui::SetNextWindowPos(theme::point(area.x, area.y));
     ImGui::SetNextWindowSize(theme::point(area.width, area.height));
@@ -465,7 +465,7 @@ void TraceStrip::draw(const Rect& area, Session& session) {
             if (responses)
                 responses_.draw(beside, about_, session, colours, relative_);
             else
-                legend(beside, session, colours);
+                legend(beside, session, colours, numbers);
         }
         event_popup(session);
         intervals_.popup(session, view_.from_ns(), view_.to_ns());

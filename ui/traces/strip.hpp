@@ -6,6 +6,7 @@
 #include "analysis/pulse.hpp"
 #include "recording/draw/plot.hpp"
 #include "ui/canvas/view.hpp"
+#include "ui/regions/region_tools.hpp"
 #include "ui/traces/intervals_view.hpp"
 #include "ui/traces/plot.hpp"
 #include "ui/traces/response_view.hpp"
@@ -26,8 +27,8 @@ public:
     void update(Session& session);
     bool has_regions() const { return !about_.regions.empty(); }
 
-    /// Draws the window below the picture.
-    void draw(const Rect& area, Session& session);
+    /// Draws the window below the picture. `numbers`: shown for the newest frame, as by the other parts.
+    void draw(const Rect& area, Session& session, const RegionNumbers& numbers);
     /// Reports the displayed values to the probe, also while the strip is hidden.
     void report() const;
 
@@ -63,7 +64,8 @@ private:
     void range_choice(Session& session);
     void whole_film_button(Session& session);
     std::int64_t end_ns(const Session& session) const; ///< of the axis
-    void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours);
+    void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours,
+                const RegionNumbers& numbers);
     void draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_events(const PlotArea& plot, Session& session);
     void mouse(const PlotArea& plot, Session& session);
