@@ -129,6 +129,9 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
                                       const std::deque<std::string>& recordings_stopped,
                                       const Freshness& freshness, double saturation_limit) {
     AlarmFacts facts{SteadyClock::now(), recordings_stopped};
+    if (facts.now - updated_ < 100ms)
+        return {};
+    updated_ = facts.now;
     facts.saturation_limit = saturation_limit;
     if (pipeline) {
         const PipelineStatus status = pipeline->status();
