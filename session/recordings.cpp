@@ -366,8 +366,8 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
         return event.axis != axis; // of a film that was open before
     });
     const StatsSnapshot stats = state_.pipeline->stats();
-    report.frames =
-        std::to_string(stats.processed) + " processed, " + std::to_string(stats.drops.total()) + " dropped";
+    report.frames = std::to_string(stats.frames.processed) + " processed, " +
+                    std::to_string(stats.drops.total()) + " dropped";
     save("report", ".pdf", [held = std::move(report)](const std::string& path) {
         const ReportFiles files = write_report(path, held);
         return "Report saved as " + files.pdf + ", with " + files.png + " and " + files.csv + ".";

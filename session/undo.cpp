@@ -225,7 +225,9 @@ std::string chain_edit(const Chain& before, const Chain& after) {
     return summary(edits);
 }
 
-void UndoHistory::record(UndoState now, const std::string& edit) {
+void UndoHistory::record(UndoState now, std::string edit) {
+    if (edit.empty())
+        edit = std::exchange(next_, "");
     if (entries_.empty())
         return entries_.push_back({"", std::move(now), 0});
     const UndoState& last = entries_[at_].state;
@@ -236,7 +238,7 @@ void UndoHistory::record(UndoState now, const std::string& edit) {
         return amend(std::move(now));
     const std::size_t bytes = bytes_of(now, &last);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, entries_.end());
-    entries_.push_back({edit.empty() ? found : edit, std::move(now), bytes});
+    entries_.push_back({edit.empty() ? found : std::move(edit), std::move(now), bytes});
     ++at_;
     std::size_t sum = 0;
     for (const Entry& entry : entries_)

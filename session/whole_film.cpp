@@ -72,7 +72,7 @@ struct WholeFilm::Run {
 
 private:
     void count() {
-        frames = pipeline->stats().processed;
+        frames = pipeline->stats().frames.processed;
         total = pipeline->status().source.length;
     }
     std::string sink_error() const {

@@ -480,7 +480,7 @@ void App::report() const {
     report_regions(session_, state_.regions);
     probe::value("traces.shown", layout_.shows_traces ? 1.0 : 0.0);
     traces_.report();
-    probe::value("displayed", static_cast<double>(stats_.displayed));
+    probe::value("displayed", static_cast<double>(stats_.frames.displayed));
     if (!display_.has_result())
         return;
     probe::value("assumed",

@@ -132,7 +132,7 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
          [&] {
              s.regions.add(RegionShape::line, {{1, 1}, {9, 9}});
          }},
-        {"added interval rest", [&] { EXPECT_TRUE(s.take_baseline(1)); }},
+        {"added interval rest", [&] { EXPECT_TRUE(s.baseline.take(s.traces(), 1, s.intervals)); }},
         {"added interval stimulus",
          [&] { add_interval(s.intervals, s.intervals[0].from_ns, s.intervals[0].from_ns + 20'000'000); }},
         {"moved interval rest", [&] { s.intervals[0].from_ns += 10'000'000; }},
@@ -146,7 +146,7 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
     std::vector<std::string> states = {state()};
     for (const Edit& edit : edits) {
         edit.make();
-        s.update_baseline(s.traces().overview());
+        s.baseline.follow(s.traces(), s.traces().overview(), s.intervals);
         s.record_edits();
         s.record_edits();
         states.push_back(state());

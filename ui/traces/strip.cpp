@@ -139,7 +139,7 @@ void TraceStrip::update(Session& session) {
     film_axis_ = about_.film ? std::optional(about_.axis) : std::nullopt;
     end_ns_ = end_ns(session);
     view_.set_run(about_.first_ns, end_ns_, about_.newest && about_.film ? about_.newest->time_ns : end_ns_);
-    session.update_baseline(about_);
+    session.baseline.follow(session.traces(), about_, session.intervals);
     intervals_.update(session);
     intervals_.report(session.intervals);
 }
@@ -222,7 +222,7 @@ void TraceStrip::take_baseline(Session& session) {
         return;
     }
     const double seconds = session.view().baseline_s;
-    if (!session.take_baseline(seconds)) {
+    if (!session.baseline.take(session.traces(), seconds, session.intervals)) {
         session.say(Message::Level::warning,
                     has_regions() ? "No region has had a value yet that could be a baseline."
                                   : "A baseline is the mean of regions, and there are none: draw one on the "
