@@ -10,7 +10,7 @@ namespace specklescope {
 
 struct ReportDialog {
     bool ask = false; ///< open the dialog in this frame
-    struct Keys { ///< pressed in this frame
+    struct Keys {     ///< pressed in this frame
         bool enter = false, ctrl_enter = false, escape = false;
     };
     /// Draws the dialog while it is open. Returns true once the user has confirmed; the session's settings
