@@ -32,7 +32,7 @@ Settings for_whole_film(const Settings& settings) {
 std::vector<TraceValues> frames_between(TraceHistory& history, std::int64_t from_ns, std::int64_t to_ns,
                                         int most) {
     std::set<std::int64_t> times;
-    for (const std::vector<TraceColumn>& curve : history.curves(from_ns, to_ns, most))
+    for (const std::vector<TraceColumn>& curve : history.curves(from_ns, to_ns + 1, most))
         for (const TraceColumn& column : curve)
             if (column.time_ns >= from_ns && column.time_ns <= to_ns)
                 times.insert(column.time_ns);
@@ -156,12 +156,12 @@ void Exports::process(std::shared_ptr<Sink> sink, const std::string& path) {
 void Exports::report(const std::shared_ptr<Sink>& sink, WholeFilm::Outcome outcome, const std::string& text) {
     const SinkStatus status = sink->status();
     Notices& notices = parts_.state.notices;
-    if (outcome == WholeFilm::Outcome::done) {
+    if (outcome == WholeFilm::Outcome::done || !status.error.empty()) {
         Message message = end_of_recording(status);
         return notices.say(message.level, std::move(message.text));
     }
-    std::string said = status.error.empty() ? text : status.error;
-    if (status.written > 0 && status.error.empty())
+    std::string said = text;
+    if (status.written > 0)
         said += " " + status.path + " contains the first " + count_text(status.written) + " frames.";
     notices.say(outcome == WholeFilm::Outcome::cancelled ? Message::Level::warning : Message::Level::error,
                 said);

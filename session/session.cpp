@@ -299,7 +299,8 @@ void Session::show(Opened opened) {
     restored_ = opened.restored;
     if (restored_)
         restore(opened.settings);
-    history_.forget_source(state_now());
+    if (other)
+        history_.forget_source(state_now());
     history_.record(state_now(), "opened " + settings.source.shown());
     source_params_ = state_.pipeline->source_params();
     ++generation_;
@@ -740,7 +741,11 @@ void Session::compare_before() {
     Chain before = history_.entries()[i - 1].state.chain;
     before.set_input(chain_.input());
     before.set_channel(chain_.channel());
-    (void)state_.pipeline->set_chain(std::move(before));
+    try {
+        (void)state_.pipeline->set_chain(std::move(before));
+    } catch (const UsageError& error) { // of another source
+        return say(Message::Level::error, error.what());
+    }
     held_ = true;
     compared_ = history_.entries()[i].edit;
 }

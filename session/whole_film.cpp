@@ -55,7 +55,7 @@ struct WholeFilm::Run {
         const WatchWork watch([this](std::string_view, double) { return !cancelled; });
         try {
             pipeline->start();
-            while (!cancelled && !pipeline->finished()) {
+            while (!cancelled && !pipeline->finished() && error_of_sinks().empty()) {
                 count();
                 std::unique_lock lock(mutex);
                 wake.wait_for(lock, 20ms, [this] { return cancelled.load(); });
@@ -74,13 +74,18 @@ private:
         frames = pipeline->stats().processed;
         total = pipeline->status().source.length;
     }
+    std::string error_of_sinks() const {
+        for (const std::shared_ptr<Sink>& sink : sinks)
+            if (std::string failure = sink->status().error; !failure.empty())
+                return failure;
+        return "";
+    }
     std::string error() const {
         const PipelineStatus status = pipeline->status();
         if (status.state == RunState::failed)
             return status.message;
-        for (const std::shared_ptr<Sink>& sink : sinks)
-            if (std::string failure = sink->status().error; !failure.empty())
-                return failure;
+        if (std::string failure = error_of_sinks(); !failure.empty())
+            return failure;
         const std::uint64_t failed = pipeline->stats().drops.failed;
         return failed == 0 ? "" : count_text(failed) + " frames could not be processed.";
     }
@@ -154,7 +159,8 @@ void WholeFilm::poll() {
     else if (!error.empty())
         report(Outcome::failed, "The whole film was not processed: " + error);
     else
-        report(Outcome::done, "Processed the whole film: " + count_text(made.frames) + " frames.");
+        report(Outcome::done, "Processed the whole film: " + count_text(made.frames) +
+                                  (made.frames == 1 ? " frame." : " frames."));
     run_->pipeline.reset(); // its frames
     run_->of.reset();
     run_->sinks.clear();
