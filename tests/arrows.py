@@ -1,9 +1,8 @@
-"""Holds the arrows between folders: every #include must be one that docs/architecture.md allows.
+"""Checks the arrows between folders: every #include must be allowed by docs/architecture.md.
 
-The page's table of arrows has a row "| `folder/` | `folder/`, `folder/` |" for each folder: what its files may
-include beside their own. main.cpp may include everything. And the rooms that libspecklescope is made of speak through
-run_log() (base/log.hpp), never straight to the log of the program that they are in. Prints each line that breaks a
-rule, and ends with 1 if there is one.
+The page's table of arrows has a row "| `folder/` | `folder/`, `folder/` |" for each folder: the other folders that its
+files may include. main.cpp may include everything. Rooms that are part of libspecklescope log through run_log()
+(base/log.hpp), never directly to the program's log. Prints each line that breaks a rule, and then ends with status 1.
 """
 import pathlib
 import re
@@ -11,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
-# Rooms of the program alone, which has a terminal.
+# Rooms that only the program has: they may print to the terminal.
 MAY_SAY = {"cli", "ui", "bench", "tests"}
 SAYS = re.compile(r"\bspdlog::(log|trace|debug|info|warn|error|critical)\s*\(")
 BEGIN, END = "<!-- arrows -->", "<!-- end of arrows -->"
@@ -48,7 +47,7 @@ def main():
             continue
         for number, name in includes(path):
             to = name.split("/")[0]
-            # Without a folder: what CMake makes.
+            # Headers without a folder are made by CMake.
             if "/" in name and to != folder and to not in arrows[folder]:
                 wrong.append(f"{path.relative_to(ROOT)}:{number}: {folder}/ may not include {name}")
         if folder not in MAY_SAY:

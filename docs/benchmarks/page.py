@@ -163,53 +163,37 @@ def peers(rows):
 SECTIONS = [
     ("Stages", kernels,
      "One stage on one frame, median ± half the distance of the quartiles, after warm-up, on fresh simulated speckle in "
-     "buffers used in turn. *Copy* is the time to copy as many bytes as the input and the output have together (half of "
-     "them read, half written), *fraction* is copy over stage: 1 would be a stage limited by memory alone. *Checked*: on "
-     "the GPU the worst difference from the host's result, relative (integers: of full scale); on the CPU \"same\" says "
-     "that the result did not depend on what the output held before."),
-    ("Beside what was published", published,
-     "The work of earlier publications in their sizes and pixel types; *with copies* also brings the frame from "
-     "page-locked memory and the result back. What they published is on the page of that name."),
+     "alternating buffers. *Copy* is the time to copy as many bytes as the input and the output have together (half of "
+     "them read, half written), *fraction* is copy over stage: 1 means that only memory limits the stage. *Checked*: on the GPU the largest difference from the host's result, relative (integers: of full scale); on the CPU \"same\" means that the result did not depend on the earlier content of the output."),
+    ("Published methods", published,
+     "The methods of earlier publications in their sizes and pixel types; *with copies* includes the copies from and to page-locked memory. [published.md](published.md) has the published figures."),
     ("Instruction sets", simd,
-     "Stages of the host whose loops are limited to one instruction set or the other, in turn. AVX3 is Highway's name of "
-     "AVX-512."),
+     "Stages of the host with each instruction set, measured alternately. AVX3 is Highway's name of AVX-512."),
     ("Frames through the executor", stream,
-     "Frames from slots (page-locked with a GPU) through upload, stage and, where said, download, as fast as the executor "
-     "takes them. *Fraction* is of the bus's rate in the direction that limits, or on the CPU of the stage alone."),
+     "Frames from slots (page-locked with a GPU) through upload, stage and, where stated, download, as fast as possible. *Fraction*: of the bus's rate in the limiting direction, or on the CPU of the rate of the stage by itself."),
     ("Regions", regions,
-     "The same stream with statistics over regions of every frame and without, in turn; medians of the rounds. *Pixels* "
-     "are those of all regions together, *time* what they add to a frame, *cost* their share of the time."),
+     "The same stream with and without region statistics of every frame, measured alternately; medians of the rounds. *Pixels*: of all regions together. *Time*: added to a frame. *Cost*: share of the time of a frame."),
     ("Sources and recorders", feeds,
      "1392×1040 u16. Sources run unpaced through ring, queue and an empty chain. Recorders take frames from slots, and the "
-     "time counts until the file is closed; *plain write* puts as many bytes into a file there with one system call a "
-     "frame. CPU is processor time over wall-clock time, in cores."),
+     "time counts until the file is closed; *plain write* writes as many bytes to the same folder with one system call per frame. CPU is processor time over wall-clock time, in cores."),
     ("Several GPUs", gpus,
-     "The same frames from page-locked slots dealt in turn to the GPUs of one host, results in order, each left on its "
-     "GPU. *Times* is the rate over that of one GPU, *fraction* that over the number of GPUs. *Kernels* is the time "
-     "between the first and the last kernel of a frame (of one GPU), *submit* what the thread that deals them spends on "
-     "one: with one GPU it starts the kernels itself, with several each GPU has a thread for that."),
+     "The same frames from page-locked slots, distributed over the GPUs of one host; results stay on their GPU. *Times*: rate over that of one GPU. *Fraction*: *times* over the number of GPUs. *Kernels*: time between the first and the last kernel of a frame on one GPU. *Submit*: time of the distributing thread per frame; with one GPU this thread starts the kernels itself, with several each GPU has its own thread."),
     ("The whole program", pipeline,
      "The program as a process of its own on simulated speckle, 1392×1040 u16: source, ring, queue, executor, and the "
-     "window where said. Latency runs from the arrival of the pixels to the result. CPU is processor time over "
+     "window where stated. Latency runs from the arrival of the pixels to the result. CPU is processor time over "
      "wall-clock time, in cores."),
-    ("Doors", doors,
-     "The program on a simulated camera of 1000 frames/s, 320×240 u16, with no door, with --publish, --control, --metrics "
-     "and --serve, and with somebody at each of these who asks for all that there is and reads none of it. *Unread* is "
-     "what had come to them at the end: they stood still. A frame that is dropped is one that a door has cost, where there "
-     "is none without."),
+    ("Interfaces", doors,
+     "The program on a simulated camera of 1000 frames/s, 320×240 u16, without an interface, with --publish, --control, --metrics and --serve, and with a client of each that requests everything and reads nothing. *Unread*: data that waited for these clients at the end. Frames are dropped because of an interface if none are dropped without it."),
     ("Traces of regions", traces,
-     "What the window's plots cost: least and largest mean of every column, and a frame taken in. Values change from frame "
-     "to frame; the memory is that of the whole history."),
+     "Cost of the window's plots: smallest and largest mean of every column, and adding a frame. Values change from frame to frame; the memory holds the whole history."),
     ("Start", startup, "From the start of the process; the median of the runs and its quartiles."),
     ("The window", window,
      "The program's window as a process of its own, moved by keys and mouse. *Key to image* runs from the key to the end "
      "of drawing the first frame that shows its effect, for 40 keys that are not in step with the frames. *Drawn/s* "
      "counts frames on the screen while the mouse moves the slider of the radius. CPU is in % of one core. *Files* is the "
      "part of the resident memory (RSS) that is mapped from files: the program, its libraries and the OpenGL driver."),
-    ("Beside other libraries", peers,
-     "The same work by others, in one process, in turn with ours, on the same frames and as many threads. *Factor* is "
-     "their time over ours: above 1, ours is faster. The last columns: ours with one instruction set of the processor or "
-     "the other, in turn in the same run; AVX3 is Highway's name of AVX-512."),
+    ("Other libraries", peers,
+     "The same work by other libraries, measured alternately with ours in one process, with the same frames and number of threads. *Factor*: their time over ours; above 1, ours is faster. Last columns: ours with each instruction set, in the same run; AVX3 is Highway's name of AVX-512."),
 ]
 
 
@@ -280,9 +264,8 @@ def overview_page(pages, others):
     text = ("# Benchmarks\n\nWritten by [page.py](benchmarks/page.py) from the JSON files of `specklescope bench --json`; "
             "nothing here is typed by hand. `./dev bench` measures the machine it runs on.\n\n")
     if rows := summary([report for report, _, _ in pages]):
-        text += ("*Factor*: the other's time over ours, in turn in one run; above 1, ours is quicker. *Fraction*: the time "
-                 "of a mere copy of as many bytes over ours; 1 is a stage that memory alone limits.\n\n" + rows)
-    text += "\nEverything measured, a page a machine:\n\n"
+        text += ("*Factor*: time of the other program over ours, measured alternately in one run; above 1, ours is faster. *Fraction*: time to copy as many bytes, over ours; 1 means that only memory limits the stage.\n\n" + rows)
+    text += "\nAll measurements, one page for each machine:\n\n"
     for report, path, _ in pages:
         text += f"- [{report['machine']['name']}, {report['machine'].get('measured', '')}]({path})\n"
     text += others
@@ -295,37 +278,28 @@ def overview_page(pages, others):
 
 # Publications
 
-NO_FIGURE = ("the publication's figures were not at hand when this page was written, and none is quoted from memory.")
-PUBLISHED = [  # title, work, source, figure, what is alike, what is not; the works are in bench/cases.cpp, too
+NO_FIGURE = ("not available when this page was written.")
+PUBLISHED = [  # title, work, source, figure, what is the same, what differs; bench/cases.cpp has the works, too
     ("Speckle contrast and flow index on the GPU", "speckle:",
      "Yang, Cuccia, Choi, *Real-time blood flow visualization using the graphics processing unit*, J. Biomed. Opt. 16(1), "
      "016009 (2011), abstract",
-     "images acquired, processed and shown at about 10 frames/s (one GPU programmed in CUDA under LabVIEW, of no model "
-     "that the abstract names; a camera of nearly 10 frames/s).",
+     "images acquired, processed and shown at about 10 frames/s (one GPU programmed in CUDA under LabVIEW, the abstract names no model; a camera of nearly 10 frames/s).",
      "window of 5×5 pixels, sample standard deviation, SFI = 1/(2·T·K²), frame of 1392×1040.",
-     "the published figure is of the whole instrument and no faster than its camera: beside it belongs the rate of the "
-     "whole program in [benchmarks.md](../benchmarks.md), not a kernel's time. The earlier method writes K and SFI, ours "
-     "one of them."),
+     "the published figure is for the whole instrument, limited by its camera: compare it with the rate of the whole program in [benchmarks.md](../benchmarks.md), not with the time of a kernel. The earlier method writes K and SFI, ours one of them."),
     ("Recursive Gaussian on the GPU", "gaussian:method=recursive",
-     "the filter: Young, van Vliet, *Recursive implementation of the Gaussian filter*, Signal Processing 44 (1995); on the "
-     "GPU a thread a row, transposed between",
+     "the filter: Young, van Vliet, *Recursive implementation of the Gaussian filter*, Signal Processing 44 (1995); on the GPU one thread per row, with a transposition between the passes",
      NO_FIGURE, "sigma 10, one channel in f32, forward and backward, rows and columns.",
      "the earlier method works in f64 and begins its backward pass approximately; ours in f32 differences, with the exact "
      "border of Triggs and Sdika (2006)."),
     ("Convolution with a kernel as large as the image, for glare", "convolve:", "Johansson Bergström 2012", NO_FIGURE,
-     "f32 RGB, one kernel for the three channels, linear convolution. 2376² with a kernel of 2375² pixels and 2831² with "
-     "one of 2831² have 4750² and 5661² with their border; 4750² and 5661² are also measured as images, with kernels as "
-     "large.",
-     "the size of our transforms is chosen for speed and is not the padded size; the border repeats the edge; the kernel's "
-     "spectrum is made once, not for every image. cuFFT beside it makes the two transforms of the padded image, and "
-     "nothing else of a convolution."),
+     "f32 RGB, one kernel for the three channels, linear convolution. Images of 2376² and 2831² with kernels of 2375² and 2831² have 4750² and 5661² with their border; images of 4750² and 5661² are also measured, with kernels of the same size.",
+     "the size of our transforms is chosen for speed and is not the padded size; the border repeats the edge; the kernel's spectrum is computed once, not for every image. The time of cuFFT is for the two transforms of the padded image only."),
     ("Direct 5×5 Gaussian", "gaussian:method=binomial5", "weights in constant memory, tiles in shared memory", NO_FIGURE,
      "f32 RGB, the same 25 weights.",
-     "ours takes the two lines of five weights of a separable kernel, the earlier methods 25; their frame of zeros is "
-     "there before the time begins, and ours makes its border itself."),
-    ("Equalisation of V in HSV", "equalize:", "histogram by atomics in shared memory, pictures in HSV between kernels",
+     "ours uses the two times five weights of a separable kernel, the earlier methods 25; their frame of zeros exists before the measurement, ours computes its border."),
+    ("Equalisation of V in HSV", "equalize:", "histogram by atomics in shared memory, HSV images between kernels",
      NO_FIGURE, "u8 RGB, 256 bins, V = r/r_max, hue and saturation kept.",
-     "ours never makes the pictures in HSV: it scales each pixel's channels by the ratio of new to old V."),
+     "ours makes no HSV images: it scales each pixel's channels by the ratio of new to old V."),
 ]
 
 
@@ -351,18 +325,14 @@ def published_page(reports):
     measured = [report["machine"] for report in reports if report.get("published")]
     if not measured:
         return ""
-    text = ("# Published, and here\n\nWritten by [page.py](page.py) from the JSON files of `specklescope bench --json`; "
-            "figures of publications stand in it with their source. No earlier system ran on the hardware of these tables: "
-            "what the same method takes *here* is in the last columns, in the newest run of that machine that has it, on "
-            "the same frames (`tests/bench/seeds`: written anew from the descriptions), or another library's where there is "
-            "no such method. *Ours* is the stage alone on frames in memory; *with copies* also brings a frame from "
-            "page-locked memory and the result back, one after the other. Every time is the median of a frame.\n\n"
+    text = ("# Published methods, measured here\n\nWritten by [page.py](page.py) from the JSON files of `specklescope bench --json`; "
+            "figures of publications have their source. No earlier system ran on this hardware. The last columns therefore have the time of the same method *here*, implemented from its description (`tests/bench/seeds`), or that of another library. *Ours* is the stage on frames in memory; *with copies* adds the copies from and to page-locked memory, one after the other. Every time is the median per frame.\n\n"
             "Measured:\n\n")
     for machine in measured:
         text += (f"- {machine['name']}, {machine.get('measured', '')}, load at the start "
                  f"{machine.get('load at the start', 'not noted')}\n")
     for title, work, source, figure, alike, unlike in PUBLISHED:
-        text += f"\n## {title}\n\n{source}.\n\n- Published: {figure}\n- Like for like: {alike}\n- Not alike: {unlike}\n\n"
+        text += f"\n## {title}\n\n{source}.\n\n- Published: {figure}\n- Same: {alike}\n- Different: {unlike}\n\n"
         lines = list(published_lines(work, reports))
         text += table(["frame", "on", "ours, ms", "with copies, ms", "another there, ms", "the other"], lines) \
             if lines else "Not measured yet.\n"
@@ -472,7 +442,7 @@ def charts(report):
 # Files
 
 def identity(row):
-    """Work, frame and processor; neither the choice of a stage nor the number of threads."""
+    """Work, frame and processor, without the chosen method and the number of threads."""
     if "on" in row:
         return row["work"], row["image"], "GPU" if row["on"] == "GPU" else "CPU"
     return bare_work(row), row["image"], processor_of(row)

@@ -21,7 +21,7 @@ DATA = FOLDER.parent.parent / "tests" / "data"
 SIZE = (960, 600)
 TALL = (1040, 740)  # with traces below the image
 PATIENCE = 300  # s
-MOST = 140 * 1024  # bytes of a picture: noise takes them, so it gets as many colours as fit
+MOST = 140 * 1024  # bytes of an image with noise, which gets as many colours as fit
 COLOURS = (128, 96, 64, 48)
 SCENE = "synthetic:vessels?width=640&height=480&rate=40"
 
@@ -42,7 +42,7 @@ REGIONS = {"regions": [
 
 
 class Viewer:
-    """The window on a screen of its own, read through what it tells of itself."""
+    """The window on its own screen, and the values that it reports."""
 
     def __init__(self, work, words, size=SIZE):
         self.work = work
@@ -97,12 +97,12 @@ class Viewer:
             time.sleep(0.1)
 
     def frames(self, more):
-        """So many further pictures have been drawn."""
+        """Waits until this many further images have been drawn."""
         begin = self.value("displayed", 0)
         self.wait(lambda: self.value("displayed", 0) >= begin + more, f"{more} frames")
 
     def quiet(self):
-        """The messages on the picture have gone."""
+        """Waits until the messages on the image have disappeared."""
         time.sleep(9)
 
     def xdotool(self, *words):
@@ -121,7 +121,7 @@ class Viewer:
         self.click(x + width / 2, y + height / 2, button)
 
     def at(self, x, y):
-        """A pixel of the picture on the screen."""
+        """A pixel of the image on the screen."""
         scale = self.value("image.scale")
         return self.value("image.x") + (x + 0.5) * scale, self.value("image.y") + (y + 0.5) * scale
 
@@ -139,7 +139,7 @@ class Viewer:
         self.xdotool("mousemove", int(x), int(y))
 
     def go_to(self, frame):
-        """Of a film that is paused: a frame on its line, exactly."""
+        """Shows exactly this frame of a paused film, by its time line."""
         line, length = self.widget("film.line"), self.value("film.length")
         self.click(line[0] + frame / (length - 1) * line[2], line[1] + line[3] / 2)
         self.wait(lambda: abs(self.value("film.position", -9) - frame) < 9, f"frame {frame}")
@@ -152,7 +152,7 @@ class Viewer:
         self.wait(lambda: (self.value("film.state") == "paused") == on, "pause")
 
     def save(self, name, part=None, palettes=COLOURS):
-        """The screen, or (x, y, width, height) of it."""
+        """Saves the screen, or the part (x, y, width, height)."""
         whole = self.work / "screen.png"
         subprocess.run(["import", "-window", "root", str(whole)], env=self.environment, check=True)
         crop = [] if part is None else ["-crop", "{2}x{3}+{0}+{1}".format(*(int(p) for p in part)), "+repage"]
@@ -205,7 +205,7 @@ def flow(work):
 
 
 class Camera:
-    """A live source that can be held still: grey frames of the simulated vessels as datagrams."""
+    """A live source that can be stopped: grey frames of the simulated vessels as datagrams."""
     WIDTH, HEIGHT, RATE = 200, 150, 20
 
     def __init__(self, work):
@@ -251,7 +251,7 @@ class Camera:
 
 
 def stale(work):
-    """The camera falls silent for 3 s and is seen so."""
+    """The camera sends nothing for 3 s, and the window shows that."""
     with Camera(work) as camera, Viewer(work, camera.words(work)) as window:
         window.frames(100)
         window.quiet()
@@ -300,7 +300,7 @@ def chain(work):
 
 
 def films(work):
-    """The line selected, two marks on the loop; the bar alone, and the profile alone."""
+    """A selected line and two loop marks; also the bar and the profile by themselves."""
     with of_film(work, "--regions", "regions.json", size=TALL) as window:
         window.frames(30)
         window.pause()
@@ -361,7 +361,7 @@ def traces(work):
 
 
 def pulse(work):
-    """Of the simulated vessels, which beat 1.2 times a second."""
+    """Pulse of the simulated vessels, 1.2 beats per second."""
     box = {"regions": [{"name": "artery", "shape": "rectangle", "points": [[91, 140], [103, 220]]}]}
     (work / "artery.json").write_text(json.dumps(box))
     with Viewer(work, ["synthetic:vessels?width=320&height=240&rate=30", "--stage", "speckle:radius=2,output=sfi",
@@ -376,7 +376,8 @@ def pulse(work):
 
 
 def baseline(work):
-    """In the second half of a film more light is averaged around a place, as faster flow does: K² falls to 0.72."""
+    """In the second half of a film, more light is averaged around a place, which has the effect of faster flow: K² falls
+    to 0.72."""
     import numpy
     frames, height, width, part = 240, 480, 640, 0.2
     run(work, SCENE + "&live=false", "--frames", frames, "--record-raw", work / "change.raw")
@@ -531,7 +532,7 @@ def tutorial_change(work):
 
 
 def tutorial_window(work):
-    """What a user sees on the way from a film to its answer."""
+    """The steps of a user from a film to the result."""
     words = takes(work)[:-2]  # without the baseline: the interval is one
     with Viewer(work, [*words, "--view", "panel=false", "--subject", "mouse 7"], (1280, 800)) as window:
         window.wait(lambda: window.value("film.position", 0) > 20, "the first frames")
@@ -577,7 +578,7 @@ def tutorial_report(work):
     shrink(work / "page.png", "tutorial-report.png", ["-crop", "842x450+0+20", "+repage"])
 
 
-# By the function that makes them.
+# Images by the function that makes them.
 PICTURES = {
     viewer: ["viewer.png"],
     flow: ["flow.png"],
@@ -605,7 +606,7 @@ PICTURES = {
                       "tutorial-form.png"],
     tutorial_report: ["tutorial-report.png"],
     night: ["night.png", "night-plain.png"],
-    viewer_gpu: ["viewer-gpu.png"],  # only where it is named: it needs a GPU
+    viewer_gpu: ["viewer-gpu.png"],  # only if named: it needs a GPU
 }
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renders a street at night as a Radiance picture: light of 0.01 on the houses, 1200 in the headlights.
+"""Renders a street at night as a Radiance image: light of 0.01 on the houses, 1200 in the headlights.
 
 Run: /usr/bin/python3 docs/images/night.py night.hdr
 """
@@ -73,18 +73,18 @@ for side in (-1, 1): # street lamps
         add((1, 0.8, 0.5), 0.25 * pool(x - side * 60 * depth, HORIZON + 150 * depth, 120 * depth, 40 * depth))
         paint(disk(x, y, max(0.8, 6.5 * depth)), (1, 0.78, 0.45), 120.0)
 
-for x, y, size in ((392, 262, 1.0), (300, 214, 0.32)): # cars that come towards us
+for x, y, size in ((392, 262, 1.0), (300, 214, 0.32)):  # cars towards the viewer
     paint((np.abs(columns - x) < 46 * size) & (rows > y - 42 * size) & (rows < y + 24 * size), (0.5, 0.55, 0.7), 0.02)
     paint((np.abs(columns - x) < 36 * size) & (rows > y - 38 * size) & (rows < y - 16 * size), (0.3, 0.4, 0.6), 0.05)
     for side in (-1, 1):
         add((1, 0.97, 0.9), 0.5 * pool(x + side * 34 * size, y + 70 * size, 60 * size, 50 * size))
         paint(disk(x + side * 33 * size, y, 5.5 * size), (1, 0.97, 0.9), 1200.0)
-for x, y, size in ((212, 300, 1.0),): # one that goes
+for x, y, size in ((212, 300, 1.0),):  # a car that drives away
     paint((np.abs(columns - x) < 62 * size) & (rows > y - 56 * size) & (rows < y + 34 * size), (0.6, 0.2, 0.2), 0.03)
     paint((np.abs(columns - x) < 48 * size) & (rows > y - 50 * size) & (rows < y - 20 * size), (0.3, 0.4, 0.6), 0.015)
     for side in (-1, 1):
         paint(disk(x + side * 50 * size, y, 7 * size), (1, 0.06, 0.03), 12.0)
-# A person at the kerb, whom the headlights hide.
+# A person at the kerb, hidden by the glare of the headlights.
 body = (np.abs(columns - 446) < 7) & (rows > 236) & (rows < 300) | disk(446, 230, 7)
 paint(body, (0.9, 0.7, 0.6), 0.09)
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Makes the n-th call of a kind fail, for n = 1, 2, 3 … until a run passes: faults.py PROGRAM LIBRARY [WHAT] [options]
+"""Makes the n-th call of a kind fail, for n = 1, 2, 3 … until a run has no such call left: faults.py PROGRAM LIBRARY
+[WHAT] [options]
 
-WHAT is a scenario (recorder, sources, executor, settings, video, traces), a kind of call (new, malloc, open, read, write,
-fsync, rename, close, thread), or both: recorder/write. Without it, all. "cuda", alone, with specklescope-cuda-faults as the
-PROGRAM: calls of CUDA's runtime, on a machine with a GPU; without one the exit status is 77.
+WHAT is a scenario (recorder, sources, executor, settings, video, traces), a kind of call (new, malloc, open, read,
+write, fsync, rename, close, thread), or both: recorder/write. Default: all. "cuda" with specklescope-cuda-faults as
+PROGRAM: calls of CUDA's runtime, on a machine with a GPU; without a GPU the exit status is 77.
 
-  --short    not every n, but steps of a few or of some hundreds: a test, which tries the same every time
-  --new N    allocations in steps of N only: all of them take an hour on two processors
-  --note F   what was tried goes into F, a note for docs/reliability.md
+    --short    larger steps of n, the same in every run: a test
+    --new N    allocations only, in steps of N: all of them take an hour on two processors
+    --note F   writes a note for docs/reliability.md to F
 
-After each run: no signal and no hang; exit status 0, 1 or 2; what is said is one sentence a line, and something is said
-where status is not 0 or a file is not as it should be; every file that is left can be read and holds what it says; the
-numbers add up; nothing half-written is left; as many descriptors and objects of the heap as after a run that went well.
+After each run it checks: no signal and no hang; exit status 0, 1 or 2; one sentence per line, and at least one if the
+status is not 0 or a file is damaged; every remaining file can be read and agrees with its description; the counts add
+up; no half-written file; as many descriptors and heap objects as after a normal run.
 """
 import argparse
 import collections
@@ -31,7 +32,7 @@ import reliability  # noqa: E402
 
 KINDS = ["new", "malloc", "open", "read", "write", "fsync", "rename", "close", "thread"]
 LASTING = ["open", "write", "fsync", "cuda"]  # a full disk stays full: these fail once, and from the n-th call on
-LIMIT = 60                            # seconds, for a run of a tenth of one
+LIMIT = 60  # seconds; a normal run takes a tenth of one
 SCENE = "synthetic?width=32&height=24"
 
 Scenario = collections.namedtuple("Scenario", "words kinds")
@@ -57,14 +58,14 @@ SCENARIOS = {
 ON_GPU = ["cuda"]
 
 
-STEPS = {"new": 499, "malloc": 9, "read": 7, "open": 2, "write": 5, "close": 3, "cuda": 17}  # of the short form; others 1
-# Libraries that break when they get no memory, and nothing here can change it: nlohmann-json's destructor allocates, and
-# its constructors do not undo what they began; libtiff 4.5 writes the values of a tag into memory that it did not get.
-# A run that ends badly is put down to them where they made the call that failed; it is counted apart.
+STEPS = {"new": 499, "malloc": 9, "read": 7, "open": 2, "write": 5, "close": 3, "cuda": 17}  # of the short form; 1 for other kinds
+# Libraries that break without memory, which this project cannot change: nlohmann-json's destructor
+# allocates, and its constructors do not undo partial work; libtiff 4.5 writes the values of a tag into
+# memory that it did not get. A bad end is counted separately if one of these libraries made the failed call.
 BY_LIBRARIES = ["nlohmann::", "libtiff.so"]
 
 
-# config/statistics_file.cpp: what --stats asked for is not lost where its file cannot be written.
+# config/statistics_file.cpp: if the file of --stats cannot be written, the statistics are printed.
 FOLLOWS = re.compile(r"^specklescope: .* The statistics follow here\.\n", re.M)
 
 
@@ -142,7 +143,7 @@ def check_files(folder):
                 frames[path.name] = path.stat().st_size > 0
         except Broken:
             raise
-        except Exception as error:  # whatever the reader says of it
+        except Exception as error:  # any exception of the reader
             raise Broken(f"{path.name} cannot be read: {error}") from error
     return frames
 
@@ -154,7 +155,7 @@ def check_numbers(stats):
 
 
 def sentences(text):
-    """Its lines, and in place of statistics that are told because their file cannot be written, nothing."""
+    """Lines of the output, without statistics that were printed because their file cannot be written."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", text)
     told = FOLLOWS.search(plain)
     if told:
@@ -189,9 +190,9 @@ class Campaign:
         for name in ("a.png", "b.png"):
             subprocess.run([program, "run", *make, "--stage", "none", "--snapshot", f"pictures/{name}"],
                            cwd=self.inputs, check=True)
-        # GStreamer looks at all its plugins, in a program of its own, wherever HOME is new: seconds, and none of ours.
+        # GStreamer scans its plugins whenever HOME is new. This takes seconds and is not measured here.
         self.plugins = {"GST_REGISTRY": str(place / "plugins"), "GST_REGISTRY_UPDATE": "no"}
-        if names != ON_GPU:  # what runs there needs none of them
+        if names != ON_GPU:  # these runs need no plugins
             subprocess.run([program, "run", *make, "--record-raw", "film.mkv"], cwd=self.inputs, check=True,
                            env={**os.environ, "GST_REGISTRY": self.plugins["GST_REGISTRY"]})
         (self.inputs / "regions.json").write_text(json.dumps({"regions": [
@@ -200,13 +201,13 @@ class Campaign:
         (self.inputs / "settings.toml").write_text('stats = "s.json"\n[view]\ncolormap = "jet"\n[[stage]]\nname = "speckle"\n')
 
     def no_gpu(self):
-        """Why there is none; empty where there is one."""
+        """Reason why there is no GPU; empty if there is one."""
         words = ["run", SCENE, "--frames", "1", "--quiet", "--backend", "cuda"]
         done = subprocess.run([self.program, *words], cwd=self.place, capture_output=True, text=True, check=False)
         return "" if done.returncode == 0 else " ".join(done.stderr.split())
 
     def callers(self, stack):
-        """The functions that led to the call that failed, from the inside."""
+        """Functions on the stack of the failed call, innermost first."""
         places = [place for place in stack if place.startswith("0x")]
         done = subprocess.run(["addr2line", "-Cfe", self.program, *places], capture_output=True, text=True, check=False)
         names = dict(zip(places, done.stdout.splitlines()[::2]))
@@ -214,7 +215,7 @@ class Campaign:
 
     @staticmethod
     def stacks(process):
-        """Where its threads stand, if there is a debugger."""
+        """Stack of every thread, if a debugger is installed."""
         if not shutil.which("gdb"):
             return "install gdb to see where"
         done = subprocess.run(["gdb", "-batch", "-p", str(process), "-ex", "thread apply all bt 8"], capture_output=True,
@@ -222,7 +223,7 @@ class Campaign:
         return "\n".join(line[:150] for line in done.stdout.splitlines() if line.startswith(("#", "Thread")))
 
     def run(self, name, fault, backend="cuda"):
-        """Exit status, words, report and frames of each file; the folder is gone afterwards."""
+        """Returns exit status, output, report and frames of each file. The folder is removed."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.place))
         words = [backend if word == "cuda" else word.replace("IN/", str(self.inputs) + "/")
                  for word in SCENARIOS[name].words]
@@ -248,7 +249,7 @@ class Campaign:
             shutil.rmtree(folder, ignore_errors=True)
 
     def one(self, name, fault, well):
-        """What is wrong after this fault; None where all holds. Also whether the fault came about."""
+        """Returns the violated invariant, None if there is none, and whether the fault happened."""
         counted = {}
         try:
             status, text, counted, frames = self.run(name, fault)
@@ -271,14 +272,14 @@ class Campaign:
             return True, ("LIBRARY " if library else "") + f"{broken} [{short}]"
 
     def well(self, name):
-        """A run in which nothing fails."""
+        """A run without a fault."""
         status, text, counted, frames = self.run(name, "new:0")
         expect(status == 0, f"{name}: fails without any fault: {text}")
         lines = {re.sub(r"\d+(\.\d+)?", "N", line) for line in sentences(text)}
-        # A thread that wakes in a run or does not keeps an object more or less.
+        # The number of objects varies by one, depending on which threads wake.
         runs = [counted, *(self.run(name, "new:0")[2] for _ in range(3))]
         held = max(one["held"] for one in runs)
-        if name in ON_GPU:  # a run that moves to the host wakes oneTBB, which keeps an object of its own to the end
+        if name in ON_GPU:  # a run that moves to the host starts oneTBB, which keeps an object until the end
             held = max(held, self.run(name, "new:0", backend="cpu")[2]["held"])
         return {"frames": frames, "lines": lines, "descriptors": max(one["descriptors"] for one in runs),
                 "held": held}
@@ -290,7 +291,7 @@ def gpu():
 
 
 def until_it_passes(pool, tried, step):
-    """[(n, what is wrong or None)] for n = 1, 1 + step, … until a run comes to its end without the fault."""
+    """[(n, problem or None)] for n = 1, 1 + step, … until a run ends without the fault."""
     results = []
     n = 1
     while True:
@@ -326,7 +327,7 @@ def main():
             if name in ON_GPU and (why := campaign.no_gpu()):
                 if "No CUDA device can be used" not in why:
                     sys.exit(f"faults: {name} cannot be tried: {why}")
-                print(f"faults: {name}: Skipped\nno GPU: {why}\n")  # as GoogleTest says it, for tests/support/skipped.py
+                print(f"faults: {name}: Skipped\nno GPU: {why}\n")  # the form of GoogleTest, for tests/support/skipped.py
                 sys.exit(77)
             well = campaign.well(name)
             for kind in [kind for kind in SCENARIOS[name].kinds if kind in kinds]:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Replays the corpora of the fuzz targets, and fuzzes them: campaign.py BUILD [TARGET] [SECONDS] [--grow] [--note FILE]
+"""Replays the corpora of the fuzz targets, or fuzzes them: campaign.py BUILD [TARGET] [SECONDS] [--grow] [--note FILE]
 
-Without SECONDS every file of tests/corpus/TARGET is run once: a test, which covers the same every time. With SECONDS
-each target is fuzzed for so long, as many at a time as there are processors, from the seed that is printed (or that
-SPECKLESCOPE_SEED holds). What breaks is kept in BUILD/found and becomes a file of the corpus together with its mend.
+Without SECONDS every file of tests/corpus/TARGET is run once, as a test. With SECONDS each target is fuzzed for that
+time, one target per processor, from the printed seed (or SPECKLESCOPE_SEED). Failing inputs are kept in BUILD/found; add
+them to the corpus with their fix.
 
-  --grow   what was found new is added to the corpus, minimised
-  --note   what was tried, and how much of the parser that reached, goes into FILE, a note for docs/reliability.md
+    --grow   adds new inputs to the corpus, minimised
+    --note   writes tries and coverage of the parser to FILE, a note for docs/reliability.md
 """
 import argparse
 import concurrent.futures
@@ -29,7 +29,7 @@ SLOW = 10           # seconds for one input
 
 
 def run(program, *arguments):
-    """The program's output and exit status; leaks, overflows and undefined behaviour end it."""
+    """The program's output and exit status. Leaks, overflows and undefined behaviour end the program."""
     environment = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1",
                        ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1",
                        LSAN_OPTIONS=f"suppressions={ROOT}/tests/sanitizers/lsan.supp:print_suppressions=0")
@@ -40,7 +40,7 @@ def run(program, *arguments):
 
 
 def declared_words(build):
-    """A dictionary of every name in the manual, which the program's own declarations make: stages, keys, choices."""
+    """A dictionary of all names in the manual: stages, keys, choices."""
     manual = (ROOT / "docs/manual.md").read_text()
     words = {word for text in re.findall(r"`([^`\n]+)`", manual) for word in (text, text + "=")}
     for allowed in re.findall(r"^\| `[^|]*\|[^|]*\| ([^|]*) \|", manual, re.M):
@@ -86,7 +86,7 @@ class Target:
         return int(tries[1]) if tries else 0, status, text, covered, edges
 
     def coverage(self, *more):
-        """Edges reached and there, of the functions in the files that the target names as its parser."""
+        """Edges reached and existing, of the functions in the target's parser files."""
         source = (ROOT / "tests/fuzz" / f"{self.name}_fuzz.cpp").read_text()
         parser = " ".join(re.findall(r"^// Parser: (.*)$", source, re.M)).split()
         _, text = run(self.program, *self.common, "-runs=0", "-print_coverage=1", str(self.corpus), *map(str, more))
@@ -99,7 +99,7 @@ class Target:
         return covered, edges
 
     def grow(self, new):
-        """The smallest set of small files that reaches what the corpus and the new ones reach together."""
+        """The smallest set of small files with the coverage of the corpus and the new files together."""
         with tempfile.TemporaryDirectory() as merged:
             run(self.program, *self.common, "-merge=1", merged, str(self.corpus), str(new))
             kept = [path for path in self.corpus.iterdir() if path.name.startswith("found-")]

@@ -97,7 +97,7 @@ LINES = {
 
 
 def inputs(folder):
-    """Writes what the lines read; integers of a generator whose numbers NumPy keeps."""
+    """Writes the input files; integers of a generator whose numbers are the same in every NumPy."""
     folder.mkdir()
     random = np.random.RandomState(7)
     grain = random.randint(0, 2000, (FRAMES, HEIGHT, WIDTH)) + random.randint(100, 1500, (HEIGHT, WIDTH))

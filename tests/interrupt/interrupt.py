@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Presses Ctrl-C while the program prepares something long, and measures how long it takes to end: interrupt.py PROGRAM [TRIES]
+"""Presses Ctrl-C during long preparations and measures the time until the program ends: interrupt.py PROGRAM [TRIES]
 
-Every preparation is first let through once, which tells how long it takes; then it is interrupted TRIES times (8) at
-moments spread evenly over that. A frame in work is finished, since it may be recorded: a failure is an end that took more
-than 0.2 s longer than the frame of the first run, had another exit status than 0 or 1, or was no sentence. What is to be
-refused must be so within 2 s, whatever its size.
+Each preparation first runs without Ctrl-C, to measure its duration. Then it is interrupted TRIES times (8), at moments
+spread evenly over this duration. A frame in work is finished, since it may be recorded. A failure is an end later than
+0.2 s plus the time of a frame in the first run, an exit status other than 0 or 1, or no message. Invalid input must be
+refused within 2 s, whatever its size.
 
-  --only WORD  preparations whose name has it
-  --note F     what was tried goes into F, a note for docs/reliability.md
+    --only WORD  preparations with WORD in their name
+    --note F     writes a note for docs/reliability.md to F
 """
 import argparse
 import json
@@ -30,14 +30,14 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 import reliability  # noqa: E402
 
 ALLOWED = 0.2  # seconds
-REFUSED = -1   # instead of seconds: it ends by itself, with a sentence
-AT_ONCE = 2.0  # seconds for that, the start of the program included
+REFUSED = -1  # instead of seconds: the program ends by itself, with a message
+AT_ONCE = 2.0  # seconds, including the start of the program
 SMALL = "synthetic:uniform?width=640&height=480"
 PLUGINS = {}
 
 
 def make_inputs(folder):
-    """Large pictures of noise, which no decoder gets through quickly."""
+    """Large images of noise, which every decoder needs long for."""
     noise = numpy.random.default_rng(1).integers(0, 65536, (7000, 7000), dtype=numpy.uint16)
     grey = (noise >> 8).astype(numpy.uint8)
     cv2.imwrite(str(folder / "big.png"), noise)
@@ -61,7 +61,7 @@ def make_inputs(folder):
 
 
 def make_open_film(folder):
-    """As a recording that was killed, which nobody closed, and behind it elements of nothing."""
+    """A recording of a killed program, followed by empty elements."""
     film = bytearray((folder / "film.mkv").read_bytes())
     segment = film.index(b"\x18\x53\x80\x67") + 4
     film[segment:segment + 8] = b"\x01" + 7 * b"\xff"
@@ -69,7 +69,7 @@ def make_open_film(folder):
 
 
 def silent_server():
-    """Takes connections and never says a word."""
+    """Accepts connections and sends nothing."""
     server = socket.create_server(("127.0.0.1", 0))
     kept = []
 
@@ -82,7 +82,8 @@ def silent_server():
 
 
 def preparations(folder):
-    """Name, words of the command line, and for those that never end the seconds over which they are interrupted; REFUSED."""
+    """Name and command line. Preparations without an end have the seconds over which they are interrupted, others
+    REFUSED."""
     place = str(folder) + "/"
     rows = [
         ("simulated vessels of 8192²", ["synthetic?width=8192&height=8192"], 0),
@@ -118,7 +119,7 @@ def start(program, words, cache, *more):
 
 
 def know_plugins(program, folder):
-    """GStreamer looks at all its plugins, in a program of its own, at its first start: no preparation of ours."""
+    """GStreamer scans all its plugins in a separate program at its first start. This is not measured."""
     PLUGINS["GST_REGISTRY"] = str(folder / "plugins")
     subprocess.run([program, "run", SMALL, "--frames", "1", "--record-raw", str(folder / "film.mkv"), "--quiet"], check=True,
                    env={**os.environ, **PLUGINS})
@@ -126,12 +127,12 @@ def know_plugins(program, folder):
 
 
 def seconds_of_a_frame(stats):
-    """In the stages, and in what the executor does around them, as the program itself measured."""
+    """Time in the stages and in the executor around them, as measured by the program."""
     return sum(step["mean"] for step in json.loads(stats.read_text())["stages_ms"]) / 1000
 
 
 def refused_at_once(program, words, place):
-    """Seconds, and what is wrong."""
+    """Returns seconds and the problem."""
     begin = time.monotonic()
     with start(program, words, place) as process:
         said = process.communicate(timeout=300)[1].rstrip()
@@ -142,7 +143,7 @@ def refused_at_once(program, words, place):
 
 
 def one(program, words, moment, frame):
-    """Seconds from Ctrl-C to the end, and what is wrong with that; None: it had ended before."""
+    """Returns seconds from Ctrl-C to the end, and the problem; None: the program had already ended."""
     with tempfile.TemporaryDirectory() as cache, start(program, words, cache) as process:
         try:
             process.wait(moment)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""clang-tidy over every source, but for what was clean before and has not changed since: tidy.py BUILD SOURCE…
+"""Runs clang-tidy on every source that was not clean before or has changed since: tidy.py BUILD SOURCE…
 
-BUILD holds compile_commands.json. What clang-tidy sees of a source is hashed: itself, every header of the project that it
-includes, its command, .clang-tidy, and the versions of clang-tidy and of the packages that bring headers. A source that was
-clean leaves its hash in the cache (~/.cache/specklescope/tidy, or XDG_CACHE_HOME); findings leave nothing, and come again.
+BUILD contains compile_commands.json. The hash of a source covers all that clang-tidy reads: the file, every included
+header of the project, the command, .clang-tidy, and the versions of clang-tidy and of the packages with headers. Hashes
+of clean sources are stored in the cache (~/.cache/specklescope/tidy, or XDG_CACHE_HOME); sources with findings are
+checked again.
 """
 import concurrent.futures
 import hashlib
@@ -23,7 +24,7 @@ def output(*command):
 
 
 class Seen:
-    """The hash of what is seen of a file: its own bytes and those of all that it includes from the project."""
+    """The hash of a file and of all project headers that it includes."""
 
     def __init__(self, folders):
         self.folders, self.includes, self.hashes = folders, {}, {}
@@ -32,7 +33,7 @@ class Seen:
         if file not in self.includes:
             data = file.read_bytes()
             self.hashes[file] = hashlib.sha256(data).hexdigest()
-            # What is found in no folder of ours comes from a package, whose version counts.
+            # Headers outside the project belong to a package, whose version counts.
             found = ((folder / os.fsdecode(name)) for name in INCLUDE.findall(data)
                      for folder in (file.parent, *self.folders))
             self.includes[file] = {path.resolve() for path in found if path.is_file()}

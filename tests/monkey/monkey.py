@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Random hands in the window: monkey.py PROGRAM EVENTS [--seed S] [--note FILE]
+"""Random input to the window: monkey.py PROGRAM EVENTS [--seed S] [--note FILE]
 
-Keys, clicks, drags, wheel, typed words and sizes of the window, on a virtual screen. The events follow from their number
-and the seed alone, so the same words do the same again. Held to: the program lives, says nothing but sentences of its
-own, and ends with status 0 when it is told to; the frames it counted add up; what it recorded can be read; descriptors
-and memory stay where they were.
+Keys, clicks, drags, wheel, typed words and window sizes, on a virtual screen. The events follow from their number and
+the seed, so a run can be repeated. Checks: the program does not crash, prints only its own messages, and ends with
+status 0; its frame counts add up; its recordings can be read; descriptors and memory do not grow.
 """
 import argparse
 import json
@@ -28,9 +27,9 @@ KEYS = ["Tab", "Escape", "Return", "space", "Right", "F1", "F11", "question", "b
 WORDS = ["synthetic:uniform", "synthetic:static", "nowhere.tif", "film.tiff", "speckle:radius=99", "12.5", "-1", "nan", "1e9",
          "../..", "%s%n", "raw:film.tiff?width=3"]
 BATCH = 20           # events in one xdotool
-START = 180           # seconds for the first picture
+START = 180  # seconds until the first image
 END = 60             # for the end
-MOST_MIB = 400       # more than after the first tenth: a full screen and a film in memory
+MOST_MIB = 400  # growth after the first tenth: a full screen and a film in memory
 MOST_DESCRIPTORS = 24  # files being recorded, a source being opened
 
 
@@ -98,7 +97,7 @@ class Window:
 
 
 def run(program, events, seed, folder):
-    """What is wrong, and what was held at the beginning and the end."""
+    """Returns the problems, and the resources at the beginning and the end."""
     window = Window(program, folder)
     try:
         end = time.monotonic() + START
@@ -137,7 +136,7 @@ def run(program, events, seed, folder):
 
 
 def look_at(folder):
-    """What is wrong with what it left."""
+    """Problems in the files and the log of the run."""
     wrong = [f"somebody else speaks: {line}" for line in (folder / "log").read_text().splitlines()
              if line.strip() and not line.startswith(("specklescope: ", "  "))][:3]
     statistics = folder / "s.json"
@@ -153,7 +152,7 @@ def look_at(folder):
             with tifffile.TiffFile(path) as tiff:
                 for page in tiff.pages:
                     page.aspage().asarray()
-        except Exception as error:  # whatever the reader says of it
+        except Exception as error:  # any exception of the reader
             wrong.append(f"{path.name} cannot be read: {error}")
     wrong += [f"{path.name} is left half-written" for path in folder.rglob("*.part*")]
     return wrong

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Do the tests notice? Small wrong changes to the sources, one at a time, and the tests that reach them.
+"""Measures whether the tests notice small wrong changes to the sources, made one at a time.
 
     mutate.py PATH… [--count N] [--seed S] [--json FILE]   tries N changes in each PATH (a folder or file of the project)
-    mutate.py --again FILE [PATH…] [--json FILE]           tries those of FILE again that nothing noticed, or nobody tried
-        [--as-built] [--tests FILTER]                      with the changes as FILE's run compiled them; with these tests only
-    mutate.py --report FILE… [--note NOTE] > docs/mutation.md   the page, from what was measured, and the table as a NOTE
+    mutate.py --again FILE [PATH…] [--json FILE]           repeats those of FILE that were not noticed or not tried
+        [--as-built] [--tests FILTER]                      with the changes as compiled for FILE; with these tests only
+    mutate.py --report FILE… [--note NOTE] > docs/mutation.md   prints the page, and writes the table as a NOTE
 
-The sources are copied to build/mutation/tree; all changes are compiled into one program there (program.py), each asleep until
-SPECKLESCOPE_MUTANT names it (sites.py), so that the libraries are built once; the tests are linked to them from the objects of
-build/native, which ./dev nightly mutate has built before. Each test runs once with no change awake and tells which it reaches
-(survey.py); then each change is woken in the tests that reach it, the quick ones first and in one process, until one fails,
-crashes or runs ten times as long as before. A failure counts if it comes twice. Changes that do not compile are not
-counted, others take their turn; those that make no difference are listed with the reason in equivalent.json.
+The sources are copied to build/mutation/tree. All changes are compiled there into one program (program.py) and are
+inactive until SPECKLESCOPE_MUTANT selects one (sites.py), so the libraries are built only once. The tests come from the
+objects of build/native, which ./dev nightly mutate builds first. Each test first runs without a change, to find the
+changes that it reaches (survey.py). Then each change is activated in these tests, the quick ones first and in one
+process, until a test fails, crashes or takes ten times as long. A failure counts if it happens twice. Changes that do
+not compile are replaced by others. Changes without an effect are listed with the reason in equivalent.json.
 """
 import argparse
 import collections
@@ -31,14 +31,15 @@ import survey
 sys.path.insert(0, str(program.ROOT / "tests/support"))
 import reliability  # noqa: E402
 
-# Half of all sites are numbers; each kind gets a turn instead.
+# Half of all sites are numbers, so the kinds take turns.
 TURNS = ["comparison", "arithmetic", "statement", "constant", "condition", "logic", "not", "function", "arguments",
          "assignment", "bits", "step"]
 LEFT = ("survived", "not reached", "not tried")  # tried by --again
 
 
 def choose(path, count, chosen):
-    """A PATH's mutants, by turns of their kinds, no two in the same place; a third more than COUNT, as some will not compile."""
+    """Mutants of a PATH, alternating between kinds, at different places. A third more than COUNT, as some will not
+    compile."""
     files = [f for f in program.listed(path) if f.endswith(".cpp")]
     if not files:
         sys.exit(f"mutate: there is no .cpp file of the project in {path}")
@@ -56,7 +57,7 @@ def choose(path, count, chosen):
 
 
 def enough(mutants, compiled, count):
-    """The first COUNT of each PATH that compile, and those before them that do not."""
+    """The first COUNT mutants of each PATH that compile, and the earlier ones that do not."""
     works, kept, tried = {m.number for m in compiled}, [], collections.Counter()
     for mutant in mutants:
         if tried[mutant.path] < count:
@@ -66,7 +67,7 @@ def enough(mutants, compiled, count):
 
 
 def left_of(old, paths):
-    """Of the rows that nothing noticed, the mutants; one whose code has changed since is gone."""
+    """The mutants of the unnoticed rows, without those whose code has changed since."""
     found = []
     for index, row in enumerate(old["mutants"]):
         if row["outcome"] not in LEFT or (paths and not any(row["file"].startswith(p) for p in paths)):
@@ -94,7 +95,7 @@ def load(file):
 
 
 class Campaign:
-    """What was tried and what came of it, written to a file after each try."""
+    """The changes that were tried and their outcomes, written to a file after each try."""
 
     def __init__(self, arguments, old):
         self.file, self.old, self.rows, self.lock, self.tried = pathlib.Path(arguments.json), old, {}, threading.Lock(), 0
@@ -142,7 +143,7 @@ def campaign(arguments, marked):
     programs = list(dict.fromkeys(p for room in rooms for p in survey.ROOMS[room]))
     print(f"mutate: {len(mutants)} changes, seed {arguments.seed}; building the copy", file=sys.stderr, flush=True)
     programs = [p for p in programs if any(survey.tests_of(program.NATIVE, p, arguments.tests))]
-    if arguments.as_built:  # nothing but the tests is new
+    if arguments.as_built:  # only the tests are new
         program.link_all(programs)
         compiled = mutants
     else:
@@ -159,7 +160,7 @@ def campaign(arguments, marked):
     def attempt(mutant):
         equivalent = any(same(e, record(mutant)) for e in marked)
         result = {"outcome": "equivalent"} if equivalent else looked.attempt(mutant)
-        if result["outcome"] == "not reached" and arguments.tests != "*":  # by these; others may reach it
+        if result["outcome"] == "not reached" and arguments.tests != "*":  # not reached by these tests; others may reach it
             result["outcome"] = old["mutants"][mutant.row]["outcome"] if old else "not tried"
         results.told(mutant, result, len(order))
 
@@ -170,7 +171,7 @@ def campaign(arguments, marked):
         results.put(mutant, {"outcome": "not in this program"})
 
     order = [m for m in compiled if m not in absent]
-    random.Random(arguments.seed).shuffle(order)  # if it is ended early, every room has had its share
+    random.Random(arguments.seed).shuffle(order)  # if the run is ended early, all rooms have had an equal share
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(attempt, order))
     results.save()
@@ -184,13 +185,13 @@ COUNTED = ("noticed", "survived", "not reached")
 
 
 def same(a, b):
-    """The same change, by its text; by its line's too where the list of the equivalent ones names it ("at")."""
+    """True if the changes have the same text, and the same line if the list of equivalent ones gives it ("at")."""
     return all(a[key] == b[key] for key in ("file", "original", "mutated")) and \
         ("reason" not in a or "at" not in a or a["at"] == b.get("at"))
 
 
 def rows_of(runs, marked):
-    """Every mutant of all runs, once; those that nothing noticed and the list calls equivalent say so."""
+    """Every mutant of all runs, once. Unnoticed ones are marked if the list calls them equivalent."""
     rows = {}
     for run in runs:
         for row in run["mutants"]:
@@ -255,7 +256,7 @@ def cell(text):
 def page(runs, marked):
     rows = rows_of(runs, marked)
     text = ["# Tests that notice", "",
-            "Written by `tests/mutation/mutate.py --report` from `docs/mutation/*.json`. Each row of the table is a number of",
+            "Written by `tests/mutation/mutate.py --report` from `docs/mutation/*.json`. Each row of the table counts",
             "small wrong changes — an operator, a constant, a condition, swapped arguments, a statement left out — tried one",
             "at a time; *noticed* means that a test failed twice, crashed or ran ten times as long. Changes that do not compile",
             "are not counted, nor those that make no difference (listed with the reason in `tests/mutation/equivalent.json`).",
@@ -265,10 +266,10 @@ def page(runs, marked):
         text.append(f"| `{command(run)}` | {run['date']} | {run['commit']} | {left} |")
     text += ["", *(run["note"] for run in runs if "note" in run)]
     absent = collections.Counter(row["outcome"] for row in rows)
-    text += ["", f"Not counted either: {absent['gone']} in code that has been changed since, {absent['not in this program']} in "
+    text += ["", f"Not counted: {absent['gone']} in code that has been changed since, {absent['not in this program']} in "
              "vector loops for other processors."]
-    text += ["", "What nothing noticed, and is to be tested next (lines as of that commit):", "",
-             "| place | is | passes as |", "|---|---|---|"]
+    text += ["", "Changes that no test noticed (lines as of that commit):", "",
+             "| place | original | unnoticed change |", "|---|---|---|"]
     for row in sorted((r for r in rows if r["outcome"] in ("survived", "not reached")),
                       key=lambda r: (r["file"], r["line"])):
         text.append(f"| {row['file']}:{row['line']} | {cell(row['original'])} | {cell(row['mutated'])} |")

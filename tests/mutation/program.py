@@ -1,4 +1,4 @@
-"""The copy of the tree that holds all changes, and the programs of tests that are linked to it."""
+"""The copy of the tree with all changes, and the test programs that are linked to it."""
 import collections
 import functools
 import json
@@ -15,7 +15,7 @@ ROOT = HERE.parent.parent
 NATIVE = ROOT / "build" / "native"
 WORK = ROOT / "build" / "mutation"
 TREE, BUILD = WORK / "tree", WORK / "build"
-PLACES = "tests/CMakeFiles/{}_tests.dir/support/places.cpp.o"  # which names the tree and the program
+PLACES = "tests/CMakeFiles/{}_tests.dir/support/places.cpp.o"  # contains the paths of the tree and the program
 
 
 def output(*words):
@@ -29,7 +29,7 @@ def listed(*paths):
 
 @functools.cache
 def data_of(file):
-    """A file as it was when it was first looked at: the tree may be worked on meanwhile."""
+    """A file as it was at the first call: the tree may be edited during the run."""
     return (ROOT / file).read_bytes() if (ROOT / file).is_file() else None
 
 
@@ -38,7 +38,7 @@ def source_of(file):
 
 
 def copy_tree(mutants):
-    """The working tree with these mutants in it; what is as it was the last time keeps its date, so that little is built."""
+    """The working tree with these mutants. Unchanged files keep their date, so that little is rebuilt."""
     by_file = collections.defaultdict(list)
     for mutant in mutants:
         by_file[mutant.file].append(mutant)
@@ -59,7 +59,7 @@ def copy_tree(mutants):
 
 
 def build(mutants, programs):
-    """Builds what compiles; returns the mutants that do."""
+    """Builds the mutants that compile, and returns them."""
     cache = (NATIVE / "CMakeCache.txt").read_text() if (NATIVE / "CMakeCache.txt").is_file() else ""
     if "SPECKLESCOPE_TESTS:BOOL=ON" not in cache:
         sys.exit("mutate: the tests are not built in build/native; start it as ./dev nightly mutate")
@@ -86,7 +86,7 @@ def build(mutants, programs):
 
 
 def compiled_in(mutants):
-    """Those that the preprocessor leaves in the program: of vector loops it takes some for this processor, and not all."""
+    """Mutants that the preprocessor keeps in the program: it removes vector loops for other processors."""
     commands = json.loads((BUILD / "compile_commands.json").read_text())
     kept = []
     for file in {m.file for m in mutants}:
@@ -114,7 +114,7 @@ def link(program, places):
 
 
 def blamed(mutants, text):
-    """Those whose lines the compiler names, first in its errors, then anywhere; else all of a file that failed."""
+    """Mutants on lines that the compiler names, first in its errors, then anywhere; otherwise all of a file that failed."""
     for pattern in (r"([^\s:]+\.cpp):(\d+):\d+: error", r"([^\s:]+\.cpp):(\d+):\d+:"):
         bad = set()
         for file, line in re.findall(pattern, text):

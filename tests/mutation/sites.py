@@ -1,7 +1,7 @@
-"""Where a C++ source can be changed in one small place: operators, constants, arguments, statements.
+"""Places where a C++ source can be changed: operators, constants, arguments, statements.
 
-A change is made within the smallest expression around it, so that the program can hold both: (on(7) ? (a <= b) : (a < b)).
-Text, not a parser: what does not compile is left out of the count by the caller.
+A change replaces the smallest expression around it, so that the program can contain both: (on(7) ? (a <= b) : (a < b)).
+This searches text, it is not a parser: the caller discards changes that do not compile.
 """
 import dataclasses
 import re
@@ -10,20 +10,21 @@ import re
 @dataclasses.dataclass
 class Mutant:
     file: str  # from the root of the tree
-    begin: int  # of the expression or statement that is replaced, offsets in the file
+    begin: int  # offsets in the file of the replaced expression or statement
     end: int
     line: int
     kind: str
-    original: str  # on one line, comments left out
+    original: str  # on one line, without comments
     mutated: str
-    statement: bool = False  # a whole statement that is left out
+    statement: bool = False  # a whole statement that is removed
     number: int = 0
 
     def text(self):
-        """What stands in its place: as many lines as before, so that the compiler's messages keep their lines."""
+        """The replacement, with the same number of lines, so that line numbers of compiler messages stay valid."""
         if self.statement:
             return f"if (!mutants::on({self.number})) {{ "
-        # What `!` or && make of it is a truth; without the cast (on ? index : !index) would be an optional that is there.
+        # The operands of `!` and && are bool. Without the cast, (on ? index : !index) would be an optional
+        # with a value.
         cast = "static_cast<bool>" if self.kind in ("not", "logic", "condition") else ""
         return f"(mutants::on({self.number}) ? {cast}({self.mutated}) : {cast}("
 
@@ -37,7 +38,7 @@ LITERALS = re.compile(
 
 
 def blanked(source, strings):
-    """The source with comments and preprocessor lines (and, if asked, literals) as blanks: the same offsets."""
+    """The source with blanks for comments, preprocessor lines and (optionally) literals, at the same offsets."""
     def blank(match):
         text = match.group(0)
         if not strings and text[0] in "R\"'":
@@ -64,7 +65,7 @@ OPERATORS = [
 ]
 NUMBER = re.compile(r"(?<![\w.<\"'])(\d[\d']*(?:\.\d+)?(?:[eE][-+]?\d+)?)([FfUuLl]*)\b(?![\w.'])")
 SWAP = re.compile(r"(?<=\w\()([a-z]\w*(?:\.\w+|\[\w+\])?), ([a-z]\w*(?:\.\w+|\[\w+\])?)(?=[,)])")
-# A call or an assignment that stands alone on its lines.
+# A call or an assignment with no other code on its lines.
 STATEMENT = re.compile(r"(?<=[;{}])[ \t]*\n(?P<indent>[ \t]+)(?P<text>(?!return\b|using\b|case\b|break\b|continue\b|throw\b|"
                        r"const\b|auto\b|static\b|constexpr\b|else\b|if\b|for\b|while\b|delete\b|struct\b|class\b|"
                        r"std::scoped_lock|std::lock_guard|std::unique_lock)"
@@ -123,7 +124,7 @@ def enclosing(code, at, logic=True):
 
 
 def numbers(text):
-    """What a constant becomes: one more, one less; a half more for a fraction."""
+    """Replacements of a constant: one more, one less; a half more for a fraction."""
     plain = text.replace("'", "")
     if re.search(r"[.eE]", plain):
         value = float(plain)
@@ -194,7 +195,7 @@ def find(file, source):
 
 
 def apart(mutants):
-    """Those of a list that do not overlap with one before them."""
+    """The mutants of a list that do not overlap with an earlier one."""
     taken, kept = {}, []
     for mutant in mutants:
         spans = taken.setdefault(mutant.file, [])
@@ -205,7 +206,7 @@ def apart(mutants):
 
 
 def instrumented(source, mutants, header):
-    """The source with all these mutants in it, each asleep until its number is asked for."""
+    """The source with all these mutants, each inactive until its number is selected."""
     for mutant in sorted(mutants, key=lambda m: -m.begin):
         source = (source[:mutant.begin] + mutant.text() + source[mutant.begin:mutant.end] + mutant.tail() +
                   source[mutant.end:])

@@ -1,4 +1,4 @@
-"""Runs tests with a change awake, and finds which tests reach which change, and how long each takes."""
+"""Runs tests with an active change, and finds the changes that each test reaches, and its duration."""
 import concurrent.futures
 import os
 import pathlib
@@ -12,7 +12,7 @@ import time
 
 ALONE = 2.0  # s: a test that takes longer has a process of its own
 TOGETHER = 200  # tests in one process, at most
-ROOMS = {  # the programs whose tests can notice, the room's own first
+ROOMS = {  # the programs with tests for a room, its own program first
     "stages": ["stages", "pipeline"],
     "pipeline": ["pipeline", "stages", "recording", "sources", "analysis", "config", "net", "ui"],
     "files": ["recording", "sources", "stages", "analysis", "config"],
@@ -30,14 +30,14 @@ def room_of(file):
 
 
 def limits():
-    """A change may ask for all memory or fill the disk."""
+    """Limits memory and file size, which a change may exhaust."""
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
     resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 30, 2 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def end_all(child, folder):
-    """Ends the process group, and whoever left it but still has the run's folder in its environment."""
+    """Ends the process group, and processes that left it but still have the run's folder in their environment."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -49,13 +49,15 @@ def end_all(child, folder):
             if mark in (process / "environ").read_bytes().split(b"\0"):
                 os.kill(int(process.name), signal.SIGKILL)
         except OSError:
-            pass  # it has ended, or is somebody else's
+            pass  # the process has ended, or belongs to another user
 
 
 class Run:
-    """One process of tests. `seconds`: what each takes on correct code; one that takes ten times that, and 20 s, is ended.
+    """One process of tests. `seconds`: duration of each test on correct code; a test that takes ten times that, and 20
+    s, is ended.
 
-    passed; took (s); failed: the tests that failed, or where it crashed or hung; why: failure, crash or time.
+    passed; took (s); failed: the tests that failed, or during which the process crashed or hung; why: failure, crash or
+    time.
     """
 
     def __init__(self, build, program, tests, seconds, number=0, reached=None):
@@ -83,7 +85,7 @@ class Run:
             self.failed = [self.now] if self.now else tests[:1]
 
     def _watch(self, child, out, seconds):
-        """Waits for the end, or for a test that hangs; the output."""
+        """Waits for the end, or for a test that hangs; returns the output."""
         self.now, self.hung, since = "", False, time.monotonic()
         while True:
             try:
@@ -114,7 +116,7 @@ def tests_of(build, program, only):
 
 
 class Survey:
-    """Which tests reach which mutants, and how long each test takes."""
+    """Finds which tests reach which mutants, and the duration of each test."""
 
     def __init__(self, build, programs, mutants, jobs, only="*"):
         self.build, self.seconds, self.reach, self.unsteady = build, {}, {}, []
@@ -140,7 +142,7 @@ class Survey:
             return (program, test), run, {i for i, byte in enumerate(pathlib.Path(file.name).read_bytes()) if byte}
 
     def batches(self, mutant):
-        """The tests that reach it, (program, [tests]): those of its room's own program first, quick ones together."""
+        """The tests that reach a mutant, (program, [tests]): those of its room's own program first, quick ones together."""
         order = ROOMS[room_of(mutant.file)]
         quick, slow = {}, []
         for (program, test), reached in self.reach.items():
@@ -159,7 +161,7 @@ class Survey:
             yield program, tests
 
     def attempt(self, mutant):
-        """What notices it: {'outcome': noticed, survived or not reached, …}."""
+        """The result for a mutant: {'outcome': noticed, survived or not reached, …}."""
         begin = time.monotonic()
         batches = list(self.batches(mutant))
         result = {"outcome": "survived" if batches else "not reached", "tests": sum(len(t) for _, t in batches)}
@@ -172,7 +174,8 @@ class Survey:
         return result
 
     def _notices(self, program, tests, number):
-        """(test, why) that fails twice, the second time alone; chance must not notice. A test that hangs, hangs once."""
+        """(test, why) of a test that fails twice, the second time by itself, so that chance does not count. A test that
+        hangs runs only once."""
         seconds = {test: self.seconds[program, test] for test in tests}
         while tests:
             run = Run(self.build, program, tests, seconds, number)

@@ -1,7 +1,7 @@
 """TAB in a real shell, typed on a terminal: completion_test.py PREFIX bash|zsh|fish
 
-A line is typed with a TAB where it stands; then the cursor goes to the front, "printf" is put before the line, and
-what the shell prints is the line that it would have run.
+Types a line with a TAB in it, then inserts "printf" at its start. The output of the shell is the line that it would have
+run.
 """
 import os
 import pty
@@ -16,7 +16,7 @@ from support import clean_environment, expect, need, run, temporary_home
 prefix, shell = sys.argv[1:]
 need(shell)
 
-# What is typed before the TAB, and the words that then stand there.
+# Text before the TAB, and the completed words.
 TYPED = [
     ("specklescope ru", ["specklescope", "run"]),
     ("specklescope list dev", ["specklescope", "list", "devices"]),
@@ -47,7 +47,7 @@ class Terminal:
         os.write(self.terminal, text.encode())
 
     def until(self, wanted, seconds=180):
-        """Reads until `wanted` has come since the last call, and forgets what was read."""
+        """Reads until `wanted` appears in new output, and discards what was read."""
         end = time.monotonic() + seconds
         while wanted not in self.text:
             ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
@@ -82,7 +82,7 @@ def bash(home, path):
     typed(home, path, ["bash", "--norc", "--noprofile", "-i"],
           ["bind 'set bell-style none'", "bind 'set enable-bracketed-paste off'", "PS1='> '",
            f"source {prefix}/share/bash-completion/completions/specklescope"])
-    # All that is offered, as programmable completion answers.
+    # All completions, as programmable completion returns them.
     script = f"""source {prefix}/share/bash-completion/completions/specklescope 2>/dev/null
         COMP_LINE='specklescope --stage speckle:output=' COMP_POINT=${{#COMP_LINE}}
         COMP_WORDS=(specklescope --stage speckle : output =) COMP_CWORD=5

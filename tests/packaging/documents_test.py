@@ -1,4 +1,5 @@
-"""Desktop entry, metainfo, man page, icons and udev rule, by the tools made for them: documents_test.py PREFIX WHAT [FOLDER]"""
+"""Checks desktop entry, metainfo, man page, icons and udev rule with the usual tools: documents_test.py PREFIX WHAT
+[FOLDER]"""
 import glob
 import os
 import subprocess
@@ -10,7 +11,7 @@ prefix, what = sys.argv[1:3]
 
 
 def quiet(words):
-    """Fails on a bad status, and on anything said."""
+    """Fails on an error status, and on any output."""
     done = subprocess.run(words, capture_output=True, text=True)
     expect(done.returncode == 0 and not done.stderr.strip(), f"{words}\n{done.stdout}\n{done.stderr}")
     return done.stdout
@@ -50,7 +51,7 @@ def icons():
         kept = numpy.asarray(Image.open(f"{prefix}/share/icons/hicolor/{size}x{size}/apps/specklescope.png").convert("RGBA"),
                              dtype=float)
         expect(kept.shape == (size, size, 4), size)
-        # Another version of the renderer may round edges otherwise.
+        # Another version of the renderer may round edges differently.
         expect(abs(kept - drawn).mean() < 2, f"{size}: draw them anew with packaging/icons/draw")
 
 

@@ -1,4 +1,4 @@
-"""The installed element is found by GStreamer in the prefix, and takes the library beside it: gst_test.py PREFIX"""
+"""GStreamer finds the installed element in the prefix, and the element uses the library there: gst_test.py PREFIX"""
 import glob
 import os
 import sys

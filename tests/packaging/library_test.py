@@ -35,7 +35,7 @@ with temporary_home() as home:
     expect(lines[:1] == ["frame 0: 64 x 48, SFI in 1/s"] and len(lines) == 5, lines)
     run([f"{home}/stream", "no/such/file.tiff"], home, status=1)
 
-    # The trio, loaded as LabVIEW does: from a library of plain functions.
+    # The three functions, loaded as LabVIEW does, from a library of plain functions.
     compile_one("gcc", "-std=c99", *STRICT, "-shared", "-fPIC", f"{examples}/flow_trio.c", "-o", f"{home}/libflow.so")
     trio = ctypes.CDLL(f"{home}/libflow.so")
     width, height = 96, 64

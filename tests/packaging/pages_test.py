@@ -29,7 +29,7 @@ FAILED = (1, 2)  # an error, a wrong command line
 
 
 def commands(page):
-    """(language, code) of each command of the page, and of each block that is more than its lines."""
+    """Yields (language, code) of each command of the page. A block whose lines belong together is one command."""
     for language, code in re.findall(r"^```(\w+)\n(.*?)^```$", (sources / page).read_text(encoding="utf-8"), re.S | re.M):
         if language == "console":
             yield from ((language, line[2:]) for line in code.splitlines() if line.startswith("$ "))
@@ -40,7 +40,7 @@ def commands(page):
 
 
 def show(command, folder, environment):
-    """A command that opens the window: until that shows a frame, then it is asked to end."""
+    """Runs a command that opens the window, until it shows a frame; then asks it to end with SIGTERM."""
     probe = folder / "probe.json"
     probe.unlink(missing_ok=True)
     with open(folder / "said", "w") as said:

@@ -1,4 +1,4 @@
-"""What the packaging tests share."""
+"""Functions shared by the packaging tests."""
 import os
 import shutil
 import subprocess
@@ -14,14 +14,14 @@ def need(tool):
 
 
 def clean_environment(home, **more):
-    """No display, no settings of whoever runs the tests."""
+    """An environment without a display and without settings of the user."""
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "LC_ALL", "ASAN_OPTIONS", "LSAN_OPTIONS",
                                                          "UBSAN_OPTIONS", "TSAN_OPTIONS")}
     return {**keep, "HOME": home, "XDG_CONFIG_HOME": os.path.join(home, ".config"), **more}
 
 
 def run(words, home, status=0, **more):
-    """Runs to the end; what it printed. Anything but the status expected is an error."""
+    """Runs to the end and returns the output. A status other than the expected one is an error."""
     done = subprocess.run(words, env=clean_environment(home, **more), cwd=home, capture_output=True, text=True, timeout=120)
     assert done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout

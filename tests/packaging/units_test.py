@@ -1,5 +1,5 @@
-"""The systemd units are understood by systemd, what they start exists and ends well with SIGTERM, and the settings that
-are given as an example are read, in a prefix that was named when it was installed: units_test.py PREFIX CMAKE BUILD"""
+"""systemd accepts the units, their programs exist and end well with SIGTERM, and the example settings can be read, in a
+prefix that was named at installation: units_test.py PREFIX CMAKE BUILD"""
 import glob
 import os
 import re
@@ -12,7 +12,7 @@ import tempfile
 from support import clean_environment, expect, need, run, temporary_home
 
 need("systemd-analyze")
-installed = tempfile.TemporaryDirectory(prefix="specklescope-units-")  # PREFIX was moved; units hold whole paths
+installed = tempfile.TemporaryDirectory(prefix="specklescope-units-")  # PREFIX was moved; units contain absolute paths
 prefix = installed.name
 subprocess.run([*sys.argv[2:3], "--install", sys.argv[3], "--prefix", prefix, "--component", "Unspecified"], check=True,
                stdout=subprocess.DEVNULL)
@@ -22,13 +22,13 @@ example, = glob.glob(f"{prefix}/share/doc/**/examples/recorder.toml", recursive=
 
 
 def verify(kind, text, home):
-    """What systemd says of a unit."""
+    """Output of systemd about a unit."""
     path = f"{home}/{os.path.basename(units[kind])}"
     with open(path, "w") as file:
         file.write(text)
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", f"--{kind}", path], capture_output=True, text=True,
                           timeout=120, env=clean_environment(home, XDG_RUNTIME_DIR=home))
-    # Other units of the machine are read, too; what is said of them is not ours.
+    # systemd also reads other units of the machine; their messages are ignored.
     return [line for line in done.stderr.splitlines() if "specklescope" in line]
 
 
@@ -44,24 +44,24 @@ with temporary_home() as home:
         for line in ("NoNewPrivileges=yes", "Restart=on-failure", "StartLimitIntervalSec=0", "KillSignal=SIGTERM"):
             expect(re.search(f"^{line}$", text, re.M), f"{path}: {line}")
         expect(re.search("^ProtectSystem=(strict|full)$", text, re.M), path)
-        # What fails in the night may pass in the morning: no number of failures is the last, and they cost little.
+        # The number of restarts has no limit, because a failure may be temporary and a restart costs little.
         pause, = re.findall(r"^RestartSec=(\d+)s$", text, re.M)
         expect(10 <= int(pause) <= 30 and "StartLimitBurst" not in text, f"{path}: RestartSec={pause}s")
 
-    # Devices are let in by their names in /proc/devices: those of NVIDIA's drivers, of old and of now.
+    # Devices are allowed by their names in /proc/devices: NVIDIA's old and new drivers.
     text = open(units["system"]).read()
     for name in ("video4linux", "usb_device", "drm", "nvidia-frontend", "nvidia", "nvidiactl", "nvidia-uvm"):
         expect(f"\nDeviceAllow=char-{name} rw\n" in text, f"{units['system']}: {name}")
     expect(re.search(r"^LimitNOFILE=\d{5,}$", text, re.M), "files")
 
-    # A recording that cannot go on ends the recorder, so that systemd starts it again.
+    # A recording that cannot continue ends the recorder, so that systemd restarts it.
     words = [f"{prefix}/bin/specklescope", "run", "synthetic:vessels?width=64&height=48&rate=200", "--record-raw", "x.tiff"]
     done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 256; exec "$@"', "bash", *words], cwd=home, timeout=120,
                           env=clean_environment(home), capture_output=True, text=True)
     expect(done.returncode == 1 and "File too large" in done.stderr, f"status {done.returncode}: {done.stderr}")
     os.remove(f"{home}/x.tiff")
 
-    # What the recorder starts, with the example's settings and a source that is here.
+    # Command of the recorder, with the example's settings and a source that is available here.
     start = re.search(r"^ExecStart=(.*)$", open(units["system"]).read(), re.M).group(1).split()
     settings = f"{home}/recorder.toml"
     shutil.copy(example, settings)

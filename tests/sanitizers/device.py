@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Device tests under compute-sanitizer: device.py PROGRAMS ROWS.json [TEXT]
 
-PROGRAMS is a folder with the built specklescope, cuda_tests, stages_tests and analysis_tests. Writes a row for each tool and program, with
-TEXT for those alone that have it in their name, for tests/sanitizers/note.py. Needs a GPU and compute-sanitizer on the PATH. The tests left out compare large pictures with the
-host's and take minutes under a tool; smaller ones hold the same kernels. initcheck looks at the program with each stage
-by itself, on a picture whose rows fill their pitch: kernels read whole vectors, so the padding of shorter rows too, whose
-values they leave out.
+PROGRAMS is a folder with the built specklescope, cuda_tests, stages_tests and analysis_tests. Writes a row for each tool
+and program to ROWS.json, for tests/sanitizers/note.py; with TEXT only for those with TEXT in their name. Needs a GPU,
+and compute-sanitizer in the PATH. Tests that compare large images with the host's are skipped, because they take minutes
+under a tool; smaller tests run the same kernels. initcheck runs the program with each stage on an image without row
+padding: kernels read whole vectors, including padding, and ignore its values.
 """
 import json
 import os
@@ -19,12 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 LONG = ["GaussianCuda.RecursiveAgreesOnLongLines", "GaussianCudaOf*AgreesAtEverySigma", "*LargePictures*", "*KernelsByFormula*",
         "*GaussianByTransforms*", "*AtEveryRadius*", "*LongStrips*"]
 RUNS = {"analysis_tests": "*/cuda", "stages_tests": "*/cuda", "cuda_tests": "*-" + ":".join(LONG)}
-ALONE = "*ThatOthersFill*"  # takes what the GPU's memory has
+ALONE = "*ThatOthersFill*"  # uses all memory of the GPU
 TOOLS = {"memcheck": list(RUNS), "racecheck": list(RUNS)}
 PICTURE = "synthetic:vessels?width=1024&height=512&live=false"
 AT_ONCE = 16  # processes
-PARTS = 48  # of the tests of a program: what takes long does not wait behind others
-LIMIT_S = 480  # of each; what did not end says so
+PARTS = 48  # parts per program, so that quick tests do not wait for slow ones
+LIMIT_S = 480  # per part; a part that did not end is reported
 LISTED = re.findall(r"^GPU \d+: (.*) \(", subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout,
                     re.M)
 GPUS = max(1, len(LISTED))
@@ -32,10 +32,10 @@ CARDS = ", ".join(f"{LISTED.count(name)} × {name}" for name in dict.fromkeys(LI
 
 
 def part(tool, program, pattern, index=0, parts=1):
-    """One of the parts of the tests: what it printed, and whether it ended."""
+    """Runs one part of the tests; returns its output, and whether it ended."""
     command = ["compute-sanitizer", "--tool", tool, "--print-limit", "2000", str(program), "--gtest_filter=" + pattern]
     environment = os.environ | {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(index)}
-    if parts > 1:  # none of these tests wants several GPUs
+    if parts > 1:  # none of these tests needs several GPUs
         environment["CUDA_VISIBLE_DEVICES"] = str(index % GPUS)
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
@@ -50,7 +50,7 @@ def run(tool, program, pattern):
     others = pattern + (":" if "-" in pattern else "-") + ALONE
     with ThreadPoolExecutor(AT_ONCE) as pool:
         parts = list(pool.map(lambda index: part(tool, program, others, index, PARTS), range(PARTS)))
-    if "-" in pattern:  # everything but what takes long
+    if "-" in pattern:  # all tests except the slow ones
         parts.append(part(tool, program, ALONE))
     text = "".join(text for text, _ in parts)
     # racecheck has its own summary
@@ -74,7 +74,7 @@ def initcheck(program):
     stages = re.findall(r"^(\w+): ", listed, re.M)
     failures, kernels = 0, set()
     for stage in stages:
-        for chain in ([stage], ["speckle:output=contrast", stage]):  # the second for those that take contrast only
+        for chain in ([stage], ["speckle:output=contrast", stage]):  # the second chain is for stages that accept only contrast
             words = [word for one in chain for word in ("--stage", one)]
             done = subprocess.run(["compute-sanitizer", "--tool", "initcheck", str(program), "run", PICTURE, "--frames", "6",
                                    "--backend", "cuda", "--quiet", *words], capture_output=True, text=True, errors="replace",

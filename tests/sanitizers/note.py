@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Notes what tests said under sanitizers: note.py NOTE.json (WHAT RESULTS.xml[+AGAIN.xml])… [--device ROWS.json]
+"""Writes the results of tests under sanitizers as a note: note.py NOTE.json (WHAT RESULTS.xml[+AGAIN.xml])… [--device
+ROWS.json]
 
-RESULTS.xml is what `./dev test asan` or `./dev test tsan` left in its build folder; ROWS.json what tests/sanitizers/device.py wrote.
-RESULTS.xml+AGAIN.xml: what failed was tried once more, alone; what passed then is told beside what did not.
-Rows of an earlier note that are not measured again stay, with their commit.
+`./dev test asan` and `./dev test tsan` write RESULTS.xml into their build folder, tests/sanitizers/device.py writes
+ROWS.json. RESULTS.xml+AGAIN.xml: failed tests were run again by themselves; those that passed then are reported
+separately. Rows of an earlier note that are not measured again are kept, with their commit.
 """
 import json
 import pathlib

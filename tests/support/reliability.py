@@ -36,18 +36,17 @@ ABOUT = {
              "most 512 MiB. Each target also checks an identity: reading in parts equals reading at once, and printed text reads "
              "back the same. Edges are the parser's own, reached by corpus and run together."),
     "faults": ("Failure injection", "The n-th call of a kind (allocation, open, read, write, fsync, rename, close, thread start) "
-               "fails, for n = 1, 2, 3 … until a run succeeds; `--short` and `--new N` take larger steps. Each run must not "
+               "fails, for n = 1, 2, 3 … until a run has no such call left; `--short` and `--new N` take larger steps. Each run must not "
                "crash, must print one error, end with status 1 or 2, leave readable files, and count every frame. A row is one "
                "program with all kinds of calls."),
-    "cuda-faults": ("Failing CUDA calls", "Calls of the CUDA runtime fail, through stand-ins for it: after a device error the run continues on "
-                    "the host, with one message."),
+    "cuda-faults": ("Failing CUDA calls", "Calls of the CUDA runtime fail, through replacements of its functions: after a device error the run continues on the host, with one message."),
     "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the first frame; time until the process ends. "
                   "Preparations stop at once; a frame in work is finished because it may be recorded. A failure is an end "
                   "later than 0.2 s plus the time of a frame. Input that is too large must be refused within 2 s. Not covered: "
                   "GStreamer's first scan of its plugins after installation, which nothing interrupts."),
     "kill": ("kill -9", "Four recorders at once, 640×480 at 60 frames/s, killed at random moments. Each file must open and hold every "
              "frame accepted a second before the end that was not counted as dropped."),
-    "soak": ("Soak", "All recorders with sources that are reopened and constant edits."),
+    "soak": ("Soak", "All recorders, with constant edits and sources that are reopened."),
     "hardening": ("Hardening", "Packages are built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, RELRO, BIND_NOW, "
                   "PIE and `-fcf-protection` (`packaging/hardened PROGRAM` checks it). Processor time of the same work, the least "
                   "of 7 runs."),
