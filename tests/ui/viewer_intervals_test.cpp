@@ -220,14 +220,16 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     ASSERT_TRUE(
         viewer.until([&] { return viewer.number("intervals") == 1 && viewer.number("typing") == 1; }));
     desktop_->events({"type", "--delay", "40", "quiet"});
-    for (const char* end : {"0.5", "1.25"}) {
+    const auto type_next = [&](const std::string& seconds) {
         viewer.key("Tab");
         viewer.events({"sleep", "0.5"}); // the next field has the keyboard a frame later
         viewer.drawn();
         viewer.drawn();
-        desktop_->events({"type", "--delay", "80", end});
+        desktop_->events({"type", "--delay", "80", seconds});
         viewer.drawn();
-    }
+    };
+    type_next("0.5");
+    type_next("1.25");
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] {
         return viewer.text("interval.0.text") == "quiet · F₀" && viewer.number("interval.0.from_s") == 0.5 &&
@@ -256,11 +258,10 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     viewer.key("ctrl+z");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("intervals") == 1; }));
     viewer.key("ctrl+i");
-    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.from.0"); }));
-    viewer.click("interval.from.0"); // beyond the other end, which gives way
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.name.0"); }));
+    viewer.click("interval.name.0");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
-    viewer.key("ctrl+a");
-    desktop_->events({"type", "--delay", "80", "2.5"});
+    type_next("2.5"); // beyond the other end, which gives way
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] {
         return viewer.number("interval.0.from_s") == 2.5 && viewer.number("interval.0.to_s") == 2.5;
