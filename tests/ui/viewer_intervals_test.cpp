@@ -222,11 +222,7 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     desktop_->events({"type", "--delay", "40", "quiet"});
     const auto type_next = [&](const std::string& seconds) {
         viewer.key("Tab");
-        viewer.events({"sleep", "0.5"}); // the next field has the keyboard a frame later
-        viewer.drawn();
-        viewer.drawn();
-        desktop_->events({"type", "--delay", "80", seconds});
-        viewer.drawn();
+        desktop_->events({"type", "--delay", "20", seconds});
     };
     type_next("0.5");
     type_next("1.25");
