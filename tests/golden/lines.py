@@ -78,7 +78,7 @@ LINES = {
     "split": f"run raw:{G16} --record part.tiff --split-s 0.06 --record-frames 6",
     # Regions, traces, baseline.
     "regions": f"run raw:{G16} {REGIONS} --medians --traces traces.csv --kymograph k.tiff --widths widths.csv --band 3 "
-               "--stats stats.json --um-per-px 2.5 --report report.pdf",
+               "--stats stats.json --um-per-px 2.5 --report report.pdf --snapshot map.png",
     "regions of ImageJ": "run DATA/rat_cortex_1280x1024_mono8.tif --regions ../in/box.roi --traces traces.csv",
     "traces of a finger": "run DATA/finger_64x64x1000_mono8.png?frame_height=64&rate=100&speed=0 "
                           "--stage speckle:radius=2,output=contrast --regions ../in/whole.json --traces traces.csv",
