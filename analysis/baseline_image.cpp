@@ -214,7 +214,7 @@ void BaselineCollector::complete() {
     if (sums_.frames() == 0) {
         error_ =
             shape_.width == 0
-                ? "No frame came of which a baseline could be taken."
+                ? "No frame came for the baseline. Play the source, or mark a baseline interval."
                 : "All results were made while a stage filled its history or took a capture, and of such no "
                   "baseline is taken; take it of more frames, or with a shorter history.";
         return;

@@ -316,7 +316,8 @@ MonitorAsk Monitor::draw_bar(const Rect& area, const Session& session) {
             fitted_name(*ImGui::GetFont(), session.pipeline()->status().source.name, room);
         if (room > dp(60)) {
             ImGui::SameLine(left);
-            ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
+            ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2 -
+                                 ImGui::GetStyle().FramePadding.y); // which the buttons of the line add
             ImGui::TextUnformatted(name.c_str());
         }
     }

@@ -102,16 +102,17 @@ void program_control(Session& session, const std::string& name) {
         program.set(name, *value);
 }
 
+constexpr ImGuiTreeNodeFlags kNotIndented = ImGuiTreeNodeFlags_NoTreePushOnOpen; ///< labels keep their column
+
 /// For screen movies that begin later.
 void screen_controls(Session& session) {
-    const bool open = ImGui::TreeNodeEx("On movies of the screen");
+    const bool open = ImGui::TreeNodeEx("On movies of the screen", kNotIndented);
     probe::item("record.marks");
     tooltip("Marks that are drawn into movies of the screen.");
     if (!open)
         return;
     for (const ParamDecl& decl : screen_marks_table().decls())
         program_control(session, decl.name);
-    ImGui::TreePop();
     try {
         check_marks(session.settings().program.as<ProgramSettings>().marks, "Recording");
     } catch (const UsageError& error) {
@@ -132,7 +133,7 @@ void limits_controls(Session& session) {
         return !is_text(decl.kind) && program.get(decl.name) != initial.get(decl.name);
     });
     ImGui::SetNextItemOpen(changed, ImGuiCond_Once);
-    const bool open = ImGui::TreeNodeEx("Length and files");
+    const bool open = ImGui::TreeNodeEx("Length and files", kNotIndented);
     probe::item("record.limits");
     tooltip("When a recording ends, how files are split and named, and frames from before the button.");
     if (!open)
@@ -140,7 +141,6 @@ void limits_controls(Session& session) {
     for (const ParamDecl& decl : all)
         if (!is_text(decl.kind))
             control(decl);
-    ImGui::TreePop();
     try {
         check_limits(program.as<ProgramSettings>().recording, "Recording");
     } catch (const UsageError& error) {
