@@ -154,7 +154,7 @@ void RegionEditor::add(RegionShape shape, std::vector<RegionPoint> points) {
     check_region(region);
     if (!touches_picture(region))
         throw UsageError("The " + to_string(shape) + " has no pixel on the picture of " + size_text() +
-                         " and was not added; draw it on the picture.");
+                         " and was not added. Draw it on the image.");
     cancel_drag();
     splice(regions_.size(), 0, {std::move(region)});
 }

@@ -199,7 +199,7 @@ public:
     /// one (StreamInfo::source_text; null: it is). Any thread.
     void push_background(const Result& result, const std::shared_ptr<const std::string>& film = nullptr);
 
-    // On the drawing thread. Times are those of TraceMoment.
+    // Call on the drawing thread. Times are those of TraceMoment.
     TraceOverview overview();
     /// Columns for each region of the overview: at most `columns` plus one on each side, so that lines
     /// continue beyond the edges. Throws nothing; empty for an empty range.

@@ -105,7 +105,7 @@ ParamTable make_view_table() {
                      {.unit = "px", .min = 240, .max = 16384, .doc = "Height of the window"})
             .choice("theme", &ViewSettings::theme, {"dark", "light"}, {.doc = "Colours of the window"})
             .real("ui_scale", &ViewSettings::ui_scale,
-                  {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: as the monitor asks"})
+                  {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: the monitor's scale"})
             .boolean("vsync", &ViewSettings::vsync, {.doc = "Synchronise drawing with the monitor"})
             .choice(
                 "image_colormap", &ViewSettings::image_colormap,

@@ -1,4 +1,4 @@
-// From settings to a pipeline with its recorders.
+// Makes a pipeline with its recorders from settings.
 #include "config/start.hpp"
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
@@ -80,7 +80,7 @@ public:
     std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<CleanText>(); }
 };
 
-/// In the window lines may be drawn later.
+/// The window accepts settings without lines, which may be drawn later.
 void check_lines(const Settings& settings, const RegionOutlines& regions) {
     const std::string& from = settings.regions_path.empty() ? settings.regions_from : settings.regions_path;
     std::size_t lines = 0;

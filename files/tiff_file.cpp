@@ -31,7 +31,7 @@ using Layout = TiffLayout;
 class TiffReader final : public ImageReader {
 public:
     TiffReader(const std::string& path, const StackChoice& choice) : ImageReader(path), choice_(choice) {
-        (void)open_input(path); // refuses anything but a file
+        (void)open_input(path); // fails for anything but a file
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
         if (!options)
@@ -348,7 +348,7 @@ private:
         message_.clear(); // errors there do not concern the pixels
         if (TIFFSetDirectory(tiff_.get(), here) == 0)
             throw RunError(where() + " cannot be found again after its Exif directory" + reason() + ".");
-        read_layout(); // what was set for decoding went with the directory
+        read_layout(); // settings for decoding were lost with the directory
         return value;
     }
 
@@ -426,10 +426,10 @@ private:
             return;
         if (layout_.indices)
             remarks_.emplace_back(
-                "has a palette that colours grey data: its values are taken, not their colours");
+                "has a palette that colours grey data: its values are used, not their colours");
         else if (is_colour_scale(palette_))
-            remarks_.emplace_back("is taken as a picture in the colours of its palette; if they only colour "
-                                  "grey data, save it as grey");
+            remarks_.emplace_back(
+                "is read in the colours of its palette. If they only colour grey data, save it as grey");
     }
 
     /// Adds a remark about extra samples of a pixel that are dropped, except transparency.
@@ -437,17 +437,15 @@ private:
         if (layout_.offset != 0)
             remarks_.push_back("has values that ImageJ shows with " +
                                std::to_string(std::llround(layout_.offset)) +
-                               " added to what is stored, as of signed samples: so they are read");
+                               " added to the stored values: they are read as signed samples");
         else if (imagej_.calibrated)
-            remarks_.emplace_back("has a calibration of its values by ImageJ, which is not applied: they are "
-                                  "taken as they are stored");
+            remarks_.emplace_back(
+                "has a calibration by ImageJ, which is not applied: its stored values are used");
         if (layout_.photometric == PHOTOMETRIC_MINISWHITE && layout_.format != SAMPLEFORMAT_IEEEFP &&
             layout_.bits > 1)
             remarks_.emplace_back("states that 0 is white: its values are turned round");
         if (layout_.samples == 3 && layout_.photometric != PHOTOMETRIC_RGB && !layout_.ycbcr())
-            remarks_.emplace_back(
-                "has 3 samples a pixel that are not stated to be colours: they are taken as "
-                "red, green and blue");
+            remarks_.emplace_back("has 3 samples per pixel, which are read as red, green and blue");
         std::uint16_t count = 0;
         const std::uint16_t* kinds = nullptr;
         const bool transparent = TIFFGetField(tiff_.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) != 0 &&

@@ -38,8 +38,8 @@ struct Pipeline::Impl : Flow {
         life = to;
     }
     [[noreturn]] static void refuse_sink() {
-        throw RunError("Nothing can be recorded while the source is being opened or closed; record when its "
-                       "picture is there.");
+        throw RunError(
+            "Recording is not possible while the source is being opened or closed. Wait for its image.");
     }
     bool is(Life what) const {
         const std::scoped_lock lock(mutex);

@@ -105,7 +105,7 @@ double disk_left_of(const Recordings& recordings) {
     return disk_left_s(left);
 }
 
-/// Without those of a recorder that has failed, which has its own alarm.
+/// Dropped frames, without those of a failed recorder, which has its own alarm.
 std::uint64_t dropped(const DropCounts& drops, const Recordings& recordings) {
     std::uint64_t total = drops.source + drops.ring + drops.failed;
     for (const Recording& recording : recordings.running())

@@ -72,8 +72,8 @@ public:
         std::string reason; ///< why the source cannot be opened yet
         SteadyClock::time_point next;
     };
-    /// The source of the settings, a camera or a stream, is not there yet and is tried again and again; there
-    /// is no pipeline. Nothing: it is not waited for.
+    /// State of waiting for a camera or stream of the settings that cannot be opened yet; it is tried
+    /// repeatedly, and there is no pipeline. Nothing: not waiting.
     const std::optional<Waiting>& waiting() const { return waiting_; }
     /// Why the last open() failed, until it is cleared.
     std::optional<std::string>& open_error() { return opening_.error; }
@@ -145,7 +145,7 @@ public:
     void remove_event(std::uint64_t number);
     const EventLog& events() const { return events_; }
 
-    /// In traces(). Edit them in place; update_baseline() follows.
+    /// Intervals of traces(). Edit them in place, then call update_baseline().
     std::vector<Interval> intervals;
     /// Makes the last `seconds` the baseline interval. False if no region has a value there.
     bool take_baseline(double seconds);

@@ -124,7 +124,7 @@ bool App::write_last() const {
     if (snapshot.empty())
         return true;
     if (!session_.pipeline() || !display_.has_result()) {
-        spdlog::error("There is no picture to write as '{}'.", one_line(snapshot));
+        spdlog::error("There is no image to save as '{}'.", one_line(snapshot));
         return false;
     }
     try {
@@ -199,7 +199,7 @@ bool App::edits_pending() const {
            std::any_of(std::begin(down), std::end(down), [](bool held) { return held; });
 }
 
-/// Only picture, colour bar and values.
+/// Monitor mode shows only image, colour bar and values.
 App::Layout App::arrange_monitor() {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const ViewSettings& view = session_.view();

@@ -359,7 +359,7 @@ void App::raw_label(const Layout& layout) {
         if (ImGui::InvisibleButton("raw range", {high.x - low.x, high.y - low.y}))
             state_.stretch_raw = false;
         probe::item("raw.lock");
-        tooltip("The grey levels follow each picture, so brightness cannot be compared over time. Click for "
+        tooltip("The grey levels adapt to each image, so brightness cannot be compared over time. Click for "
                 "0 to full "
                 "scale.");
     }

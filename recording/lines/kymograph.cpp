@@ -290,7 +290,7 @@ std::uint64_t KymographFile::flush(std::uint64_t dropped) {
 }
 
 void KymographFile::finish(bool finished, std::uint64_t dropped) {
-    if (in_file_ == 0) { // no complete row: the file would be unreadable
+    if (in_file_ == 0) { // without a complete row the file would be unreadable
         ::unlink(path_.c_str());
         ::unlink(table_path_.c_str());
         return;

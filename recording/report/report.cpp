@@ -62,7 +62,7 @@ std::string colours_text(const Report& report) {
                        digits(seen.low, 4) + " to " + digits(seen.high, 4);
     if (given.automatic)
         text += " (percentiles " + digits(given.low_percentile) + " to " + digits(given.high_percentile) +
-                " of the picture)";
+                " of the image)";
     return text + (given.exposure_stops != 0 ? ", " + digits(given.exposure_stops) + " stops" : "");
 }
 
@@ -193,7 +193,7 @@ std::vector<std::pair<std::string, std::string>> settings_rows(const Report& rep
 
 namespace {
 
-/// Without Markdown markup: "[Regions](#regions)" becomes "Regions".
+/// Removes Markdown markup: "[Regions](#regions)" becomes "Regions".
 std::string plain(std::string_view text) {
     static const std::regex marks(R"(\]\([^)]*\)|[`*\[\]])"), spaces("\\s+"), ends("^ | $");
     return std::regex_replace(
@@ -371,7 +371,7 @@ std::vector<Region> regions_of_report(const Report& report) {
     return values && values->placed->outlines ? regions_of(*values->placed->outlines) : std::vector<Region>();
 }
 
-/// With a "*" if it rests on an assumed exposure.
+/// Unit, with a "*" if it rests on an assumed exposure.
 std::string unit_of(const Report& report) {
     const Result& result = report.result;
     return result.quantity.unit + (rests_on_assumption(result.quantity, result.exposure) ? " *" : "");
@@ -727,7 +727,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     return files;
 }
 
-// As a record format: follows the run and is written when the recording ends.
+// Report as a record format: follows the run and is written when the recording ends.
 
 namespace {
 

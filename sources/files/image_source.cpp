@@ -361,8 +361,8 @@ private:
         coding_ = reader_->coding();
         if (asked_ && coding_.recorded && !asked_->linear())
             throw UsageError("source image: '" + name +
-                             "' is a recording with linear values and takes no transfer = " +
-                             options().transfer + ". Leave it out.");
+                             "' is a recording with linear values. Remove transfer = " + options().transfer +
+                             ". Leave it out.");
         if (asked_ && !coding_.recorded)
             coding_ = {.transfer = *asked_,
                        .light = asked_->linear() ? Light::counts : Light::decoded,
@@ -379,7 +379,7 @@ private:
         else
             run_log().log(
                 counted ? spdlog::level::debug : spdlog::level::info, "'{}' is taken as {}.{}", name, text,
-                coding_.by.empty() && counted ? " --transfer srgb decodes a picture made for the eye." : "");
+                coding_.by.empty() && counted ? " Use --transfer srgb for an image made for a display." : "");
     }
 
     /// Moves to the next page, file or round; false at the end.

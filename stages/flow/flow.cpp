@@ -51,10 +51,9 @@ Quantity flow_quantity(const Params& params, const Quantity&) {
 }
 
 [[noreturn]] void refuse_input(const std::string& given) {
-    throw UsageError(
-        "stage flow: input = auto needs K or K² from the stages before, which give " + given +
-        "; set output = contrast2 of a contrast stage in front, or input = contrast or contrast2 "
-        "where the source holds it.");
+    throw UsageError("stage flow: input = auto needs K or K² from the stages before, which give " + given +
+                     "; set output = contrast2 in a contrast stage before it, or input = contrast or "
+                     "contrast2 if the source has it.");
 }
 
 /// Replaces input = auto with contrast or contrast2.

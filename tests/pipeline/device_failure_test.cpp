@@ -36,7 +36,7 @@ public:
         done_.push_back(*host_->collect(true));
         on_submit_(submitted_++);
     }
-    /// Always one frame behind: a frame is in flight at every edit.
+    /// Always one frame late: a frame is in flight at every edit.
     std::optional<Result> collect(bool) override {
         if (done_.size() < 2)
             return std::nullopt;
@@ -382,7 +382,7 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAndTheDeviceContinues) {
             EXPECT_EQ(flow->stats.failed, 1U);
             EXPECT_EQ(flow->backend, "cuda") << "the GPU is well";
             ASSERT_EQ(flow->messages.size(), 1U);
-            EXPECT_NE(flow->messages[0].text.find("a recorder or the viewer holds"), std::string::npos)
+            EXPECT_NE(flow->messages[0].text.find("A recorder or the window uses"), std::string::npos)
                 << flow->messages[0].text;
         }
 }

@@ -351,7 +351,7 @@ TEST(PipelineLife, StopsWhileEveryResultIsHeld) {
     const StatsSnapshot s = pipeline.stats();
     EXPECT_EQ(s.acquired, s.processed + s.drops.total()) << "frames given up at the stop are counted";
     EXPECT_GT(s.drops.failed, 0U);
-    EXPECT_EQ(listener.heard("No result slot came free"), 1) << listener.all();
+    EXPECT_EQ(listener.heard("No result slot was released"), 1) << listener.all();
 }
 
 } // namespace specklescope::pipeline_life_test

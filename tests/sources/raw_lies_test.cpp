@@ -104,7 +104,7 @@ TEST_F(RawLies, ImpossibleLossesAreIgnored) {
     EXPECT_EQ(said("more than 2^40 frames lost at once"), 1U) << said_;
     play("", {R"("sequence": 7)", R"("sequence": -1)", R"("sequence": 9)"});
     EXPECT_EQ(port_.lost_frames, 0U);
-    EXPECT_EQ(said("a sequence number that is no whole number from 0 on"), 1U) << said_;
+    EXPECT_EQ(said("a sequence number that is not a whole number from 0"), 1U) << said_;
 }
 
 TEST_F(RawLies, ChannelsAreCheckedLikeSides) {

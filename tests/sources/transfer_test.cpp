@@ -81,7 +81,7 @@ note("linear.png", grey8, "linear (its gAMA chunk)")
 png("icc.png", rgb8, chunk(b"iCCP", b"powers\0\0" + zlib.compress(icc((1.0, 1.5, 2.5)))))
 note("icc.png", np.stack([(rgb8[..., i] / 255) ** g for i, g in enumerate((1.0, 1.5, 2.5))], -1), "'Test of powers' (its ICC profile)")
 png("colour.png", rgb8, b"")
-note("colour.png", srgb(rgb8 / 255), "sRGB (assumed, as colour PNG")
+note("colour.png", srgb(rgb8 / 255), "sRGB (assumed, as is usual for 8-bit colour PNG")
 png("colour16.png", rgb16, b"")
 note("colour16.png", rgb16, "linear (assumed")
 png("camera.png", grey8, b"")
@@ -107,8 +107,8 @@ def exif(space, index=None):
     third = folder([(1, 2, 4, index)], 0) if index else b""
     return b"Exif\0\0" + struct.pack("<2sHI", b"II", 42, 8) + first + second + third
 
-jpeg("plain.jpg", color, srgb, "sRGB (assumed, as JPEG pictures are)")
-jpeg("grey.jpg", smooth, srgb, "sRGB (assumed, as JPEG pictures are)")
+jpeg("plain.jpg", color, srgb, "sRGB (assumed, as is usual for JPEG)")
+jpeg("grey.jpg", smooth, srgb, "sRGB (assumed, as is usual for JPEG)")
 jpeg("exif.jpg", color, srgb, "sRGB (its Exif ColorSpace)", exif=exif(1))
 jpeg("uncalibrated.jpg", color, srgb, "sRGB (assumed, as JPEG", exif=exif(65535))
 jpeg("adobe.jpg", color, lambda v: v ** (563 / 256), "(its Exif index of Adobe RGB)", exif=exif(65535, index=b"R03\0"))

@@ -148,7 +148,7 @@ TEST_F(DrawnBars, WhatIsUnderTheMouseIsSaidWholeInANarrowWindow) {
     }
 }
 
-/// The raw picture of a recording of results has no counts.
+/// The raw image of a recording of results has no counts.
 TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
     Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
     session.start([] {});

@@ -27,7 +27,7 @@ struct ViewState {
     bool leave_asked = false;   ///< the window was closed during a recording
     bool about_asked = false;   ///< opens the dialog over the list of keys in this frame
     bool open_dialog = false;   ///< the dialog for a source is requested
-    bool open_compares = false; ///< what it opens is compared with the present source
+    bool open_compares = false; ///< compare the opened source with the present one
     std::string open_text;
     enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< format that the record button begins

@@ -40,8 +40,7 @@ bool save(Session& session, RegionTools& tools) {
     }
     if (path != session.regions_path && path != tools.replaces && there(path)) {
         tools.replaces = path;
-        tools.path_error =
-            "There is a file of that name. Press Replace, or Enter again, to put this in its place.";
+        tools.path_error = "A file of this name exists. Press Replace, or Enter again, to replace it.";
         return false;
     }
     try {
@@ -95,8 +94,8 @@ void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool 
     hint(!tools.path_error.empty() ? tools.path_error
          : saves
              ? "Outlines with names and colours, in pixels of the result; --regions FILE measures over them."
-             : "They take the place of those that are there; undo" +
-                   with_key("", session.settings().keys, Action::undo) + " brings these back.",
+             : "They replace the present regions; undo" +
+                   with_key("", session.settings().keys, Action::undo) + " restores these.",
          tools.path_error.empty() ? theme::kDim : theme::kWarning);
     probe::value("regions.path.error", tools.path_error);
     if (done || !open || dismiss)

@@ -22,8 +22,7 @@ bool of_selected(Action action) { return info(action).place == KeyPlace::selecte
 std::string RegionTools::why_not_drawing(Action action, const RegionEditor& editor) const {
     switch (action) {
     case Action::finish_shape:
-        return tool_ == RegionTool::select || gesture_ == Gesture::draw ? "No tool is chosen to draw with."
-                                                                        : "";
+        return tool_ == RegionTool::select || gesture_ == Gesture::draw ? "No drawing tool is chosen." : "";
     case Action::drop_corner:
         return drawn_.empty() || tool_ != RegionTool::polygon ? "No polygon is being drawn." : "";
     default:
@@ -132,7 +131,7 @@ void RegionTools::shift(Action action, std::size_t index, Session& session) {
         done = editor.resize(index, size->dx, size->dy);
     if (!done)
         say(editor.regions()[index].locked ? locked_text(session)
-                                           : "It would leave the picture, or have no size.");
+                                           : "The region would leave the image, or have no size.");
 }
 
 void RegionTools::change_selected(Action action, std::size_t index, Session& session) {

@@ -75,17 +75,17 @@ void buttons(Session& session, RegionTools& tools) {
         const bool locked = at && editor.regions()[*at].locked;
         ButtonRow row;
         if (row("Rename", "region.rename.button", at.has_value(),
-                keyed("Another name, as by a double click on its row", Action::rename_region)))
+                keyed("Rename, also by a double click on its row", Action::rename_region)))
             begin_rename(editor, tools, *at);
         if (row(locked ? "Unlock" : "Lock", "region.lock", at.has_value(),
                 keyed("A locked region is neither moved nor deleted", Action::lock_region)))
             editor.lock(*at, !locked);
         if (row("Copy", "region.duplicate", at.has_value(),
-                keyed("Another one like it, beside it", Action::duplicate_region)))
+                keyed("Duplicate the region", Action::duplicate_region)))
             editor.duplicate(*at);
         if (row("Delete", "region.delete", at && !locked,
                 keyed("Delete it", Action::delete_region) + "; undo" + keyed("", Action::undo) +
-                    " brings it back"))
+                    " restores it"))
             editor.remove(*at);
     }
     ButtonRow row;
@@ -94,11 +94,10 @@ void buttons(Session& session, RegionTools& tools) {
         session.undo();
     if (row("Redo", "regions.redo", history.can_redo(), keyed("Redo the edit that was undone", Action::redo)))
         session.redo();
-    if (row("Save …", "regions.save", !editor.regions().empty(),
-            keyed("Write them as JSON", Action::save_regions)))
+    if (row("Save …", "regions.save", !editor.regions().empty(), keyed("Save as JSON", Action::save_regions)))
         tools.ask = RegionTools::Ask::save;
     if (row("Load …", "regions.load", true,
-            keyed("Read JSON, or ImageJ's .roi and .zip", Action::load_regions)))
+            keyed("Load JSON, or ImageJ's .roi and .zip", Action::load_regions)))
         tools.ask = RegionTools::Ask::load;
 }
 
@@ -225,21 +224,21 @@ void draw_region_section(Session& session, RegionTools& tools) {
 const char* sentence_of_mean(RegionMean mean) {
     switch (mean) {
     case RegionMean::of_squares:
-        return "The mean is the root of the mean of K²: contrasts are averaged as squares.";
+        return "Mean contrast, the root of the average K².";
     case RegionMean::of_inverses:
-        return "The mean is taken on K² and then converted: c over the mean of K².";
+        return "Mean flow, computed from the average K² (not the average of the pixels' flow values).";
     case RegionMean::plain:
         break;
     }
-    return "The mean is that of the values.";
+    return "Mean of the values.";
 }
 
 const char* sentence_of_fit(RegionFit fit) {
     switch (fit) {
     case RegionFit::clipped:
-        return "It lies partly outside the picture: only its pixels inside are measured.";
+        return "It is partly outside the image: only the pixels inside are measured.";
     case RegionFit::outside:
-        return "It lies outside the picture: it is kept, and has no numbers.";
+        return "It is outside the image, and has no numbers.";
     case RegionFit::whole:
         break;
     }
@@ -333,7 +332,7 @@ void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& key
     if (!ImGui::BeginPopup("colours"))
         return;
     close_on_escape();
-    hint("These stay apart for the colour-blind too.");
+    hint("These colours are colour-blind safe.");
     for (std::size_t i = 0; i < region_palette().size(); ++i) {
         if (i > 0)
             ImGui::SameLine(0, dp(4));
@@ -368,7 +367,7 @@ void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     }
     ImGui::InputText("##name", &tools.name, ImGuiInputTextFlags_AutoSelectAll);
     probe::item("region.rename");
-    tooltip("Name of the region. Enter keeps it, Escape puts the old one back.");
+    tooltip("Name of the region. Enter: keep. Escape: restore the old name.");
     if (!ImGui::IsItemDeactivated())
         return;
     tools.renamed.reset();
@@ -451,7 +450,7 @@ void head(const RegionNumbers& numbers, const Columns& columns) {
                   numbers.assumed.empty() ? theme::kDim : theme::kWarning);
     if (numbers.values)
         tooltip(std::string(sentence_of_mean(numbers.values->mean)) +
-                " The standard deviation is that of the values." +
+                " The standard deviation is taken on the values." +
                 (numbers.assumed.empty() ? "" : "\n" + numbers.assumed));
     if (columns.pixels) {
         ImGui::TableSetColumnIndex(3);

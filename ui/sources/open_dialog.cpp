@@ -186,7 +186,7 @@ void OpenDialog::field(ViewState& state) {
         },
         &completion);
     probe::item("open.text");
-    tooltip("Tab completes a path as far as it is clear.");
+    tooltip("Tab completes a path.");
     ImGui::SameLine();
     if (ImGui::Button("Open", {dp(78), 0}))
         opens_ = true;
@@ -258,7 +258,7 @@ namespace {
 
 void recorded_box(ViewState& state) {
     ImGui::SameLine(0, dp(16));
-    ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
+    ImGui::Checkbox("Use the settings of a recording", &state.open_recorded);
     probe::item("open.recorded");
     tooltip("Chain, colours, range and regions of a recording of this program, as they were when it began; "
             "recorded results are shown as they are. Off: as they are set now.");

@@ -137,7 +137,7 @@ void OpenDialog::sources(const Session& session, ViewState& state) {
         const std::size_t slash = file ? shown.find_last_of('/', shown.find('?')) : std::string::npos;
         Row each{.sign = file ? Row::Sign::file : Row::Sign::live,
                  .name = slash == std::string::npos ? shown : shown.substr(slash + 1),
-                 .note = missing ? "not there any more" : recent.note,
+                 .note = missing ? "missing" : recent.note,
                  .id = "open.recent." + std::to_string(number++),
                  .about = shown};
         if (file)
@@ -197,8 +197,8 @@ void OpenDialog::files(ViewState& state) {
             }
         }
     if (rows_.empty())
-        hint(folder->entries.empty() && folder->part.empty() ? "Nothing here that a source could be."
-                                                             : "Nothing has this in its name.");
+        hint(folder->entries.empty() && folder->part.empty() ? "No images or videos in this folder."
+                                                             : "No matches.");
     if (folder->cut)
         hint("Only " + std::to_string(kMostEntries) + " of them are listed; type a part of the name.");
     if (next) {

@@ -16,7 +16,7 @@ using theme::dp;
 } // namespace
 
 void OpenDialog::raw_form() {
-    hint("No header: its size is to be told. " + size_text(raw_bytes_) +
+    hint("No header: enter the size of a frame. " + size_text(raw_bytes_) +
          (raw_sizes_.empty() ? " fit no usual size in whole frames." : " could be:"));
     const auto label = [](const RawSize& size) {
         return std::to_string(size.width) + " × " + std::to_string(size.height) + " " + size.format + ", " +
@@ -97,7 +97,7 @@ void OpenDialog::preview(bool beside) {
     probe::value("open.raw.form", headerless ? 1.0 : 0.0);
     probe::value("open.look", known && looked->error.empty() ? text_of_look(looked->look) : "");
     if (look_wanted_.empty())
-        return hint("Choose a file for a look at its first frame. A file can also be dropped on the window.");
+        return hint("Choose a file to see its first frame. You can also drop a file on the window.");
     if (!known)
         return hint("looking …");
     if (!looked->error.empty())

@@ -187,17 +187,16 @@ bool TraceStrip::timed() const { return !about_.newest || about_.newest->timed; 
 
 void TraceStrip::take_baseline(Session& session) {
     if (!timed()) {
-        session.say(Message::Level::warning,
-                    "A baseline over seconds needs times, and nobody states how fast "
-                    "the frames of this source came: set its rate.");
+        session.say(
+            Message::Level::warning,
+            "A baseline in seconds needs times, and the frame rate of this source is unknown. Set its rate.");
         return;
     }
     const double seconds = session.view().baseline_s;
     if (!session.take_baseline(seconds)) {
         session.say(Message::Level::warning,
-                    has_regions() ? "No region has had a value yet that could be a baseline."
-                                  : "A baseline is the mean of regions, and there are none: draw one on the "
-                                    "picture, or give them with --regions FILE.");
+                    has_regions() ? "No region has a value yet."
+                                  : "There are no regions. Draw one on the image, or use --regions FILE.");
         return;
     }
     const TraceMeans& means = *session.baseline.taken();
@@ -231,10 +230,8 @@ void TraceStrip::range_choice(Session& session) {
             show_whole();
         ImGui::EndCombo();
     } else {
-        tooltip(
-            with_key("The stretch of time that is shown. Wheel zooms, drag moves, double click fits; or the "
-                     "whole run",
-                     session.settings().keys, Action::whole_run));
+        tooltip(with_key("Displayed time. Wheel zooms, drag moves, double click fits; or the whole run",
+                         session.settings().keys, Action::whole_run));
     }
     const bool held = view_.mode() == TraceView::Mode::held;
     flow(width_of("Follow"));
@@ -245,8 +242,8 @@ void TraceStrip::range_choice(Session& session) {
             view_.hold();
     }
     probe::item("traces.follow");
-    tooltip(held ? with_key("Go on with the newest frame", session.settings().keys, Action::follow)
-                 : std::string("Hold this stretch of time"));
+    tooltip(held ? with_key("Follow the newest frame", session.settings().keys, Action::follow)
+                 : std::string("Stop following: keep this part of the time axis"));
     flow(width_of("Auto"));
     if (tool_button("Auto", !fixed_))
         fixed_ = fixed_ ? std::nullopt : std::optional(span_);
@@ -289,9 +286,8 @@ void TraceStrip::buttons(Session& session) {
     if (tool_button("Pulse", pulse_wanted_))
         pulse_wanted_ = !pulse_wanted_;
     probe::item("traces.pulse");
-    tooltip(
-        "Heart rate and pulsatility index of the selected region, or else of the first, over what is seen "
-        "of its trace, the last minute of it at most");
+    tooltip("Heart rate and pulsatility index of the selected region, otherwise the first, over the visible "
+            "part of its trace, at most a minute");
     whole_film_button(session);
     flow(width_of("Trials"));
     trials_.button(session);
@@ -449,9 +445,9 @@ void TraceStrip::draw(const Rect& area, Session& session, const RegionNumbers& n
             draw_empty(
                 rest, session.traces_wanted()
                           ? "No frame with regions has come yet."
-                          : "There are no regions to trace: draw one on the picture" +
+                          : "There are no regions. Draw one on the image" +
                                 key_words(" (", key_of(keys, Action::rectangle_tool), " draws a rectangle)") +
-                                ", or give them with --regions FILE.");
+                                ", or use --regions FILE.");
         } else {
             std::vector<ImU32> colours;
             colours.reserve(about_.regions.size());
@@ -528,7 +524,7 @@ void TraceStrip::event_popup(Session& session) {
     const bool entered = ImGui::InputText(
         "##label", &edited_label_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     probe::item("traces.event.label");
-    tooltip("Label of this event. Enter keeps it.");
+    tooltip("Label of this event. Enter: keep.");
     ImGui::SameLine();
     if (entered || ImGui::Button("Name")) {
         session.rename_event(edited_event_, edited_label_);
