@@ -63,7 +63,8 @@ TEST_F(RawLies, TimesBeyondAllClocksAreIgnored) {
           R"("capture_ns": 1e300)"},
          13);
     EXPECT_EQ(
-        said("lie.raw.jsonl' has an impossible value, which is ignored: a capture time that is no whole"), 1U)
+        said("lie.raw.jsonl' has an impossible value, which is ignored: a capture time that is not a whole"),
+        1U)
         << said_ << "once, also when it is played again";
     EXPECT_EQ(time(3) - time(2), 1000);
     EXPECT_EQ(time(4) - time(3), 1000) << "its step goes on";

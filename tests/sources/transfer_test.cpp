@@ -110,7 +110,7 @@ def exif(space, index=None):
 jpeg("plain.jpg", color, srgb, "sRGB (assumed, as is usual for JPEG)")
 jpeg("grey.jpg", smooth, srgb, "sRGB (assumed, as is usual for JPEG)")
 jpeg("exif.jpg", color, srgb, "sRGB (its Exif ColorSpace)", exif=exif(1))
-jpeg("uncalibrated.jpg", color, srgb, "sRGB (assumed, as JPEG", exif=exif(65535))
+jpeg("uncalibrated.jpg", color, srgb, "sRGB (assumed, as is usual for JPEG", exif=exif(65535))
 jpeg("adobe.jpg", color, lambda v: v ** (563 / 256), "(its Exif index of Adobe RGB)", exif=exif(65535, index=b"R03\0"))
 jpeg("profile.jpg", smooth, lambda v: v ** 1.75, "'Test of powers' (its ICC profile)", icc_profile=icc((1.75,)), exif=exif(1))
 
