@@ -17,9 +17,13 @@ namespace {
 ParamTable blend_table() {
     return Declare<Blend>("view")
         .real("blend_opacity", &Blend::opacity,
-              {.min = 0, .max = 1, .doc = "Opacity of the result over the raw image in the blended layout"})
+              {.label = "Opacity",
+               .min = 0,
+               .max = 1,
+               .doc = "Opacity of the result over the raw image in the blended layout"})
         .real("blend_threshold", &Blend::threshold,
-              {.min = 0,
+              {.label = "Threshold",
+               .min = 0,
                .max = 1,
                .doc = "Threshold of the blended layout: part of the range below which only the raw image "
                       "is visible"})
@@ -27,74 +31,82 @@ ParamTable blend_table() {
 }
 
 ParamTable make_view_table() {
-    return Declare<ViewSettings>("view")
-        .choice("layout", &ViewSettings::layout, choice_names(screen_layout_names(), {"Result", "Raw image"}),
-                {.doc = "Layout of the view. split: raw image left of a divider, result right. blended: "
-                        "result over the raw image"})
-        .real("split", &ViewSettings::split,
-              {.min = 0,
-               .max = 1,
-               .doc = "Position of the divider in the split layout, as a part of the width"})
-        .part(&ViewSettings::blend, blend_table())
-        .boolean("histogram_log", &ViewSettings::histogram_log,
-                 {.doc = "Show histogram counts on a logarithmic axis"})
-        .real("saturation_warning", &ViewSettings::saturation_warning,
-              {.unit = "%",
-               .min = 0,
-               .max = 100,
-               .doc = "Warn when more than this percentage of the raw frame is saturated"})
-        .text("report_form", &ViewSettings::report_form,
-              {.doc = "Further fields of a report as NAME=VALUE; NAME=VALUE. The window asks for them"})
-        .boolean("sound", &ViewSettings::sound, {.doc = "Play a tone for each new alarm"})
-        .boolean("monitor", &ViewSettings::monitor,
-                 {.doc = "Monitor mode: large values of up to four regions, a fixed range and locked "
-                         "controls (F12)"})
-        .real("change_range", &ViewSettings::change_range,
-              {.unit = "%",
-               .min = 0.1,
-               .max = 10000,
-               .doc = "Range of the change against the baseline, from minus to plus this value"})
-        .boolean("overlay", &ViewSettings::overlay,
-                 {.doc = "Show rates, latency and drops on the image (F1)"})
-        .boolean("panel", &ViewSettings::panel, {.doc = "Show the side panel"})
-        .text("panel_sections", &ViewSettings::panel_sections,
-              {.doc = "Open sections of the panel, separated by commas: Source, Record, Stages, Regions, "
-                      "Display, Histogram, Messages"})
-        .real("panel_size", &ViewSettings::panel_size,
-              {.unit = "px",
-               .min = 200,
-               .max = 1000,
-               .doc = "Width of the side panel, or its height below the image in a tall window"})
-        .choice("traces", &ViewSettings::traces, {"automatic", "shown", "hidden"},
-                {.doc = "Show the strip with traces of regions (T). automatic: if there are regions"})
-        .real("traces_size", &ViewSettings::traces_size,
-              {.unit = "px", .min = 120, .max = 1000, .doc = "Height of the strip with traces"})
-        .real("baseline_s", &ViewSettings::baseline_s,
-              {.unit = "s",
-               .min = 0.01,
-               .max = 3600,
-               .doc = "Duration that the baseline of traces averages (Z)"})
-        .real("trials_before", &ViewSettings::trials_before_s,
-              {.unit = "s",
-               .min = 0,
-               .max = 3600,
-               .doc = "Duration of trials before each event; its mean is F₀"})
-        .real("trials_after", &ViewSettings::trials_after_s,
-              {.unit = "s", .min = 0, .max = 36000, .doc = "Duration of trials after each event"})
-        .integer("width", &ViewSettings::width,
-                 {.unit = "px", .min = 320, .max = 16384, .doc = "Width of the window"})
-        .integer("height", &ViewSettings::height,
-                 {.unit = "px", .min = 240, .max = 16384, .doc = "Height of the window"})
-        .choice("theme", &ViewSettings::theme, {"dark", "light"}, {.doc = "Colours of the window"})
-        .real("ui_scale", &ViewSettings::ui_scale,
-              {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: as the monitor asks"})
-        .boolean("vsync", &ViewSettings::vsync, {.doc = "Synchronise drawing with the monitor"})
-        .choice("image_colormap", &ViewSettings::image_colormap,
+    ParamTable table =
+        Declare<ViewSettings>("view")
+            .choice("layout", &ViewSettings::layout,
+                    choice_names(screen_layout_names(), {"Result", "Raw image"}),
+                    {.doc = "Layout of the view. split: raw image left of a divider, result right. blended: "
+                            "result over the raw image"})
+            .real("split", &ViewSettings::split,
+                  {.label = "Divider",
+                   .min = 0,
+                   .max = 1,
+                   .doc = "Position of the divider in the split layout, as a part of the width"})
+            .part(&ViewSettings::blend, blend_table())
+            .boolean("histogram_log", &ViewSettings::histogram_log,
+                     {.doc = "Show histogram counts on a logarithmic axis"})
+            .real("saturation_warning", &ViewSettings::saturation_warning,
+                  {.unit = "%",
+                   .min = 0,
+                   .max = 100,
+                   .doc = "Warn when more than this percentage of the raw frame is saturated"})
+            .text("report_form", &ViewSettings::report_form,
+                  {.doc = "Further fields of a report as NAME=VALUE; NAME=VALUE. The window asks for them"})
+            .boolean("sound", &ViewSettings::sound, {.doc = "Play a tone for each new alarm"})
+            .boolean("monitor", &ViewSettings::monitor,
+                     {.doc = "Monitor mode: large values of up to four regions, a fixed range and locked "
+                             "controls (F12)"})
+            .real("change_range", &ViewSettings::change_range,
+                  {.label = "Change, at most",
+                   .unit = "%",
+                   .min = 0.1,
+                   .max = 10000,
+                   .doc = "Range of the change against the baseline, from minus to plus this value"})
+            .boolean("overlay", &ViewSettings::overlay,
+                     {.doc = "Show rates, latency and drops on the image (F1)"})
+            .boolean("panel", &ViewSettings::panel, {.doc = "Show the side panel"})
+            .text("panel_sections", &ViewSettings::panel_sections,
+                  {.doc = "Open sections of the panel, separated by commas: Source, Record, Stages, Regions, "
+                          "Display, Histogram, Messages"})
+            .real("panel_size", &ViewSettings::panel_size,
+                  {.unit = "px",
+                   .min = 200,
+                   .max = 1000,
+                   .doc = "Width of the side panel, or its height below the image in a tall window"})
+            .choice("traces", &ViewSettings::traces, {"automatic", "shown", "hidden"},
+                    {.doc = "Show the strip with traces of regions (T). automatic: if there are regions"})
+            .real("traces_size", &ViewSettings::traces_size,
+                  {.unit = "px", .min = 120, .max = 1000, .doc = "Height of the strip with traces"})
+            .real("baseline_s", &ViewSettings::baseline_s,
+                  {.label = "Baseline time",
+                   .unit = "s",
+                   .min = 0.01,
+                   .max = 3600,
+                   .doc = "Duration that the baseline of traces averages (Z)"})
+            .real("trials_before", &ViewSettings::trials_before_s,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = 3600,
+                   .doc = "Duration of trials before each event; its mean is F₀"})
+            .real("trials_after", &ViewSettings::trials_after_s,
+                  {.unit = "s", .min = 0, .max = 36000, .doc = "Duration of trials after each event"})
+            .integer("width", &ViewSettings::width,
+                     {.unit = "px", .min = 320, .max = 16384, .doc = "Width of the window"})
+            .integer("height", &ViewSettings::height,
+                     {.unit = "px", .min = 240, .max = 16384, .doc = "Height of the window"})
+            .choice("theme", &ViewSettings::theme, {"dark", "light"}, {.doc = "Colours of the window"})
+            .real("ui_scale", &ViewSettings::ui_scale,
+                  {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: as the monitor asks"})
+            .boolean("vsync", &ViewSettings::vsync, {.doc = "Synchronise drawing with the monitor"})
+            .choice(
+                "image_colormap", &ViewSettings::image_colormap,
                 choice_names(mapping_table().at("colormap").choices, mapping_table().at("colormap").labels),
-                {.doc = "Colour map of the window for images that no stage has turned into contrast or "
+                {.label = "Colours of images",
+                 .doc = "Colour map of the window for images that no stage has turned into contrast or "
                         "flow"})
-        .part(&ViewSettings::mapping, mapping_table())
-        .table();
+            .part(&ViewSettings::mapping, mapping_table())
+            .table();
+    return table;
 }
 
 ParamTable executor_table() {
@@ -127,75 +139,79 @@ ParamTable baseline_table() {
 }
 
 ParamTable make_program_table() {
-    return Declare<ProgramSettings>("specklescope")
-        .part(&ProgramSettings::executor, executor_table())
-        .choice("plans", &ProgramSettings::plans, {"estimate", "measure"},
-                {.doc = "Planning of Fourier transforms on the host. estimate: the same bits at every "
-                        "start. measure: faster, after trials of up to 4 s at the first start"})
-        .integer("slots", &ProgramSettings::slots,
-                 {.min = 0,
-                  .max = 4096,
-                  .doc = "Number of frames in the ring, at least 6. 0: chosen from the frame size"})
-        .integer("from", &ProgramSettings::from,
-                 {.min = 0, .max = 1000000000, .doc = "Start a file at this frame, counted from 0"})
-        .real("from_s", &ProgramSettings::from_s,
-              {.unit = "s", .min = 0, .max = 1e7, .doc = "Start a file at this time in seconds"})
-        .integer("frames", &ProgramSettings::frames,
-                 {.min = 0, .max = 1000000000, .doc = "Stop after this many frames. 0: no limit"})
-        .real("rate", &ProgramSettings::rate,
-              {.unit = "frames/s",
-               .min = 0,
-               .max = kMaxRate,
-               .least = kMinRate,
-               .doc = "Play a file at this many frames per second. 0: its own rate in the window, as "
-                      "fast as possible in run"})
-        .boolean("loop", &ProgramSettings::loop, {.doc = "Restart a file at its end"})
-        .boolean(
-            "offscreen", &ProgramSettings::offscreen,
-            {.doc = "Draw the window in memory, without a display, until the source or the recordings end"})
-        .real("serve_mbit_s", &ProgramSettings::serve_mbit_s,
-              {.unit = "Mbit/s",
-               .min = 0,
-               .max = 1000,
-               .doc = "Limit the RTSP stream in Mbit/s. 0: 30 bit/s per pixel, between 4 and 30 Mbit/s"})
-        .choice("serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
-                {.doc = "Colour resolution of the RTSP stream. 4:2:0: for every client. 4:4:4: colours "
-                        "of single pixels"})
-        .text("control_folder", &ProgramSettings::control_folder,
-              {.doc = "Allow requests to write files, only into this folder"})
-        .text("curve_key", &ProgramSettings::curve_key,
-              {.doc = "Encrypt --publish and --control (CURVE) with the secret key in this file"})
-        .text("curve_clients", &ProgramSettings::curve_clients,
-              {.doc = "Accept only clients with a public key in this file or folder (*.key). Needs "
-                      "--curve-key"})
-        .text("transfer", &ProgramSettings::transfer,
-              {.doc = "Decode images to linear light: auto (as the file says), linear (unchanged), srgb "
-                      "or gamma:G"})
-        .real("silence", &ProgramSettings::silence_s,
-              {.unit = "s",
-               .min = 0.1,
-               .max = 3600,
-               .doc = "Reconnect a camera after this many seconds without a frame"})
-        .choice("channel", &ProgramSettings::channel, choice_names(grey_channel_names()),
-                {.doc = "Channel passed to grey-only stages: one colour, luma or the mean"})
-        .boolean("medians", &ProgramSettings::medians, {.doc = "Also compute the median of each region"})
-        .integer("band", &ProgramSettings::band,
-                 {.unit = "px",
-                  .min = 1,
-                  .max = kMaxBand,
-                  .doc = "Average line profiles over this many pixels across the line"})
-        .real("um_per_px", &ProgramSettings::um_per_px,
-              {.unit = "µm",
-               .min = 0,
-               .max = kMaxUmPerPx,
-               .doc = "Side of an output pixel in µm, for scale bar, areas, widths and calibrated files. "
-                      "0: as the file says"})
-        .part(&ProgramSettings::baseline, baseline_table())
-        .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
-                {.doc = "Amount of log output. quiet: errors only"})
-        .part(&ProgramSettings::recording, record_limits_table())
-        .part(&ProgramSettings::marks, screen_marks_table())
-        .table();
+    ParamTable table =
+        Declare<ProgramSettings>("specklescope")
+            .part(&ProgramSettings::executor, executor_table())
+            .choice("plans", &ProgramSettings::plans, {"estimate", "measure"},
+                    {.doc = "Planning of Fourier transforms on the host. estimate: the same bits at every "
+                            "start. measure: faster, after trials of up to 4 s at the first start"})
+            .integer("slots", &ProgramSettings::slots,
+                     {.min = 0,
+                      .max = 4096,
+                      .doc = "Number of frames in the ring, at least 6. 0: chosen from the frame size"})
+            .integer("from", &ProgramSettings::from,
+                     {.min = 0, .max = 1000000000, .doc = "Start a file at this frame, counted from 0"})
+            .real("from_s", &ProgramSettings::from_s,
+                  {.unit = "s", .min = 0, .max = 1e7, .doc = "Start a file at this time in seconds"})
+            .integer("frames", &ProgramSettings::frames,
+                     {.min = 0, .max = 1000000000, .doc = "Stop after this many frames. 0: no limit"})
+            .real("rate", &ProgramSettings::rate,
+                  {.unit = "frames/s",
+                   .min = 0,
+                   .max = kMaxRate,
+                   .least = kMinRate,
+                   .doc = "Play a file at this many frames per second. 0: its own rate in the window, as "
+                          "fast as possible in run"})
+            .boolean("loop", &ProgramSettings::loop, {.doc = "Restart a file at its end"})
+            .boolean(
+                "offscreen", &ProgramSettings::offscreen,
+                {.doc =
+                     "Draw the window in memory, without a display, until the source or the recordings end"})
+            .real("serve_mbit_s", &ProgramSettings::serve_mbit_s,
+                  {.unit = "Mbit/s",
+                   .min = 0,
+                   .max = 1000,
+                   .doc = "Limit the RTSP stream in Mbit/s. 0: 30 bit/s per pixel, between 4 and 30 Mbit/s"})
+            .choice("serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
+                    {.doc = "Colour resolution of the RTSP stream. 4:2:0: for every client. 4:4:4: colours "
+                            "of single pixels"})
+            .text("control_folder", &ProgramSettings::control_folder,
+                  {.doc = "Allow requests to write files, only into this folder"})
+            .text("curve_key", &ProgramSettings::curve_key,
+                  {.doc = "Encrypt --publish and --control (CURVE) with the secret key in this file"})
+            .text("curve_clients", &ProgramSettings::curve_clients,
+                  {.doc = "Accept only clients with a public key in this file or folder (*.key). Needs "
+                          "--curve-key"})
+            .text("transfer", &ProgramSettings::transfer,
+                  {.doc = "Decode images to linear light: auto (as the file says), linear (unchanged), srgb "
+                          "or gamma:G"})
+            .real("silence", &ProgramSettings::silence_s,
+                  {.unit = "s",
+                   .min = 0.1,
+                   .max = 3600,
+                   .doc = "Reconnect a camera after this many seconds without a frame"})
+            .choice("channel", &ProgramSettings::channel, choice_names(grey_channel_names()),
+                    {.doc = "Channel passed to grey-only stages: one colour, luma or the mean"})
+            .boolean("medians", &ProgramSettings::medians, {.doc = "Also compute the median of each region"})
+            .integer("band", &ProgramSettings::band,
+                     {.unit = "px",
+                      .min = 1,
+                      .max = kMaxBand,
+                      .doc = "Average line profiles over this many pixels across the line"})
+            .real("um_per_px", &ProgramSettings::um_per_px,
+                  {.label = "Pixel size",
+                   .unit = "µm",
+                   .min = 0,
+                   .max = kMaxUmPerPx,
+                   .doc = "Side of an output pixel in µm, for scale bar, areas, widths and calibrated files. "
+                          "0: as the file says"})
+            .part(&ProgramSettings::baseline, baseline_table())
+            .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
+                    {.doc = "Amount of log output. quiet: errors only"})
+            .part(&ProgramSettings::recording, record_limits_table())
+            .part(&ProgramSettings::marks, screen_marks_table())
+            .table();
+    return table;
 }
 
 /// Before anything runs, and not with the first request that names a file.

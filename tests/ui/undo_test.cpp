@@ -112,16 +112,16 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
         {"order speckle, gaussian → gaussian, speckle",
          [&] { chain([](auto& stages) { std::swap(stages[0], stages[1]); }); }},
         {"removed gaussian", [&] { chain([](auto& stages) { stages.erase(stages.begin()); }); }},
-        {"channel luma → red", [&] { s.set_channel(std::string("red")); }},
+        {"channel Luma → Red", [&] { s.set_channel(std::string("red")); }},
         {"range automatic → 0–0.5",
          [&] {
              s.view().mapping = {
                  .colormap = s.view().mapping.colormap, .automatic = false, .low = 0, .high = 0.5};
          }},
         {"range 0–0.5 → 0–0.4", view("high", 0.4)},
-        {"colormap turbo → viridis", view("colormap", std::string("viridis"))},
+        {"colours Turbo → Viridis", view("colormap", std::string("viridis"))},
         {"exposure stops 0 → 0.5", view("exposure_stops", 0.5)},
-        {"layout processed → side by side", view("layout", std::string("side_by_side"))},
+        {"layout Result → Side by side", view("layout", std::string("side_by_side"))},
         {"moved box", [&] { EXPECT_TRUE(s.regions.move(0, 3, 2)); }},
         {"reshaped other", [&] { EXPECT_TRUE(s.regions.resize(1, 4, 0)); }},
         {"renamed box → vessel", [&] { s.regions.rename(0, "vessel"); }},
