@@ -374,7 +374,8 @@ void App::frame() {
     open_.draw(session_, state_);
     draw_region_files(session_, state_.regions.file, state_.confirm, state_.dismiss);
     state_.scale.draw(session_, state_.confirm, state_.dismiss);
-    if (state_.report.draw(session_, state_.confirm, state_.dismiss) && display_.has_result())
+    if (state_.report.draw(session_, {state_.confirm, state_.confirm_all, state_.dismiss}) &&
+        display_.has_result())
         session_.report(display_.host_result());
     if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
         session_.recordings.folder = std::move(*folder);

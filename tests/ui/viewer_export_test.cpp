@@ -240,7 +240,7 @@ TEST_F(ViewerExportTest, AReportTakesFourActionsAndThePlotIsSavedAsShown) {
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "ctrl+r");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
-    key(viewer, "Return"); // the form as it is
+    key(viewer, "ctrl+Return"); // the form as it is
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Report saved as"));
     EXPECT_EQ(actions_, 4);
     viewer.key("ctrl+shift+p");
@@ -254,6 +254,64 @@ TEST_F(ViewerExportTest, AReportTakesFourActionsAndThePlotIsSavedAsShown) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 #endif
+
+/// Region, baseline interval, whole film, table, plot and movie of the change.
+TEST_F(ViewerExportTest, AFilmIsMeasuredWithoutAMouse) {
+    Viewer viewer(*desktop_, folder_, start());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(open(viewer));
+    viewer.key("b");
+    viewer.key("Return"); // in the middle
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.plot"); })) << viewer.log();
+    viewer.key("ctrl+i");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.add"); }));
+    viewer.key("space");
+    ASSERT_TRUE(
+        viewer.until([&] { return viewer.number("intervals") == 1 && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "20", "rest"});
+    for (const char* end : {"0.5", "2"}) {
+        viewer.key("Tab");
+        desktop_->events({"type", "--delay", "20", end});
+    }
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.text("interval.0.text") == "rest · F₀" && viewer.number("interval.0.from_s") == 0.5 &&
+               viewer.number("interval.0.to_s") == 2;
+    })) << viewer.number("interval.0.from_s")
+        << " " << viewer.number("interval.0.to_s");
+    viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("interval.add"); }));
+    viewer.key("shift+k");
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Processed the whole film"));
+    viewer.key("ctrl+shift+t");
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames to "));
+    double squares = 0, frames = 0, baseline = NAN;
+    std::istringstream table(test::read_file(file(".csv", "traces")));
+    for (std::string line; std::getline(table, line);) {
+        std::vector<std::string> cells;
+        std::istringstream row(line);
+        for (std::string cell; std::getline(row, cell, ',');)
+            cells.push_back(cell);
+        if (line.empty() || line[0] < '0' || line[0] > '9')
+            continue;
+        ASSERT_EQ(cells.size(), 20U) << line;
+        baseline = std::stod(cells[18]);
+        if (const double at = std::stod(cells[1]); at >= 0.5 && at <= 2) {
+            squares += std::pow(std::stod(cells[4]), 2);
+            ++frames;
+        }
+    }
+    EXPECT_NEAR(baseline, std::sqrt(squares / frames), 1e-6 * baseline);
+    viewer.key("shift+y");
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Baseline of the image taken over 13 frames"));
+    viewer.key("ctrl+shift+y");
+    EXPECT_TRUE(viewer.until([&] { return !file(".mkv", "change").empty(); })) << viewer.log();
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+    viewer.key("ctrl+shift+p");
+    EXPECT_NO_FATAL_FAILURE(logged(viewer, "Plot saved as"));
+#endif
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
 
 /// Without a film the table holds the frames that the window has seen.
 TEST_F(ViewerExportTest, TheTraceOfALiveSourceIsWhatWasRecordedOfIt) {
