@@ -75,7 +75,7 @@ struct BaselineSettings {
 
 /// Options of the program itself (rate, loop, frames, threads, backend, …), declared once for CLI, TOML and
 /// manual.
-struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
+struct ProgramSettings {         // NOLINT(clang-analyzer-optin.performance.Padding): there is one
     ProgramSettings() = default; // not an aggregate, for which GCC 12 warns of uninitialised members
     enum class Log : std::uint8_t { normal, quiet, verbose };
     ExecutorChoice executor;
