@@ -3,7 +3,9 @@
 #include "tests/support/executors.hpp"
 #include "tests/support/stage_runner.hpp"
 
+#include <array>
 #include <cmath>
+#include <set>
 
 namespace specklescope::test::flow_model_test {
 
