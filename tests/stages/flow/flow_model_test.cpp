@@ -86,7 +86,7 @@ TEST_P(FlowModelOn, InvertsTheClosedFormOverSevenDecades) {
                     ASSERT_NEAR(got * kExposure / static_cast<double>(x), 1, allowed) << "x = " << x;
                     ASSERT_NEAR(time * got, 1, 1e-6) << "x = " << x;
                 }
-                EXPECT_GT(exact, 300) << "within 1e-4 where float K² resolves it";
+                EXPECT_GT(exact, 250) << "within 1e-4 where float K² resolves it";
             }
         }
 }
