@@ -47,6 +47,40 @@ bool Baseline::take(TraceHistory& history, const BaselineImage& image,
     return true;
 }
 
+bool Baseline::take(TraceHistory& history, double seconds, std::vector<Interval>& intervals) {
+    if (!take(history, seconds))
+        return false;
+    const auto at = baseline_of(intervals);
+    const std::size_t index = at ? *at : add_interval(intervals, means_->from.time_ns, means_->to.time_ns);
+    choose_baseline(intervals, index);
+    intervals[index].from_ns = means_->from.time_ns;
+    intervals[index].to_ns = seen_ns_ = means_->to.time_ns;
+    over_ = intervals[index];
+    return true;
+}
+
+void Baseline::follow(TraceHistory& history, const TraceOverview& about,
+                      const std::vector<Interval>& intervals) {
+    const auto at = baseline_of(intervals);
+    if (!at) {
+        if (over_)
+            clear();
+        return;
+    }
+    const Interval& wanted = intervals[*at];
+    const bool edited = !over_ || over_->from_ns != wanted.from_ns || over_->to_ns != wanted.to_ns;
+    const std::int64_t newest = about.newest ? about.newest->time_ns : seen_ns_;
+    const std::int64_t seen = std::exchange(seen_ns_, newest);
+    const std::uint64_t changes = std::exchange(changes_, about.changes);
+    const bool passed = about.film ? changes != about.changes
+                                   : newest != seen && seen <= wanted.to_ns && newest >= wanted.from_ns;
+    if (!edited && !passed)
+        return;
+    over_ = wanted;
+    if (!take(history.means(wanted.from_ns, wanted.to_ns)) && edited)
+        means_.reset();
+}
+
 const TraceMean* Baseline::find(const TraceRegion& region) const {
     if (!means_)
         return nullptr;

@@ -5,8 +5,10 @@
 #include "analysis/region.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -43,6 +45,12 @@ public:
 
     const std::vector<Region>& regions() const { return regions_; }
     std::uint64_t revision() const { return revision_; } ///< incremented by every change of the regions
+    /// A copy of regions(), the same one until they change.
+    const std::shared_ptr<const std::vector<Region>>& shared() {
+        if (std::exchange(shared_revision_, revision_) != revision_)
+            shared_ = std::make_shared<const std::vector<Region>>(regions_);
+        return shared_;
+    }
     /// Image that regions must touch; 0×0: none.
     void set_picture(int width, int height);
     int width() const { return width_; }
@@ -116,7 +124,8 @@ private:
 
     std::vector<Region> regions_;
     Index selected_;
-    std::uint64_t revision_ = 1;
+    std::uint64_t revision_ = 1, shared_revision_ = 0;
+    std::shared_ptr<const std::vector<Region>> shared_; ///< as of shared_revision_
     int width_ = 0, height_ = 0;
     std::optional<Drag> drag_;
 };

@@ -50,8 +50,8 @@ PyramidSize TraceHistory::size_for(std::size_t regions) const {
     return size;
 }
 
-void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
-    const std::scoped_lock lock(waiting_mutex_);
+void TraceHistory::Pushed::open(const StreamInfo& stream, const Sink* feed) {
+    const std::scoped_lock lock(mutex_);
     feed_ = feed;
     opened_ = std::make_shared<const std::string>(stream.source_text);
     live_ = stream.source.live;
@@ -78,38 +78,42 @@ std::uint32_t progress_of(const Result& result) {
 } // namespace
 
 void TraceHistory::push(const Result& result, const Sink* feed) {
-    {
-        const std::scoped_lock lock(waiting_mutex_);
-        if (feed != feed_ && !result.repeated)
-            return;
-        queue(result, false, result.repeated ? nullptr : std::exchange(opened_, nullptr));
-    }
+    pushed_.add(result, feed);
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         apply_pending();
 }
 
 void TraceHistory::push_background(const Result& result, const std::shared_ptr<const std::string>& film) {
-    if (!result.info.position || !result.info.film_ns || !result.regions)
-        return;
-    {
-        const std::scoped_lock lock(waiting_mutex_);
-        queue(result, true, film);
-    }
+    pushed_.add_background(result, film);
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         apply_pending();
 }
 
-/// Requires waiting_mutex_.
-void TraceHistory::queue(const Result& result, bool background, std::shared_ptr<const std::string> source) {
-    if (waiting_.size() >= kMostWaiting) { // the reader has locked the history for more than a minute
+void TraceHistory::Pushed::add(const Result& result, const Sink* feed) {
+    const std::scoped_lock lock(mutex_);
+    if (feed == feed_ || result.repeated)
+        queue(result, false, result.repeated ? nullptr : std::exchange(opened_, nullptr));
+}
+
+void TraceHistory::Pushed::add_background(const Result& result,
+                                          const std::shared_ptr<const std::string>& film) {
+    const std::scoped_lock lock(mutex_);
+    if (result.info.position && result.info.film_ns && result.regions)
+        queue(result, true, film);
+}
+
+/// Requires the mutex.
+void TraceHistory::Pushed::queue(const Result& result, bool background,
+                                 std::shared_ptr<const std::string> source) {
+    if (frames_.size() >= kMostWaiting) { // the reader has locked the history for more than a minute
         ++lost_;
         if (source && !background) // with the next one
             opened_ = std::move(source);
         return;
     }
-    if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
-        pushed_quantity_ = std::make_shared<const Quantity>(result.quantity);
-    std::shared_ptr<const MadeWith>& known = pushed_with_[background ? 1 : 0];
+    if (!quantity_ || !same(*quantity_, result.quantity))
+        quantity_ = std::make_shared<const Quantity>(result.quantity);
+    std::shared_ptr<const MadeWith>& known = with_[background ? 1 : 0];
     MadeWith with = made_with(result);
     const bool other = !known || !difference(*known, with).empty();
     if (other || known->chain != with.chain)
@@ -119,17 +123,19 @@ void TraceHistory::queue(const Result& result, bool background, std::shared_ptr<
         film = FilmFrame{
             *result.info.position, *result.info.film_ns, result.info.time_origin, progress_of(result), known,
             result.regions};
-    waiting_.push_back({std::move(film), background, result.info.capture_ns, result.info.sequence,
-                        result.info.discontinuity, result.warming_up(), result.info.has_time(),
-                        result.repeated, pushed_quantity_, known, result.regions, std::move(source), live_});
+    frames_.push_back({std::move(film), background, result.info.capture_ns, result.info.sequence,
+                       result.info.discontinuity, result.warming_up(), result.info.has_time(),
+                       result.repeated, quantity_, known, result.regions, std::move(source), live_});
+}
+
+void TraceHistory::Pushed::take(std::vector<PendingFrame>& frames) {
+    frames.clear();
+    const std::scoped_lock lock(mutex_);
+    frames.swap(frames_);
 }
 
 void TraceHistory::apply_pending() {
-    taken_.clear();
-    {
-        const std::scoped_lock lock(waiting_mutex_);
-        taken_.swap(waiting_);
-    }
+    pushed_.take(taken_);
     for (const PendingFrame& frame : taken_)
         add(frame);
     taken_.clear();
@@ -382,8 +388,7 @@ TraceOverview TraceHistory::overview() {
         about.newest = film_newest_;
         about.newest_quantity = about.quantity;
         film_->describe(about);
-        const std::scoped_lock waiting(waiting_mutex_);
-        about.lost = lost_;
+        about.lost = pushed_.lost();
         return about;
     }
     about.frames = moments_.end();
@@ -424,8 +429,7 @@ TraceOverview TraceHistory::overview() {
     about.restarts.assign(restarts_.begin(), restarts_.end());
     for (const Settings& settings : settings_)
         about.settings.push_back(settings.about);
-    const std::scoped_lock waiting(waiting_mutex_);
-    about.lost = lost_;
+    about.lost = pushed_.lost();
     return about;
 }
 

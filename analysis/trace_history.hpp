@@ -192,7 +192,7 @@ public:
 
     // On the processing thread.
     /// The following frames are from a new run, through this feed.
-    void open(const StreamInfo& stream, const Sink* feed = nullptr);
+    void open(const StreamInfo& stream, const Sink* feed = nullptr) { pushed_.open(stream, feed); }
     /// A frame of `feed`; repeated results are accepted from any feed, on any thread.
     void push(const Result& result, const Sink* feed = nullptr);
     /// A frame that is processed in the background: only its values at its position, if `film` is the present
@@ -255,11 +255,35 @@ private:
         bool live = false;
     };
 
+    /// Results that are not yet added. Its mutex is held only to pass a few pointers.
+    class Pushed {
+    public:
+        void open(const StreamInfo& stream, const Sink* feed);
+        void add(const Result& result, const Sink* feed);
+        void add_background(const Result& result, const std::shared_ptr<const std::string>& film);
+        void take(std::vector<PendingFrame>& frames); ///< replaces these
+        std::uint64_t lost() const {
+            const std::scoped_lock lock(mutex_);
+            return lost_;
+        }
+
+    private:
+        void queue(const Result& result, bool background, std::shared_ptr<const std::string> source);
+
+        mutable std::mutex mutex_;
+        std::vector<PendingFrame> frames_;
+        const Sink* feed_ = nullptr; ///< the one opened last
+        std::shared_ptr<const Quantity> quantity_;
+        std::array<std::shared_ptr<const MadeWith>, 2> with_; ///< shown, or in the background
+        std::shared_ptr<const std::string> opened_;
+        bool live_ = false; ///< the source of feed_
+        std::uint64_t lost_ = 0;
+    };
+
     struct Frames { ///< [from, to)
         std::uint64_t from = 0, to = 0;
     };
 
-    void queue(const Result& result, bool background, std::shared_ptr<const std::string> source);
     void apply_pending();
     void add(const PendingFrame& frame);
     void add_to_film(const PendingFrame& frame);
@@ -291,15 +315,7 @@ private:
 
     const std::size_t budget_;
 
-    std::mutex waiting_mutex_; ///< held only to pass a few pointers
-    std::vector<PendingFrame> waiting_;
-    const Sink* feed_ = nullptr; ///< the one opened last
-    std::shared_ptr<const Quantity> pushed_quantity_;
-    std::array<std::shared_ptr<const MadeWith>, 2> pushed_with_; ///< shown, or in the background
-    std::shared_ptr<const std::string> opened_;
-    bool live_ = false; ///< the source of feed_
-    std::uint64_t lost_ = 0;
-
+    Pushed pushed_;
     std::mutex mutex_; ///< guards everything below; push() only tries to lock it
     std::vector<PendingFrame> taken_;
     std::unique_ptr<FilmTraces> film_; ///< null: the source is no film

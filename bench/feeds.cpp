@@ -76,7 +76,7 @@ FeedRun run_source(const std::string& text, double seconds) {
     options.source_text = text;
     Pipeline pipeline(make_source(text, {}), Chain(), options);
     pipeline.start();
-    const auto processed = [&] { return static_cast<long>(pipeline.stats().processed); };
+    const auto processed = [&] { return static_cast<long>(pipeline.stats().frames.processed); };
     const auto check = [&] {
         if (pipeline.finished())
             throw RunError("The source ended early. " + pipeline.status().message);

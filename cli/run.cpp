@@ -105,7 +105,7 @@ private:
             if (requests_)
                 requests_->poll();
             const StatsSnapshot stats = pipeline.stats();
-            progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
+            progress.update(stats.frames.processed, stats.rate.processing, to_string(stats.newest.warmup));
         }
         progress.clear();
         set_up_log(settings_);
@@ -140,7 +140,7 @@ private:
         Pipeline& pipeline = *session_.pipeline();
         const StatsSnapshot stats = pipeline.stats();
         bool failed = session_.failed();
-        std::string text = stats.acquired > 0
+        std::string text = stats.frames.acquired > 0
                                ? statistics_rows(stats, pipeline.status().source, *pipeline.chain(), scale())
                                : "";
         const auto check = [&](const SinkStatus& status) { failed = failed || !status.error.empty(); };

@@ -102,30 +102,34 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
         out += row("scale", scale, kLeft);
     for (const std::string& line : advice_lines(chain))
         out += row("note", line, kLeft);
-    if (s.exposure.known())
-        out += row("exposure", to_string(s.exposure), kLeft);
+    if (s.newest.exposure.known())
+        out += row("exposure", to_string(s.newest.exposure), kLeft);
     if (!source.coding.empty())
         out += row("light", source.coding, kLeft);
-    if (s.assumed.any())
-        out += row("assumed", to_string(s.assumed), kLeft);
-    if (!s.channel.empty())
-        out += row("colour", "stages for grey images got " + s.channel, kLeft);
-    out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);
+    if (s.newest.assumed.any())
+        out += row("assumed", to_string(s.newest.assumed), kLeft);
+    if (!s.newest.channel.empty())
+        out += row("colour", "stages for grey images got " + s.newest.channel, kLeft);
+    out += row("ran on",
+               s.backend.name + " (" + s.backend.device + ")" +
+                   (s.backend.note.empty() ? "" : "; " + s.backend.note),
+               kLeft);
     out += row("frames",
-               std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
-                   drops_text(s.drops),
+               std::to_string(s.frames.acquired) + " in, " + std::to_string(s.frames.processed) +
+                   " processed, " + drops_text(s.drops),
                kLeft);
     if (!s.lost_reasons.empty())
         out += row("lost", reasons_text(s.lost_reasons), kLeft);
-    if (s.reopened > 0)
+    if (s.away.reopened > 0)
         out += row("away",
-                   "opened again " + std::to_string(s.reopened) + (s.reopened == 1 ? " time, " : " times, ") +
-                       printed("away %.1f s; about %llu frames missed (estimate)", s.away_s,
-                               static_cast<unsigned long long>(s.missed_away)),
+                   "opened again " + std::to_string(s.away.reopened) +
+                       (s.away.reopened == 1 ? " time, " : " times, ") +
+                       printed("away %.1f s; about %llu frames missed (estimate)", s.away.seconds,
+                               static_cast<unsigned long long>(s.away.missed)),
                    kLeft);
     if (const std::string transfer = to_string(s.transfer); !transfer.empty())
         out += row("into slots", transfer, kLeft);
-    out += row("rate", printed("%.1f frames/s over %.2f s", s.mean_rate, s.running_s), kLeft);
+    out += row("rate", printed("%.1f frames/s over %.2f s", s.rate.mean, s.running_s), kLeft);
     if (s.clock)
         out += row("clock", s.clock_name + ": " + to_string(*s.clock), kLeft);
     if (s.latency.count > 0)

@@ -43,14 +43,18 @@ ParamTable make_view_table() {
                     {.doc = "Layout of the view. split: raw image left of a divider, result right. blended: "
                             "result over the raw image"})
             .real("split", &ViewSettings::split,
-                  {.min = 0,
+                  {.label = "Divider",
+                   .min = 0,
                    .max = 1,
                    .doc = "Position of the divider in the split layout, as a part of the width"})
-            .real(
-                "blend_opacity", &ViewSettings::blend_opacity,
-                {.min = 0, .max = 1, .doc = "Opacity of the result over the raw image in the blended layout"})
+            .real("blend_opacity", &ViewSettings::blend_opacity,
+                  {.label = "Opacity",
+                   .min = 0,
+                   .max = 1,
+                   .doc = "Opacity of the result over the raw image in the blended layout"})
             .real("blend_threshold", &ViewSettings::blend_threshold,
-                  {.min = 0,
+                  {.label = "Threshold",
+                   .min = 0,
                    .max = 1,
                    .doc = "Threshold of the blended layout: part of the range below which only the raw image "
                           "is visible"})
@@ -68,7 +72,8 @@ ParamTable make_view_table() {
                      {.doc = "Monitor mode: large values of up to four regions, a fixed range and locked "
                              "controls (F12)"})
             .real("change_range", &ViewSettings::change_range,
-                  {.unit = "%",
+                  {.label = "Change, at most",
+                   .unit = "%",
                    .min = 0.1,
                    .max = 10000,
                    .doc = "Range of the change against the baseline, from minus to plus this value"})
@@ -88,7 +93,8 @@ ParamTable make_view_table() {
             .real("traces_size", &ViewSettings::traces_size,
                   {.unit = "px", .min = 120, .max = 1000, .doc = "Height of the strip with traces"})
             .real("baseline_s", &ViewSettings::baseline_s,
-                  {.unit = "s",
+                  {.label = "Baseline time",
+                   .unit = "s",
                    .min = 0.01,
                    .max = 3600,
                    .doc = "Duration that the baseline of traces averages (Z)"})
@@ -110,7 +116,8 @@ ParamTable make_view_table() {
             .choice(
                 "image_colormap", &ViewSettings::image_colormap,
                 choice_names(mapping_table().at("colormap").choices, mapping_table().at("colormap").labels),
-                {.doc = "Colour map of the window for images that no stage has turned into contrast or "
+                {.label = "Colours of images",
+                 .doc = "Colour map of the window for images that no stage has turned into contrast or "
                         "flow"})
             .table();
     add_part(table, mapping_table(), &ViewSettings::mapping);
@@ -186,7 +193,8 @@ ParamTable make_program_table() {
                       .max = kMaxBand,
                       .doc = "Average line profiles over this many pixels across the line"})
             .real("um_per_px", &ProgramSettings::um_per_px,
-                  {.unit = "µm",
+                  {.label = "Pixel size",
+                   .unit = "µm",
                    .min = 0,
                    .max = kMaxUmPerPx,
                    .doc = "Side of an output pixel in µm, for scale bar, areas, widths and calibrated files. "

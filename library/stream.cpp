@@ -196,7 +196,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_->add_sink(waiting_);
     pipeline_->pause(true); // recorders may be added before a file's first frame
     pipeline_->start();
-    waiting_->set_capacity(pipeline_->stats().slots);
+    waiting_->set_capacity(pipeline_->stats().queue.slots);
 }
 
 StreamObject::~StreamObject() {
@@ -240,7 +240,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
 
 std::shared_ptr<FrameObject> StreamObject::given(Result result) {
     if (on_device_ && !result.memory) {
-        std::string why = pipeline_->stats().note;
+        std::string why = pipeline_->stats().backend.note;
         while (why.ends_with('.'))
             why.pop_back();
         throw RunError("The run goes on on the CPU, which has no results for memory=device (" + why +

@@ -111,7 +111,7 @@ public:
             } catch (const Error& error) {
                 if (port_.seek_target() && !flow_.live()) { // the run continues: only this frame is missing
                     flow_.log(Message::Level::error, error.what());
-                    flow_.seek_failed(flow_.epoch, error.what());
+                    flow_.seek_failed(flow_.playback.epoch, error.what());
                     return reach_end();
                 }
                 if (!flow_.live())
@@ -139,14 +139,14 @@ public:
                 if (!flow_.status.source.seekable)
                     return false;
                 flow_.wake.wait(lock, [&] {
-                    return flow_.stop || flow_.seek_waits || (at_end_ && flow_.loop) ||
+                    return flow_.stop || flow_.playback.seek_waits || (at_end_ && flow_.playback.loop) ||
                            flow_.source_edits.size_approx() > 0;
                 });
             }
             if (flow_.stop || flow_.computes_no_more)
                 return false;
             apply_source_edits(flow_);
-            const bool asked = flow_.seek_waits;
+            const bool asked = flow_.playback.seek_waits;
             try {
                 if (asked ? run_pending_seek() : at_end_ && start_next_round())
                     return true;
@@ -154,7 +154,7 @@ public:
                 flow_.log(Message::Level::error, sentence_of(error));
                 const std::scoped_lock lock(flow_.mutex);
                 if (!asked)
-                    flow_.loop.reset(); // it would fail again and again
+                    flow_.playback.loop.reset(); // it would fail again and again
             }
         }
     }
@@ -183,7 +183,7 @@ private:
             const std::string why =
                 flow_.status.source.name + " has no frame " + std::to_string(*target) + ": it ends before.";
             flow_.log(Message::Level::error, why);
-            flow_.seek_failed(flow_.epoch, why);
+            flow_.seek_failed(flow_.playback.epoch, why);
         } else if (start_next_round()) {
             update_length(); // the length is known at the end
             return true;
@@ -213,7 +213,7 @@ private:
         } catch (const UsageError& error) { // the marks belong to another file, or the file is shorter now
             flow_.log(Message::Level::error, error.what());
             const std::scoped_lock lock(flow_.mutex);
-            flow_.loop.reset();
+            flow_.playback.loop.reset();
             return false;
         }
     }
@@ -222,15 +222,15 @@ private:
     /// thread takes the file for ended.
     bool run_pending_seek() {
         std::optional<SeekRequest> asked;
-        std::uint64_t before = 0; ///< frames that fill the stages' windows
         {
             const std::scoped_lock lock(flow_.mutex);
-            asked = std::exchange(flow_.seek, std::nullopt);
-            if (asked && asked->warm)
-                before = std::min(asked->frame, flow_.wanted->chain->history());
+            asked = std::exchange(flow_.playback.seek, std::nullopt);
         }
         if (!asked)
             return false;
+        /// Frames that fill the stages' windows.
+        const std::uint64_t before =
+            asked->warm ? std::min(asked->frame, flow_.edits.newest()->chain->history()) : 0;
         bool there = false;
         try {
             there = seek(*asked, before);
@@ -264,11 +264,9 @@ private:
 
     void settle_seek(bool there) {
         const std::scoped_lock lock(flow_.mutex);
-        flow_.seek_waits = flow_.seek.has_value();
+        flow_.playback.settle(there);
         if (there)
             clear_end();
-        else if (!flow_.seek)
-            flow_.sought.reset();
     }
 
     /// Requires the mutex. Clears the end that was reached.

@@ -180,7 +180,8 @@ const ParamTable& mapping_table() {
         Declare<Mapping>("view")
             .choice("colormap", &Mapping::colormap,
                     {"viridis", "inferno", "magma", "turbo", "jet", "grey", {"rdbu", "Blue to red"}},
-                    {.doc = "Colour map, from low to high. rdbu: blue to red, for changes. jet and turbo "
+                    {.label = "Colours",
+                     .doc = "Colour map, from low to high. rdbu: blue to red, for changes. jet and turbo "
                             "mislead colour-blind readers"})
             .boolean("automatic", &Mapping::automatic,
                      {.doc = "Take the range from percentiles of each image"})
@@ -209,7 +210,8 @@ const ParamTable& mapping_table() {
                    .doc = "Exposure of the display: values are shown times 2^stops"})
             .choice("curve", &Mapping::curve,
                     {{"auto", "Automatic"}, "linear", {"srgb", "sRGB"}, "reinhard", "filmic"},
-                    {.doc = "Curve from light to brightness, for colour and grey. auto: srgb for images, "
+                    {.label = "Tone curve",
+                     .doc = "Curve from light to brightness, for colour and grey. auto: srgb for images, "
                             "linear for camera counts. reinhard, filmic: also show values above the range"})
             .table();
     return table;

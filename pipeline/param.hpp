@@ -42,6 +42,7 @@ ChoiceNames choice_names(const std::vector<std::string>& keys, const std::vector
 
 struct ParamDecl {
     std::string name;
+    std::string label; ///< in the window
     ParamKind kind = ParamKind::real;
     std::string unit; ///< empty when it has none
     std::string doc;  ///< one line
@@ -118,6 +119,8 @@ std::string allowed_text(const ParamDecl& decl);
 template <class P> class Declare {
 public:
     struct Options {
+        const char* label =
+            ""; ///< in the window, if the name is not a word of a user; empty: the name, capitalised
         const char* unit = "";
         double min = -std::numeric_limits<double>::max();
         double max = std::numeric_limits<double>::max();
@@ -187,6 +190,7 @@ private:
     static ParamDecl base(const char* name, ParamKind kind, const Options& options) {
         ParamDecl decl;
         decl.name = name;
+        decl.label = *options.label ? options.label : capitalised(name);
         decl.kind = kind;
         decl.unit = options.unit;
         decl.doc = options.doc;

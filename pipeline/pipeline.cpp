@@ -5,8 +5,6 @@
 #include "pipeline/source.hpp"
 #include "pipeline/threads/flow.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <new>
 #include <utility>
 
@@ -49,7 +47,7 @@ struct Pipeline::Impl : Flow {
     /// Sets the quantity of the frames; throws UsageError if the chain cannot use it. `unprocessed`: removes
     /// the stages.
     void takes(const Quantity& quantity, bool unprocessed = false) {
-        publish([&](EditState& next) {
+        edits.publish([&](EditState& next) {
             Chain on = *next.chain;
             on.set_input(quantity);
             if (unprocessed)
@@ -57,9 +55,7 @@ struct Pipeline::Impl : Flow {
             (void)settled(on);
             next.chain = std::make_shared<const Chain>(std::move(on));
         });
-        const std::scoped_lock lock(mutex);
-        applied = wanted;
-        pending.clear();
+        edits.apply_all();
     }
 
     std::mutex turns; ///< serialises start() and stop(); guards the threads
@@ -85,26 +81,24 @@ void Pipeline::start() {
     flow.change(Impl::Life::changing);
     flow.stats.start();
     flow.mailbox.clear();
-    flow.stop = flow.source_done = flow.finished = false;
-    flow.steps = 0;
-    flow.seek_waits = flow.computes_no_more = false;
-    flow.epoch = flow.seeks = 0;
-    flow.seek_failure = {};
-    flow.seek.reset();
-    flow.sought.reset();
+    flow.stop = flow.source_done = flow.finished = flow.computes_no_more = false;
+    {
+        const std::scoped_lock lock(flow.mutex);
+        flow.playback.restart();
+    }
     try {
         SourceInfo info = flow.source->open();
         const bool again = std::exchange(flow.opened_before, true);
         flow.takes(info.quantity, !again && flow.options.colour_unprocessed && info.shape.channels == 3);
         const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
         if (flow.options.loop) {
-            flow.loop = LoopRange{.first = first};
+            flow.playback.loop = LoopRange{.first = first};
             info.frames = 0; // a live source has no end
         }
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
-        const std::shared_ptr<const EditState> wanted = flow.applied;
+        const std::shared_ptr<const EditState> wanted = flow.edits.applied();
         executor->set_chain(wanted->chain, wanted->version());
         if (wanted->regions)
             executor->set_regions(wanted->regions, wanted->version());
@@ -117,12 +111,10 @@ void Pipeline::start() {
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
-            flow.begins_at = first;
-            flow.dropped_by_closed_sinks = 0;
+            flow.playback.begins_at = first;
+            flow.sinks.dropped_by_closed = 0;
             flow.source_params = flow.source->params();
-            flow.backend = executor->backend();
-            flow.device = executor->device_name();
-            flow.note = note;
+            flow.backend = {executor->backend(), executor->device_name(), note};
             flow.slot_memory = executor->slot_memory();
         }
         if (shape_known)
@@ -138,7 +130,7 @@ void Pipeline::start() {
             flow.processing.join();
         close_sinks(flow);
         const std::scoped_lock lock(flow.mutex);
-        flow.sinks_to_open.clear(); // a retry adds its own sinks
+        flow.sinks.to_open.clear(); // a retry adds its own sinks
         flow.ring.reset();
         flow.life = Impl::Life::stopped;
         throw;
@@ -155,7 +147,7 @@ void Pipeline::stop() {
             return;
         flow.life = Impl::Life::changing; // from here on add_sink() throws
         flow.stop = true;
-        for (const auto& sink : flow.sinks)
+        for (const auto& sink : flow.sinks.open)
             sink->hurry();
     }
     flow.wake.notify_all();
@@ -180,7 +172,7 @@ bool Pipeline::started() const { return impl_->is(Impl::Life::started); }
 
 bool Pipeline::finished() const { return impl_->finished; }
 
-std::uint64_t Pipeline::edit(const std::function<void(Chain&)>& change) { return impl_->edit(change); }
+std::uint64_t Pipeline::edit(const std::function<void(Chain&)>& change) { return impl_->edits.edit(change); }
 
 std::uint64_t Pipeline::edit_all(std::size_t stage, const NamedValues& values) {
     return edit([&](Chain& chain) {
@@ -206,35 +198,19 @@ std::uint64_t Pipeline::set_channel(GreyChannel channel) {
 
 std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> regions) {
     std::uint64_t version = 0;
-    impl_->publish([&](EditState& next) {
+    impl_->edits.publish([&](EditState& next) {
         next.regions = std::move(regions);
-        version = next.regions_version = impl_->next_version();
+        version = next.regions_version = impl_->edits.next_version();
     });
     return version;
 }
 
-std::uint64_t Pipeline::effective(std::uint64_t version) const {
-    const std::scoped_lock lock(impl_->mutex);
-    std::for_each(impl_->refused.rbegin(), impl_->refused.rend(), [&](const RefusedEdit& edit) {
-        if (edit.version == version)
-            --version;
-    });
-    if (impl_->refused.size() == kRefused && version < impl_->refused.front().version)
-        return 0; // earlier refusals are unknown
-    return version;
-}
+std::uint64_t Pipeline::effective(std::uint64_t version) const { return impl_->edits.effective(version); }
 
-std::uint64_t Pipeline::version() const {
-    const std::scoped_lock lock(impl_->mutex);
-    return impl_->version;
-}
+std::uint64_t Pipeline::version() const { return impl_->edits.version(); }
 
 std::vector<RefusedEdit> Pipeline::refused(std::uint64_t later_than) const {
-    const std::scoped_lock lock(impl_->mutex);
-    std::vector<RefusedEdit> later;
-    std::copy_if(impl_->refused.begin(), impl_->refused.end(), std::back_inserter(later),
-                 [&](const RefusedEdit& edit) { return edit.version > later_than; });
-    return later;
+    return impl_->edits.refused(later_than);
 }
 
 void Pipeline::edit_source(const std::string& name, const ParamValue& value) {
@@ -254,29 +230,24 @@ Params Pipeline::source_params() const {
 }
 
 void Pipeline::pause(bool on) {
-    impl_->steps = 0;
-    impl_->paused = on;
+    impl_->playback.steps = 0;
+    impl_->playback.paused = on;
 }
 
 void Pipeline::step() {
-    if (impl_->paused)
-        ++impl_->steps;
+    if (impl_->playback.paused)
+        ++impl_->playback.steps;
 }
 
-bool Pipeline::paused() const { return impl_->paused; }
+bool Pipeline::paused() const { return impl_->playback.paused; }
 
 std::uint64_t Pipeline::seek(std::uint64_t frame, bool warm) {
-    impl_->steps = 0;
+    impl_->playback.steps = 0;
     const bool over = impl_->finished && !status().source.seekable; // the threads no longer handle seeks
     std::uint64_t number = 0;
     {
         const std::scoped_lock lock(impl_->mutex);
-        number = ++impl_->seeks;
-        if (!over) {
-            impl_->seek = {frame, warm, number};
-            impl_->sought = frame;
-            impl_->seek_waits = true;
-        }
+        number = over ? ++impl_->playback.seeks : impl_->playback.request(frame, warm);
     }
     if (over) {
         const std::string why = "Frame " + std::to_string(frame) + " of " + status().source.name +
@@ -288,16 +259,16 @@ std::uint64_t Pipeline::seek(std::uint64_t frame, bool warm) {
     return number;
 }
 
-std::uint64_t Pipeline::last_seek() const { return impl_->epoch; }
+std::uint64_t Pipeline::last_seek() const { return impl_->playback.epoch; }
 
 SeekFailure Pipeline::seek_failure() const {
     const std::scoped_lock lock(impl_->mutex);
-    return impl_->seek_failure;
+    return impl_->playback.failure;
 }
 
 std::optional<std::uint64_t> Pipeline::sought() const {
     const std::scoped_lock lock(impl_->mutex);
-    return impl_->sought;
+    return impl_->playback.sought;
 }
 
 void Pipeline::set_loop(std::optional<LoopRange> range) {
@@ -307,23 +278,20 @@ void Pipeline::set_loop(std::optional<LoopRange> range) {
                          "; allowed: " + std::to_string(range->first) + " and later.");
     {
         const std::scoped_lock lock(impl_->mutex);
-        impl_->loop = range;
+        impl_->playback.loop = range;
     }
     impl_->wake.notify_all();
     if (source_params().has_table() && source_params().table().find("loop"))
         edit_source("loop", false); // two loops would count rounds twice
 }
 
-std::optional<LoopRange> Pipeline::loop() const {
-    const std::scoped_lock lock(impl_->mutex);
-    return impl_->loop;
-}
+std::optional<LoopRange> Pipeline::loop() const { return impl_->looped(); }
 
 void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
         if (impl_->life == Impl::Life::stopped)
-            return impl_->sinks_to_open.push_back(sink);
+            return impl_->sinks.to_open.push_back(sink);
         if (impl_->life == Impl::Life::changing)
             Impl::refuse_sink();
     }
@@ -331,7 +299,7 @@ void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
         if (impl_->life == Impl::Life::started)
-            return impl_->sinks.push_back(sink);
+            return impl_->sinks.open.push_back(sink);
     }
     sink->close();
     Impl::refuse_sink();
@@ -340,19 +308,19 @@ void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
 void Pipeline::remove_sink(const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
-        std::erase(impl_->sinks_to_open, sink);
-        if (std::erase(impl_->sinks, sink) == 0)
+        std::erase(impl_->sinks.to_open, sink);
+        if (std::erase(impl_->sinks.open, sink) == 0)
             return;
     }
     sink->hurry();
-    { const std::scoped_lock delivered(impl_->delivery); } // wait for a push in progress
+    { const std::scoped_lock delivered(impl_->sinks.delivery); } // wait for a push in progress
     impl_->close_sink(*sink);
 }
 
 std::vector<SinkStatus> Pipeline::sinks() const {
     const std::scoped_lock lock(impl_->mutex);
     std::vector<SinkStatus> list;
-    for (const auto& sink : impl_->sinks)
+    for (const auto& sink : impl_->sinks.open)
         list.push_back(sink->status());
     return list;
 }
@@ -362,30 +330,29 @@ void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants;
 
 void Pipeline::displayed(std::string_view path) { impl_->stats.drawn(path); }
 
-std::shared_ptr<const Chain> Pipeline::chain() const { return impl_->newest()->chain; }
+std::shared_ptr<const Chain> Pipeline::chain() const { return impl_->edits.newest()->chain; }
 
-std::shared_ptr<const RegionOutlines> Pipeline::regions() const { return impl_->newest()->regions; }
+std::shared_ptr<const RegionOutlines> Pipeline::regions() const { return impl_->edits.newest()->regions; }
 
 StatsSnapshot Pipeline::stats() const {
     const Impl& flow = *impl_;
     StatsSnapshot s = flow.stats.snapshot();
-    s.not_shown = flow.mailbox.replaced();
-    s.queue_depth = static_cast<int>(flow.frames.size_approx());
-    s.slots = flow.slots;
+    s.frames.not_shown = flow.mailbox.replaced();
+    s.queue.depth = static_cast<int>(flow.frames.size_approx());
+    s.queue.slots = flow.slots;
     const StreamInfo about = stream();
+    const std::shared_ptr<const EditState> applied = flow.edits.applied();
     s.scale_origin = scale_origin(about);
     s.time_origin = about.source.time_origin;
     const std::scoped_lock lock(flow.mutex);
-    s.um_per_px = um_per_px(about, flow.applied->chain.get());
-    s.slots_free = flow.ring ? flow.ring->free_slots() : 0;
+    s.um_per_px = um_per_px(about, applied->chain.get());
+    s.queue.slots_free = flow.ring ? flow.ring->free_slots() : 0;
     s.backend = flow.backend;
-    s.device = flow.device;
-    s.note = flow.note;
     s.source = flow.options.source_text.empty() ? flow.status.source.name : flow.options.source_text;
     s.clock_name = flow.status.source.clock;
-    s.chain = to_string(*flow.applied->chain);
-    s.drops.recorder = flow.dropped_by_closed_sinks;
-    for (const auto& sink : flow.sinks)
+    s.chain = to_string(*applied->chain);
+    s.drops.recorder = flow.sinks.dropped_by_closed;
+    for (const auto& sink : flow.sinks.open)
         s.drops.recorder += sink->status().dropped;
     return s;
 }
@@ -395,7 +362,7 @@ std::optional<RateMeter::Newest> Pipeline::newest_result() const { return impl_-
 PipelineStatus Pipeline::status() const {
     const std::scoped_lock lock(impl_->mutex);
     PipelineStatus status = impl_->status;
-    if (status.state == RunState::running && impl_->paused)
+    if (status.state == RunState::running && impl_->playback.paused)
         status.state = RunState::paused;
     return status;
 }
@@ -404,7 +371,7 @@ StreamInfo Pipeline::stream() const {
     const double um = um_per_source_px();
     const std::scoped_lock lock(impl_->mutex);
     return {impl_->status.source, impl_->options.source_text,
-            impl_->backend == "cpu" ? "cpu" : impl_->backend + ": " + impl_->device, um};
+            impl_->backend.name == "cpu" ? "cpu" : impl_->backend.name + ": " + impl_->backend.device, um};
 }
 
 void Pipeline::set_um_per_source_px(double um) { impl_->set_um_of_raw(um); }

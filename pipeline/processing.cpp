@@ -35,12 +35,13 @@ bool keeps_history(const Chain& before, const Chain& after) {
 class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
-        : flow_(flow), executor_(std::move(executor)), incoming_(flow),
+        : flow_(flow), edits_(flow.edits), playback_(flow.playback), executor_(std::move(executor)),
+          incoming_(flow),
           // checked by Pipeline::start()
           regions_checked_(executor_->output().has_value()), messages_(flow) {}
 
     void run() {
-        messages_.chain(applied()->chain);
+        messages_.chain(edits_.applied()->chain);
         while (true) {
             if (!refreshing())
                 edited_ = apply_edits() || edited_;
@@ -84,8 +85,8 @@ private:
         {
             const std::scoped_lock lock(flow_.mutex); // a seek may have started already
             const bool over = flow_.source_done && flow_.frames.size_approx() == 0;
-            if (over && !flow_.seek_waits)
-                flow_.sought.reset();
+            if (over && !playback_.seek_waits)
+                playback_.sought.reset();
             if (over && !flow_.finished.exchange(true) && flow_.status.state != RunState::failed)
                 flow_.status.state = RunState::ended;
         }
@@ -94,10 +95,10 @@ private:
 
     /// A paused file waits; a paused live source continues, only the displayed image stays.
     bool file_is_paused() const {
-        return flow_.paused && flow_.steps <= 0 && !flow_.live() && !incoming_.seek_pending();
+        return playback_.paused && playback_.steps <= 0 && !flow_.live() && !incoming_.seek_pending();
     }
     /// While a live source is paused, its results go only to recorders.
-    bool display_frozen() const { return flow_.paused && flow_.live(); }
+    bool display_frozen() const { return playback_.paused && flow_.live(); }
 
     bool submit_next() {
         const bool idle = executor_->in_flight() == 0;
@@ -141,9 +142,9 @@ private:
     /// After an edit, computes the displayed image again if no new frame will. Until that is known, the edit
     /// is remembered.
     void repeat_last() {
-        if (executor_->in_flight() > 0 || !(flow_.paused || flow_.finished) || refreshing() || seeking())
+        if (executor_->in_flight() > 0 || !(playback_.paused || flow_.finished) || refreshing() || seeking())
             return;
-        if (last_raw_ && (edited_ || flow_.paused) && lacks_history() && begin_refresh()) {
+        if (last_raw_ && (edited_ || playback_.paused) && lacks_history() && begin_refresh()) {
             edited_ = false;
             return;
         }
@@ -161,14 +162,14 @@ private:
     /// Another frame is on its way, with the edit.
     bool seeking() const {
         const std::scoped_lock lock(flow_.mutex);
-        return flow_.sought.has_value();
+        return playback_.sought.has_value();
     }
 
     /// The displayed image of a file was made from fewer frames before it than a run would have, and not
     /// because a cold seek asked for it.
     bool lacks_history() const {
         const FrameInfo& info = last_raw_.info();
-        const std::uint64_t wanted = applied()->chain->history();
+        const std::uint64_t wanted = edits_.applied()->chain->history();
         return wanted > 0 && info.position && !refresh_tried_ &&
                in_a_row_ < std::min(wanted, *info.position) + 1;
     }
@@ -180,13 +181,10 @@ private:
         {
             const std::scoped_lock lock(flow_.mutex);
             const SourceInfo& source = flow_.status.source;
-            if (!source.seekable || source.live || flow_.sought ||
-                !(flow_.paused || position + 1 == source.length))
+            if (!source.seekable || source.live || playback_.sought ||
+                !(playback_.paused || position + 1 == source.length))
                 return false;
-            refresh_ = ++flow_.seeks;
-            flow_.seek = SeekRequest{.frame = position, .warm = true, .number = refresh_, .refresh = true};
-            flow_.sought = position;
-            flow_.seek_waits = true;
+            refresh_ = playback_.request(position, true, true);
         }
         refresh_tried_ = true;
         flow_.wake.notify_all();
@@ -199,10 +197,10 @@ private:
         if (refresh_ == 0)
             return false;
         const std::scoped_lock lock(flow_.mutex);
-        const bool superseded = flow_.epoch > refresh_ || flow_.seeks != refresh_;
-        const bool refused = !flow_.seek_waits && flow_.epoch != refresh_;
+        const bool superseded = playback_.epoch > refresh_ || playback_.seeks != refresh_;
+        const bool refused = !playback_.seek_waits && playback_.epoch != refresh_;
         const bool missing =
-            flow_.source_done && !flow_.seek_waits && incoming_.empty() && executor_->in_flight() == 0;
+            flow_.source_done && !playback_.seek_waits && incoming_.empty() && executor_->in_flight() == 0;
         if (superseded || refused || missing)
             refresh_ = 0;
         return refresh_ != 0;
@@ -231,7 +229,7 @@ private:
             failed(sentence_of(error), purpose);
         }
         if (submitted && !regions_checked_)
-            check_regions(applied()->regions);
+            check_regions(edits_.applied()->regions);
     }
 
     void collect(bool wait) {
@@ -274,14 +272,14 @@ private:
             return;
         refresh_ = 0;
         const std::scoped_lock lock(flow_.mutex);
-        if (!flow_.seek_waits && purpose.first_of_seek == flow_.epoch)
-            flow_.sought.reset();
+        if (!playback_.seek_waits && purpose.first_of_seek == playback_.epoch)
+            playback_.sought.reset();
     }
 
     void deliver(const Result& result) {
         messages_.regions(result);
         if (!result.repeated) {
-            flow_.stats.record(result, !flow_.paused);
+            flow_.stats.record(result, !playback_.paused);
             messages_.result(result);
             push_to_sinks(flow_, result);
         }
@@ -294,22 +292,13 @@ private:
     /// Returns whether anything changed.
     bool apply_edits() {
         bool any = false;
-        while (const std::shared_ptr<const EditState> next = next_edit())
+        while (const std::shared_ptr<const EditState> next = edits_.take())
             any = apply(next) || any;
         return any;
     }
 
-    std::shared_ptr<const EditState> next_edit() {
-        const std::scoped_lock lock(flow_.mutex);
-        if (flow_.pending.empty())
-            return nullptr;
-        std::shared_ptr<const EditState> next = std::move(flow_.pending.front());
-        flow_.pending.pop_front();
-        return next;
-    }
-
     bool apply(const std::shared_ptr<const EditState>& next) {
-        const std::shared_ptr<const EditState> before = applied();
+        const std::shared_ptr<const EditState> before = edits_.applied();
         EditState good = *before;
         const auto taken = [&](std::uint64_t EditState::*part, bool of_regions, const auto& apply) {
             const std::uint64_t edit = (*next).*part;
@@ -336,12 +325,10 @@ private:
                   [&](std::uint64_t version) { apply_regions(next->regions, version); }))
             good.regions = next->regions;
         const bool all = refusals_.empty(), any = good.version() != before->version();
-        {
-            const std::scoped_lock lock(flow_.mutex);
-            flow_.applied = all ? next : any ? std::make_shared<const EditState>(good) : before;
-        }
-        for (RefusedEdit& refusal : std::exchange(refusals_, {}))
-            flow_.refuse(std::move(refusal), next);
+        edits_.set_applied(all ? next : any ? std::make_shared<const EditState>(good) : before);
+        for (const RefusedEdit& refusal : std::exchange(refusals_, {}))
+            if (edits_.refuse(refusal, next))
+                flow_.log(Message::Level::error, refusal.why);
         return any;
     }
 
@@ -391,11 +378,6 @@ private:
         }
     }
 
-    std::shared_ptr<const EditState> applied() const {
-        const std::scoped_lock lock(flow_.mutex);
-        return flow_.applied;
-    }
-
     /// Counts the frame as lost; repeated messages are logged once.
     void failed(const std::string& why, Purpose purpose = {}) {
         if (!purpose.repeated && !purpose.preroll && !purpose.refresh) // hidden frames are counted elsewhere
@@ -412,16 +394,14 @@ private:
     void device_failed(const std::string& why) {
         flow_.log(Message::Level::error,
                   "The GPU failed (" + why + "). The run continues on the CPU" +
-                      (applied()->chain->stateful() ? "; the windows of stages start again." : "."));
+                      (edits_.applied()->chain->stateful() ? "; the windows of stages start again." : "."));
         executor_ = make_host_executor(flow_.options.threads);
         {
             const std::scoped_lock lock(flow_.mutex);
-            flow_.backend = executor_->backend();
-            flow_.device = executor_->device_name();
-            flow_.note = "The GPU failed: " + why;
+            flow_.backend = {executor_->backend(), executor_->device_name(), "The GPU failed: " + why};
             flow_.slot_memory = executor_->slot_memory();
         }
-        const std::shared_ptr<const EditState> now = applied();
+        const std::shared_ptr<const EditState> now = edits_.applied();
         executor_->set_regions(now->regions, now->version());
         executor_->set_chain(now->chain, now->version());
         for (Pending& again : std::exchange(pending_, {})) {
@@ -431,6 +411,8 @@ private:
     }
 
     Flow& flow_;
+    Edits& edits_;
+    Playback& playback_;
     std::unique_ptr<Executor> executor_;
     std::deque<Pending> pending_;
     Incoming incoming_;
@@ -458,7 +440,7 @@ void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
             const std::scoped_lock lock(flow.mutex);
             flow.computes_no_more = true;
             flow.status.source.seekable = false; // no frame would be computed after a seek
-            flow.sought.reset();
+            flow.playback.sought.reset();
         }
         if (processor)
             processor->fail_pending();

@@ -121,16 +121,10 @@ void Stats::start() {
     missed_away = away_ns = passed_over = 0;
     queue_peak = 0;
     const std::scoped_lock lock(mutex_);
-    start_ = SteadyClock::now();
+    times_ = {};
     sums_.clear();
     counts_ = {};
-    assumed_ = {};
-    exposure_ = {};
-    quantity_ = {};
-    channel_.clear();
-    first_result_ = first_picture_ = first_arrival_ = last_result_ = {};
-    warmup_ = {};
-    notes_.reset();
+    newest_ = {};
     copied_.clear();
     lost_reasons_.clear();
     *clock_ = {};
@@ -189,18 +183,14 @@ void Stats::record(const Result& result, bool with_latency) {
     if (with_latency)
         latency.add(std::chrono::duration<double, std::milli>(result.ready - result.info.arrival).count());
     const std::scoped_lock lock(mutex_);
-    if (first_result_ == SteadyClock::time_point{}) {
-        first_result_ = result.ready;
-        first_arrival_ = result.info.arrival;
+    if (times_.first_result == SteadyClock::time_point{}) {
+        times_.first_result = result.ready;
+        times_.first_arrival = result.info.arrival;
     }
-    last_result_ = std::max(last_result_, result.ready);
+    times_.last_result = std::max(times_.last_result, result.ready);
     counts_.add(result.counts, result.warming_up(), result.info.sequence);
-    assumed_ = result.info.assumed;
-    exposure_ = result.exposure;
-    quantity_ = result.quantity;
-    channel_ = grey_channel_of(result);
-    warmup_ = result.warmup;
-    notes_ = result.notes;
+    newest_ = {result.info.assumed,     result.exposure, result.quantity,
+               grey_channel_of(result), result.warmup,   result.notes};
     if (result.timings.count > 0 || !result.device_image) // on a device only some frames are timed
         record_timings(result.timings);
 }
@@ -261,8 +251,8 @@ void CountHistory::add(const PixelCounts& counts, bool warming_up, std::uint64_t
 void Stats::drawn(std::string_view path) {
     display.tick();
     const std::scoped_lock lock(mutex_);
-    if (first_picture_ == SteadyClock::time_point{})
-        first_picture_ = SteadyClock::now();
+    if (times_.first_picture == SteadyClock::time_point{})
+        times_.first_picture = SteadyClock::now();
     if (display_path_ != path)
         display_path_ = path;
 }
@@ -270,56 +260,48 @@ void Stats::drawn(std::string_view path) {
 StatsSnapshot Stats::snapshot() const {
     const auto now = SteadyClock::now();
     StatsSnapshot s;
-    s.acquisition_rate = acquisition.rate(now);
-    s.processing_rate = processing.rate(now);
-    s.display_rate = display.rate(now);
-    s.acquired = acquisition.count();
-    s.processed = processing.count();
-    s.displayed = display.count();
+    s.rate.acquisition = acquisition.rate(now);
+    s.rate.processing = processing.rate(now);
+    s.rate.display = display.rate(now);
+    s.frames = {.acquired = acquisition.count(),
+                .processed = processing.count(),
+                .displayed = display.count(),
+                .passed_over = passed_over};
     s.drops.source = lost_by_source;
     s.drops.ring = no_slot;
     s.drops.failed = failed;
     s.transfer.in_place = in_place;
-    s.passed_over = passed_over;
-    s.queue_peak = queue_peak;
-    s.queue_grown = queue_grown;
-    s.reopened = reopened;
-    s.missed_away = missed_away;
-    s.away_s = static_cast<double>(away_ns) * 1e-9;
+    s.queue.peak = queue_peak;
+    s.queue.grown = queue_grown;
+    s.away = {reopened, static_cast<double>(away_ns) * 1e-9, missed_away};
     s.latency = latency.summary();
     const std::scoped_lock lock(mutex_);
-    s.seconds = std::chrono::duration<double>(now - start_).count();
+    s.seconds = std::chrono::duration<double>(now - times_.start).count();
     const auto clock_s = [](SteadyClock::time_point at) {
         return std::chrono::duration<double>(at.time_since_epoch()).count();
     };
-    s.first_result_clock_s = clock_s(first_result_);
-    s.first_picture_clock_s = clock_s(first_picture_);
+    s.first_result_clock_s = clock_s(times_.first_result);
+    s.first_picture_clock_s = clock_s(times_.first_picture);
     s.counts = counts_;
-    s.assumed = assumed_;
-    s.exposure = exposure_;
-    s.quantity = quantity_;
-    s.channel = channel_;
-    s.warmup = warmup_;
+    s.newest = newest_;
     const auto seconds_from = [&](SteadyClock::time_point begin) {
-        return std::chrono::duration<double>(last_result_ - begin).count();
+        return std::chrono::duration<double>(times_.last_result - begin).count();
     };
     const std::uint64_t results = processing.count();
-    s.running_s = results > 0 ? seconds_from(first_arrival_) : 0;
-    if (const double between = results > 1 ? seconds_from(first_result_) : 0; between > 0)
-        s.mean_rate = static_cast<double>(results - 1) / between;
+    s.running_s = results > 0 ? seconds_from(times_.first_arrival) : 0;
+    if (const double between = results > 1 ? seconds_from(times_.first_result) : 0; between > 0)
+        s.rate.mean = static_cast<double>(results - 1) / between;
     else if (s.running_s > 0)
-        s.mean_rate = static_cast<double>(results) / s.running_s;
-    if (notes_)
-        s.notes = *notes_;
+        s.rate.mean = static_cast<double>(results) / s.running_s;
     s.display_path = display_path_;
     s.transfer.copied = copied_;
     s.lost_reasons = lost_reasons_;
     s.clock = clock_->report();
-    for (const Sum& sum : sums_) {
+    for (const auto& notes = newest_.notes; const Sum& sum : sums_) {
         const auto place = static_cast<std::size_t>(std::max(sum.stage, 0));
-        const bool noted = notes_ && sum.stage >= 0 && place < notes_->size();
+        const bool noted = notes && sum.stage >= 0 && place < notes->size();
         s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count),
-                            sum.stage, noted ? (*notes_)[place] : ""});
+                            sum.stage, noted ? (*notes)[place] : ""});
     }
     return s;
 }
@@ -350,29 +332,29 @@ std::string to_json(const StatsSnapshot& s) {
     nlohmann::ordered_json json;
     json["source"] = s.source;
     json["chain"] = s.chain;
-    json["backend"] = s.backend;
-    json["device"] = s.device;
+    json["backend"] = s.backend.name;
+    json["device"] = s.backend.device;
     json["display_path"] = s.display_path;
-    json["note"] = s.note;
+    json["note"] = s.backend.note;
     json["seconds"] = s.seconds;
     json["running_s"] = s.running_s;
-    json["quantity"] = {{"name", s.quantity.name}, {"unit", s.quantity.unit}};
+    json["quantity"] = {{"name", s.newest.quantity.name}, {"unit", s.newest.quantity.unit}};
     json["um_per_px"] = s.um_per_px > 0 ? nlohmann::ordered_json(s.um_per_px) : nlohmann::ordered_json();
     json["um_per_px_origin"] = s.scale_origin;
     json["time_origin"] = to_string(s.time_origin);
-    json["exposure_used_ms"] = s.exposure.ms;
-    json["exposure_origin"] = to_string(s.exposure.origin);
-    json["assumed"] = to_string(s.assumed);
-    json["channel"] = s.channel;
-    json["frames"] = {{"acquired", s.acquired},
-                      {"processed", s.processed},
-                      {"displayed", s.displayed},
-                      {"passed_over", s.passed_over},
-                      {"not_shown", s.not_shown}};
-    json["rate"] = {{"acquisition", s.acquisition_rate},
-                    {"processing", s.processing_rate},
-                    {"display", s.display_rate},
-                    {"mean", s.mean_rate}};
+    json["exposure_used_ms"] = s.newest.exposure.ms;
+    json["exposure_origin"] = to_string(s.newest.exposure.origin);
+    json["assumed"] = to_string(s.newest.assumed);
+    json["channel"] = s.newest.channel;
+    json["frames"] = {{"acquired", s.frames.acquired},
+                      {"processed", s.frames.processed},
+                      {"displayed", s.frames.displayed},
+                      {"passed_over", s.frames.passed_over},
+                      {"not_shown", s.frames.not_shown}};
+    json["rate"] = {{"acquisition", s.rate.acquisition},
+                    {"processing", s.rate.processing},
+                    {"display", s.rate.display},
+                    {"mean", s.rate.mean}};
     json["drops"] = {{"source", s.drops.source},
                      {"ring", s.drops.ring},
                      {"failed", s.drops.failed},
@@ -390,13 +372,13 @@ std::string to_json(const StatsSnapshot& s) {
         json["transfer"]["reasons"][count.why] = count.frames;
     json["first_result_clock_s"] = s.first_result_clock_s;
     json["first_picture_clock_s"] = s.first_picture_clock_s;
-    json["queue"] = {{"depth", s.queue_depth},
-                     {"peak", s.queue_peak},
-                     {"grown", s.queue_grown},
-                     {"slots", s.slots},
-                     {"slots_free", s.slots_free}};
-    json["reopened"] = s.reopened;
-    json["away"] = {{"seconds", s.away_s}, {"frames_missed_estimate", s.missed_away}};
+    json["queue"] = {{"depth", s.queue.depth},
+                     {"peak", s.queue.peak},
+                     {"grown", s.queue.grown},
+                     {"slots", s.queue.slots},
+                     {"slots_free", s.queue.slots_free}};
+    json["reopened"] = s.away.reopened;
+    json["away"] = {{"seconds", s.away.seconds}, {"frames_missed_estimate", s.away.missed}};
     json["latency_ms"] = {{"count", s.latency.count},
                           {"median", s.latency.median_ms},
                           {"p95", s.latency.p95_ms},
@@ -406,10 +388,10 @@ std::string to_json(const StatsSnapshot& s) {
     for (const StageStat& stage : s.stages)
         json["stages_ms"].push_back(
             {{"name", stage.name}, {"last", stage.last_ms}, {"mean", stage.mean_ms}, {"note", stage.note}});
-    json["notes"] = s.notes;
-    json["warmup"] = {{"stage", s.warmup.stage},
-                      {"frames", s.warmup.frames},
-                      {"wanted", s.warmup.wanted},
+    json["notes"] = s.newest.notes ? *s.newest.notes : StageNotes{};
+    json["warmup"] = {{"stage", s.newest.warmup.stage},
+                      {"frames", s.newest.warmup.frames},
+                      {"wanted", s.newest.warmup.wanted},
                       {"frames_made_in_it", s.counts.in_warmup}};
     json["pixels"] = {{"last", counts_json(s.counts.last)},
                       {"worst", counts_json(s.counts.worst)},

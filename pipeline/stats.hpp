@@ -79,6 +79,19 @@ struct CountHistory {
     void add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence);
 };
 
+struct FrameCounts {
+    std::uint64_t acquired = 0, processed = 0, displayed = 0;
+    std::uint64_t not_shown = 0; ///< results replaced before they were drawn; recorders still got them
+    /// Frames read but not shown: discarded by a seek, hidden frames that fill windows, or beyond a new loop
+    /// end. acquired = processed + DropCounts::failed + passed_over + frames in flight.
+    std::uint64_t passed_over = 0;
+};
+
+/// Frames per second: over the last second, and the mean over StatsSnapshot::running_s.
+struct FrameRates {
+    double acquisition = 0, processing = 0, display = 0, mean = 0;
+};
+
 /// Dropped frames by place.
 struct DropCounts {
     std::uint64_t source = 0;   ///< lost before they reached us, as reported by the source
@@ -103,42 +116,57 @@ struct TransferCounts {
 /// "9990 without a copy, 10 copied once (the first, before slots were lent)"; empty if all is zero.
 std::string to_string(const TransferCounts& transfer);
 
+/// The queue between the threads, and the slots of its frames.
+struct QueueCounts {
+    int depth = 0, peak = 0, slots = 0, slots_free = 0;
+    std::uint64_t grown = 0; ///< times the queue had to allocate; 0 if sized correctly
+};
+
+/// Times without a live source, until it was opened again.
+struct AbsenceCounts {
+    std::uint64_t reopened = 0;
+    double seconds = 0;       ///< between its last and next frame, summed
+    std::uint64_t missed = 0; ///< estimated frames missed in that time, at the previous rate
+};
+
+/// What is known with a result.
+struct ResultFacts {
+    Assumptions assumed;
+    Exposure exposure; ///< in the result's unit
+    Quantity quantity;
+    std::string channel; ///< "red": grey channel used by a stage; empty: none
+    Warmup warmup;
+    std::shared_ptr<const StageNotes> notes; ///< choices of its stages; null: none
+};
+
+struct BackendInfo {
+    std::string name, device; ///< "cuda", "NVIDIA H200"
+    std::string note;         ///< reason for a fallback; empty if none
+};
+
 struct StatsSnapshot {
     double seconds = 0;                          ///< since start
     double um_per_px = 0;                        ///< side of a result pixel in µm; 0: unknown
     std::string scale_origin;                    ///< scale_origin() (pipeline/scale)
     TimeOrigin time_origin = TimeOrigin::source; ///< SourceInfo::time_origin
-    /// Results per second from the first to the last, without set-up, and that duration.
-    double mean_rate = 0, running_s = 0;
-    double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
-    std::uint64_t acquired = 0, processed = 0, displayed = 0;
-    std::uint64_t not_shown = 0; ///< results replaced before they were drawn; recorders still got them
-    /// Frames read but not shown: discarded by a seek, hidden frames that fill windows, or beyond a new loop
-    /// end. acquired = processed + drops.failed + passed_over + frames in flight.
-    std::uint64_t passed_over = 0;
+    double running_s = 0;                        ///< from the first frame to the last result, without set-up
+    FrameRates rate;
+    FrameCounts frames;
     DropCounts drops;
     std::vector<CopyCount> lost_reasons; ///< of drops.source, if the source gave reasons
     std::optional<ClockReport> clock;    ///< nothing: no other clock, or only a few seconds of frames
     std::string clock_name;              ///< SourceInfo::clock
     TransferCounts transfer;
-    int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
-    std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 if sized correctly
-    std::uint64_t reopened = 0;    ///< times a live source was opened again
-    double away_s = 0;             ///< time between its last and next frame, summed
-    std::uint64_t missed_away = 0; ///< estimated frames missed in that time, at the previous rate
+    QueueCounts queue;
+    AbsenceCounts away;
     double first_result_clock_s = 0, first_picture_clock_s = 0; ///< on the steady clock; 0: none yet
     LatencySummary latency;                                     ///< from arrival of the pixels to the result
     std::vector<StageStat> stages;
     CountHistory counts;
-    Assumptions assumed; ///< of the newest result
-    Exposure exposure;   ///< of the newest result, in its unit
-    Quantity quantity;
-    std::string channel;                       ///< "red": grey channel used by a stage; empty: none
-    Warmup warmup;                             ///< of the newest result
-    StageNotes notes;                          ///< of the newest result: choices of its stages
-    std::string backend, device, display_path; ///< "cuda", "NVIDIA H200", "CUDA-GL interop"
+    ResultFacts newest; ///< of the newest result
+    BackendInfo backend;
+    std::string display_path; ///< "CUDA-GL interop"
     std::string source, chain;
-    std::string note; ///< reason for a fallback; empty if none
 };
 
 /// True for text written by to_json().
@@ -170,7 +198,10 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    SteadyClock::time_point start_ = SteadyClock::now();
+    struct Times {
+        SteadyClock::time_point start = SteadyClock::now();
+        SteadyClock::time_point first_result{}, first_picture{}, first_arrival{}, last_result{};
+    } times_;
     struct Sum {
         std::string_view name;
         int stage = -1;
@@ -182,16 +213,10 @@ private:
 
     std::vector<Sum> sums_; ///< in the order of the newest timings
     CountHistory counts_;
-    Assumptions assumed_;
-    Exposure exposure_;
-    Quantity quantity_;
-    std::string channel_;
-    Warmup warmup_;
-    std::shared_ptr<const StageNotes> notes_;
+    ResultFacts newest_;
     std::string display_path_;
     std::vector<CopyCount> copied_, lost_reasons_;
     std::unique_ptr<ClockWatch> clock_;
-    SteadyClock::time_point first_result_{}, first_picture_{}, first_arrival_{}, last_result_{};
 };
 
 } // namespace specklescope

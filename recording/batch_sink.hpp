@@ -2,8 +2,10 @@
 #pragma once
 
 #include "pipeline/threaded_sink.hpp"
+#include "recording/record_file.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope {
 
@@ -43,6 +45,11 @@ private:
         try {
             if (this->status().error.empty())
                 write(items, written);
+        } catch (const FileRemoved&) {
+            count();
+            const std::scoped_lock lock(this->mutex_);
+            this->status_.dropped += std::exchange(this->status_.written, 0);
+            throw;
         } catch (...) {
             count();
             throw;

@@ -71,6 +71,7 @@ struct ScreenMarks {
 };
 /// Keys burn_bar, burn_time, burn_scale, burn_regions, burn_events, screen_zoom.
 const ParamTable& screen_marks_table();
+bool can_draw_marks(); ///< false: built without Pango
 /// Throws UsageError, which begins with `owner`, if this build cannot draw these marks.
 void check_marks(const ScreenMarks& marks, const std::string& owner);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/made_with.hpp"
+#include "base/error.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/clock/clock_fit.hpp"
 #include "recording/recorder.hpp"
@@ -54,6 +55,13 @@ MadeWith made_with(const RecordedFrame& result);
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
 
 /// Totals of one file; updated in the file about once a second and when it is finished.
+/// Nothing of the recording is left.
+struct FileRemoved : RunError {
+    explicit FileRemoved(const std::string& path)
+        : RunError("Recording into " + path +
+                   " stopped: the file, or its folder, was removed. Record into another folder.") {}
+};
+
 struct FileTotals {
     std::uint64_t written = 0;
     std::uint64_t dropped = 0;     ///< offered to the recorder and not written

@@ -45,7 +45,7 @@ int TableFile::append_lines(std::string_view lines) {
 
 void TableFile::append(std::string_view lines) {
     if (!file_.has_name())
-        throw RunError("Recording into " + path_ + " stopped: the file, or its folder, was removed.");
+        throw FileRemoved(path_);
     int error = append_lines(lines);
     if (error == 0)
         error = sync_.sync({file_.fd()});

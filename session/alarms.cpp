@@ -129,6 +129,9 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
                                       const std::deque<std::string>& recordings_stopped,
                                       const Freshness& freshness, double saturation_limit) {
     AlarmFacts facts{SteadyClock::now(), recordings_stopped};
+    if (facts.now - updated_ < 100ms)
+        return {};
+    updated_ = facts.now;
     facts.saturation_limit = saturation_limit;
     if (pipeline) {
         const PipelineStatus status = pipeline->status();
@@ -136,10 +139,10 @@ std::vector<Alarm> AlarmWatch::update(const Pipeline* pipeline, const Recordings
         facts.source_lost = lost_reason(status, freshness);
         facts.disk_left_s = disk_left_of(recordings);
         facts.dropped = dropped_.update(facts.now, dropped(stats.drops, recordings));
-        if (!freshness.stale && suffers_from_saturation(stats.quantity))
+        if (!freshness.stale && suffers_from_saturation(stats.newest.quantity))
             facts.saturated = saturated_share(stats.counts.last);
-        if (status.source.live && rests_on_assumption(stats.quantity, stats.exposure))
-            facts.assumed = without_mark(assumed_text(stats.exposure));
+        if (status.source.live && rests_on_assumption(stats.newest.quantity, stats.newest.exposure))
+            facts.assumed = without_mark(assumed_text(stats.newest.exposure));
     }
     const std::vector<Alarm> before = std::exchange(now_, alarms(facts, now_));
     std::vector<Alarm> fresh;

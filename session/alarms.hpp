@@ -73,7 +73,7 @@ private:
 
 class AlarmWatch {
 public:
-    /// Call regularly. Null: no pipeline. Returns alarms that are new.
+    /// Call regularly; looks ten times a second. Null: no pipeline. Returns alarms that are new.
     std::vector<Alarm> update(const Pipeline* pipeline, const Recordings& recordings,
                               const std::deque<std::string>& recordings_stopped, const Freshness& freshness,
                               double saturation_limit);
@@ -83,6 +83,7 @@ public:
 private:
     std::vector<Alarm> now_;
     CountInMinute dropped_;
+    SteadyClock::time_point updated_{};
 };
 
 } // namespace specklescope

@@ -55,6 +55,14 @@ void Doors::join(Pipeline& pipeline) const {
         pipeline.add_sink(Metrics::feed(metrics));
 }
 
+void Doors::update_metrics(const Pipeline& pipeline) {
+    const auto now = SteadyClock::now();
+    if (!metrics || now - metrics_updated < std::chrono::milliseconds(200))
+        return;
+    metrics->tell(pipeline.stats(), totals(*this));
+    metrics_updated = now;
+}
+
 Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>& look) {
     const auto& program = settings.program.as<ProgramSettings>();
     Doors doors;

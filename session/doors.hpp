@@ -18,6 +18,7 @@ struct Doors {
     std::shared_ptr<Publisher> publisher; ///< null: nothing is published
     std::vector<std::shared_ptr<Outlet>> outlets;
     std::shared_ptr<Metrics> metrics; ///< null: none
+    SteadyClock::time_point metrics_updated{};
 
     /// Adds a feed of each to a pipeline.
     void join(Pipeline& pipeline) const;
@@ -25,6 +26,7 @@ struct Doors {
         if (publisher)
             publisher->mark(event);
     }
+    void update_metrics(const Pipeline& pipeline); ///< call regularly
     bool send_results() const { return publisher || !outlets.empty(); }
 };
 /// Opens the outputs of the settings; outlets show `look`. Throws UsageError or RunError.

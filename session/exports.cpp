@@ -4,10 +4,12 @@
 #include "config/atomic_file.hpp"
 #include "config/keys/bindings.hpp"
 #include "config/numbers.hpp"
+#include "files/whole_file.hpp"
 #include "recording/traces.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -109,10 +111,11 @@ void Exports::save_traces(const EventLog& events) {
         return save_history(events);
     try {
         const std::string path = parts_.recordings.new_path("traces", ".csv");
-        process(make_new_traces(
-                    path, parts_.of_regions.taken()
-                              ? baseline_of_regions(*parts_.of_regions.taken(), parts_.traces->overview())
-                              : baseline_over(parts_.baseline.image())),
+        process({.sink = make_new_traces(
+                     path, parts_.of_regions.taken()
+                               ? baseline_of_regions(*parts_.of_regions.taken(), parts_.traces->overview())
+                               : baseline_over(parts_.baseline.image())),
+                 .logs_itself = false},
                 path);
     } catch (const std::exception& error) {
         parts_.state.notices.say(Message::Level::error, sentence_of(error));
@@ -126,8 +129,8 @@ void Exports::save_film(Film what) {
         look.layout = ScreenLayout::processed;
         look.baseline = parts_.baseline.image();
         look.change_range = parts_.state.view().change_range;
-        settings.program.set("burn_bar", true);
     }
+    settings.program.set("burn_bar", can_draw_marks());
     const bool results = what == Film::results;
     const OutputKind& kind = output_kind(results ? RecordWhat::processed : RecordWhat::screen);
     try {
@@ -135,9 +138,10 @@ void Exports::save_film(Film what) {
                                                             : what == Film::change ? "change"
                                                                                    : kind.what(),
                                                             results ? ".tiff" : ".mkv");
-        process(kind.make({&kind, path}, {.settings = settings,
-                                          .look = std::make_shared<LiveLook>(std::move(look)),
-                                          .later = true}),
+        process({.sink = kind.make({&kind, path}, {.settings = settings,
+                                                   .look = std::make_shared<LiveLook>(std::move(look)),
+                                                   .later = true}),
+                 .logs_itself = true},
                 path);
     } catch (const std::exception& error) {
         parts_.state.notices.say(Message::Level::error, sentence_of(error));
@@ -145,26 +149,49 @@ void Exports::save_film(Film what) {
 }
 
 /// Throws as WholeFilm::start() does.
-void Exports::process(std::shared_ptr<Sink> sink, const std::string& path) {
+void Exports::process(const Export& made, const std::string& path) {
     parts_.film.start(
-        {.sinks = {sink}, .over = [this, sink](WholeFilm::Outcome outcome, const std::string& text) {
-             report(sink, outcome, text);
+        {.sinks = {made.sink}, .over = [this, made](WholeFilm::Outcome outcome, const std::string& text) {
+             report(made, outcome, text);
          }});
     parts_.state.notices.say(Message::Level::info, "Processing the whole film into " + path + ".");
 }
 
-void Exports::report(const std::shared_ptr<Sink>& sink, WholeFilm::Outcome outcome, const std::string& text) {
-    const SinkStatus status = sink->status();
-    Notices& notices = parts_.state.notices;
-    if (outcome == WholeFilm::Outcome::done) {
-        Message message = end_of_recording(status);
-        return notices.say(message.level, std::move(message.text));
+namespace {
+
+/// Renames a part of a film to "results.incomplete.tiff", so that it is not taken for the whole. A table
+/// without a row is removed.
+void mark_incomplete(SinkStatus& status) {
+    if (status.path.empty())
+        return;
+    namespace fs = std::filesystem;
+    const fs::path whole(status.path);
+    const std::string wanted =
+        (whole.parent_path() / (whole.stem().string() + ".incomplete" + whole.extension().string())).string();
+    std::error_code error;
+    if (status.written == 0) {
+        fs::remove(whole, error);
+        return;
     }
-    std::string said = status.error.empty() ? text : status.error;
-    if (status.written > 0 && status.error.empty())
-        said += " " + status.path + " contains the first " + count_text(status.written) + " frames.";
+    std::string name = wanted;
+    for (int number = 1; fs::exists(name, error) && number < kMaxNumber; ++number)
+        name = numbered(wanted, number);
+    fs::rename(whole, name, error);
+    if (!error)
+        status.path = name;
+}
+
+} // namespace
+
+void Exports::report(const Export& made, WholeFilm::Outcome outcome, const std::string& text) {
+    SinkStatus status = made.sink->status();
+    Notices& notices = parts_.state.notices;
+    if (outcome != WholeFilm::Outcome::done)
+        mark_incomplete(status);
+    if (outcome == WholeFilm::Outcome::done || !status.error.empty())
+        return notices.take(end_note(status, made.logs_itself));
     notices.say(outcome == WholeFilm::Outcome::cancelled ? Message::Level::warning : Message::Level::error,
-                said);
+                text + " " + saved_text(status));
 }
 
 /// Writes the history of a live source in the background, since it may hold millions of frames.

@@ -49,9 +49,13 @@ public:
 
 private:
     bool is_film() const { return parts_.film.running() || parts_.film.why_not().empty(); }
-    void process(std::shared_ptr<Sink> sink, const std::string& path);
+    struct Export {
+        std::shared_ptr<Sink> sink;
+        bool logs_itself; ///< its end, as a recorder does
+    };
+    void process(const Export& made, const std::string& path);
     void save_history(const EventLog& events);
-    void report(const std::shared_ptr<Sink>& sink, WholeFilm::Outcome outcome, const std::string& text);
+    void report(const Export& made, WholeFilm::Outcome outcome, const std::string& text);
 
     Parts parts_;
 };

@@ -67,6 +67,14 @@ Message end_of_recording(const SinkStatus& status) {
     return {status.dropped > 0 ? Message::Level::warning : Message::Level::info, text + "."};
 }
 
+Note end_note(const SinkStatus& status, bool logs_itself) {
+    Message message = end_of_recording(status);
+    Note done = note(message.level, std::move(message.text));
+    done.failed_recording = !status.error.empty();
+    done.logged = done.failed_recording || (logs_itself && !status.path.empty());
+    return done;
+}
+
 const std::vector<std::string>& Recordings::endings(RecordWhat what) {
     static const std::vector<std::string> all =
         record_endings([](const RecordFormat& f) { return f.stream; });
@@ -224,12 +232,7 @@ void Recordings::finish(std::size_t place, End end) {
     state_.notices.run([pipeline = state_.pipeline, sink = all_[place].sink, logs_itself] {
         pipeline->remove_sink(sink);
         sink->close();
-        const SinkStatus status = sink->status();
-        Message message = end_of_recording(status);
-        Note done = note(message.level, std::move(message.text));
-        done.failed_recording = !status.error.empty();
-        done.logged = done.failed_recording || (logs_itself && !status.path.empty());
-        return done;
+        return end_note(sink->status(), logs_itself);
     });
 }
 
@@ -363,8 +366,8 @@ void Recordings::report(Result result, TraceHistory& traces, const Baseline& bas
         return event.axis != axis; // of a film that was open before
     });
     const StatsSnapshot stats = state_.pipeline->stats();
-    report.frames =
-        std::to_string(stats.processed) + " processed, " + std::to_string(stats.drops.total()) + " dropped";
+    report.frames = std::to_string(stats.frames.processed) + " processed, " +
+                    std::to_string(stats.drops.total()) + " dropped";
     save("report", ".pdf", [held = std::move(report)](const std::string& path) {
         const ReportFiles files = write_report(path, held);
         return "Report saved as " + files.pdf + ", with " + files.png + " and " + files.csv + ".";

@@ -20,6 +20,8 @@ namespace specklescope {
 std::string saved_text(const SinkStatus& status);
 /// Message for a closed recording.
 Message end_of_recording(const SinkStatus& status);
+/// The same as a note; failures are in the log already, and with `logs_itself` the end of a recorder too.
+Note end_note(const SinkStatus& status, bool logs_itself);
 
 class Recordings {
 public:

@@ -161,7 +161,8 @@ Answer baseline(const Call& call) {
     Params view = call.session.settings().view;
     if (call.arguments.contains("seconds"))
         view.set("baseline_s", call.arguments["seconds"].get<double>());
-    if (!call.session.take_baseline(view.as<ViewSettings>().baseline_s))
+    if (!call.session.baseline.take(call.session.traces(), view.as<ViewSettings>().baseline_s,
+                                    call.session.intervals))
         throw RunError("No region has a value that a baseline could be taken of; set regions, and let frames "
                        "come.");
     const TraceMeans& means = *call.session.baseline.taken();

@@ -120,7 +120,7 @@ void Session::start(void (*wake)(), bool host_results) {
     } catch (const Error& error) {
         if (!settings.source_remembered && waits(state_, error)) {
             wait_for_source(sentence_of(error));
-            chain_ = settings.chain;
+            edited_.chain = settings.chain;
             return;
         }
         if (!settings.source_remembered)
@@ -143,7 +143,7 @@ void Session::start(void (*wake)(), bool host_results) {
         picture_baseline.finish_start();
         const StreamInfo stream = state_.pipeline->stream();
         if (stream.source.um_per_px > 0)
-            say(Message::Level::info, "The scale is " + scale_text(stream, &chain_) + ".");
+            say(Message::Level::info, "The scale is " + scale_text(stream, &edited_.chain) + ".");
     }
     history_.amend(state_now());
     settings.program.set("from", std::int64_t{0}); // of the first source only
@@ -207,7 +207,7 @@ bool Session::failed() const {
 
 bool Session::poll() {
     const std::size_t before = state_.notices.count();
-    const std::uint64_t generation = generation_;
+    const std::uint64_t generation = opening_.generation;
     const bool was_opening = opening();
     poll_opening();
     if (state_.pipeline)
@@ -220,18 +220,15 @@ bool Session::poll() {
     if (state_.interactive)
         update_alarms();
     picture_baseline.poll(whole_film);
-    update_metrics();
+    if (state_.pipeline)
+        doors.update_metrics(*state_.pipeline);
     apply_regions();
     state_.notices.poll();
-    return compared || state_.notices.count() != before || generation != generation_ ||
+    return compared || state_.notices.count() != before || generation != opening_.generation ||
            was_opening != opening();
 }
 
 void Session::update_alarms() {
-    const auto now = SteadyClock::now();
-    if (now - alarms_updated_ < 100ms)
-        return;
-    alarms_updated_ = now;
     const std::vector<Alarm> fresh =
         alarms_.update(state_.pipeline.get(), recordings, state_.notices.failed_recordings, freshness(),
                        state_.view().saturation_warning / 100);
@@ -263,14 +260,6 @@ void Session::acknowledge_alarms() {
     alarms_.acknowledge();
 }
 
-void Session::update_metrics() {
-    const auto now = SteadyClock::now();
-    if (!doors.metrics || !state_.pipeline || now - metrics_updated_ < 200ms)
-        return;
-    doors.metrics->tell(state_.pipeline->stats(), totals(doors));
-    metrics_updated_ = now;
-}
-
 // --- sources ----------------------------------------------------------------------------------------------
 
 void Session::show(Opened opened) {
@@ -280,7 +269,6 @@ void Session::show(Opened opened) {
         intervals.clear();
     if (other && baseline.taken()) {
         baseline.clear();
-        baseline_interval_.reset();
         say(Message::Level::info,
             "The baseline of the regions was of the source before, and is left out; take it of "
             "this one.");
@@ -292,17 +280,16 @@ void Session::show(Opened opened) {
     picture_baseline.drop();
     comparison.close();
     state_.pipeline = std::move(opened.pipeline);
-    held_ = false;
-    compared_.clear();
+    edited_.release();
     (void)chain();
     regions_sent_ = regions_opening_;
-    restored_ = opened.restored;
-    if (restored_)
+    opening_.restored = opened.restored;
+    if (opened.restored)
         restore(opened.settings);
     history_.forget_source(state_now());
     history_.record(state_now(), "opened " + settings.source.shown());
     source_params_ = state_.pipeline->source_params();
-    ++generation_;
+    ++opening_.generation;
     const SourceArgument text = settings.source.empty() ? SourceArgument("synthetic") : settings.source;
     std::erase(recent_, text);
     recent_.push_front(text);
@@ -322,20 +309,20 @@ void Session::restore(const Settings& recorded) {
 }
 
 void Session::wait_for_source(const std::string& reason) {
-    if (!waiting_ || waiting_->reason != reason) {
+    if (!opening_.waiting || opening_.waiting->reason != reason) {
         run_log().warn("{} Waiting for it.", reason);
         Note message = note(Message::Level::warning, reason + " Waiting for it.");
         message.alarm = true;
         state_.notices.add(std::move(message));
     }
-    waiting_ = {reason, SteadyClock::now() + 2s};
+    opening_.waiting = {reason, SteadyClock::now() + 2s};
 }
 
 void Session::try_source_again() {
-    if (!waiting_ || opening() || SteadyClock::now() < waiting_->next)
+    if (!opening_.waiting || opening() || SteadyClock::now() < opening_.waiting->next)
         return;
     Settings wanted = state_.settings;
-    wanted.chain = chain_;
+    wanted.chain = edited_.chain;
     wanted.regions = regions.regions();
     regions_opening_ = regions.revision();
     opening_.text = wanted.source.shown();
@@ -350,7 +337,7 @@ void Session::try_source_again() {
 
 /// The outputs of the settings begin with the source that was waited for.
 void Session::show_awaited(Opened opened) {
-    waiting_.reset();
+    opening_.waiting.reset();
     show(std::move(opened));
     try {
         recordings.add(*state_.pipeline, state_.settings);
@@ -363,9 +350,9 @@ void Session::show_awaited(Opened opened) {
 }
 
 void Session::open(const SourceArgument& text, bool as_set) {
-    if (std::exchange(waiting_, std::nullopt) && opening()) {
+    if (std::exchange(opening_.waiting, std::nullopt) && opening()) {
         opening_.work->cancelled = true;
-        next_ = {text, as_set};
+        opening_.next = {text, as_set};
         return;
     }
     if (opening())
@@ -448,11 +435,11 @@ void Session::open_in_background(std::function<Opened()> begin) {
     });
 }
 
-std::string Session::opening_work() const {
-    if (!opening_.work)
+std::string Session::Opening::work_text() const {
+    if (!work)
         return "";
-    const std::scoped_lock lock(opening_.work->mutex);
-    return opening_.work->text;
+    const std::scoped_lock lock(work->mutex);
+    return work->text;
 }
 
 void Session::poll_opening() {
@@ -461,9 +448,9 @@ void Session::poll_opening() {
         return;
     try {
         Opened opened = opening_.result.get();
-        if (waiting_)
+        if (opening_.waiting)
             return show_awaited(std::move(opened));
-        if (next_.source) { // the user did not wait for this one
+        if (opening_.next) { // the user did not wait for this one
             opened.pipeline->stop();
             throw Cancelled("Another source was chosen.");
         }
@@ -481,13 +468,13 @@ void Session::poll_opening() {
         say(Message::Level::info, "Opened " + (source.empty() ? "the simulated scene" : source) + ".");
         for (const std::string& remark : remarks)
             say(Message::Level::info, remark);
-        if (um_per_px(chain_) > 0)
+        if (um_per_px(edited_.chain) > 0)
             report_scale(state_.settings.um_per_source_px > 0);
     } catch (const std::exception& error) {
-        if (waiting_)
+        if (opening_.waiting)
             return wait_for_source(sentence_of(error));
-        if (const auto next = std::exchange(next_.source, std::nullopt))
-            return open(*next, next_.as_set);
+        if (const auto next = std::exchange(opening_.next, std::nullopt))
+            return open(next->source, next->as_set);
         if (const auto* known = dynamic_cast<const Error*>(&error);
             known && !state_.pipeline && waits(state_, *known))
             wait_for_source(sentence_of(error));
@@ -514,13 +501,13 @@ std::optional<SourceArgument> Session::known_source(const std::string& shown) co
 // --------------------------------------------------------------------------------------------------
 
 const Chain& Session::chain() {
-    if (!state_.pipeline || held_)
-        return chain_;
-    if (auto newest = state_.pipeline->chain(); newest != read_) {
-        chain_ = *newest;
-        read_ = std::move(newest);
+    if (!state_.pipeline || edited_.held)
+        return edited_.chain;
+    if (auto newest = state_.pipeline->chain(); newest != edited_.read) {
+        edited_.chain = *newest;
+        edited_.read = std::move(newest);
     }
-    return chain_;
+    return edited_.chain;
 }
 
 Settings Session::settings_now() {
@@ -536,22 +523,22 @@ std::uint64_t Session::apply(Chain chain) {
     if (!state_.pipeline)
         throw RunError("No source is open; open one in the window.");
     const std::uint64_t version = state_.pipeline->set_chain(std::move(chain));
-    state_.settings.chain_default = held_ = false;
-    compared_.clear();
+    state_.settings.chain_default = false;
+    edited_.release();
     return version;
 }
 
 std::uint64_t Session::set_chain(Chain chain) {
     if (!state_.pipeline)
         return 0;
-    chain.set_input(chain_.input());
-    held_ = std::any_of(chain.stages().begin(), chain.stages().end(), waits_for_file);
-    if (!held_)
+    chain.set_input(edited_.chain.input());
+    edited_.held = std::any_of(chain.stages().begin(), chain.stages().end(), waits_for_file);
+    if (!edited_.held)
         return apply(std::move(chain));
-    if (!compared_.empty())
-        (void)apply(std::exchange(chain_, {}));
-    held_ = true;
-    chain_ = std::move(chain);
+    if (!edited_.compared.empty())
+        (void)apply(std::exchange(edited_.chain, {}));
+    edited_.held = true;
+    edited_.chain = std::move(chain);
     state_.settings.chain_default = false;
     return 0;
 }
@@ -572,7 +559,7 @@ std::uint64_t Session::edit(std::size_t stage, const std::string& name, const Pa
 std::uint64_t Session::take_preset(const PresetTaken& taken, bool by_user) {
     const std::uint64_t version = by_user ? set_chain(taken.settings.chain) : apply(taken.settings.chain);
     set_view(taken.settings.view);
-    edit_name_ = "preset " + taken.name;
+    history_.name_next("preset " + taken.name);
     range_for = taken.ranged ? chain().quantity().name : "";
     return version;
 }
@@ -582,7 +569,7 @@ void Session::set_channel(const ParamValue& name) {
         return;
     state_.settings.program.set("channel", name);
     const GreyChannel channel = state_.program().channel;
-    chain_.set_channel(channel);
+    edited_.chain.set_channel(channel);
     state_.pipeline->set_channel(channel);
 }
 
@@ -616,7 +603,7 @@ void Session::set_um_per_px(double um) {
         return;
     state_.settings.um_per_source_px = um / source_pixels_per_pixel(chain());
     state_.pipeline->set_um_per_source_px(state_.settings.um_per_source_px);
-    if (const double now = um_per_px(chain_); now > 0)
+    if (const double now = um_per_px(edited_.chain); now > 0)
         say(Message::Level::info, "A pixel of the result is " + number_text(now) + " µm a side.");
     else
         say(Message::Level::info, "The size of a pixel is unknown now.");
@@ -642,13 +629,9 @@ void keep_presses(Chain& chain, const Chain& now) {
 } // namespace
 
 UndoState Session::state_now() {
-    if (!shared_regions_ || shared_revision_ != regions.revision()) {
-        shared_regions_ = std::make_shared<const std::vector<Region>>(regions.regions());
-        shared_revision_ = regions.revision();
-    }
     const bool own_baseline = baseline.taken() && baseline.taken()->from_picture.empty();
     return {chain(),
-            shared_regions_,
+            regions.shared(),
             state_.settings.view,
             state_.settings.um_per_source_px,
             intervals,
@@ -660,7 +643,7 @@ UndoState Session::state_now() {
 void Session::record_edits() {
     if (!state_.pipeline)
         return;
-    history_.record(state_now(), std::exchange(edit_name_, ""));
+    history_.record(state_now());
     const auto at = baseline_of(intervals);
     if (const auto& over = picture_baseline.over();
         at && over && (over->from_ns != intervals[*at].from_ns || over->to_ns != intervals[*at].to_ns))
@@ -680,15 +663,15 @@ void Session::range_released() {
 bool Session::restore(const UndoState& state) {
     Chain wanted = state.chain;
     keep_presses(wanted, chain());
-    wanted.set_channel(chain_.channel());
+    wanted.set_channel(edited_.chain.channel());
     try {
-        if (to_string(wanted) != to_string(chain_))
+        if (to_string(wanted) != to_string(edited_.chain))
             (void)set_chain(std::move(wanted));
     } catch (const std::exception& error) {
         say(Message::Level::error, sentence_of(error));
         return false;
     }
-    if (chain_.channel() != state.chain.channel())
+    if (edited_.chain.channel() != state.chain.channel())
         set_channel(to_string(state.chain.channel()));
     regions.restore(*state.regions);
     Params view = state.view;
@@ -701,8 +684,7 @@ bool Session::restore(const UndoState& state) {
     }
     intervals = state.intervals;
     const auto at = baseline_of(intervals);
-    baseline_interval_ = at ? std::optional(intervals[*at]) : std::nullopt;
-    baseline.restore(state.baseline);
+    baseline.restore(state.baseline, at ? std::optional(intervals[*at]) : std::nullopt);
     picture_baseline.restore(state.baseline_image, state.image_over);
     return true;
 }
@@ -728,21 +710,22 @@ void Session::compare_before() {
     if (!state_.pipeline)
         return;
     record_edits();
-    if (!compared_.empty())
-        return (void)apply(chain_);
+    if (!edited_.compared.empty())
+        return (void)apply(edited_.chain);
     const std::string now = to_string(chain());
     std::size_t i = history_.at() + 1;
     while (i > 0 && to_string(history_.entries()[i - 1].state.chain) == now)
         --i;
-    if (i == 0 || held_)
-        return say(Message::Level::info, held_ ? "A stage has no file yet. Choose its file first."
-                                               : "The stages have not been edited. Edit one, then compare.");
+    if (i == 0 || edited_.held)
+        return say(Message::Level::info, edited_.held
+                                             ? "A stage has no file yet. Choose its file first."
+                                             : "The stages have not been edited. Edit one, then compare.");
     Chain before = history_.entries()[i - 1].state.chain;
-    before.set_input(chain_.input());
-    before.set_channel(chain_.channel());
+    before.set_input(edited_.chain.input());
+    before.set_channel(edited_.chain.channel());
     (void)state_.pipeline->set_chain(std::move(before));
-    held_ = true;
-    compared_ = history_.entries()[i].edit;
+    edited_.held = true;
+    edited_.compared = history_.entries()[i].edit;
 }
 
 bool Session::go_to(std::size_t entry) {
@@ -758,7 +741,7 @@ bool Session::go_to(std::size_t entry) {
 
 /// After another source was opened; `kept`: the user gave the scale for the source before.
 void Session::report_scale(bool kept) {
-    const std::string size = number_text(um_per_px(chain_)) + " µm a side";
+    const std::string size = number_text(um_per_px(edited_.chain)) + " µm a side";
     say(Message::Level::info,
         kept ? "A pixel stays " + size +
                    ", as it was given for the source before; the pixel size can be changed" +
@@ -783,7 +766,7 @@ void Session::load_regions_file(const std::string& path) {
     const bool before = !regions.regions().empty();
     regions.replace(load_regions(path));
     regions_path = path;
-    edit_name_ = "regions of " + path;
+    history_.name_next("regions of " + path);
     say(Message::Level::info, "Read " + count_of(regions) + " from " + path +
                                   (before ? "; undo" + with_key("", state_.settings.keys, Action::undo) +
                                                 " brings back those before."
@@ -796,48 +779,12 @@ void Session::save_regions_file(const std::string& path) {
     say(Message::Level::info, "Wrote " + count_of(regions) + " to " + path + ".");
 }
 
-bool Session::take_baseline(double seconds) {
-    if (!baseline.take(*traces_, seconds))
-        return false;
-    const TraceMeans& means = *baseline.taken();
-    const auto at = baseline_of(intervals);
-    const std::size_t index = at ? *at : add_interval(intervals, means.from.time_ns, means.to.time_ns);
-    choose_baseline(intervals, index);
-    intervals[index].from_ns = means.from.time_ns;
-    intervals[index].to_ns = means.to.time_ns;
-    baseline_interval_ = intervals[index];
-    baseline_seen_ns_ = means.to.time_ns;
-    return true;
-}
-
 void Session::take_baseline_image() {
     const auto at = baseline_of(intervals);
     if (at && traces_->overview().film)
         picture_baseline.take_over(intervals[*at]);
     else
         picture_baseline.take();
-}
-
-void Session::update_baseline(const TraceOverview& about) {
-    const auto at = baseline_of(intervals);
-    if (!at) {
-        if (std::exchange(baseline_interval_, std::nullopt))
-            baseline.clear();
-        return;
-    }
-    const Interval& wanted = intervals[*at];
-    const bool edited = !baseline_interval_ || baseline_interval_->from_ns != wanted.from_ns ||
-                        baseline_interval_->to_ns != wanted.to_ns;
-    const std::int64_t newest = about.newest ? about.newest->time_ns : baseline_seen_ns_;
-    const std::int64_t seen = std::exchange(baseline_seen_ns_, newest);
-    const std::uint64_t changes = std::exchange(baseline_changes_, about.changes);
-    const bool passed = about.film ? changes != about.changes
-                                   : newest != seen && seen <= wanted.to_ns && newest >= wanted.from_ns;
-    if (!edited && !passed)
-        return;
-    baseline_interval_ = wanted;
-    if (!baseline.take(*traces_, wanted.from_ns, wanted.to_ns) && edited)
-        baseline.clear();
 }
 
 EventMark Session::add_event(const std::string& label) {

@@ -66,7 +66,7 @@ public:
     void play_again();
     bool opening() const { return opening_.result.valid(); }
     const std::string& opening_text() const { return opening_.text; }
-    std::string opening_work() const; ///< a long step of the opening; empty: none
+    std::string opening_work() const { return opening_.work_text(); }
     static constexpr const char* kOpening = "Another source is being opened; wait until it is there.";
     struct Waiting {
         std::string reason; ///< why the source cannot be opened yet
@@ -74,7 +74,7 @@ public:
     };
     /// The source of the settings, a camera or a stream, is not there yet and is tried again and again; there
     /// is no pipeline. Nothing: it is not waited for.
-    const std::optional<Waiting>& waiting() const { return waiting_; }
+    const std::optional<Waiting>& waiting() const { return opening_.waiting; }
     /// Why the last open() failed, until it is cleared.
     std::optional<std::string>& open_error() { return opening_.error; }
     /// The same as an exception, which clears it; null: it did not fail.
@@ -85,13 +85,14 @@ public:
     const Freshness& freshness() const { return freshness_.now(); }    ///< as of the last poll()
     const std::vector<Alarm>& alarms() const { return alarms_.now(); } ///< likewise
     void acknowledge_alarms();
-    std::uint64_t generation() const { return generation_; } ///< number of opened pipelines
-    bool restored() const { return restored_; } ///< the last opened source brought its own colours and range
+    std::uint64_t generation() const { return opening_.generation; } ///< number of opened pipelines
+    /// The last opened source brought its own colours and range.
+    bool restored() const { return opening_.restored; }
 
     /// Chain as the user edits it. While a stage waits for the name of its file, running_chain() differs.
     const Chain& chain();
     Chain running_chain() {
-        return state_.pipeline && compared_.empty() ? *state_.pipeline->chain() : chain_;
+        return state_.pipeline && edited_.compared.empty() ? *state_.pipeline->chain() : edited_.chain;
     }
     /// Applies a chain. Returns the version of results made with it. Throws UsageError or RunError.
     std::uint64_t apply(Chain chain);
@@ -134,7 +135,8 @@ public:
     /// Shows the result of the chain before its last edit; controls, range and regions stay. Again, or
     /// another edit of the chain, returns. A message if there is no such chain.
     void compare_before();
-    const std::string& compared() const { return compared_; } ///< edit that is left out; empty: not comparing
+    /// Edit that is left out; empty: not comparing.
+    const std::string& compared() const { return edited_.compared; }
     /// A fixed range was released because the quantity changed: belongs to the last edit.
     void range_released();
 
@@ -145,15 +147,10 @@ public:
     void remove_event(std::uint64_t number);
     const EventLog& events() const { return events_; }
 
-    /// In traces(). Edit them in place; update_baseline() follows.
+    /// In traces(). Edit them in place; Baseline::follow() follows.
     std::vector<Interval> intervals;
-    /// Makes the last `seconds` the baseline interval. False if no region has a value there.
-    bool take_baseline(double seconds);
     /// Takes F₀ of every pixel: of a film over the baseline interval, otherwise over the next seconds.
     void take_baseline_image();
-    /// Takes F₀ of the regions over the baseline interval, if the interval or its frames changed. Call
-    /// regularly.
-    void update_baseline(const TraceOverview& about);
 
     TraceHistory& traces() { return *traces_; } ///< of the regions, over all sources of the session
     void report(Result result) { recordings.report(std::move(result), *traces_, baseline, events_); }
@@ -184,17 +181,39 @@ private:
         std::vector<std::string> remarks{}; ///< from a recording
         bool restored = false;              ///< it brought colours and possibly regions
     };
+    /// How the present source was opened, and the next one.
     struct Opening {
         struct Work { ///< shared with the thread that opens
             std::mutex mutex;
             std::string text;
             std::atomic<bool> cancelled{false};
         };
+        struct Next {
+            SourceArgument source;
+            bool as_set = false;
+        };
+        std::string work_text() const; ///< a long step of it; empty: none
+
         std::future<Opened> result;
         std::string text;
         std::shared_ptr<Work> work;
         std::optional<std::string> error;
         std::exception_ptr failure; ///< the same
+        std::optional<Waiting> waiting;
+        std::optional<Next> next; ///< to open once the present attempt has ended
+        std::uint64_t generation = 0;
+        bool restored = false;
+    };
+    /// The chain as the user edits it.
+    struct EditedChain {
+        Chain chain;
+        std::shared_ptr<const Chain> read; ///< of the pipeline; `chain` is a copy
+        bool held = false;                 ///< `chain` waits for a file and was not applied
+        std::string compared; ///< not empty: held, and the pipeline has the chain before this edit
+        void release() {
+            held = false;
+            compared.clear();
+        }
     };
     /// Sinks of every pipeline of the session, from its first frame on.
     struct Listeners {
@@ -214,39 +233,20 @@ private:
     UndoState state_now();
     /// False, with a message, if the chain is refused.
     bool restore(const UndoState& state);
-    void update_metrics();
     void update_alarms();
     void report_scale(bool kept);
 
     std::deque<SourceArgument> recent_;
     std::optional<StatsSnapshot> last_stats_;
     Opening opening_;
-    std::optional<Waiting> waiting_;
-    struct {
-        std::optional<SourceArgument> source; ///< to open once the present attempt has ended
-        bool as_set = false;
-    } next_;
-    std::uint64_t generation_ = 0;
-    bool restored_ = false;
     std::uint64_t regions_sent_ = 0,
                   regions_opening_ = 0; ///< revisions: of the pipeline, of one being opened
-    SteadyClock::time_point metrics_updated_{};
     FreshnessWatch freshness_;
     AlarmWatch alarms_;
-    SteadyClock::time_point alarms_updated_{};
     EventLog events_;
-    Chain chain_;
-    std::shared_ptr<const Chain> read_; ///< of the pipeline; chain_ is a copy
-    bool held_ = false;                 ///< chain_ waits for a file and was not applied
+    EditedChain edited_;
     Params source_params_;
-    std::optional<Interval> baseline_interval_; ///< that `baseline` was taken over
-    std::int64_t baseline_seen_ns_ = 0;         ///< newest frame at that time
-    std::uint64_t baseline_changes_ = 0;        ///< TraceOverview::changes at that time
     UndoHistory history_;
-    std::string compared_;  ///< not empty: held_, and the pipeline has an earlier chain
-    std::string edit_name_; ///< of the edit that record_edits() will find; empty: named by its difference
-    std::shared_ptr<const std::vector<Region>> shared_regions_; ///< as of shared_revision_
-    std::uint64_t shared_revision_ = 0;
 };
 
 } // namespace specklescope

@@ -20,6 +20,17 @@ void Notices::say(Message::Level level, std::string text) {
     add(note(level, std::move(text)));
 }
 
+void Notices::take(Note done) {
+    if (done.failed_recording) {
+        done.alarm = true;
+        failed_recordings.push_back(done.text);
+    }
+    if (done.logged)
+        add(std::move(done));
+    else if (!done.text.empty())
+        say(done.level, std::move(done.text));
+}
+
 void Notices::add(Note note) {
     constexpr std::size_t kMost = 60;
     ++count_;
@@ -46,14 +57,7 @@ void Notices::poll() {
         }
         Note done = work_[i].get();
         work_.erase(work_.begin() + static_cast<std::ptrdiff_t>(i));
-        if (done.failed_recording) {
-            done.alarm = true;
-            failed_recordings.push_back(done.text);
-        }
-        if (done.logged)
-            add(std::move(done));
-        else if (!done.text.empty())
-            say(done.level, std::move(done.text));
+        take(std::move(done));
     }
 }
 

@@ -40,6 +40,9 @@ public:
     void say(Message::Level level, std::string text);
     /// To the list only.
     void add(Note note);
+    /// The end of some work: to the list, and to the log unless it is logged already. A failed recording
+    /// becomes an alarm; an empty text is not reported.
+    void take(Note done);
     /// Runs `work` in a separate thread. poll() takes its note; an empty text is not reported.
     void run(std::function<Note()> work);
     /// Takes the notes of finished work.
@@ -53,8 +56,6 @@ public:
     std::deque<std::string> failed_recordings;
 
 private:
-    void take(Note done);
-
     void (*wake_)() = [] {};
     std::deque<Note> list_;
     std::size_t count_ = 0;

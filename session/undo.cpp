@@ -22,9 +22,12 @@ bool of_window(const ParamDecl& decl) {
 
 std::string arrow(const std::string& before, const std::string& after) { return before + " → " + after; }
 
-std::string spoken(std::string name) {
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
+/// The label within a sentence: "tone curve".
+std::string spoken(std::string label) {
+    const auto is_lower = [](char letter) { return letter >= 'a' && letter <= 'z'; };
+    if (label.size() > 1 && label[0] >= 'A' && label[0] <= 'Z' && is_lower(label[1]))
+        label[0] = static_cast<char>(label[0] - 'A' + 'a');
+    return label;
 }
 
 std::string short_text(double value) {
@@ -39,7 +42,7 @@ std::string value_text(const ParamDecl& decl, const ParamValue& value) {
     if (const double* real = std::get_if<double>(&value))
         return short_text(*real);
     const std::string text = to_string(value);
-    return decl.kind == ParamKind::choice ? spoken(text) : text.empty() ? "none" : text;
+    return decl.kind == ParamKind::choice ? choice_label(decl, text) : text.empty() ? "none" : text;
 }
 
 /// "radius 3 → 5" for each visible parameter that differs.
@@ -47,7 +50,7 @@ void add_changes(const std::string& owner, const Params& a, const Params& b,
                  std::vector<std::string>& edits) {
     for (const ParamDecl& decl : a.table().decls())
         if (decl.kind != ParamKind::action && a.get(decl.name) != b.get(decl.name))
-            edits.push_back(owner + spoken(decl.name) + " " +
+            edits.push_back(owner + spoken(decl.label) + " " +
                             arrow(value_text(decl, a.get(decl.name)), value_text(decl, b.get(decl.name))));
 }
 
@@ -91,7 +94,8 @@ void add_chain_edits(const Chain& a, const Chain& b, std::vector<std::string>& e
         }
     }
     if (a.channel() != b.channel())
-        edits.push_back("channel " + arrow(to_string(a.channel()), to_string(b.channel())));
+        edits.push_back("channel " +
+                        arrow(capitalised(to_string(a.channel())), capitalised(to_string(b.channel()))));
 }
 
 std::string summary(const std::vector<std::string>& edits) {
@@ -221,7 +225,9 @@ std::string chain_edit(const Chain& before, const Chain& after) {
     return summary(edits);
 }
 
-void UndoHistory::record(UndoState now, const std::string& edit) {
+void UndoHistory::record(UndoState now, std::string edit) {
+    if (edit.empty())
+        edit = std::exchange(next_, "");
     if (entries_.empty())
         return entries_.push_back({"", std::move(now), 0});
     const UndoState& last = entries_[at_].state;
@@ -232,7 +238,7 @@ void UndoHistory::record(UndoState now, const std::string& edit) {
         return amend(std::move(now));
     const std::size_t bytes = bytes_of(now, &last);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, entries_.end());
-    entries_.push_back({edit.empty() ? found : edit, std::move(now), bytes});
+    entries_.push_back({edit.empty() ? found : std::move(edit), std::move(now), bytes});
     ++at_;
     std::size_t sum = 0;
     for (const Entry& entry : entries_)

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -55,8 +56,9 @@ public:
     bool can_redo() const { return at_ + 1 < entries_.size(); }
 
     /// Adds the present state if an edit leads to it, otherwise updates the last one. `edit`: its name;
-    /// empty: as edit_between().
-    void record(UndoState now, const std::string& edit = {});
+    /// empty: as name_next() or edit_between().
+    void record(UndoState now, std::string edit = {});
+    void name_next(std::string edit) { next_ = std::move(edit); } ///< the edit that the next record() finds
     /// Replaces the present state without an entry.
     void amend(UndoState now);
     /// Another source was opened: earlier states get its pixel size and lose their baselines.
@@ -66,6 +68,7 @@ public:
 private:
     std::deque<Entry> entries_;
     std::size_t at_ = 0;
+    std::string next_; ///< name_next()
 };
 
 } // namespace specklescope

@@ -46,7 +46,7 @@ struct WholeFilm::Run {
     std::vector<std::shared_ptr<Sink>> sinks;
 
     std::atomic<std::uint64_t> frames{0}, total{0};
-    std::atomic<bool> cancelled{false};
+    std::atomic<bool> cancelled{false}, complete{false};
     std::mutex mutex;
     std::condition_variable wake;
 
@@ -55,11 +55,12 @@ struct WholeFilm::Run {
         const WatchWork watch([this](std::string_view, double) { return !cancelled; });
         try {
             pipeline->start();
-            while (!cancelled && !pipeline->finished()) {
+            while (!cancelled && !pipeline->finished() && sink_error().empty()) {
                 count();
                 std::unique_lock lock(mutex);
                 wake.wait_for(lock, 20ms, [this] { return cancelled.load(); });
             }
+            complete = pipeline->finished();
             pipeline->stop();
             count();
             return error();
@@ -71,16 +72,21 @@ struct WholeFilm::Run {
 
 private:
     void count() {
-        frames = pipeline->stats().processed;
+        frames = pipeline->stats().frames.processed;
         total = pipeline->status().source.length;
+    }
+    std::string sink_error() const {
+        for (const std::shared_ptr<Sink>& sink : sinks)
+            if (std::string failure = sink->status().error; !failure.empty())
+                return failure;
+        return "";
     }
     std::string error() const {
         const PipelineStatus status = pipeline->status();
         if (status.state == RunState::failed)
             return status.message;
-        for (const std::shared_ptr<Sink>& sink : sinks)
-            if (std::string failure = sink->status().error; !failure.empty())
-                return failure;
+        if (std::string failure = sink_error(); !failure.empty())
+            return failure;
         const std::uint64_t failed = pipeline->stats().drops.failed;
         return failed == 0 ? "" : count_text(failed) + " frames could not be processed.";
     }
@@ -145,16 +151,19 @@ void WholeFilm::poll() {
                 ? "Processing of the whole film was cancelled, because settings or regions changed. Start it "
                   "again."
                 : "Processing of the whole film was cancelled, because another source was opened.");
-    if (work_.wait_for(0s) != std::future_status::ready)
-        return;
+    if (work_.wait_for(0s) == std::future_status::ready)
+        conclude();
+}
+
+/// Waits for the work.
+void WholeFilm::conclude() {
     const std::string error = work_.get();
-    const Progress made = progress();
-    if (!cancelled_.empty())
+    if (!run_->complete && !cancelled_.empty())
         report(Outcome::cancelled, cancelled_);
     else if (!error.empty())
         report(Outcome::failed, "The whole film was not processed: " + error);
     else
-        report(Outcome::done, "Processed the whole film: " + count_text(made.frames) + " frames.");
+        report(Outcome::done, "Processed the whole film: " + count_text(progress().frames) + " frames.");
     run_->pipeline.reset(); // its frames
     run_->of.reset();
     run_->sinks.clear();
@@ -174,7 +183,7 @@ void WholeFilm::stop() noexcept {
     try {
         cancel();
         if (work_.valid())
-            (void)work_.get();
+            conclude();
     } catch (const std::exception& error) {
         run_log().debug("{}", sentence_of(error)); // its end is not waited for
     }

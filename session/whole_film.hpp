@@ -50,7 +50,7 @@ public:
     /// Reports the end. Cancels when chain, regions, options or source of the session are edited: a curve is
     /// of one setting.
     void poll();
-    /// Cancels and waits, without a report.
+    /// Cancels, waits and reports.
     void stop() noexcept;
     bool running() const { return work_.valid(); }
     Progress progress() const; ///< of the one that runs, or the last
@@ -58,6 +58,7 @@ public:
 private:
     struct Run;
     bool edited() const;
+    void conclude();
     void report(Outcome outcome, const std::string& text);
 
     SessionState& state_;

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 namespace specklescope {
@@ -36,6 +37,37 @@ constexpr int kSettleFrames = 3; ///< Dear ImGui responds to an input during the
 constexpr auto kStatsEvery = 200ms;
 constexpr auto kLast = 700ms; ///< time after the last result to draw its range, histogram and statistics
 constexpr double kTall = 1.2; ///< height per width from which the controls are below the picture
+constexpr double kLeastShare = 0.3; ///< of the window, for the picture; with less, no traces unless asked for
+
+/// The room that picture, panel and traces share.
+struct Middle {
+    double width = 0, height = 0;
+    bool below = false; ///< the panel is below the picture
+};
+struct Around {
+    double panel = 0, traces = 0; ///< sizes
+};
+
+double picture_width(const Middle& all, const Around& around) {
+    return std::max(1.0, all.width - (all.below ? 0 : around.panel));
+}
+double picture_height(const Middle& all, const Around& around) {
+    return std::max(1.0, all.height - around.traces - (all.below ? around.panel : 0));
+}
+
+/// In a small window first the traces, then the panel shrink, until the picture has 480×360 dp.
+Around shrunk(const Middle& all, Around around) {
+    const double least = 480 * 360 * std::pow(dp(1), 2), least_traces = dp(120), least_panel = dp(210);
+    const auto shrink = [](double size, double by, double to) {
+        return std::max(std::min(size, to), size - std::max(0.0, by));
+    };
+    around.traces =
+        shrink(around.traces, least / picture_width(all, around) - picture_height(all, around), least_traces);
+    const double missing = all.below ? least / picture_width(all, around) - picture_height(all, around)
+                                     : least / picture_height(all, around) - picture_width(all, around);
+    around.panel = shrink(around.panel, missing, least_panel);
+    return around;
+}
 
 } // namespace
 
@@ -217,6 +249,14 @@ App::Layout App::arrange_monitor() {
     return l;
 }
 
+/// Height of the picture in this width.
+double App::picture_needs(double width) const {
+    if (!display_.has_result() || second_ || session_.view().layout == ViewSettings::Layout::side_by_side)
+        return std::numeric_limits<double>::max();
+    const Shape shape = display_.placed_shape(session_.view().layout == ViewSettings::Layout::raw);
+    return width * shape.height / std::max(1, shape.width);
+}
+
 App::Layout App::arrange() {
     if (session_.view().monitor)
         return arrange_monitor();
@@ -227,13 +267,6 @@ App::Layout App::arrange() {
     l.shows_panel = view.panel;
     const double height = std::max(1.0, size.y - tools - status);
     l.panel_below = height > kTall * size.x;
-    const double most = l.panel_below ? height * 0.45 : size.x * 0.42;
-    const double panel = l.shows_panel ? std::min<double>(dp(static_cast<float>(view.panel_size)), most) : 0;
-    const double beside = l.panel_below ? 0 : panel, below = l.panel_below ? panel : 0;
-    l.tools = {0, 0, size.x, tools};
-    l.status = {0, size.y - status, size.x, status};
-    l.panel = l.panel_below ? Rect{0, tools + height - below, size.x, below}
-                            : Rect{size.x - beside, tools, beside, height};
     const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
     l.split = view.layout == ViewSettings::Layout::split;
     l.blended = view.layout == ViewSettings::Layout::blended && !display_.moved() && !colour;
@@ -241,14 +274,36 @@ App::Layout App::arrange() {
                   view.layout == ViewSettings::Layout::side_by_side || l.blended ||
                   (l.split && !shows_change());
     l.shows_processed = view.layout != ViewSettings::Layout::raw;
-    const double whole = std::max(1.0, height - below);
-    l.shows_traces = shows_traces();
-    const double traces =
-        l.shows_traces ? std::min<double>(dp(static_cast<float>(view.traces_size)), whole * 0.6) : 0;
-    l.traces = {0, tools + whole - traces, std::max(1.0, size.x - beside), traces};
     const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
     const double strip = l.shows_panel ? region_bar_width() : 0; // next to the picture, not on it
-    const double film = transport_height(session_, size.x - beside);
+    const double most = l.panel_below ? height * 0.45 : size.x * 0.42;
+    Around wanted;
+    wanted.panel = l.shows_panel ? std::min<double>(dp(static_cast<float>(view.panel_size)), most) : 0;
+    double film = transport_height(session_, size.x - (l.panel_below ? 0 : wanted.panel));
+    const Middle middle{size.x - bar - strip, height - film, l.panel_below};
+    l.shows_traces = shows_traces();
+    const double strip_height = l.shows_traces ? dp(static_cast<float>(view.traces_size)) : 0;
+    if (l.shows_panel && l.panel_below && view.panel_size == ViewSettings().panel_size) // takes what is left
+        wanted.panel =
+            std::clamp(middle.height - strip_height - picture_needs(middle.width), wanted.panel, most);
+    Around around = shrunk(middle, wanted);
+    if (l.shows_traces) {
+        const double whole = middle.height - (l.panel_below ? wanted.panel : 0);
+        const Around both = shrunk(middle, {wanted.panel, std::min(strip_height, whole * 0.6)});
+        l.shows_traces =
+            view.traces == ViewSettings::Traces::shown ||
+            picture_width(middle, both) * picture_height(middle, both) >= kLeastShare * size.x * size.y;
+        around = l.shows_traces ? both : around;
+    }
+    const double traces = around.traces, beside = l.panel_below ? 0 : around.panel,
+                 below = l.panel_below ? around.panel : 0;
+    film = transport_height(session_, size.x - beside); // which is lower if it is wider
+    l.tools = {0, 0, size.x, tools};
+    l.status = {0, size.y - status, size.x, status};
+    l.panel = l.panel_below ? Rect{0, tools + height - below, size.x, below}
+                            : Rect{size.x - beside, tools, beside, height};
+    const double whole = std::max(1.0, height - below);
+    l.traces = {0, tools + whole - traces, std::max(1.0, size.x - beside), traces};
     l.film = {0, tools + whole - traces - film, std::max(1.0, size.x - beside), film};
     l.region_tools = {0, tools, strip, std::max(1.0, whole - traces - film)};
     l.canvas = {strip, tools, std::max(1.0, size.x - beside - bar - strip), l.region_tools.height};
@@ -267,7 +322,7 @@ bool App::shows_traces() const {
 
 void App::toggle_traces() {
     using Traces = ViewSettings::Traces;
-    session_.view().traces = shows_traces() ? Traces::hidden : Traces::shown;
+    session_.view().traces = layout_.shows_traces ? Traces::hidden : Traces::shown;
 }
 
 void App::frame() {
@@ -319,7 +374,8 @@ void App::frame() {
     open_.draw(session_, state_);
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
     state_.scale.draw(session_, state_.confirm, state_.dismiss);
-    if (state_.report.draw(session_, state_.confirm, state_.dismiss) && display_.has_result())
+    if (state_.report.draw(session_, {state_.confirm, state_.confirm_all, state_.dismiss}) &&
+        display_.has_result())
         session_.report(display_.host_result());
     if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
         session_.recordings.folder = std::move(*folder);
@@ -425,7 +481,7 @@ void App::report() const {
     report_regions(session_, state_.regions);
     probe::value("traces.shown", layout_.shows_traces ? 1.0 : 0.0);
     traces_.report();
-    probe::value("displayed", static_cast<double>(stats_.displayed));
+    probe::value("displayed", static_cast<double>(stats_.frames.displayed));
     if (!display_.has_result())
         return;
     probe::value("assumed",

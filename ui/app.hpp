@@ -88,6 +88,7 @@ private:
     std::string why_not_layers(bool across) const;
     void move_layers(double across, double up);
     Layout arrange();
+    double picture_needs(double width) const;
     Layout arrange_monitor();
     void draw_around();
     void draw_monitor();

@@ -14,7 +14,7 @@ void App::handle_input() {
     // Dear ImGui handles, but not the letters.
     const bool busy = ImGui::GetIO().WantTextInput || menu_.is_open() ||
                       (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !page_open());
-    state_.confirm = state_.dismiss = false;
+    state_.confirm = state_.dismiss = state_.confirm_all = false;
     const std::vector<KeyPress> keys = window_.take_keys();
     for (auto at = keys.begin(); at != keys.end(); ++at) {
         const std::optional<KeyChord> chord = chord_of(*at);
@@ -24,6 +24,8 @@ void App::handle_input() {
         const bool enter = plain && chord->key == "Enter", escape = plain && chord->key == "Escape";
         state_.confirm = state_.confirm || enter;
         state_.dismiss = state_.dismiss || escape;
+        if (chord->key == "Enter" && chord->ctrl && !chord->alt && !chord->shift)
+            state_.confirm_all = true;
         if (has_key(Action::quit, *chord) && (!busy || chord->ctrl || chord->alt))
             run(Action::quit);
         else if (menu_.is_open() && has_key(Action::menu, *chord))

@@ -84,27 +84,28 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency,
                          const std::vector<DoorTotal>& doors) {
     Page page;
     page.begin("build_info", "gauge", "Version of the program and what it computes on.");
-    page.line("1", "version=\"" SPECKLESCOPE_VERSION "\",backend=\"" + escaped(s.backend) + "\",device=\"" +
-                       escaped(s.device) + "\"");
+    page.line("1", "version=\"" SPECKLESCOPE_VERSION "\",backend=\"" + escaped(s.backend.name) +
+                       "\",device=\"" + escaped(s.backend.device) + "\"");
     page.gauge("run_seconds", "Time since the source was opened.", s.seconds);
-    page.counter("frames_acquired", "Frames that the source gave.", s.acquired);
-    page.counter("frames_processed", "Frames of which there is a result.", s.processed);
+    page.counter("frames_acquired", "Frames that the source gave.", s.frames.acquired);
+    page.counter("frames_processed", "Frames of which there is a result.", s.frames.processed);
     page.counter("frames_failed", "Frames that could not be computed.", s.drops.failed);
     page.counter("frames_passed_over",
-                 "Frames read and not shown: overtaken by a seek, or for histories alone.", s.passed_over);
+                 "Frames read and not shown: overtaken by a seek, or for histories alone.",
+                 s.frames.passed_over);
     page.begin("frames_dropped_total", "counter",
                "Frames lost: in front of the program, for want of a free slot, or by recorders.");
     page.line(std::to_string(s.drops.source), "cause=\"source\"");
     page.line(std::to_string(s.drops.ring), "cause=\"slots\"");
     page.line(std::to_string(s.drops.recorder), "cause=\"recorder\"");
-    page.counter("source_reopened", "Times that a live source was opened again.", s.reopened);
+    page.counter("source_reopened", "Times that a live source was opened again.", s.away.reopened);
     page.gauge("acquisition_frames_per_second", "Frames from the source over the last second.",
-               s.acquisition_rate);
-    page.gauge("processing_frames_per_second", "Results over the last second.", s.processing_rate);
-    page.gauge("display_frames_per_second", "Results drawn over the last second.", s.display_rate);
-    page.gauge("queue_frames", "Frames that wait for processing.", s.queue_depth);
-    page.gauge("slots", "Frames that the ring has room for.", s.slots);
-    page.gauge("slots_free", "Those of them that nobody holds.", s.slots_free);
+               s.rate.acquisition);
+    page.gauge("processing_frames_per_second", "Results over the last second.", s.rate.processing);
+    page.gauge("display_frames_per_second", "Results drawn over the last second.", s.rate.display);
+    page.gauge("queue_frames", "Frames that wait for processing.", s.queue.depth);
+    page.gauge("slots", "Frames that the ring has room for.", s.queue.slots);
+    page.gauge("slots_free", "Those of them that nobody holds.", s.queue.slots_free);
     page.counter("raw_samples", "Samples of raw frames that have a full scale.", s.counts.total.raw_samples);
     page.counter("raw_samples_saturated", "Those of them at full scale.", s.counts.total.raw_saturated);
     page.gauge("saturated_ratio", "Share of samples at full scale in the newest raw frame, 0 to 1.",

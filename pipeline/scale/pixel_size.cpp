@@ -55,16 +55,28 @@ std::string length_text(double um) {
     return text;
 }
 
-} // namespace
-
-ScaleBar scale_bar(double um, double room) {
-    const double most = um * room;
+/// 1, 2 or 5 times a power of ten, at most `most`.
+double round_length(double most) {
     const double power = std::pow(10, std::floor(std::log10(most)));
     double length = power;
     for (const double part : {2.0, 5.0, 10.0}) // 10: for logarithms just below an integer
         if (part * power <= most * (1 + 1e-12))
             length = part * power;
+    return length;
+}
+
+} // namespace
+
+ScaleBar scale_bar(double um, double room) {
+    const double length = round_length(um * room);
     return {length, length / um, length_text(length)};
+}
+
+ScaleBar pixel_bar(double pixels, double room) {
+    if (pixels * room < 1)
+        return {};
+    const double length = round_length(pixels * room);
+    return {0, length / pixels, std::to_string(std::lround(length)) + " px"};
 }
 
 } // namespace specklescope

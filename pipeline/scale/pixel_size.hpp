@@ -33,5 +33,8 @@ struct ScaleBar {
 };
 /// Longest bar that fits into `room`, with `um` µm per unit of screen length; both above 0.
 ScaleBar scale_bar(double um, double room);
+/// The same in pixels ("50 px"), where the size of a pixel is unknown: `pixels` per unit of screen length.
+/// Its length is 0 if no pixel fits.
+ScaleBar pixel_bar(double pixels, double room);
 
 } // namespace specklescope

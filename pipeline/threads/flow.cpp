@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace specklescope {
 
@@ -25,21 +26,21 @@ void Flow::close_sink(Sink& sink) {
     sink.close();
     const std::uint64_t dropped = sink.status().dropped;
     const std::scoped_lock lock(mutex);
-    dropped_by_closed_sinks += dropped;
+    sinks.dropped_by_closed += dropped;
 }
 
-void Flow::publish(const std::function<void(EditState&)>& change) {
-    const std::scoped_lock turn(editing);
+void Edits::publish(const std::function<void(EditState&)>& change) {
+    const std::scoped_lock turn(editing_);
     EditState next = *newest();
     change(next);
     auto made = std::make_shared<const EditState>(std::move(next));
-    const std::scoped_lock lock(mutex);
-    version = std::max(version, made->version());
-    pending.push_back(made);
-    wanted = std::move(made);
+    const std::scoped_lock lock(mutex_);
+    version_ = std::max(version_, made->version());
+    pending_.push_back(made);
+    wanted_ = std::move(made);
 }
 
-std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
+std::uint64_t Edits::edit(const std::function<void(Chain&)>& change) {
     std::uint64_t edited = 0;
     publish([&](EditState& next) {
         Chain chain = *next.chain;
@@ -51,29 +52,59 @@ std::uint64_t Flow::edit(const std::function<void(Chain&)>& change) {
     return edited;
 }
 
-void Flow::refuse(RefusedEdit edit, const std::shared_ptr<const EditState>& tried) {
-    bool known = false;
-    {
-        const std::scoped_lock lock(mutex);
-        if (wanted == tried)
-            wanted = applied;
-        // Regions are retried with an edit of the chain that was made after them.
-        known = std::any_of(refused.begin(), refused.end(),
-                            [&](const RefusedEdit& one) { return one.version == edit.version; });
-        if (!known)
-            refused.push_back(edit);
-        if (refused.size() > Pipeline::kRefused)
-            refused.pop_front();
-    }
-    if (!known)
-        log(Message::Level::error, std::move(edit.why));
+std::uint64_t Edits::effective(std::uint64_t version) const {
+    const std::scoped_lock lock(mutex_);
+    std::for_each(refused_.rbegin(), refused_.rend(), [&](const RefusedEdit& edit) {
+        if (edit.version == version)
+            --version;
+    });
+    if (refused_.size() == Pipeline::kRefused && version < refused_.front().version)
+        return 0; // earlier refusals are unknown
+    return version;
+}
+
+std::vector<RefusedEdit> Edits::refused(std::uint64_t later_than) const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<RefusedEdit> later;
+    std::copy_if(refused_.begin(), refused_.end(), std::back_inserter(later),
+                 [&](const RefusedEdit& edit) { return edit.version > later_than; });
+    return later;
+}
+
+void Edits::apply_all() {
+    const std::scoped_lock lock(mutex_);
+    applied_ = wanted_;
+    pending_.clear();
+}
+
+std::shared_ptr<const EditState> Edits::take() {
+    const std::scoped_lock lock(mutex_);
+    if (pending_.empty())
+        return nullptr;
+    std::shared_ptr<const EditState> next = std::move(pending_.front());
+    pending_.pop_front();
+    return next;
+}
+
+bool Edits::refuse(const RefusedEdit& edit, const std::shared_ptr<const EditState>& tried) {
+    const std::scoped_lock lock(mutex_);
+    if (wanted_ == tried)
+        wanted_ = applied_;
+    // Regions are retried with an edit of the chain that was made after them.
+    if (std::any_of(refused_.begin(), refused_.end(),
+                    [&](const RefusedEdit& one) { return one.version == edit.version; }))
+        return false;
+    refused_.push_back(edit);
+    if (refused_.size() > Pipeline::kRefused)
+        refused_.pop_front();
+    return true;
 }
 
 void open_sinks(Flow& flow, const StreamInfo& stream) {
     std::vector<std::shared_ptr<Sink>> waiting;
     {
         const std::scoped_lock lock(flow.mutex);
-        waiting.swap(flow.sinks_to_open);
+        waiting.swap(flow.sinks.to_open);
     }
     std::size_t opened = 0;
     try {
@@ -87,12 +118,12 @@ void open_sinks(Flow& flow, const StreamInfo& stream) {
         throw;
     }
     const std::scoped_lock lock(flow.mutex);
-    flow.sinks.insert(flow.sinks.end(), waiting.begin(), waiting.end());
+    flow.sinks.open.insert(flow.sinks.open.end(), waiting.begin(), waiting.end());
 }
 
 bool wants_host(Flow& flow) {
     const std::scoped_lock lock(flow.mutex);
-    return flow.viewer_wants_host || std::any_of(flow.sinks_to_open.begin(), flow.sinks_to_open.end(),
+    return flow.viewer_wants_host || std::any_of(flow.sinks.to_open.begin(), flow.sinks.to_open.end(),
                                                  [](const auto& sink) { return sink->wants_host_image(); });
 }
 
@@ -100,7 +131,7 @@ void close_sinks(Flow& flow) {
     std::vector<std::shared_ptr<Sink>> sinks;
     {
         const std::scoped_lock lock(flow.mutex);
-        sinks.swap(flow.sinks);
+        sinks.swap(flow.sinks.open);
     }
     for (const auto& sink : sinks)
         flow.close_sink(*sink);
@@ -110,7 +141,7 @@ namespace {
 
 std::vector<std::shared_ptr<Sink>> current_sinks(const Flow& flow) {
     const std::scoped_lock lock(flow.mutex);
-    return flow.sinks;
+    return flow.sinks.open;
 }
 
 bool push(Flow& flow, Sink& sink, const Result& result, bool may_wait) {
@@ -126,7 +157,7 @@ bool push(Flow& flow, Sink& sink, const Result& result, bool may_wait) {
 void remove_sink(Flow& flow, const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(flow.mutex);
-        if (std::erase(flow.sinks, sink) == 0)
+        if (std::erase(flow.sinks.open, sink) == 0)
             return; // removed by another thread, which closes it
     }
     flow.close_sink(*sink);
@@ -144,7 +175,7 @@ void push_to_sinks(Flow& flow, const Result& result) {
     const bool may_wait = !flow.live();
     std::vector<std::shared_ptr<Sink>> broken;
     {
-        const std::scoped_lock delivering(flow.delivery);
+        const std::scoped_lock delivering(flow.sinks.delivery);
         for (const auto& sink : current_sinks(flow))
             if (!push(flow, *sink, result, may_wait))
                 broken.push_back(sink);

@@ -47,15 +47,105 @@ inline bool beyond(const LoopRange& loop, std::uint64_t position, std::uint64_t 
     return loop.last && position > *loop.last && played_from <= *loop.last;
 }
 
+/// Chain and regions with every edit, the edits that the executor has not applied yet, and those it refused.
+/// Any thread; has its own mutex, since nothing else depends on them.
+class Edits {
+public:
+    Edits(Chain first, const PipelineOptions& options) {
+        first.set_channel(options.channel);
+        wanted_ = applied_ = std::make_shared<const EditState>(
+            EditState{.chain = std::make_shared<const Chain>(std::move(first)), .regions = options.regions});
+    }
+
+    /// With every edit; never null.
+    std::shared_ptr<const EditState> newest() const {
+        const std::scoped_lock lock(mutex_);
+        return wanted_;
+    }
+    /// Used by the executor; never null.
+    std::shared_ptr<const EditState> applied() const {
+        const std::scoped_lock lock(mutex_);
+        return applied_;
+    }
+    /// Publishes a changed copy of the newest EditState, unless `change` throws.
+    void publish(const std::function<void(EditState&)>& change);
+    std::uint64_t edit(const std::function<void(Chain&)>& change); ///< Pipeline::edit()
+    std::uint64_t version() const { ///< of the newest edit, including refused ones
+        const std::scoped_lock lock(mutex_);
+        return version_;
+    }
+    std::uint64_t next_version() const { return version() + 1; } ///< for `change`
+    std::uint64_t effective(std::uint64_t version) const;        ///< Pipeline::effective()
+    std::vector<RefusedEdit> refused(std::uint64_t later_than) const;
+
+    /// The executor begins with the newest state.
+    void apply_all();
+    /// Takes the next edit to apply; null: none.
+    std::shared_ptr<const EditState> take();
+    void set_applied(std::shared_ptr<const EditState> state) {
+        const std::scoped_lock lock(mutex_);
+        applied_ = std::move(state);
+    }
+    /// Returns to the applied state, unless a newer edit was made. False if this refusal is known.
+    bool refuse(const RefusedEdit& edit, const std::shared_ptr<const EditState>& tried);
+
+private:
+    std::mutex editing_; ///< held while an edit makes the next EditState from the newest
+    mutable std::mutex mutex_;
+    std::shared_ptr<const EditState> wanted_, applied_;
+    std::deque<std::shared_ptr<const EditState>> pending_; ///< edits after applied_, up to wanted_
+    std::uint64_t version_ = 0;
+    std::deque<RefusedEdit> refused_;
+};
+
+/// Pause, seeks and loop of a file. Members that are not atomic, and the functions, require Flow::mutex.
+struct Playback {
+    std::atomic<bool> paused{false};
+    std::atomic<int> steps{0};
+    std::atomic<bool> seek_waits{false}; ///< `seek` is set, or the source is seeking
+    std::atomic<std::uint64_t> epoch{0}; ///< number of the last seek in effect: older frames are not shown
+    std::uint64_t begins_at = 0;         ///< first frame of the run in its file
+    std::optional<SeekRequest> seek;
+    std::optional<std::uint64_t> sought; ///< Pipeline::sought()
+    std::uint64_t seeks = 0;             ///< number of requested seeks
+    SeekFailure failure;
+    std::optional<LoopRange> loop;
+
+    void restart() { ///< pause and loop stay
+        steps = 0;
+        seek_waits = false;
+        epoch = seeks = 0;
+        failure = {};
+        seek.reset();
+        sought.reset();
+    }
+    /// Returns the number of the request. Notify Flow::wake after it.
+    std::uint64_t request(std::uint64_t frame, bool warm, bool refresh = false) {
+        seek = {frame, warm, ++seeks, refresh};
+        sought = frame;
+        seek_waits = true;
+        return seeks;
+    }
+    /// The source has seeked, or refused to (`there` is false), unless another request has come.
+    void settle(bool there) {
+        seek_waits = seek.has_value();
+        if (!there && !seek)
+            sought.reset();
+    }
+};
+
+/// Outputs of a run. Everything but `delivery` requires Flow::mutex.
+struct Sinks {
+    /// Held while sinks get a result. After removing a sink, lock it once before closing that sink.
+    std::mutex delivery;
+    std::vector<std::shared_ptr<Sink>> open, to_open; ///< to_open: added before start()
+    std::uint64_t dropped_by_closed = 0;
+};
+
 struct Flow {
     Flow(std::unique_ptr<Source> from, Chain first, PipelineOptions given)
-        : options(std::move(given)), source(std::move(from)) {
-        first.set_channel(options.channel);
-        um_per_source_px = options.um_per_source_px;
-        wanted = std::make_shared<const EditState>(
-            EditState{.chain = std::make_shared<const Chain>(std::move(first)), .regions = options.regions});
-        applied = wanted;
-    }
+        : options(std::move(given)), source(std::move(from)), edits(std::move(first), options),
+          um_per_source_px(options.um_per_source_px) {}
 
     const PipelineOptions options;
     const std::unique_ptr<Source> source;
@@ -68,42 +158,22 @@ struct Flow {
     std::atomic<bool> source_done{false}; ///< set after the last frame was queued; written under the mutex
     std::atomic<bool> finished{false};
     std::atomic<bool> computes_no_more{false}; ///< the processing thread ended with an error
-    std::atomic<bool> seek_waits{false};       ///< `seek` is set, or the source is seeking
-    std::atomic<std::uint64_t> epoch{0}; ///< number of the last seek in effect: older frames are not shown
-    std::atomic<bool> paused{false};
-    std::atomic<int> steps{0};
     std::atomic<bool> viewer_wants_host{true};
     std::atomic<int> slots{0};
     Mailbox mailbox;
     Stats stats;
-
-    /// Held while sinks get a result. After removing a sink, lock it once before closing that sink.
-    std::mutex delivery;
-    /// Held while an edit makes the next EditState from the newest.
-    std::mutex editing;
+    Edits edits;
 
     // Guarded by mutex.
     mutable std::mutex mutex;
     std::condition_variable wake; ///< notified for stop, seeks and loops
-    std::optional<SeekRequest> seek;
-    std::optional<std::uint64_t> sought; ///< Pipeline::sought()
-    std::uint64_t seeks = 0;             ///< number of requested seeks
-    SeekFailure seek_failure;
-    std::optional<LoopRange> loop;
-    std::shared_ptr<const EditState> wanted;              ///< with every edit; never null
-    std::shared_ptr<const EditState> applied;             ///< used by the executor; never null
-    std::deque<std::shared_ptr<const EditState>> pending; ///< edits after `applied`, up to `wanted`
-    std::uint64_t version = 0;                            ///< of the newest edit, including refused ones
-    std::deque<RefusedEdit> refused;
+    Playback playback;
+    Sinks sinks;
     double um_per_source_px = 0; ///< 0: from the source
     PipelineStatus status;
-    std::uint64_t begins_at = 0; ///< first frame of the run in its file
-    std::vector<std::shared_ptr<Sink>> sinks;
-    std::vector<std::shared_ptr<Sink>> sinks_to_open; ///< added before start()
-    std::uint64_t dropped_by_closed_sinks = 0;
     std::deque<Message> messages;
     Params source_params;
-    std::string backend, device, note;
+    BackendInfo backend;
     std::shared_ptr<SlotMemory> slot_memory;
     std::shared_ptr<FrameRing> ring;
 
@@ -129,7 +199,8 @@ struct Flow {
     }
     bool records() const { ///< a sink stores results
         const std::scoped_lock lock(mutex);
-        return std::any_of(sinks.begin(), sinks.end(), [](const auto& sink) { return sink->records(); });
+        return std::any_of(sinks.open.begin(), sinks.open.end(),
+                           [](const auto& sink) { return sink->records(); });
     }
     double source_rate() const {
         const std::scoped_lock lock(mutex);
@@ -137,13 +208,13 @@ struct Flow {
     }
     std::optional<LoopRange> looped() const {
         const std::scoped_lock lock(mutex);
-        return loop;
+        return playback.loop;
     }
     /// Records a failed seek, unless a later one has failed already.
     void seek_failed(std::uint64_t number, const std::string& why) {
         const std::scoped_lock lock(mutex);
-        if (number >= seek_failure.seek)
-            seek_failure = {number, why};
+        if (number >= playback.failure.seek)
+            playback.failure = {number, why};
     }
     void set_state(RunState state, std::string message) {
         const std::scoped_lock lock(mutex);
@@ -152,19 +223,6 @@ struct Flow {
     }
     void log(Message::Level level, std::string text); ///< to the log and the screen
     void close_sink(Sink& sink);                      ///< keeps its count of drops
-    /// Returns to the applied state, unless a newer edit was made, and reports the refusal once.
-    void refuse(RefusedEdit edit, const std::shared_ptr<const EditState>& tried);
-    std::shared_ptr<const EditState> newest() const {
-        const std::scoped_lock lock(mutex);
-        return wanted;
-    }
-    /// Publishes a changed copy of the newest EditState, unless `change` throws.
-    void publish(const std::function<void(EditState&)>& change);
-    std::uint64_t next_version() const { ///< for `change`
-        const std::scoped_lock lock(mutex);
-        return version + 1;
-    }
-    std::uint64_t edit(const std::function<void(Chain&)>& change); ///< Pipeline::edit()
     /// Waits for `time` or until stop.
     void sleep(std::chrono::milliseconds time) {
         std::unique_lock lock(mutex);

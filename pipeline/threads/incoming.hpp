@@ -23,7 +23,7 @@ public:
     explicit Incoming(Flow& flow) : flow_(flow) {}
 
     /// A seek target is pending: it is shown even while paused.
-    bool seek_pending() const { return last_seek_ != flow_.epoch; }
+    bool seek_pending() const { return last_seek_ != flow_.playback.epoch; }
     bool holds() const { return static_cast<bool>(next_.frame); }
     bool empty() const { return !holds() && flow_.frames.size_approx() == 0; }
 
@@ -33,9 +33,9 @@ public:
         if (!holds() && !(patience.count() > 0 ? flow_.frames.wait_dequeue_timed(next_, patience)
                                                : flow_.frames.try_dequeue(next_)))
             return false;
-        if (next_.epoch == flow_.epoch && !beyond_loop())
+        if (next_.epoch == flow_.playback.epoch && !beyond_loop())
             return true;
-        gap_ = gap_ || next_.epoch == flow_.epoch;
+        gap_ = gap_ || next_.epoch == flow_.playback.epoch;
         drop_hidden(std::exchange(next_, {}).lost);
         return false;
     }
@@ -58,8 +58,9 @@ public:
         if (last_seek_ != taken.epoch) {
             purpose.first_of_seek = last_seek_ = taken.epoch;
         } else {
-            int steps = flow_.steps;
-            while (flow_.paused && steps > 0 && !flow_.steps.compare_exchange_weak(steps, steps - 1)) {
+            Playback& playback = flow_.playback;
+            int steps = playback.steps;
+            while (playback.paused && steps > 0 && !playback.steps.compare_exchange_weak(steps, steps - 1)) {
             }
         }
         return {std::move(taken.frame), purpose};

@@ -17,7 +17,7 @@ public:
         const std::scoped_lock lock(flow.mutex);
         ring_ = flow.ring;
         spare_ = ring_ ? flow.status.source.lends : 0;
-        played_from_ = flow.begins_at;
+        played_from_ = flow.playback.begins_at;
     }
 
     Frame acquire(const Shape& shape) override {
@@ -59,7 +59,7 @@ public:
         if (flow_.own_clock())
             flow_.stats.arrived(frame.info());
         Queued next{.frame = std::move(frame),
-                    .epoch = flow_.epoch,
+                    .epoch = flow_.playback.epoch,
                     .preroll = preroll(),
                     .refresh = refresh_ && !preroll(),
                     .played_from = played_from_,
@@ -104,7 +104,7 @@ public:
         seeking_ = true;
         refresh_ = refresh;
         delivered_ = 0;
-        flow_.epoch = seek;
+        flow_.playback.epoch = seek;
     }
     /// Pending seek target, until it is submitted.
     std::optional<std::uint64_t> seek_target() const {
@@ -130,7 +130,7 @@ private:
     /// False if a wait for a slot must end: at stop, before a seek (which frees the frames of a paused file)
     /// and before an edit of the source.
     bool may_wait() const {
-        return !stopping() && !flow_.seek_waits && flow_.source_edits.size_approx() == 0;
+        return !stopping() && !flow_.playback.seek_waits && flow_.source_edits.size_approx() == 0;
     }
 
     /// Makes ring_ fit this shape with `more` spare slots; false if memory is not available now.

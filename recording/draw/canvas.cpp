@@ -152,13 +152,14 @@ void Canvas::clip(const PaperRect& area) {
 
 void Canvas::unclip() { cairo_restore(context_.get()); }
 
-ImageCanvas::ImageCanvas(int width, int height)
+ImageCanvas::ImageCanvas(int width, int height, double scale)
     : Canvas(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height), "A picture with marks"),
       width_(width), height_(height) {
     cairo_font_options_t* options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY); // without subpixels
     cairo_set_font_options(context(), options);
     cairo_font_options_destroy(options);
+    cairo_scale(context(), scale, scale);
 }
 
 void ImageCanvas::read(HostView rgb) const {
@@ -226,13 +227,14 @@ void draw_color_bar(Canvas& canvas, const PaperRect& area, const ColorScale& sca
                 {.size = size * 0.93, .ink = style.lines});
 }
 
-bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size) {
+bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size, double pixels) {
     if (area.width < 3 * size || area.height < 5 * size)
         return false;
-    const ScaleBar bar = scale_bar(um, area.width * 0.3);
+    const double room = area.width * 0.3;
+    const ScaleBar bar = um > 0 ? scale_bar(um, room) : pixel_bar(pixels, room);
     const TextStyle style{.size = size, .ink = kLight, .align = TextStyle::Align::centre};
     const double box = std::max(bar.length, canvas.text_width(bar.text, style)) + size;
-    if (box + size > area.width)
+    if (bar.length <= 0 || box + size > area.width)
         return false;
     const double x = area.x + std::floor(size * 0.5);
     const double y = area.y + area.height - std::floor(size * 2.7);

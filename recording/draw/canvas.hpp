@@ -81,8 +81,8 @@ private:
 /// Draws into an image in memory.
 class ImageCanvas final : public Canvas {
 public:
-    /// Throws RunError without memory.
-    ImageCanvas(int width, int height);
+    /// `scale`: pixels per unit of length, black at first. Throws RunError without memory.
+    ImageCanvas(int width, int height, double scale = 1);
     int width() const { return width_; }
     int height() const { return height_; }
     /// Reads the whole image into u8 RGB of the same size. Throws RunError if anything failed.
@@ -123,8 +123,9 @@ struct BarStyle {
 void draw_color_bar(Canvas& canvas, const PaperRect& area, const ColorScale& scale, const BarStyle& style);
 
 /// A bar and its length, in text of this size, on a dark box in the lower left corner of `area`. `um`: µm
-/// per unit of the canvas. Draws nothing and returns false if there is no room.
-bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size);
+/// per unit of the canvas; 0: unknown, the bar is in pixels, `pixels` of them per unit. Draws nothing and
+/// returns false if there is no room.
+bool draw_scale_bar(Canvas& canvas, const PaperRect& area, double um, double size, double pixels = 0);
 
 /// Place of an image: the upper left corner of its first pixel, and the size of a pixel.
 struct OutlinePlace {

@@ -19,34 +19,43 @@ const ParamTable& record_limits_table() {
     static const ParamTable table =
         Declare<L>("recording")
             .integer("record_frames", &L::frames,
-                     {.min = 0,
+                     {.label = "Frames, at most",
+                      .min = 0,
                       .max = L::kMaxFrames,
                       .doc = "End a recording after this many frames, dropped ones included. 0: no limit"})
             .real("record_seconds", &L::seconds,
-                  {.unit = "s",
+                  {.label = "Time, at most",
+                   .unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
                    .doc = "End a recording after this many seconds of frame time. 0: no limit"})
             .integer("record_mib", &L::mib,
-                     {.unit = "MiB",
+                     {.label = "Size, at most",
+                      .unit = "MiB",
                       .min = 0,
                       .max = L::kMaxMib,
                       .doc = "End a recording before its files exceed this size in MiB. 0: no limit"})
             .integer("record_every", &L::every,
-                     {.min = 1, .max = L::kMaxFrames, .doc = "Record one of this many frames"})
+                     {.label = "One frame of",
+                      .min = 1,
+                      .max = L::kMaxFrames,
+                      .doc = "Record one of this many frames"})
             .real("record_every_s", &L::every_s,
-                  {.unit = "s",
+                  {.label = "One frame in",
+                   .unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
                    .least = 1e-6,
                    .doc = "Record one frame in this many seconds. 0: every frame"})
             .integer("split_mib", &L::split_mib,
-                     {.unit = "MiB",
+                     {.label = "Split by size",
+                      .unit = "MiB",
                       .min = 0,
                       .max = L::kMaxMib,
                       .doc = "Start a new file before one exceeds this size in MiB. 0: one file"})
             .real("split_s", &L::split_s,
-                  {.unit = "s",
+                  {.label = "Split by time",
+                   .unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
                    .doc = "Start a new file after this many seconds. 0: one file"})
@@ -56,13 +65,15 @@ const ParamTable& record_limits_table() {
                    .max = 100,
                    .doc = "End a recording while this percentage of its disk is still free"})
             .real("pre_trigger", &L::pre_trigger_s,
-                  {.unit = "s",
+                  {.label = "Before trigger",
+                   .unit = "s",
                    .min = 0,
                    .max = L::kMaxPreTrigger,
                    .doc = "Start raw recordings this many seconds before the trigger (the button; in run the "
                           "signal USR1). 0: off"})
             .integer("pre_trigger_mib", &L::pre_trigger_mib,
-                     {.unit = "MiB",
+                     {.label = "Memory before",
+                      .unit = "MiB",
                       .min = 1,
                       .max = L::kMaxMib,
                       .doc = "Memory for frames before the trigger, in MiB"})
@@ -70,7 +81,8 @@ const ParamTable& record_limits_table() {
                   {.doc = "Name of the subject, stored in recordings and used as {subject} in file names"})
             .text("note", &L::note, {.doc = "Note that is stored in recordings"})
             .text("record_name", &L::name,
-                  {.doc = "Names of files recorded in the window, from {what}, {date}, {time}, {subject}, "
+                  {.label = "File names",
+                   .doc = "Names of files recorded in the window, from {what}, {date}, {time}, {subject}, "
                           "{stem} and {count}"})
             .table();
     return table;

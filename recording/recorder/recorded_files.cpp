@@ -163,9 +163,7 @@ void RecordedFiles::open(const StreamInfo& stream) {
 
 void RecordedFiles::check_present() const {
     if (!writer_->present())
-        throw RunError("Recording into " + writer_->path() +
-                       " stopped: the file, or its folder, was removed, and its frames are lost. Record into "
-                       "another folder.");
+        throw FileRemoved(writer_->path());
 }
 
 /// Bytes that the frame adds to its file: the mean of the previous frames, since an encoder may compress.

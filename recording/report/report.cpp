@@ -60,6 +60,8 @@ std::string colours_text(const Report& report) {
     const Mapping seen = with_fixed_range(given, report.result.image.host());
     std::string text = to_string(mapping_table().at("colormap").get(std::any(given))) + ", " +
                        digits(seen.low, 4) + " to " + digits(seen.high, 4);
+    if (const std::string& unit = report.result.quantity.unit; unit != "1")
+        text += " " + unit;
     if (given.automatic)
         text += " (percentiles " + digits(given.low_percentile) + " to " + digits(given.high_percentile) +
                 " of the picture)";
@@ -82,13 +84,14 @@ std::vector<std::pair<std::string, std::string>> form_rows(const Report& report)
     return rows;
 }
 
-/// Subject and procedure; without either the source.
+/// Subject and procedure; without either the name of the source.
 std::string title_of(const Report& report) {
     std::string title = report.subject;
     for (const auto& [name, value] : report.form)
         if (name == "Procedure" && !value.empty())
             title += (title.empty() ? "" : " – ") + value;
-    return title.empty() ? report.stream.source_text : title;
+    const std::string& file = report.stream.source.name;
+    return !title.empty() ? title : file.empty() ? report.stream.source_text : file;
 }
 
 /// Number, time, frame and label of each event that was not removed.
@@ -281,6 +284,11 @@ namespace {
 constexpr bool kCanDraw = false;
 }
 std::string draw_pdf(const Report&) { throw RunError("This build cannot draw a PDF."); }
+namespace {
+std::string write_map(const std::string&, const Report&) {
+    throw RunError("This build cannot draw an image.");
+}
+} // namespace
 
 #else
 
@@ -377,6 +385,9 @@ std::string unit_of(const Report& report) {
     return result.quantity.unit + (rests_on_assumption(result.quantity, result.exposure) ? " *" : "");
 }
 
+constexpr double kMap = Pages::kWide * 0.56; ///< width of the map with its colour bar
+constexpr double kBarRoom = 62;              ///< for the colour bar
+
 struct Picture {
     RecordedFrame frame;
     Mapping mapping; ///< with a fixed range
@@ -385,20 +396,31 @@ struct Picture {
     std::vector<Region> regions{};
 };
 
-/// Draws the image with outlines, scale bar and colour bar, at most this wide; returns the height. A very
-/// large image is drawn with every n-th row and column.
-double draw_picture(Pages& page, double x, double wide, double high, const Picture& picture) {
-    const Shape& shape = picture.frame.pixels.shape();
+constexpr int kMostPixels = 8192; ///< drawn, per side of an image
+
+/// Only every n-th row and column of a very large image is drawn.
+int step_of(const Shape& shape) {
+    return (std::max(shape.width, shape.height) + kMostPixels - 1) / kMostPixels;
+}
+
+/// Place of the image's pixels below its title, for an item at (x, y), at most this wide and high.
+PaperRect picture_area(const Shape& shape, const PaperRect& room) {
     const bool bar = shape.channels == 1;
-    const double head = bar ? 24 : 14,
-                 scale = std::min((wide - (bar ? 62 : 0)) / shape.width, high / shape.height);
-    const PaperRect area{x, page.y + head, shape.width * scale, shape.height * scale};
+    const double scale =
+        std::min((room.width - (bar ? kBarRoom : 0)) / shape.width, room.height / shape.height);
+    return {room.x, room.y + (bar ? 24 : 14), shape.width * scale, shape.height * scale};
+}
+
+/// Draws the image with title, outlines, scale bar and colour bar; returns the height.
+double draw_picture(Canvas& page, const PaperRect& room, const Picture& picture) {
+    const Shape& shape = picture.frame.pixels.shape();
+    const PaperRect area = picture_area(shape, room);
+    const double scale = area.width / shape.width;
     Shape rgb{shape.width, shape.height, 3, PixelType::u8};
     std::vector<std::byte> colours(rgb.bytes());
     color_picture(picture.frame, picture.mapping, HostView(colours.data(), rgb));
     std::string title = picture.title;
-    constexpr int kMost = 8192; // maximum pixels per side
-    if (const int step = (std::max(shape.width, shape.height) + kMost - 1) / kMost; step > 1) {
+    if (const int step = step_of(shape); step > 1) {
         rgb = {shape.width / step, shape.height / step, 3, PixelType::u8};
         auto to = colours.begin();
         for (std::ptrdiff_t row = 0; row < rgb.height; ++row)
@@ -407,7 +429,7 @@ double draw_picture(Pages& page, double x, double wide, double high, const Pictu
         title += ", every " + std::to_string(step) + "th pixel of each row and column";
     }
     page.picture(HostView(colours.data(), rgb), area);
-    page.line(x, page.y, wide, title, {.size = 8, .bold = true});
+    page.line(room.x, room.y, room.width, title, {.size = 8, .bold = true});
     page.frame(area, kGrey);
     page.clip(area);
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
@@ -415,32 +437,38 @@ double draw_picture(Pages& page, double x, double wide, double high, const Pictu
         const auto [left, top] =
             draw_outline(page, {area.x, area.y, scale}, region, ink_of(region_colour(region, i)), 1);
         const std::string number = std::to_string(i + 1);
-        const double room = 4.5 * static_cast<double>(number.size()) + 2;
-        page.fill({left + 1, top + 1, room, 8}, kBlack);
-        page.line(left + 2, top + 0.5, room + 4, number, {.size = 7, .bold = true, .ink = {1, 1, 1}});
+        const double wide = 4.5 * static_cast<double>(number.size()) + 2;
+        page.fill({left + 1, top + 1, wide, 8}, kBlack);
+        page.line(left + 2, top + 0.5, wide + 4, number, {.size = 7, .bold = true, .ink = {1, 1, 1}});
     }
     page.unclip();
-    if (picture.um > 0)
-        (void)draw_scale_bar(page, area, picture.um / scale, 7);
+    (void)draw_scale_bar(page, area, picture.um / scale, 7, 1 / scale);
     const Mapping& m = picture.mapping;
-    if (bar)
+    if (shape.channels == 1)
         draw_color_bar(page, {area.x + area.width + 8, area.y, 10, area.height},
                        {m.colormap, exposed({m.low, m.high}, m.exposure_stops),
                         curve_in_effect(m, 1, is_picture(picture.frame.info, picture.frame.quantity)),
                         picture.frame.quantity.symbol, picture.unit},
                        {});
-    return head + area.height;
+    return area.y + area.height - room.y;
+}
+
+Picture map_of(const Report& report) {
+    const Result& result = report.result;
+    return {recorded_frame(result, RecordWhat::processed),
+            with_fixed_range(report.mapping, result.image.host()),
+            result.quantity.name,
+            unit_of(report),
+            um_per_px(report.stream, result.chain.get()),
+            regions_of_report(report)};
 }
 
 /// Draws the map, and the raw frame to its right.
 void draw_pictures(Pages& page, const Report& report, double high) {
     const Result& result = report.result;
-    const std::vector<Region> regions = regions_of_report(report);
-    constexpr double kMap = Pages::kWide * 0.56, kGap = 16;
-    double height = draw_picture(page, Pages::kLeft, kMap, high,
-                                 {recorded_frame(result, RecordWhat::processed),
-                                  with_fixed_range(report.mapping, result.image.host()), result.quantity.name,
-                                  unit_of(report), um_per_px(report.stream, result.chain.get()), regions});
+    const Picture map = map_of(report);
+    constexpr double kGap = 16;
+    double height = draw_picture(page, {Pages::kLeft, page.y, kMap, high}, map);
     if (result.raw) {
         RecordedFrame raw = recorded_frame(result, RecordWhat::raw);
         Mapping grey{.colormap = ColorMap::grey};
@@ -449,11 +477,11 @@ void draw_pictures(Pages& page, const Report& report, double high) {
         const bool same = !moves_pixels(*result.chain) && result.raw.shape().width == result.shape().width &&
                           result.raw.shape().height == result.shape().height;
         const std::string unit = raw.quantity.unit;
-        height =
-            std::max(height, draw_picture(page, Pages::kLeft + kMap + kGap, Pages::kWide - kMap - kGap, high,
-                                          {std::move(raw), with_fixed_range(grey, result.raw.host()),
-                                           "raw frame", unit, um_per_px(report.stream, nullptr),
-                                           same ? regions : std::vector<Region>()}));
+        height = std::max(
+            height,
+            draw_picture(page, {Pages::kLeft + kMap + kGap, page.y, Pages::kWide - kMap - kGap, high},
+                         {std::move(raw), with_fixed_range(grey, result.raw.host()), "raw frame", unit,
+                          um_per_px(report.stream, nullptr), same ? map.regions : std::vector<Region>()}));
     }
     page.y += height + 10;
 }
@@ -608,6 +636,7 @@ void draw_head(Pages& page, const Report& report) {
     if (result.info.assumed.any())
         page.paragraph("Assumed, since the source does not state it: " + to_string(result.info.assumed) + ".",
                        kWarning);
+    page.y += 5;
 }
 
 /// Returns the number of pages. `high`: the largest height of an image, in points.
@@ -634,6 +663,33 @@ int draw_pages(std::string& bytes, const Report& report, double high) {
     const int count = page.count();
     page.finish();
     return count;
+}
+
+/// Writes the map as in the PDF; each of its pixels is a square of whole pixels. Returns the name, which may
+/// have got a number.
+std::string write_map(const std::string& path, const Report& report) {
+    constexpr double kMargin = 8, kHigh = 270, kSide = 1200; // the least length of the larger side
+    const Picture map = map_of(report);
+    const Shape& shape = map.frame.pixels.shape();
+    const PaperRect size = picture_area(shape, {0, 0, kMap, kHigh});
+    const double zoom =
+        std::max(1.0, std::round(kSide / std::max(shape.width, shape.height))) / step_of(shape);
+    const double scale = zoom * shape.width / size.width; // pixels per point
+    const auto whole = [&](double length) { return std::ceil(length * scale); };
+    const double bar = shape.channels == 1 ? kBarRoom : 0;
+    ImageCanvas canvas(static_cast<int>(whole(size.width + bar) + 2 * whole(kMargin)),
+                       static_cast<int>(whole(size.y) + whole(size.height) + 2 * whole(kMargin)), scale);
+    canvas.fill({0, 0, canvas.width() / scale, canvas.height() / scale}, {1, 1, 1});
+    const double top = (whole(size.y) + whole(kMargin)) / scale - size.y;
+    draw_picture(canvas, {whole(kMargin) / scale, top, kMap, kHigh}, map);
+    FrameRing ring({canvas.width(), canvas.height(), 3, PixelType::u8}, 1, host_memory());
+    Result drawn = report.result;
+    drawn.image = ring.acquire(std::chrono::seconds(10));
+    canvas.read(drawn.image.host());
+    RecordOptions options{.path = path, .what = RecordWhat::screen, .mapping = report.mapping};
+    options.limits.subject = report.subject;
+    options.limits.note = report.note;
+    return write_snapshot(drawn, options, report.stream);
 }
 
 } // namespace
@@ -718,10 +774,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     check_made(csv_file, files.csv);
     write_whole(pdf_file, files.pdf, pdf, "report");
     write_whole(csv_file, files.csv, csv, "report");
-    RecordOptions options{.path = files.png, .mapping = report.mapping};
-    options.limits.subject = report.subject;
-    options.limits.note = report.note;
-    files.png = write_snapshot(report.result, options, report.stream); // last use of disk space
+    files.png = write_map(files.png, report); // last use of disk space
     files.csv = csv_file.publish();
     files.pdf = pdf_file.publish();
     return files;

@@ -44,19 +44,27 @@ const ParamTable& screen_marks_table() {
     using M = ScreenMarks;
     static const ParamTable table =
         Declare<M>("screen")
-            .boolean("burn_bar", &M::bar, {.doc = "Draw the colour bar next to the image in screen movies"})
-            .boolean("burn_time", &M::time, {.doc = "Draw time and frame number on screen movies"})
+            .boolean("burn_bar", &M::bar,
+                     {.label = "Colour bar", .doc = "Draw the colour bar next to the image in screen movies"})
+            .boolean("burn_time", &M::time,
+                     {.label = "Time and frame", .doc = "Draw time and frame number on screen movies"})
             .boolean("burn_scale", &M::scale,
-                     {.doc = "Draw a scale bar on screen movies, if the pixel size is known"})
+                     {.label = "Scale bar",
+                      .doc = "Draw a scale bar on screen movies, if the pixel size is known"})
             .boolean("burn_regions", &M::regions,
-                     {.doc = "Draw outlines and names of regions on screen movies"})
-            .boolean("burn_events", &M::events, {.doc = "Draw event labels for two seconds on screen movies"})
-            .integer(
-                "screen_zoom", &M::zoom,
-                {.min = 1, .max = M::kMaxZoom, .doc = "Enlarge the pixels of screen movies by this factor"})
+                     {.label = "Regions", .doc = "Draw outlines and names of regions on screen movies"})
+            .boolean("burn_events", &M::events,
+                     {.label = "Events", .doc = "Draw event labels for two seconds on screen movies"})
+            .integer("screen_zoom", &M::zoom,
+                     {.label = "Enlargement",
+                      .min = 1,
+                      .max = M::kMaxZoom,
+                      .doc = "Enlarge the pixels of screen movies by this factor"})
             .table();
     return table;
 }
+
+bool can_draw_marks() { return kCanBurn; }
 
 void check_marks(const ScreenMarks& marks, const std::string& owner) {
     if (!marks.any() || kCanBurn)

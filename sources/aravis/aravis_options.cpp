@@ -28,13 +28,15 @@ Declare<P> picture() {
                .cost = kRebuild,
                .doc = "Frame rate; with triggers, the maximum. 0: as the camera is set"})
         .choice("format", &P::format, choice_names(camera_format_names()),
-                {.cost = kRebuild,
+                {.label = "Pixel format",
+                 .cost = kRebuild,
                  .doc = "Pixel format. auto: grey with the most bits, else a mosaic, else colour. Formats "
                         "with p or packed need less bandwidth. bayer: binned to colour of half the size. "
                         "yuv422: only grey is read"})
         .choice("byteorder", &P::byte_order,
                 {{"auto", "As the camera says"}, {"little", "Little-endian"}, {"big", "Big-endian"}},
-                {.cost = kRebuild,
+                {.label = "Byte order",
+                 .cost = kRebuild,
                  .doc = "Byte order of 16-bit pixels. auto: as the camera says, otherwise little"})
         .integer("width", &P::width,
                  {.unit = "px",
@@ -63,9 +65,10 @@ ParamTable declare_all() {
               {.cost = kRebuild,
                .doc = "Trigger of a frame: off (free-running), software, or the camera's name of an input "
                       "(Line1). keep: as the camera is set"})
-        .choice("activation", &P::activation,
-                {{"keep", "As the camera is set"}, "rising", "falling", "any", "high", "low"},
-                {.cost = kRebuild, .doc = "Edge or level of the input that triggers"})
+        .choice(
+            "activation", &P::activation,
+            {{"keep", "As the camera is set"}, "rising", "falling", "any", "high", "low"},
+            {.label = "Trigger edge", .cost = kRebuild, .doc = "Edge or level of the input that triggers"})
         .real("trigger-rate", &P::trigger_rate,
               {.unit = "1/s",
                .min = 0,
@@ -74,25 +77,28 @@ ParamTable declare_all() {
                .cost = kRebuild,
                .doc = "Rate of software triggers. 0: on request (fire)"})
         .integer("triggers", &P::triggers,
-                 {.min = 0,
+                 {.label = "Triggers in all",
+                  .min = 0,
                   .max = 1000000000,
                   .cost = kRebuild,
                   .doc = "Number of software triggers until the source ends. 0: no limit"})
         .choice("trigger-start", &P::trigger_start, {"open", "record"},
                 {.cost = kRebuild,
                  .doc = "Start of software triggers: when the camera opens, or while recording"})
-        .action("fire", &P::fire, {.doc = "Send one software trigger"})
+        .action("fire", &P::fire, {.label = "Send a trigger", .doc = "Send one software trigger"})
         .text("output-line", &P::output_line,
               {.cost = kRebuild, .doc = "Output line that signals, by its name in the camera (Line2)"})
         .text("output-source", &P::output_source,
               {.cost = kRebuild,
                .doc = "Signal on the output line, by its name in the camera (ExposureActive)"})
         .choice("chunks", &P::chunks, {{"keep", "As the camera is set"}, "off", "on"},
-                {.cost = kRebuild,
+                {.label = "Facts per frame",
+                 .cost = kRebuild,
                  .doc = "Store exposure and, if available, time with each frame. keep: as the camera is set"})
         .choice(
             "ptp", &P::ptp, {{"keep", "As the camera is set"}, "off", "on"},
-            {.cost = kRebuild,
+            {.label = "Clock (PTP)",
+             .cost = kRebuild,
              .doc =
                  "Synchronise the camera's clock with the network (IEEE 1588). keep: as the camera is set"})
         .table();

@@ -520,7 +520,8 @@ const ParamTable& image_table() {
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
                       .doc = "Height of the frames stacked in an image. 0: the whole image is a frame"})
-            .choice("bayer", &ImageOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
+            .choice("bayer", &ImageOptions::bayer, bayer_names(),
+                    {.label = "Bayer pattern", .cost = Cost::rebuild, .doc = kBayerDoc})
             .integer("channel", &ImageOptions::channel,
                      {.min = 0,
                       .max = 1 << 24,
@@ -534,7 +535,8 @@ const ParamTable& image_table() {
                       .doc = "Slice of a TIFF with several, from 1. 0: the first, or all as frames if there "
                              "is only one time"})
             .text("transfer", &ImageOptions::transfer,
-                  {.cost = Cost::rebuild,
+                  {.label = "Coding",
+                   .cost = Cost::rebuild,
                    .doc = "Coding of the values, which are decoded to linear light: auto (as the file says; "
                           "JPEG and 8-bit colour PNG: sRGB), linear (unchanged), srgb, gamma:G"})
             .real("full_scale", &ImageOptions::full_scale,

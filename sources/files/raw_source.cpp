@@ -431,8 +431,13 @@ const ParamTable& raw_table() {
                       .cost = Cost::rebuild,
                       .doc = "Rows per frame. Required without FILE.jsonl"})
             .choice(
-                "format", &RawOptions::format, choice_names(raw_format_names()),
-                {.cost = Cost::rebuild,
+                "format", &RawOptions::format,
+                choice_names(raw_format_names(),
+                             {"Grey, 8 bit", "Grey, 16 bit", "Grey, 16 bit, big-endian", "Grey, 32 bit float",
+                              "RGB, 8 bit", "BGR, 8 bit", "UYVY", "YUYV", "Mono10p", "Mono12p", "Mono14p",
+                              "Mono10Packed", "Mono12Packed"}),
+                {.label = "Pixel format",
+                 .cost = Cost::rebuild,
                  .doc =
                      "Pixel format. Floats are little-endian. mono10p, mono12p, mono14p: packed as in "
                      "GenICam. mono10packed, mono12packed: as in GigE Vision. uyvy, yuyv: only grey is read"})
@@ -457,7 +462,8 @@ const ParamTable& raw_table() {
                    .max = 1e9,
                    .doc = "Largest possible value (4095 for 12 bits). 0: the format's, unless samples pile "
                           "up below it"})
-            .choice("bayer", &RawOptions::bayer, bayer_names(), {.cost = Cost::rebuild, .doc = kBayerDoc})
+            .choice("bayer", &RawOptions::bayer, bayer_names(),
+                    {.label = "Bayer pattern", .cost = Cost::rebuild, .doc = kBayerDoc})
             .table();
     return table;
 }

@@ -242,7 +242,9 @@ SourceType v4l2_source_type() {
                      {"gray16le", "Grey, 16 bit"},
                      {"yuyv", "YUYV"},
                      {"mjpeg", "MJPEG"}},
-                    {.cost = Cost::rebuild, .doc = "Pixel format requested from the camera"})
+                    {.label = "Pixel format",
+                     .cost = Cost::rebuild,
+                     .doc = "Pixel format requested from the camera"})
             .table();
     return {.kind = "v4l2",
             .syntax = "v4l2:/dev/video0",

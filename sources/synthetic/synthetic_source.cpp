@@ -158,7 +158,8 @@ const ParamTable& synthetic_table() {
                    .least = kMinRate,
                    .doc = "Frames per second. 0: as fast as possible, never dropped"})
             .integer("bits", &O::bits,
-                     {.min = 8,
+                     {.label = "Bits per pixel",
+                      .min = 8,
                       .max = 16,
                       .cost = Cost::rebuild,
                       .doc = "Bits per pixel; full scale is 2^bits − 1"})
@@ -170,7 +171,8 @@ const ParamTable& synthetic_table() {
                    .cost = Cost::rebuild,
                    .doc = "Simulated exposure time T, reported with every frame"})
             .real("tau", &O::tau_ms,
-                  {.unit = "ms",
+                  {.label = "Correlation τ",
+                   .unit = "ms",
                    .min = 0.0001,
                    .max = 100000,
                    .logarithmic = true,
@@ -178,7 +180,8 @@ const ParamTable& synthetic_table() {
                    .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
                    .doc = "Correlation time of the uniform scene"})
             .real("speckle", &O::speckle,
-                  {.unit = "px",
+                  {.label = "Speckle size",
+                   .unit = "px",
                    .min = 1,
                    .max = 10,
                    .cost = Cost::rebuild,

@@ -20,7 +20,8 @@ const ParamTable& background_table() {
     static const ParamTable table =
         Declare<BackgroundParams>("stage background")
             .choice("dark", &BackgroundParams::dark, {"none", "file", "capture"},
-                    {.cost = Cost::rebuild,
+                    {.label = "Dark frame",
+                     .cost = Cost::rebuild,
                      .doc = "Dark frame to subtract. capture: the mean of the first frames, or of those "
                             "after the button is pressed"})
             .path("dark_file", &BackgroundParams::dark_file,
@@ -31,13 +32,15 @@ const ParamTable& background_table() {
                     {.visible = [](const BackgroundParams& p) { return p.dark == From::capture; },
                      .doc = "Capture a new dark frame from the next frames. Cover the lens first"})
             .real("black", &BackgroundParams::black,
-                  {.unit = "DN",
+                  {.label = "Black level",
+                   .unit = "DN",
                    .min = 0,
                    .max = 65535,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::none; },
                    .doc = "Black level of the camera, subtracted if there is no dark frame"})
             .choice("flat", &BackgroundParams::flat, {"none", "file", "capture"},
-                    {.cost = Cost::rebuild,
+                    {.label = "Flat field",
+                     .cost = Cost::rebuild,
                      .doc = "Flat field that corrects illumination and lens. capture: as for the dark frame"})
             .path("flat_file", &BackgroundParams::flat_file,
                   {.cost = Cost::rebuild,
@@ -47,7 +50,8 @@ const ParamTable& background_table() {
                     {.visible = [](const BackgroundParams& p) { return p.flat == From::capture; },
                      .doc = "Capture a new flat field from the next frames. Show an even surface first"})
             .integer("frames", &BackgroundParams::frames,
-                     {.min = 1,
+                     {.label = "Frames taken",
+                      .min = 1,
                       .max = 1000,
                       .logarithmic = true,
                       .visible =

@@ -75,7 +75,8 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .visible = is<Kernel::glare>,
                .doc = "Pigmentation of the iris: 0 very dark, 0.5 brown, 1 light, 1.2 very light blue"})
         .real("degrees", &ConvolveParams::degrees,
-              {.unit = "°/px",
+              {.label = "Pixel angle",
+               .unit = "°/px",
                .min = 0.0001,
                .max = 2,
                .logarithmic = true,
@@ -83,7 +84,8 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .visible = is<Kernel::glare>,
                .doc = "Visual angle of a pixel: the field of view divided by the image width"})
         .path("file", &ConvolveParams::file,
-              {.cost = Cost::rebuild,
+              {.label = "Kernel file",
+               .cost = Cost::rebuild,
                .visible = is<Kernel::file>,
                .doc = "Kernel file: PNG or TIFF with 1 or 3 channels, or NPY. The centre is pixel side/2, "
                       "counted from 0"});
@@ -95,7 +97,8 @@ const ParamTable& convolve_table() {
         declare_kernels(declare);
         return declare
             .integer("size", &ConvolveParams::size,
-                     {.unit = "px",
+                     {.label = "Kernel size",
+                      .unit = "px",
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
@@ -108,13 +111,16 @@ const ParamTable& convolve_table() {
                  .doc =
                      "Convolve each channel with its own channel of a colour kernel. Off: with their mean"})
             .boolean("normalize", &ConvolveParams::normalize,
-                     {.cost = Cost::rebuild, .doc = "Scale the kernel to sum 1, which keeps the brightness"})
+                     {.label = "Normalise",
+                      .cost = Cost::rebuild,
+                      .doc = "Scale the kernel to sum 1, which keeps the brightness"})
             .choice(
                 "border", &ConvolveParams::border,
                 {{"replicate", "Repeat the edge"}, "reflect", {"wrap", "Opposite edge"}, {"zero", "Zeros"}},
                 {.cost = Cost::rebuild, .doc = "Values outside the image"})
             .integer("memory", &ConvolveParams::memory,
-                     {.unit = "MB",
+                     {.label = "Memory limit",
+                      .unit = "MB",
                       .min = 0,
                       .max = 1 << 20,
                       .cost = Cost::rebuild,

@@ -27,7 +27,8 @@ const ParamTable& clahe_table() {
                      {.min = 1, .max = 64, .cost = Cost::rebuild, .doc = "Number of tiles per axis"})
             .real(
                 "clip", &ClaheParams::clip,
-                {.min = 0,
+                {.label = "Clip limit",
+                 .min = 0,
                  .max = 100,
                  .doc =
                      "Clip limit of a histogram bin, in mean bin heights (OpenCV's clipLimit). 0: no limit"})

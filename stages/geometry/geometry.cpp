@@ -21,13 +21,15 @@ namespace {
 const ParamTable& crop_table() {
     static const ParamTable table = Declare<CropParams>("stage crop")
                                         .integer("x", &CropParams::x,
-                                                 {.unit = "px",
+                                                 {.label = "First column",
+                                                  .unit = "px",
                                                   .min = 0,
                                                   .max = kMaxSide - 1,
                                                   .cost = Cost::rebuild,
                                                   .doc = "First column of the rectangle, from the left"})
                                         .integer("y", &CropParams::y,
-                                                 {.unit = "px",
+                                                 {.label = "First row",
+                                                  .unit = "px",
                                                   .min = 0,
                                                   .max = kMaxSide - 1,
                                                   .cost = Cost::rebuild,
@@ -58,11 +60,14 @@ const ParamTable& flip_table() {
 }
 
 const ParamTable& rotate_table() {
-    static const ParamTable table =
-        Declare<RotateParams>("stage rotate90")
-            .integer("turns", &RotateParams::turns,
-                     {.min = 1, .max = 3, .cost = Cost::rebuild, .doc = "Number of quarter turns, clockwise"})
-            .table();
+    static const ParamTable table = Declare<RotateParams>("stage rotate90")
+                                        .integer("turns", &RotateParams::turns,
+                                                 {.label = "Quarter turns",
+                                                  .min = 1,
+                                                  .max = 3,
+                                                  .cost = Cost::rebuild,
+                                                  .doc = "Number of quarter turns, clockwise"})
+                                        .table();
     return table;
 }
 
@@ -70,7 +75,8 @@ const ParamTable& downsample_table() {
     static const ParamTable table =
         Declare<DownsampleParams>("stage downsample")
             .integer("factor", &DownsampleParams::factor,
-                     {.unit = "px",
+                     {.label = "Block size",
+                      .unit = "px",
                       .min = 2,
                       .max = DownsampleParams::kMaxFactor,
                       .cost = Cost::rebuild,

@@ -14,7 +14,8 @@ namespace {
 const ParamTable& pulsatility_table() {
     static const ParamTable table = Declare<PulsatilityParams>("stage pulsatility")
                                         .integer("frames", &PulsatilityParams::frames,
-                                                 {.min = 2,
+                                                 {.label = "Frames a beat",
+                                                  .min = 2,
                                                   .max = PulsatilityParams::kMaxFrames,
                                                   .logarithmic = true,
                                                   .cost = Cost::rebuild,

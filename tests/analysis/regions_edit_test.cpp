@@ -104,7 +104,7 @@ TEST(PipelineRegions, OutsideAnImageOfUnknownSizeEndTheRun) {
     ASSERT_TRUE(eventually([&] { return pipeline.status().state == RunState::failed; }));
     EXPECT_NE(pipeline.status().message.find("Region 'far' has no pixel"), std::string::npos);
     pipeline.stop();
-    EXPECT_EQ(pipeline.stats().drops.failed, pipeline.stats().acquired);
+    EXPECT_EQ(pipeline.stats().drops.failed, pipeline.stats().frames.acquired);
 }
 
 TEST(PipelineRegions, PartlyOutsideAreMeasuredInsideAndReportedOnce) {
@@ -227,7 +227,7 @@ TEST(PipelineRegions, OnlyRowsOfDroppedFramesAreMissing) {
     pipeline.add_sink(sink);
     pipeline.add_sink(make_traces(folder / "t.csv"));
     pipeline.start();
-    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == kFrames; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired == kFrames; }));
     EXPECT_GT(pipeline.stats().drops.total(), 0U);
     sink->shut(false);
     ASSERT_TRUE(eventually([&] { return sink->count() + pipeline.stats().drops.total() == kFrames; }));

@@ -256,7 +256,7 @@ TEST_F(ConfigTest, EveryPresetStartsAndGivesAFirstResult) {
         pipeline->start();
         ASSERT_TRUE(test::eventually([&] { return pipeline->finished(); }));
         EXPECT_EQ(pipeline->status().state, RunState::ended) << pipeline->status().message;
-        EXPECT_EQ(pipeline->stats().processed, 3U);
+        EXPECT_EQ(pipeline->stats().frames.processed, 3U);
         EXPECT_EQ(pipeline->stats().drops.total(), 0U);
         Result result;
         ASSERT_TRUE(pipeline->mailbox().take(result));

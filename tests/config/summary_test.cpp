@@ -91,12 +91,12 @@ TEST(Summary, TellsHowLongASourceWasAwayAsAnEstimate) {
     StatsSnapshot stats;
     const auto rows = [&] { return statistics_rows(stats, SourceInfo{}, Chain(), ""); };
     EXPECT_EQ(rows().find("away"), std::string::npos) << "it was there all the time: " << rows();
-    stats.reopened = 1;
-    stats.away_s = 2.26;
-    stats.missed_away = 112;
+    stats.away.reopened = 1;
+    stats.away.seconds = 2.26;
+    stats.away.missed = 112;
     const std::string once = "opened again 1 time, away 2.3 s; about 112 frames missed (estimate)";
     EXPECT_NE(rows().find(row("away", once, kReportLeft)), std::string::npos) << rows();
-    stats.reopened = 3;
+    stats.away.reopened = 3;
     EXPECT_NE(rows().find("opened again 3 times, away 2.3 s"), std::string::npos) << rows();
 }
 

@@ -169,7 +169,7 @@ TEST(Publisher, WhoDoesNotReadHoldsNothingUp) {
     film.pipeline->pause(false);
     ASSERT_TRUE(eventually([&] { return publisher->status().written == kFrames; }));
     film.expect_accounts();
-    EXPECT_EQ(film.pipeline->stats().processed, kFrames);
+    EXPECT_EQ(film.pipeline->stats().frames.processed, kFrames);
     // Dropped messages are missing, and "n" shows the gap. An event after the last frame marks the end; it
     // may be dropped too.
     std::uint64_t got = 0;

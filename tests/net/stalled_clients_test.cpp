@@ -90,7 +90,7 @@ struct Camera {
         const StatsSnapshot stats = pipeline->stats();
         EXPECT_EQ(stats.drops.ring, 0U) << "a door keeps frames";
         EXPECT_EQ(stats.drops.source + stats.drops.failed, 0U);
-        EXPECT_EQ(stats.processed, behind->count);
+        EXPECT_EQ(stats.frames.processed, behind->count);
         EXPECT_TRUE(behind->in_order()) << "a number that is missing would be a drop; no sink may wait";
     }
 

@@ -86,12 +86,12 @@ TEST(Absence, IsInTheStatistics) {
     pipeline.start();
     ASSERT_TRUE(test::eventually([&] { return pipeline.finished(); }));
     const StatsSnapshot stats = pipeline.stats();
-    EXPECT_EQ(stats.reopened, 1U);
-    EXPECT_GT(stats.away_s, 0.4) << "the pause before it is tried again";
-    EXPECT_NEAR(static_cast<double>(stats.missed_away), stats.away_s * 200 - 1, 0.6);
+    EXPECT_EQ(stats.away.reopened, 1U);
+    EXPECT_GT(stats.away.seconds, 0.4) << "the pause before it is tried again";
+    EXPECT_NEAR(static_cast<double>(stats.away.missed), stats.away.seconds * 200 - 1, 0.6);
     EXPECT_EQ(listener.heard("(estimate)"), 1) << listener.all();
     const auto json = nlohmann::json::parse(to_json(stats));
-    EXPECT_EQ(json["away"]["frames_missed_estimate"], stats.missed_away);
+    EXPECT_EQ(json["away"]["frames_missed_estimate"], stats.away.missed);
     EXPECT_TRUE(is_statistics(to_json(stats)));
 }
 

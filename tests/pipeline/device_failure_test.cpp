@@ -169,12 +169,12 @@ std::unique_ptr<Flow> make_flow() {
 std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<Executor> executor,
                                                    bool with_sink = true) {
     flow.status = {RunState::running, "", flow.source->open()};
-    flow.backend = executor->backend();
+    flow.backend.name = executor->backend();
     flow.slot_memory = executor->slot_memory();
     const auto sink = std::make_shared<test::WatchingSink>();
     if (with_sink)
-        flow.sinks.push_back(sink);
-    executor->set_chain(flow.applied->chain, 0);
+        flow.sinks.open.push_back(sink);
+    executor->set_chain(flow.edits.applied()->chain, 0);
     std::thread processing(
         [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
     std::thread acquisition([&flow] { acquire_frames(flow); });
@@ -190,9 +190,10 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     const std::unique_ptr<Flow> made = make_flow();
     Flow& flow = *made;
     if (regions)
-        flow.wanted = flow.applied = std::make_shared<const EditState>(EditState{
-            .chain = flow.applied->chain,
-            .regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}})});
+        flow.edits.publish([](EditState& next) {
+            next.regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}});
+        });
+    flow.edits.apply_all();
     const auto sink = run_to_the_end(flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
     for (std::uint64_t i = 0; i < kFrames; ++i) {
@@ -200,7 +201,7 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
         EXPECT_TRUE(sink->seen()[i].raw_intact) << i;
     }
     EXPECT_EQ(flow.stats.failed, 0U);
-    EXPECT_EQ(flow.backend, "cpu");
+    EXPECT_EQ(flow.backend.name, "cpu");
     ASSERT_EQ(flow.messages.size(), 1U);
     EXPECT_NE(flow.messages[0].text.find(told), std::string::npos) << flow.messages[0].text;
     EXPECT_NE(flow.messages[0].text.find("CPU"), std::string::npos);
@@ -216,9 +217,9 @@ TEST(DeviceFailure, ResultsOfTheHostHaveTheVersionOfTheLastEdit) {
     for (const Where where : {Where::submit, Where::collect})
         for (const bool of_regions : {false, true}) {
             const std::unique_ptr<Flow> flow = make_flow();
-            Chain chain = *flow->wanted->chain;
+            Chain chain = *flow->edits.newest()->chain;
             chain.stages()[0].params.set("radius", std::int64_t{2});
-            flow->publish([&](EditState& next) {
+            flow->edits.publish([&](EditState& next) {
                 next = {.chain = std::make_shared<const Chain>(std::move(chain)),
                         .regions =
                             make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}}),
@@ -229,7 +230,7 @@ TEST(DeviceFailure, ResultsOfTheHostHaveTheVersionOfTheLastEdit) {
             ASSERT_EQ(sink->count(), kFrames);
             for (const test::Seen& seen : sink->seen())
                 EXPECT_EQ(seen.version, 4U) << seen.sequence;
-            EXPECT_EQ(flow->backend, "cpu");
+            EXPECT_EQ(flow->backend.name, "cpu");
         }
 }
 
@@ -275,7 +276,7 @@ TEST(DeviceFailure, ResultsAreDownloadedOnlyIfTheyAreRead) {
             };
             const std::unique_ptr<Flow> flow = make_flow();
             flow->viewer_wants_host = viewer;
-            flow->sinks.push_back(std::make_shared<Sink>(reads));
+            flow->sinks.open.push_back(std::make_shared<Sink>(reads));
             std::atomic<int> downloads{0};
             run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
             EXPECT_EQ(downloads, viewer || reads ? static_cast<int>(kFrames) : 0) << viewer << reads;
@@ -301,7 +302,7 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
     constexpr int kAt = 20;
     auto executor = std::make_unique<DyingAtAnEdit>([&](int frame) {
         if (frame == kAt)
-            flow->edit([](Chain& chain) { chain.stages()[0].params.set("radius", std::int64_t{2}); });
+            flow->edits.edit([](Chain& chain) { chain.stages()[0].params.set("radius", std::int64_t{2}); });
     });
     const auto sink = run_to_the_end(*flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
@@ -312,7 +313,7 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
     }
     EXPECT_GE(old, kAt + 1U) << "what was in flight is of the old parameters";
     EXPECT_LT(old, kFrames) << "and the edit took effect on the host";
-    EXPECT_EQ(flow->backend, "cpu");
+    EXPECT_EQ(flow->backend.name, "cpu");
 }
 
 /// An impossible chain is an error of the request, on a device as on the host.
@@ -329,17 +330,17 @@ TEST(DeviceFailure, AWrongNameInAnEditIsNoDeviceFailure) {
             Chain chain;
             chain.add(stage);
             if (!std::exchange(asked, true))
-                flow->edit([&](Chain& next) { next = std::move(chain); });
+                flow->edits.edit([&](Chain& next) { next = std::move(chain); });
         };
-        flow->sinks.push_back(sink);
+        flow->sinks.open.push_back(sink);
         run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
         EXPECT_EQ(sink->count(), kFrames);
         EXPECT_EQ(flow->stats.failed, 0U);
-        EXPECT_EQ(flow->backend, "cuda");
+        EXPECT_EQ(flow->backend.name, "cuda");
         ASSERT_EQ(flow->messages.size(), 1U);
         EXPECT_EQ(flow->messages[0].text.find("stage "), 0U) << flow->messages[0].text;
-        EXPECT_EQ(flow->wanted->chain->stages().size(), 1U);
-        EXPECT_EQ(flow->wanted->chain->stages()[0].type->name, "speckle");
+        EXPECT_EQ(flow->edits.newest()->chain->stages().size(), 1U);
+        EXPECT_EQ(flow->edits.newest()->chain->stages()[0].type->name, "speckle");
     }
 }
 
@@ -361,7 +362,7 @@ TEST(DeviceFailure, AnotherErrorLosesOnlyItsFrame) {
     const auto sink = run_to_the_end(*flow, std::make_unique<OneOfTheHost>());
     EXPECT_EQ(sink->count(), kFrames - 1);
     EXPECT_EQ(flow->stats.failed, 1U);
-    EXPECT_EQ(flow->backend, "cuda");
+    EXPECT_EQ(flow->backend.name, "cuda");
     ASSERT_EQ(flow->messages.size(), 1U);
     EXPECT_EQ(flow->messages[0].text, "There is no room on this machine.");
 }
@@ -380,7 +381,7 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAndTheDeviceContinues) {
             for (std::uint64_t i = 0; i < sink->count(); ++i)
                 EXPECT_EQ(sink->seen()[i].sequence, i + (i >= lost ? 1 : 0));
             EXPECT_EQ(flow->stats.failed, 1U);
-            EXPECT_EQ(flow->backend, "cuda") << "the GPU is well";
+            EXPECT_EQ(flow->backend.name, "cuda") << "the GPU is well";
             ASSERT_EQ(flow->messages.size(), 1U);
             EXPECT_NE(flow->messages[0].text.find("a recorder or the viewer holds"), std::string::npos)
                 << flow->messages[0].text;

@@ -138,7 +138,7 @@ TEST(Facts, GreyStagesGetTheRequestedChannel) {
                             expected_contrast2(last.raw.host(), channel, 2, x, y),
                         1, channel == GreyChannel::luma ? 5e-5 : 2e-6); // luma's weights have 16 bits
         EXPECT_EQ(grey_channel_of(last), to_string(channel));
-        EXPECT_EQ(pipeline.stats().channel, to_string(channel));
+        EXPECT_EQ(pipeline.stats().newest.channel, to_string(channel));
     }
 }
 
@@ -184,7 +184,7 @@ TEST(Facts, TheOriginOfAnExposureIsTheSourcesKind) {
             chain_of("speckle:exposure=10"), options());
         pipeline.start();
         EXPECT_EQ(to_string(last_of(pipeline).exposure), live ? "5 ms (camera)" : "5 ms (file)");
-        EXPECT_EQ(to_string(pipeline.stats().exposure), live ? "5 ms (camera)" : "5 ms (file)");
+        EXPECT_EQ(to_string(pipeline.stats().newest.exposure), live ? "5 ms (camera)" : "5 ms (file)");
     }
     Pipeline pipeline(test::file_of(2), chain_of("speckle"), options());
     pipeline.start();

@@ -226,8 +226,8 @@ TEST(PipelineEdits, AFailingEditKeepsTheOldValueAndReportsTheReason) {
         << listener.all();
     pipeline.set_chain(chain_of("speckle:radius=12"));
     ASSERT_TRUE(eventually([&] { return listener.heard("radius = 12") == 1; })) << listener.all();
-    const std::uint64_t seen = pipeline.stats().processed;
-    ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > seen + 20; }));
+    const std::uint64_t seen = pipeline.stats().frames.processed;
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.processed > seen + 20; }));
     while (pipeline.mailbox().take(result))
         ;
     ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result&) { return true; }));
@@ -276,7 +276,7 @@ TEST(PipelineEdits, AnEditRepairsAChainThatNoLongerFitsTheSize) {
     test::Listener listener(pipeline);
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return pipeline.stats().drops.failed == 5; }));
-    EXPECT_EQ(pipeline.stats().processed, 5U);
+    EXPECT_EQ(pipeline.stats().frames.processed, 5U);
     EXPECT_EQ(listener.heard("radius = 5 is too large for an image of 30×3 pixels"), 1)
         << "once, not per frame";
     pipeline.edit(0, "radius", std::int64_t{4}); // fits only the old size: refused
@@ -288,7 +288,7 @@ TEST(PipelineEdits, AnEditRepairsAChainThatNoLongerFitsTheSize) {
     EXPECT_EQ(result.info.version, version);
     EXPECT_TRUE(test::agrees(result));
     EXPECT_EQ(pipeline.stats().drops.failed, 5U);
-    EXPECT_EQ(pipeline.stats().processed, 15U);
+    EXPECT_EQ(pipeline.stats().frames.processed, 15U);
 }
 
 /// A source with its own option.

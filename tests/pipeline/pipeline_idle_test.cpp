@@ -24,16 +24,16 @@ TEST(PipelineLife, NoThreadSpinsWithoutWork) {
     const auto idle_cpu = [](Pipeline& pipeline) {
         const double before = cpu_seconds();
         std::this_thread::sleep_for(std::chrono::seconds(1));
-        EXPECT_GT(pipeline.stats().acquired, 0U);
+        EXPECT_GT(pipeline.stats().frames.acquired, 0U);
         return cpu_seconds() -
                before; // a spinning thread uses a whole second, or its share of a busy machine
     };
     {
         Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
         pipeline.start();
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > 0; }));
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.processed > 0; }));
         pipeline.pause(true);
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().slots_free == 0; }));
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().queue.slots_free == 0; }));
         const double used = idle_cpu(pipeline);
         RecordProperty("paused_file_cpu", std::to_string(used));
         EXPECT_LT(used, 0.2) << "paused file";
@@ -41,7 +41,7 @@ TEST(PipelineLife, NoThreadSpinsWithoutWork) {
     {
         Pipeline pipeline(test::camera_of(5), chain_of("speckle:radius=1"), options());
         pipeline.start();
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == 5; }));
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired == 5; }));
         const double used = idle_cpu(pipeline);
         RecordProperty("silent_camera_cpu", std::to_string(used));
         EXPECT_LT(used, 0.2) << "camera between frames";

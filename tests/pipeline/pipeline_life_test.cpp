@@ -31,10 +31,11 @@ TEST(PipelineLife, FiftyStartsAndStopsLeakNothing) {
         pipeline.stop();
         EXPECT_TRUE(sink->closed());
         EXPECT_EQ(pipeline.status().state, RunState::idle);
-        EXPECT_EQ(pipeline.stats().processed, sink->count());
-        EXPECT_EQ(pipeline.stats().processed, pipeline.stats().acquired) << "what was read is processed";
-        EXPECT_EQ(pipeline.stats().queue_grown, 0U) << i;
-        EXPECT_EQ(pipeline.stats().queue_depth, 0);
+        EXPECT_EQ(pipeline.stats().frames.processed, sink->count());
+        EXPECT_EQ(pipeline.stats().frames.processed, pipeline.stats().frames.acquired)
+            << "what was read is processed";
+        EXPECT_EQ(pipeline.stats().queue.grown, 0U) << i;
+        EXPECT_EQ(pipeline.stats().queue.depth, 0);
         EXPECT_TRUE(pipeline.sinks().empty());
         EXPECT_EQ(file.opened, i + 1);
         EXPECT_EQ(file.closed, i + 1);
@@ -90,7 +91,7 @@ TEST(PipelineLife, FiftyPipelinesLeakNothing) {
             Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
             if (i % 5 > 0) {
                 pipeline.start();
-                ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > 5; }));
+                ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.processed > 5; }));
             }
             if (i % 5 == 1)
                 pipeline.pause(true);
@@ -179,11 +180,11 @@ TEST(PipelineLife, FramesQueuedBeforeAFailureAreCountedAsFailedAtTheStop) {
     pipeline.pause(true);
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return listener.heard("frame 3 cannot be decoded") == 1; }));
-    EXPECT_EQ(pipeline.stats().queue_depth, 3);
+    EXPECT_EQ(pipeline.stats().queue.depth, 3);
     pipeline.stop();
     const StatsSnapshot s = pipeline.stats();
-    EXPECT_EQ(s.acquired, 3U);
-    EXPECT_EQ(s.processed, 0U);
+    EXPECT_EQ(s.frames.acquired, 3U);
+    EXPECT_EQ(s.frames.processed, 0U);
     EXPECT_EQ(s.drops.failed, 3U);
     EXPECT_EQ(s.drops.total(), 3U);
 }
@@ -219,7 +220,7 @@ TEST(PipelineLife, ADeadCameraIsReopenedAtIncreasingIntervals) {
     EXPECT_EQ(listener.heard("is back"), 1);
     EXPECT_EQ(camera.opened, 4);
     EXPECT_EQ(camera.closed, 3) << "closed after each death and each failed try";
-    EXPECT_EQ(pipeline.stats().reopened, 1U);
+    EXPECT_EQ(pipeline.stats().away.reopened, 1U);
     for (std::size_t i = 0; i < 6; ++i)
         EXPECT_EQ(sink->seen()[i].sequence, i) << "the count goes on";
 }
@@ -265,8 +266,8 @@ TEST(PipelineLife, AFailedOrSilentCameraIsReopened) {
         Pipeline pipeline(std::move(source), Chain(), impatient);
         test::Listener listener(pipeline);
         pipeline.start();
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().processed >= 12; }));
-        EXPECT_GE(pipeline.stats().reopened, 2U);
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.processed >= 12; }));
+        EXPECT_GE(pipeline.stats().away.reopened, 2U);
         EXPECT_GE(listener.heard(breaks ? "The camera has stopped." : "scripted camera is silent."), 2)
             << listener.all();
         EXPECT_FALSE(pipeline.finished());
@@ -286,8 +287,8 @@ TEST(PipelineLife, ADeclaredEndEndsAnyKindOfSource) {
         pipeline.start();
         ASSERT_TRUE(eventually([&] { return pipeline.finished(); })) << (live ? "live" : "file");
         EXPECT_EQ(pipeline.stats().source, live ? "scripted camera" : "scripted file");
-        EXPECT_EQ(pipeline.stats().processed, 5U);
-        EXPECT_EQ(pipeline.stats().reopened, 0U);
+        EXPECT_EQ(pipeline.stats().frames.processed, 5U);
+        EXPECT_EQ(pipeline.stats().away.reopened, 0U);
         EXPECT_EQ(pipeline.status().state, RunState::ended);
     }
 }
@@ -305,7 +306,7 @@ TEST(PipelineLife, StopsWhileReconnecting) {
     ASSERT_TRUE(eventually([&] { return listener.heard("Next try in 1.0 s.") == 1; }));
     pipeline.stop();
     EXPECT_EQ(pipeline.status().state, RunState::idle);
-    EXPECT_EQ(pipeline.stats().reopened, 0U);
+    EXPECT_EQ(pipeline.stats().away.reopened, 0U);
 }
 
 TEST(PipelineLife, StopsWhileTheSourceWaitsForASlotAndASinkBlocks) {
@@ -331,8 +332,8 @@ TEST(PipelineLife, StopsWhileTheSourceWaitsForASlotAndASinkBlocks) {
         EXPECT_TRUE(sink->closed());
         EXPECT_EQ(sink->after_close, 0);
         const StatsSnapshot s = pipeline.stats();
-        EXPECT_EQ(s.acquired, s.processed + s.drops.total());
-        EXPECT_EQ(sink->count(), s.processed);
+        EXPECT_EQ(s.frames.acquired, s.frames.processed + s.drops.total());
+        EXPECT_EQ(sink->count(), s.frames.processed);
     }
 }
 
@@ -345,11 +346,12 @@ TEST(PipelineLife, StopsWhileEveryResultIsHeld) {
     pipeline.add_sink(hoard);
     pipeline.start();
     const auto results = static_cast<std::uint64_t>(default_slots({24, 17, 1, PixelType::f32}));
-    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired >= results + 5; }));
-    EXPECT_EQ(pipeline.stats().processed, results);
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired >= results + 5; }));
+    EXPECT_EQ(pipeline.stats().frames.processed, results);
     pipeline.stop();
     const StatsSnapshot s = pipeline.stats();
-    EXPECT_EQ(s.acquired, s.processed + s.drops.total()) << "frames given up at the stop are counted";
+    EXPECT_EQ(s.frames.acquired, s.frames.processed + s.drops.total())
+        << "frames given up at the stop are counted";
     EXPECT_GT(s.drops.failed, 0U);
     EXPECT_EQ(listener.heard("No result slot came free"), 1) << listener.all();
 }

@@ -84,7 +84,8 @@ TEST(PipelineLoop, FramesReadAheadAfterALoopAreNotShown) {
     film.pipeline->start();
     film.pipeline->seek(12);
     ASSERT_TRUE(film.comes(12));
-    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; })) << "13 and more are read";
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue.slots_free == 0; }))
+        << "13 and more are read";
     film.pipeline->set_loop(LoopRange{.first = 4, .last = 12});
     film.pipeline->pause(false);
     ASSERT_TRUE(eventually([&] { return film.sink->count() >= 20; }));
@@ -110,7 +111,7 @@ TEST(PipelineLoop, ALoopRestartsAfterTheEndOfTheFile) {
     film.pipeline->start();
     film.pipeline->seek(1);
     ASSERT_TRUE(film.comes(1));
-    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue_depth == 3; }));
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue.depth == 3; }));
     film.pipeline->set_loop(LoopRange{.first = 2});
     film.pipeline->pause(false);
     ASSERT_TRUE(eventually([&] { return film.sink->count() >= 8; }));

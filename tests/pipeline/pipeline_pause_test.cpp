@@ -49,7 +49,7 @@ TEST(PipelinePause, AnEditOfAPausedFileRecomputesTheLastImage) {
         EXPECT_TRUE(test::agrees(again));
     }
     EXPECT_EQ(sink->count(), recorded) << "repeated pictures are not recorded";
-    EXPECT_EQ(pipeline.stats().processed, before.processed);
+    EXPECT_EQ(pipeline.stats().frames.processed, before.frames.processed);
     EXPECT_EQ(pipeline.stats().latency.count, before.latency.count);
     pipeline.pause(false);
     ASSERT_TRUE(test::wait_result(pipeline, again, [&](const Result& r) { return !r.repeated; }));
@@ -71,7 +71,7 @@ TEST(PipelinePause, EditsAfterTheEndRecomputeTheImage) {
     EXPECT_EQ(result.chain->stages().at(0).params.as<SpeckleParams>().exposure_ms, 2.5);
     EXPECT_TRUE(test::agrees(result));
     EXPECT_EQ(sink->count(), 1U);
-    EXPECT_EQ(pipeline.stats().processed, 1U);
+    EXPECT_EQ(pipeline.stats().frames.processed, 1U);
     EXPECT_TRUE(pipeline.finished());
 }
 
@@ -109,7 +109,7 @@ TEST(PipelinePause, AStepIsExactlyOneFrame) {
     pipeline.add_sink(sink);
     pipeline.pause(true);
     pipeline.start();
-    ASSERT_TRUE(eventually([&] { return pipeline.stats().queue_depth > 3; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().queue.depth > 3; }));
     EXPECT_EQ(sink->count(), 0U);
     for (std::size_t i = 1; i <= 20; ++i) {
         pipeline.step();
@@ -146,7 +146,7 @@ TEST(PipelinePause, AStepWithoutAFrameIsDroppedOnResume) {
     pipeline.pause(false);
     pipeline.pause(true);
     allowed = 4;
-    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == 4; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired == 4; }));
     // An edit recomputes the image before the queue is polled again: after the second, the thread has polled.
     Result again;
     for (const double exposure : {3.0, 4.0}) {
@@ -170,7 +170,7 @@ TEST(PipelinePause, LatencyExcludesPausedFrames) {
     EXPECT_EQ(pipeline.stats().latency.count, 0U) << "nobody waits for a picture that stands still";
     pipeline.pause(false);
     ASSERT_TRUE(eventually([&] { return pipeline.stats().latency.count > 10; }));
-    EXPECT_LT(pipeline.stats().latency.count, pipeline.stats().processed);
+    EXPECT_LT(pipeline.stats().latency.count, pipeline.stats().frames.processed);
 }
 
 TEST(PipelinePause, AFrameThatArrivesDuringThePauseIsKept) {
@@ -188,16 +188,16 @@ TEST(PipelinePause, AFrameThatArrivesDuringThePauseIsKept) {
     pipeline.start();
     for (int round = 0; round < 40; ++round) {
         const std::uint64_t before = allowed;
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().processed == before; }));
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.processed == before; }));
         // during the wait for the next frame
         std::this_thread::sleep_for(std::chrono::milliseconds(round % 3));
         pipeline.pause(true);
         allowed = before + 4;
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == before + 4; }));
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired == before + 4; }));
         ASSERT_FALSE(
-            eventually([&] { return pipeline.stats().processed > before; }, std::chrono::seconds(0)));
+            eventually([&] { return pipeline.stats().frames.processed > before; }, std::chrono::seconds(0)));
         std::this_thread::sleep_for(std::chrono::milliseconds(30)); // time for a possible fault
-        ASSERT_EQ(pipeline.stats().processed, before) << "round " << round;
+        ASSERT_EQ(pipeline.stats().frames.processed, before) << "round " << round;
         pipeline.pause(false);
     }
 }

@@ -78,7 +78,7 @@ TEST_F(PipelineRefresh, ShowsTheImageOfARun) {
         test::wait_result(*film.pipeline, shown, [](const Result& r) { return r.info.position == 49; }));
     EXPECT_EQ(pixels_of(shown), pixels_of_run("average:frames=30", 49));
     const StatsSnapshot stats = film.pipeline->stats();
-    EXPECT_EQ(stats.acquired, stats.processed + stats.drops.failed + stats.passed_over);
+    EXPECT_EQ(stats.frames.acquired, stats.frames.processed + stats.drops.failed + stats.frames.passed_over);
 }
 
 /// A slider that is dragged: each image that comes is complete, and the last edit is shown.

@@ -109,7 +109,8 @@ TEST(PipelineSeekEdges, LossesInSkippedPartsAreNotCounted) {
     film.source->lost_before = 3;
     film.pipeline->pause(true);
     film.pipeline->start();
-    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; })) << "the place was read";
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue.slots_free == 0; }))
+        << "the place was read";
     film.pipeline->seek(100);
     ASSERT_TRUE(film.comes(100));
     film.pipeline->seek(10, true); // nor in hidden frames that fill windows

@@ -54,7 +54,7 @@ TEST(PipelineSeek, NoEarlierFrameIsShownAfterIt) {
         last = s.index;
     }
     const StatsSnapshot s = film.pipeline->stats();
-    EXPECT_GT(s.passed_over + s.processed, 20U);
+    EXPECT_GT(s.frames.passed_over + s.frames.processed, 20U);
     for (std::size_t i = 0; i < seen.size(); ++i)
         EXPECT_EQ(seen[i].sequence, i);
 }
@@ -63,13 +63,14 @@ TEST(PipelineSeek, APausedFileShowsTheFrameAndStaysPaused) {
     Film film(kLong);
     film.pipeline->pause(true);
     film.pipeline->start();
-    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; })) << "the ring is full";
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue.slots_free == 0; }))
+        << "the ring is full";
     EXPECT_EQ(film.sink->count(), 0U);
     for (const std::uint64_t to : {500U, 20U, 21U, 0U, 7U}) {
         const std::size_t before = film.sink->count();
         film.pipeline->seek(to);
         ASSERT_TRUE(film.comes(to, before));
-        ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; }));
+        ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue.slots_free == 0; }));
         EXPECT_EQ(film.sink->count(), before + 1) << "one frame, no more";
         EXPECT_EQ(film.pipeline->status().state, RunState::paused);
     }
@@ -81,7 +82,8 @@ TEST(PipelineSeek, APausedFileShowsTheFrameAndStaysPaused) {
     const std::size_t stands = film.sink->count();
     EXPECT_FALSE(eventually([&] { return film.sink->count() > stands; }, std::chrono::seconds(1)));
     const StatsSnapshot s = film.pipeline->stats();
-    EXPECT_EQ(s.acquired, s.processed + s.passed_over + static_cast<std::uint64_t>(s.queue_depth));
+    EXPECT_EQ(s.frames.acquired,
+              s.frames.processed + s.frames.passed_over + static_cast<std::uint64_t>(s.queue.depth));
     film.pipeline->pause(false);
     EXPECT_TRUE(film.comes(101));
 }
@@ -154,7 +156,7 @@ TEST(PipelineSeek, AWarmSeekShowsTheImageOfARun) {
         EXPECT_TRUE(last == straight[to]) << "frame " << to;
         EXPECT_EQ(done, to >= 4);
     }
-    EXPECT_GE(film.pipeline->stats().passed_over, 4U * 4 + 2 + 4);
+    EXPECT_GE(film.pipeline->stats().frames.passed_over, 4U * 4 + 2 + 4);
     film.pipeline->pause(false);
     film.pipeline->stop();
     const auto seen = film.sink->seen();
@@ -242,7 +244,8 @@ TEST(PipelineSeek, AnEditOfAPausedFileTakesEffect) {
     Film film(kLong);
     film.pipeline->pause(true);
     film.pipeline->start();
-    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; })) << "the ring is full";
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue.slots_free == 0; }))
+        << "the ring is full";
     test::Listener listener(*film.pipeline);
     film.pipeline->edit_source("speed", 2.0);
     EXPECT_TRUE(eventually([&] { return listener.heard("film source") == 1; })) << listener.all();

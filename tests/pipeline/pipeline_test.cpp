@@ -42,12 +42,12 @@ TEST(Pipeline, AThousandFramesOfAFileArriveInOrder) {
         EXPECT_EQ(one.sequence, one.index);
     EXPECT_EQ(wrong, 0);
     const StatsSnapshot s = pipeline.stats();
-    EXPECT_EQ(s.acquired, 1000U);
-    EXPECT_EQ(s.processed, 1000U);
+    EXPECT_EQ(s.frames.acquired, 1000U);
+    EXPECT_EQ(s.frames.processed, 1000U);
     EXPECT_EQ(s.drops.total(), 0U);
-    EXPECT_EQ(s.queue_grown, 0U);
+    EXPECT_EQ(s.queue.grown, 0U);
     EXPECT_EQ(s.latency.count, 1000U);
-    EXPECT_LE(s.queue_peak, s.slots);
+    EXPECT_LE(s.queue.peak, s.queue.slots);
     EXPECT_EQ(pipeline.status().state, RunState::ended);
     EXPECT_EQ(pipeline.status().message, "");
     pipeline.stop();
@@ -61,7 +61,7 @@ TEST(Pipeline, SlotsAreAllocatedBeforeTheFirstFrame) {
     Pipeline pipeline(std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                              [&](test::ScriptedSource&, FramePort&) {
                                                                  if (free < 0)
-                                                                     free = running->stats().slots_free;
+                                                                     free = running->stats().queue.slots_free;
                                                                  return test::nothing();
                                                              }),
                       chain_of("speckle:radius=1"), options(9));
@@ -95,8 +95,8 @@ TEST(Pipeline, TheNumberOfSlotsHasAMinimum) {
     Pipeline pipeline(test::file_of(50), Chain(), options(1));
     pipeline.start();
     EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
-    EXPECT_EQ(pipeline.stats().processed, 50U);
-    EXPECT_EQ(pipeline.stats().slots, kMinSlots);
+    EXPECT_EQ(pipeline.stats().frames.processed, 50U);
+    EXPECT_EQ(pipeline.stats().queue.slots, kMinSlots);
 }
 
 TEST(Pipeline, ALiveSourceDropsAndEveryDropIsCounted) {
@@ -116,15 +116,15 @@ TEST(Pipeline, ALiveSourceDropsAndEveryDropIsCounted) {
     sink->shut(false);
     ASSERT_TRUE(eventually([&] {
         const StatsSnapshot s = pipeline.stats();
-        return s.processed + s.drops.total() == kFrames;
+        return s.frames.processed + s.drops.total() == kFrames;
     }));
     pipeline.stop();
     const StatsSnapshot s = pipeline.stats();
     EXPECT_FALSE(sink->may_wait());
-    EXPECT_EQ(s.acquired, kFrames);
+    EXPECT_EQ(s.frames.acquired, kFrames);
     EXPECT_GT(s.drops.ring, 0U);
     EXPECT_EQ(s.drops.ring, s.drops.total());
-    EXPECT_EQ(s.processed, sink->count());
+    EXPECT_EQ(s.frames.processed, sink->count());
     EXPECT_EQ(check_order(sink->seen(), kFrames), s.drops.ring) << "gaps in the sequence are the drops";
     for (const Seen& one : sink->seen())
         EXPECT_EQ(one.sequence, one.index);
@@ -171,9 +171,9 @@ TEST(Pipeline, TheMailboxHoldsTheNewestAndCountsTheRest) {
         return over && last == 499;
     }));
     EXPECT_FALSE(pipeline.mailbox().take(result));
-    EXPECT_EQ(taken + pipeline.stats().not_shown, 500U);
+    EXPECT_EQ(taken + pipeline.stats().frames.not_shown, 500U);
     pipeline.displayed("upload");
-    EXPECT_EQ(pipeline.stats().displayed, 1U);
+    EXPECT_EQ(pipeline.stats().frames.displayed, 1U);
     EXPECT_EQ(pipeline.stats().display_path, "upload");
 }
 
@@ -201,7 +201,7 @@ TEST(Pipeline, StopsAfterTheGivenNumberOfFrames) {
         pipeline.start();
         ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
         EXPECT_EQ(sink->count(), 10U);
-        EXPECT_EQ(pipeline.stats().processed, 10U);
+        EXPECT_EQ(pipeline.stats().frames.processed, 10U);
         EXPECT_EQ(pipeline.status().state, RunState::ended);
     }
 }
@@ -226,9 +226,9 @@ TEST(Pipeline, TheSizeMayChangeMidStream) {
         pipeline.start();
         ASSERT_TRUE(eventually([&] {
             const StatsSnapshot s = pipeline.stats();
-            return s.processed + s.drops.total() == 200;
+            return s.frames.processed + s.drops.total() == 200;
         }));
-        ASSERT_TRUE(eventually([&] { return sink->count() == pipeline.stats().processed; }));
+        ASSERT_TRUE(eventually([&] { return sink->count() == pipeline.stats().frames.processed; }));
         EXPECT_EQ(check_order(sink->seen(), 200), pipeline.stats().drops.ring);
         EXPECT_EQ(pipeline.stats().drops.failed, 0U);
         if (!live) {
@@ -263,11 +263,11 @@ TEST(Pipeline, ASizeThatChangesWithEveryFrameDoesNotFillTheMemory) {
             ASSERT_TRUE(eventually([&] { return sink->pushing == 1; }));
         }
         // Waits for a possible fault: unbounded, all 500 would be queued long before.
-        EXPECT_FALSE(eventually([&] { return pipeline.stats().queue_depth > 16; }, std::chrono::seconds(1)));
+        EXPECT_FALSE(eventually([&] { return pipeline.stats().queue.depth > 16; }, std::chrono::seconds(1)));
         sink->shut(false);
         ASSERT_TRUE(eventually([&] {
             const StatsSnapshot s = pipeline.stats();
-            return s.processed + s.drops.total() == 500;
+            return s.frames.processed + s.drops.total() == 500;
         }));
         pipeline.stop();
         EXPECT_EQ(check_order(sink->seen(), 500), pipeline.stats().drops.ring);
@@ -332,7 +332,7 @@ TEST(PipelineSinks, IfOneCannotOpenAtStartTheOthersAreClosed) {
     EXPECT_TRUE(test::threads_gone(threads));
     pipeline.start(); // without the sinks
     EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
-    EXPECT_EQ(pipeline.stats().processed, 100U);
+    EXPECT_EQ(pipeline.stats().frames.processed, 100U);
 }
 
 TEST(PipelineSinks, ASinkThatThrowsIsRemovedAndTheRunContinues) {

@@ -297,8 +297,8 @@ TEST(PlanPipeline, StatisticsContainWarmupAndTimesOfEqualStages) {
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
     const StatsSnapshot stats = pipeline.stats();
-    EXPECT_EQ(to_string(stats.warmup), "count 2/9");
-    ASSERT_EQ(stats.notes, (StageNotes{"a", "b"}));
+    EXPECT_EQ(to_string(stats.newest.warmup), "count 2/9");
+    ASSERT_EQ(*stats.newest.notes, (StageNotes{"a", "b"}));
     std::string rows;
     for (const StageStat& stage : stats.stages)
         rows += stage.name + "(" + stage.note + ") ";
@@ -378,8 +378,8 @@ TEST(PlanPipeline, AnEditWhilePausedShowsTheFrameWithoutAddingIt) {
     Result result;
     for (int i = 0; i < 3; ++i) {
         pipeline.step();
-        ASSERT_TRUE(
-            eventually([&] { return pipeline.stats().processed == static_cast<std::uint64_t>(i) + 1; }));
+        ASSERT_TRUE(eventually(
+            [&] { return pipeline.stats().frames.processed == static_cast<std::uint64_t>(i) + 1; }));
     }
     const auto value = [](const Result& r) { return static_cast<int>(r.image.host().as<float>().row(0)[0]); };
     ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) { return value(r) == 3003; }));

@@ -14,7 +14,7 @@ int slots_of(const SourceInfo& info) {
                           info, [](test::ScriptedSource&, FramePort&) { return test::nothing(); }),
                       Chain(), options(0));
     pipeline.start();
-    return pipeline.stats().slots;
+    return pipeline.stats().queue.slots;
 }
 
 TEST(RingSize, AFastCameraHasSlotsForEightyMilliseconds) {

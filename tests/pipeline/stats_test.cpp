@@ -163,11 +163,11 @@ TEST(Stats, SumsStageTimesAndKeepsTheNewestCounts) {
     EXPECT_DOUBLE_EQ(s.stages[1].mean_ms, 2.5);
     EXPECT_EQ(s.counts.last, (PixelCounts{.undefined = 4, .infinite = 7, .saturated = 9}));
     EXPECT_EQ(s.counts.total.undefined, 1U + 2 + 3 + 4);
-    EXPECT_EQ(s.processed, 4U);
+    EXPECT_EQ(s.frames.processed, 4U);
     EXPECT_EQ(s.latency.count, 4U);
     EXPECT_NEAR(s.latency.median_ms, 2, 0.02);
     stats.start();
-    EXPECT_EQ(stats.snapshot().processed, 0U);
+    EXPECT_EQ(stats.snapshot().frames.processed, 0U);
     EXPECT_TRUE(stats.snapshot().stages.empty());
     EXPECT_EQ(stats.snapshot().counts.last, PixelCounts{});
     EXPECT_EQ(stats.snapshot().counts.total, PixelCounts{});
@@ -270,39 +270,39 @@ TEST(Stats, TheRateExcludesSetUp) {
         stats.record(result, true);
     }
     const StatsSnapshot s = stats.snapshot();
-    EXPECT_NEAR(s.mean_rate, 50, 1e-6);
+    EXPECT_NEAR(s.rate.mean, 50, 1e-6);
     EXPECT_NEAR(s.running_s, 0.603, 1e-6);
     stats.start();
-    EXPECT_EQ(stats.snapshot().mean_rate, 0);
+    EXPECT_EQ(stats.snapshot().rate.mean, 0);
     Result alone;
     alone.info.arrival = begin;
     alone.ready = begin + 4ms;
     stats.record(alone, true);
-    EXPECT_NEAR(stats.snapshot().mean_rate, 250, 1e-6) << "one frame took 4 ms";
+    EXPECT_NEAR(stats.snapshot().rate.mean, 250, 1e-6) << "one frame took 4 ms";
 }
 
 StatsSnapshot full_snapshot() {
     StatsSnapshot s;
     s.seconds = 2;
-    s.acquisition_rate = 1.5;
-    s.processing_rate = 2.5;
-    s.display_rate = 3.5;
-    s.acquired = 11;
-    s.processed = 12;
-    s.displayed = 13;
-    s.not_shown = 14;
-    s.passed_over = 15;
+    s.rate.acquisition = 1.5;
+    s.rate.processing = 2.5;
+    s.rate.display = 3.5;
+    s.frames.acquired = 11;
+    s.frames.processed = 12;
+    s.frames.displayed = 13;
+    s.frames.not_shown = 14;
+    s.frames.passed_over = 15;
     s.drops = {.source = 1, .ring = 2, .failed = 3, .recorder = 4};
     s.lost_reasons = {{"came without some of their packets", 1}};
     s.clock = ClockReport{.frames = 1000, .span_s = 10, .skew_ppm = 49.5, .skew_error_ppm = 0.5};
     s.clock_name = "camera, PTP Slave";
     s.transfer = {.in_place = 51, .copied = {{"x brought its own memory", 52}, {"no slot was free", 3}}};
-    s.queue_depth = 21;
-    s.queue_peak = 22;
-    s.slots = 23;
-    s.slots_free = 24;
-    s.queue_grown = 25;
-    s.reopened = 26;
+    s.queue.depth = 21;
+    s.queue.peak = 22;
+    s.queue.slots = 23;
+    s.queue.slots_free = 24;
+    s.queue.grown = 25;
+    s.away.reopened = 26;
     s.latency = {.count = 31, .median_ms = 3.25, .p95_ms = 3.5, .p99_ms = 3.75, .max_ms = 4};
     s.stages = {{"speckle", 0.5, 0.25, 0, "as said"}};
     s.counts.last = {41, 42, 43, 44, 45, 46};
@@ -310,17 +310,17 @@ StatsSnapshot full_snapshot() {
     s.counts.total = {61, 62, 63, 64, 65, 66};
     s.counts.worst_frame = 71;
     s.counts.in_warmup = 72;
-    s.exposure = {5, ExposureOrigin::camera};
-    s.quantity = {"flow", "SFI", "1/s"};
-    s.channel = "red";
-    s.mean_rate = 6;
+    s.newest.exposure = {5, ExposureOrigin::camera};
+    s.newest.quantity = {"flow", "SFI", "1/s"};
+    s.newest.channel = "red";
+    s.rate.mean = 6;
     s.running_s = 1.75;
-    s.backend = "cpu";
-    s.device = "AVX2, 2 threads";
+    s.backend.name = "cpu";
+    s.backend.device = "AVX2, 2 threads";
     s.display_path = "upload";
     s.source = "a \"quoted\" name\\with\nbreaks";
     s.chain = "speckle:radius=3";
-    s.note = "why";
+    s.backend.note = "why";
     return s;
 }
 
@@ -329,10 +329,10 @@ TEST(Stats, JsonContainsEverything) {
     const auto json = nlohmann::json::parse(to_json(s));
     EXPECT_EQ(json["source"], s.source);
     EXPECT_EQ(json["chain"], s.chain);
-    EXPECT_EQ(json["backend"], s.backend);
-    EXPECT_EQ(json["device"], s.device);
+    EXPECT_EQ(json["backend"], s.backend.name);
+    EXPECT_EQ(json["device"], s.backend.device);
     EXPECT_EQ(json["display_path"], s.display_path);
-    EXPECT_EQ(json["note"], s.note);
+    EXPECT_EQ(json["note"], s.backend.note);
     EXPECT_EQ(json["seconds"], 2);
     EXPECT_EQ(json["frames"], nlohmann::json({{"acquired", 11},
                                               {"processed", 12},

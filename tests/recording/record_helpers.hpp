@@ -3,13 +3,13 @@
 
 #include "base/error.hpp"
 #include "recording/recorder.hpp"
+#include "tests/support/file_size_limit.hpp"
 #include "tests/support/folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <tiffio.h>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -239,22 +239,5 @@ inline SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64
     sink->close();
     return sink->status();
 }
-
-/// Limits the size of files during its lifetime: a write beyond it fails as on a full disk, for this process
-/// only.
-class FileSizeLimit {
-public:
-    explicit FileSizeLimit(rlim_t bytes) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit most{std::min(bytes, before_.rlim_max), before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &most);
-    }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-    ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
-private:
-    rlimit before_{};
-};
 
 } // namespace specklescope

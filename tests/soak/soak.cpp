@@ -204,9 +204,9 @@ std::uint64_t pages_in(const fs::path& folder, const std::string& begin) {
 void check_round(Pipeline& pipeline, const Sinks& sinks, const fs::path& folder, Totals& totals) {
     const StatsSnapshot stats = pipeline.stats();
     // A file that was paused at the end still holds frames that nobody asked for.
-    const std::uint64_t known = stats.processed + stats.drops.ring + stats.drops.failed;
-    expect(stats.acquired == known, totals,
-           "acquired " + std::to_string(stats.acquired) + ", accounted for " + std::to_string(known));
+    const std::uint64_t known = stats.frames.processed + stats.drops.ring + stats.drops.failed;
+    expect(stats.frames.acquired == known, totals,
+           "acquired " + std::to_string(stats.frames.acquired) + ", accounted for " + std::to_string(known));
     std::map<std::string, std::uint64_t> written;
     for (const auto& sink : sinks) {
         const SinkStatus status = sink->status();
@@ -222,17 +222,17 @@ void check_round(Pipeline& pipeline, const Sinks& sinks, const fs::path& folder,
         expect(pages_in(folder, name) == frames, totals,
                name + " has " + std::to_string(pages_in(folder, name)) + " pages and claims " +
                    std::to_string(frames));
-    totals.acquired += stats.acquired;
-    totals.processed += stats.processed;
+    totals.acquired += stats.frames.acquired;
+    totals.processed += stats.frames.processed;
     totals.dropped += stats.drops.ring + stats.drops.failed;
-    totals.reopened += stats.reopened;
+    totals.reopened += stats.away.reopened;
 }
 
 /// Edits, pauses and another recorder while the frames go through; returns when all are.
 void disturb(Pipeline& pipeline, Sinks& sinks, const fs::path& folder, Random& random, Totals& totals) {
     std::uint64_t seen = 0;
     while (!pipeline.finished()) {
-        const std::uint64_t processed = pipeline.stats().processed;
+        const std::uint64_t processed = pipeline.stats().frames.processed;
         if (processed == seen) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
             continue;

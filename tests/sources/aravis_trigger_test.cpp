@@ -217,14 +217,15 @@ TEST_F(GigeCamera, ACameraThatWaitsForATriggerIsNotDead) {
     pipeline.start();
     const auto wait = [&](std::uint64_t frames) {
         const auto begin = SteadyClock::now();
-        while (pipeline.stats().processed < frames && SteadyClock::now() - begin < std::chrono::seconds(30))
+        while (pipeline.stats().frames.processed < frames &&
+               SteadyClock::now() - begin < std::chrono::seconds(30))
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        return pipeline.stats().processed;
+        return pipeline.stats().frames.processed;
     };
     std::this_thread::sleep_for(std::chrono::seconds(1)); // five times the timeout
     pipeline.edit_source("fire", std::int64_t{1});
     EXPECT_EQ(wait(1), 1U);
-    EXPECT_EQ(pipeline.stats().reopened, 0U);
+    EXPECT_EQ(pipeline.stats().away.reopened, 0U);
     pipeline.stop();
 }
 

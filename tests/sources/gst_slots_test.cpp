@@ -284,16 +284,16 @@ TEST(GstSlots, EveryDropOfALiveSourceIsCounted) {
     pipeline.start();
     for (std::uint64_t goal = 60; goal <= 480; goal += 60) { // stalls and recovers
         sink->shut(goal % 120 == 0);
-        ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired >= goal; }))
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired >= goal; }))
             << "a camera is never held up";
     }
     sink->shut(false);
-    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired >= 600; }));
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().frames.acquired >= 600; }));
     pipeline.stop();
     const StatsSnapshot s = pipeline.stats();
     EXPECT_GT(s.drops.ring, 50u);
-    EXPECT_EQ(s.acquired + s.drops.source, s.processed + s.drops.total());
-    EXPECT_EQ(s.transfer.in_place + s.transfer.copies(), s.processed);
+    EXPECT_EQ(s.frames.acquired + s.drops.source, s.frames.processed + s.drops.total());
+    EXPECT_EQ(s.transfer.in_place + s.transfer.copies(), s.frames.processed);
     EXPECT_GT(s.transfer.in_place, 50u);
     const std::vector<Seen> seen = sink->seen();
     for (std::size_t i = 1; i < seen.size(); ++i) // one every 2 ms of its own clock

@@ -30,9 +30,9 @@ struct Film {
     }
     void expect_accounts() const {
         const StatsSnapshot s = pipeline->stats();
-        EXPECT_EQ(s.acquired, s.processed + s.drops.failed + s.passed_over);
+        EXPECT_EQ(s.frames.acquired, s.frames.processed + s.drops.failed + s.frames.passed_over);
         const auto seen = sink->seen();
-        EXPECT_EQ(s.processed, seen.size());
+        EXPECT_EQ(s.frames.processed, seen.size());
         for (std::size_t i = 0; i < seen.size(); ++i) {
             EXPECT_EQ(seen[i].sequence, i) << "a number that is missing would be a drop";
             EXPECT_TRUE(seen[i].raw_intact);

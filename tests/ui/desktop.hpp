@@ -150,10 +150,12 @@ private:
 /// The program's window; its state comes from the probe file.
 class Viewer {
 public:
-    Viewer(const Desktop& desktop, const TemporaryFolder& folder, const std::vector<std::string>& arguments)
+    /// `argv`: words before those of the program, which run it.
+    Viewer(const Desktop& desktop, const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+           std::vector<std::string> argv = {})
         : desktop_(desktop), probe_(folder / "probe.json"), log_(folder / "log.txt") {
         std::filesystem::remove(probe_);
-        std::vector<std::string> argv = {test::program_path()};
+        argv.push_back(test::program_path());
         argv.insert(argv.end(), arguments.begin(), arguments.end());
         pid_ = start_process(argv,
                              {{"DISPLAY", desktop.display()},

@@ -4,10 +4,14 @@
 
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
+#include "tests/support/file_size_limit.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/drawn.hpp"
 #include "ui/traces/strip.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -65,6 +69,41 @@ protected:
                                [&](const Note& note) { return note.text.find(part) != std::string::npos; });
         });
     }
+    /// The messages of an export from its beginning to its end, without the one that it begins.
+    std::vector<Note> messages_of(const std::function<void()>& begin) {
+        const std::size_t before = session_->notices().count();
+        begin();
+        EXPECT_TRUE(until([&] {
+            const auto& all = session_->notices().list();
+            return !session_->whole_film.running() && session_->notices().count() > before &&
+                   !all.back().text.starts_with("Processing");
+        }));
+        const auto& all = session_->notices().list();
+        std::vector<Note> notes(all.end() - static_cast<std::ptrdiff_t>(session_->notices().count() - before),
+                                all.end());
+        std::erase_if(notes, [](const Note& note) { return note.text.starts_with("Processing"); });
+        return notes;
+    }
+    struct Kind {
+        const char* name;
+        std::function<void()> save;
+    };
+    std::vector<Kind> films() {
+        return {{"traces", [this] { session_->exports.save_traces(session_->events()); }},
+                {"results", [this] { session_->exports.save_film(Exports::Film::results); }},
+                {"screen", [this] { session_->exports.save_film(Exports::Film::screen); }}};
+    }
+    static TracePlot plot() {
+        TracePlot plot{.symbol = "K", .unit = "1", .to_ns = 1'000'000'000};
+        plot.curves.push_back({.name = "box", .colour = "#ff0000", .columns = {}});
+        return plot;
+    }
+    /// One message, which is an error and a sentence.
+    static void expect_one_error(const std::vector<Note>& notes) {
+        ASSERT_EQ(notes.size(), 1U);
+        EXPECT_EQ(notes[0].level, Message::Level::error) << notes[0].text;
+        EXPECT_TRUE(notes[0].text.ends_with('.')) << notes[0].text;
+    }
     std::string file(const std::string& begin) const {
         for (const std::string& name : folder_.names())
             if (name.starts_with(begin))
@@ -106,6 +145,100 @@ TEST_F(ExportsTest, ACancelledExportLeavesAReadableFileOrNone) {
     }
     EXPECT_NE(session_->exports.why_no_film(Exports::Film::change), "") << "there is no baseline";
     EXPECT_EQ(session_->exports.why_no_film(Exports::Film::screen), "");
+}
+
+/// Frames that another run reads, or rows of a table.
+std::size_t frames_in(const std::string& path, const std::string& folder) {
+    if (path.ends_with(".csv"))
+        return (cells_of(test::read_file(path), ',').size() - 1) / 2;
+    (void)run_program({"run", path, "--stage", "none", "--backend", "cpu", "--stats", "s.json"}, folder);
+    return nlohmann::json::parse(test::read_file(folder + "/s.json"))["frames"]["processed"];
+}
+
+TEST_F(ExportsTest, OnAFullDiskNoPartHasTheNameOfTheWholeAndTheNextTryIsWhole) {
+    for (const Kind& kind : films()) {
+        SCOPED_TRACE(kind.name);
+        ASSERT_EQ(messages_of(kind.save).back().level, Message::Level::info);
+        const std::string whole = file(kind.name);
+        ASSERT_FALSE(whole.empty());
+        const auto bytes = static_cast<rlim_t>(std::filesystem::file_size(whole));
+        std::filesystem::remove(whole);
+        std::vector<Note> notes;
+        {
+            const FileSizeLimit full(bytes * 2 / 3);
+            notes = messages_of(kind.save);
+        }
+        expect_one_error(notes);
+        EXPECT_TRUE(notes[0].alarm) << "it stays until it is acknowledged";
+        const std::string part = file(kind.name);
+        EXPECT_NE(part.find(".incomplete."), std::string::npos) << part;
+        EXPECT_NE(notes[0].text.find(part), std::string::npos) << notes[0].text;
+        const std::size_t saved = frames_in(part, folder_.path().string());
+        EXPECT_GT(saved, 0U);
+        EXPECT_LT(saved, std::size_t{kFrames});
+        EXPECT_NE(notes[0].text.find("Saved " + std::to_string(saved) + " frames"), std::string::npos)
+            << notes[0].text;
+        std::filesystem::remove(part);
+        EXPECT_TRUE(session_->pipeline()->started());
+        notes = messages_of(kind.save);
+        ASSERT_EQ(notes.size(), 1U);
+        EXPECT_EQ(notes[0].level, Message::Level::info) << notes[0].text;
+        EXPECT_EQ(frames_in(file(kind.name), folder_.path().string()), std::size_t{kFrames});
+        std::filesystem::remove(file(kind.name));
+    }
+}
+
+TEST_F(ExportsTest, APlotIsWholeOrNotThere) {
+    const auto save = [&] { session_->exports.save_plot(plot()); };
+    {
+        const FileSizeLimit full(64);
+        expect_one_error(messages_of(save));
+        EXPECT_EQ(file("plot"), "");
+    }
+    session_->recordings.folder = folder_ / "removed";
+    expect_one_error(messages_of(save));
+    session_->recordings.folder = folder_.path().string();
+    EXPECT_EQ(messages_of(save).back().level, Message::Level::info);
+    const std::vector<std::string> names = folder_.names();
+    EXPECT_EQ(std::count_if(names.begin(), names.end(),
+                            [](const std::string& name) { return name.starts_with("plot"); }),
+              3);
+}
+
+/// The film is too long to be processed before the folder is gone.
+TEST_F(ExportsTest, AFolderThatVanishesEndsTheExportAtOnce) {
+    session_->open(SourceArgument("synthetic:vessels?width=64&height=48&live=false&rate=20&frames=10000000"));
+    ASSERT_TRUE(until([&] { return !session_->opening(); }));
+    session_->pipeline()->pause(true);
+    const std::string folder = folder_ / "out";
+    session_->recordings.folder = folder;
+    for (const Kind& kind : films()) {
+        SCOPED_TRACE(kind.name);
+        const auto exists = [&] {
+            for (const auto& entry : std::filesystem::directory_iterator(folder))
+                if (entry.path().filename().string().starts_with(kind.name))
+                    return true;
+            return false;
+        };
+        std::filesystem::create_directory(folder);
+        const std::vector<Note> notes = messages_of([&] {
+            kind.save();
+            EXPECT_TRUE(until(exists));
+            std::filesystem::remove_all(folder);
+        });
+        expect_one_error(notes);
+        EXPECT_NE(notes[0].text.find("Nothing was saved"), std::string::npos) << notes[0].text;
+        EXPECT_FALSE(std::filesystem::exists(folder));
+        EXPECT_TRUE(session_->pipeline()->started());
+        std::filesystem::create_directory(folder);
+        kind.save();
+        EXPECT_TRUE(until(exists)) << "a second try";
+        session_->whole_film.cancel();
+        ASSERT_TRUE(until([&] { return !session_->whole_film.running(); }));
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            EXPECT_NE(entry.path().string().find(".incomplete."), std::string::npos) << entry.path();
+        std::filesystem::remove_all(folder);
+    }
 }
 
 TEST_F(ExportsTest, CopiedValuesAreThoseOfRun) {

@@ -110,6 +110,18 @@ TEST_F(SlowFrames, FastTypingTakesOneFrame) {
     EXPECT_EQ(queue_.take_keys().size(), 24U) << "a key and a character each";
 }
 
+TEST_F(SlowFrames, AKeyHasItsModifierAlsoIfThatIsReleasedFirst) {
+    queue_.key(GLFW_KEY_LEFT_SHIFT, GLFW_PRESS, 0);
+    frame();
+    queue_.key(GLFW_KEY_TAB, GLFW_PRESS, GLFW_MOD_SHIFT);
+    queue_.key(GLFW_KEY_LEFT_SHIFT, GLFW_RELEASE, GLFW_MOD_SHIFT);
+    queue_.key(GLFW_KEY_TAB, GLFW_RELEASE, 0);
+    frame();
+    EXPECT_TRUE(ImGui::GetIO().KeyShift);
+    settle();
+    EXPECT_FALSE(ImGui::GetIO().KeyShift);
+}
+
 TEST_F(SlowFrames, AClickCountsWhereItWasMade) {
     click(1);
     settle();

@@ -195,7 +195,7 @@ TEST_F(SessionTest, WhatHasEndedPlaysAgain) {
     const Pipeline* same = session.pipeline();
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(until(session, [&] { return session.pipeline()->finished(); }));
-        EXPECT_EQ(session.pipeline()->stats().processed, 5U);
+        EXPECT_EQ(session.pipeline()->stats().frames.processed, 5U);
         session.play_again();
         ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
         EXPECT_EQ(session.pipeline(), same);

@@ -112,16 +112,16 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
         {"order speckle, gaussian → gaussian, speckle",
          [&] { chain([](auto& stages) { std::swap(stages[0], stages[1]); }); }},
         {"removed gaussian", [&] { chain([](auto& stages) { stages.erase(stages.begin()); }); }},
-        {"channel luma → red", [&] { s.set_channel(std::string("red")); }},
+        {"channel Luma → Red", [&] { s.set_channel(std::string("red")); }},
         {"range automatic → 0–0.5",
          [&] {
              s.view().mapping = {
                  .colormap = s.view().mapping.colormap, .automatic = false, .low = 0, .high = 0.5};
          }},
         {"range 0–0.5 → 0–0.4", view("high", 0.4)},
-        {"colormap turbo → viridis", view("colormap", std::string("viridis"))},
+        {"colours Turbo → Viridis", view("colormap", std::string("viridis"))},
         {"exposure stops 0 → 0.5", view("exposure_stops", 0.5)},
-        {"layout processed → side by side", view("layout", std::string("side_by_side"))},
+        {"layout Result → Side by side", view("layout", std::string("side_by_side"))},
         {"moved box", [&] { EXPECT_TRUE(s.regions.move(0, 3, 2)); }},
         {"reshaped other", [&] { EXPECT_TRUE(s.regions.resize(1, 4, 0)); }},
         {"renamed box → vessel", [&] { s.regions.rename(0, "vessel"); }},
@@ -132,7 +132,7 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
          [&] {
              s.regions.add(RegionShape::line, {{1, 1}, {9, 9}});
          }},
-        {"added interval rest", [&] { EXPECT_TRUE(s.take_baseline(1)); }},
+        {"added interval rest", [&] { EXPECT_TRUE(s.baseline.take(s.traces(), 1, s.intervals)); }},
         {"added interval stimulus",
          [&] { add_interval(s.intervals, s.intervals[0].from_ns, s.intervals[0].from_ns + 20'000'000); }},
         {"moved interval rest", [&] { s.intervals[0].from_ns += 10'000'000; }},
@@ -146,7 +146,7 @@ TEST_F(UndoTest, EveryKindOfEditIsUndoneAndRedone) {
     std::vector<std::string> states = {state()};
     for (const Edit& edit : edits) {
         edit.make();
-        s.update_baseline(s.traces().overview());
+        s.baseline.follow(s.traces(), s.traces().overview(), s.intervals);
         s.record_edits();
         s.record_edits();
         states.push_back(state());

@@ -83,7 +83,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
 #ifdef SPECKLESCOPE_HAVE_CAIRO
         viewer.key("ctrl+r");
         ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
-        viewer.key("Return");
+        viewer.key("ctrl+Return");
         ASSERT_TRUE(viewer.until([&] { return times(viewer.log(), "Report saved as") == 1; }))
             << viewer.log();
 #endif

@@ -4,8 +4,10 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
+#include <cerrno>
 #include <regex>
 #include <sstream>
+#include <system_error>
 
 namespace specklescope::viewer_export_test {
 
@@ -86,6 +88,12 @@ protected:
                 return folder_ / name;
         return "";
     }
+    static int count_of(const std::string& log, const std::string& text) {
+        int count = 0;
+        for (std::size_t at = log.find(text); at != std::string::npos; at = log.find(text, at + 1))
+            ++count;
+        return count;
+    }
     static void logged(const Viewer& viewer, const std::string& text) {
         ASSERT_TRUE(viewer.until([&] { return viewer.log().find(text) != std::string::npos; }))
             << text << " is missing in:\n"
@@ -132,7 +140,7 @@ TEST_F(ViewerExportTest, AMovieOfTheChangeTakesFourActions) {
     key(viewer, "shift+y");
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Baseline of the "));
     key(viewer, "ctrl+shift+y");
-    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames to "));
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames into "));
     EXPECT_EQ(actions_, 4);
     const std::string movie = file(".mkv", "change");
     ASSERT_FALSE(movie.empty()) << viewer.log();
@@ -148,11 +156,13 @@ TEST_F(ViewerExportTest, ResultsOfAWholeFilmAreThoseOfRun) {
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "ctrl+shift+e");
-    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames to "));
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames into "));
     EXPECT_EQ(actions_, 3);
     key(viewer, "ctrl+shift+r");
-    ASSERT_TRUE(viewer.until([&] { return !file(".mkv", "screen").empty(); })) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return count_of(viewer.log(), "Recorded 60 frames") == 2; }))
+        << viewer.log();
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    EXPECT_EQ(count_of(viewer.log(), "Recorded 60 frames"), 2) << "each once:\n" << viewer.log();
     std::vector<std::string> words = chain();
     words.erase(words.begin());
     words.insert(words.end(), {"--record", "run.tiff"});
@@ -168,13 +178,69 @@ TEST_F(ViewerExportTest, ResultsOfAWholeFilmAreThoseOfRun) {
 }
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
+/// On a disk of its own, in a mount namespace. The test frees space on it from outside.
+TEST_F(ViewerExportTest, OnAFullDiskEachExportHasOneMessageAndTheNextTryWorks) {
+    const std::string disk = folder_ / "disk";
+    std::filesystem::create_directory(disk);
+    const std::string mount = "mount -t tmpfs -o size=16m none '" + disk + "'";
+    if (wait_process(start_process({"unshare", "-rm", "sh", "-c", mount}, {}, "", folder_ / "mount.txt"),
+                     std::chrono::seconds(30)) != 0)
+        GTEST_SKIP() << "no disk can be mounted here without rights";
+    std::vector<std::string> words = with({film_, "--regions", folder_ / "r.json", "--keep-free", "0"});
+    const std::vector<std::string> stage = chain();
+    words.insert(words.end(), stage.begin(), stage.end());
+    Viewer viewer(*desktop_, folder_, words,
+                  {"unshare", "-rm", "sh", "-c",
+                   mount + " && cd '" + disk + "' && cat /dev/zero > filler 2>/dev/null; exec \"$@\"", "sh"});
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.plot"); })) << viewer.log();
+    const std::filesystem::path inside = viewer.process() / "root" / disk.substr(1);
+    const auto save = [&](const std::string& key) {
+        viewer.key(key);
+        if (key != "ctrl+r")
+            return;
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+        viewer.key("Return");
+    };
+    struct Export {
+        const char *key, *name, *done;
+    };
+    const std::vector<Export> exports = {{"ctrl+shift+e", "results", "Recorded 60 frames into results"},
+                                         {"ctrl+shift+t", "traces", "Recorded 60 frames to traces"},
+                                         {"ctrl+shift+r", "screen", "Recorded 60 frames into screen"},
+                                         {"ctrl+shift+p", "plot", "Plot saved as "},
+                                         {"ctrl+r", "report", "Report saved as "}};
+    const std::string full = std::generic_category().message(ENOSPC);
+    int errors = 0;
+    for (const Export& one : exports) {
+        SCOPED_TRACE(one.name);
+        save(one.key);
+        ++errors;
+        ASSERT_TRUE(viewer.until([&] { return count_of(viewer.log(), full) == errors; })) << viewer.log();
+        viewer.drawn();
+        EXPECT_EQ(count_of(viewer.log(), full), errors) << viewer.log();
+        EXPECT_TRUE(viewer.has_widget("traces.plot"));
+        EXPECT_TRUE(viewer.until([&] {
+            const auto files = std::filesystem::directory_iterator(inside);
+            return std::distance(begin(files), end(files)) == 1;
+        })) << "only what fills it";
+    }
+    std::filesystem::remove(inside / "filler");
+    for (const Export& one : exports) {
+        save(one.key);
+        ASSERT_NO_FATAL_FAILURE(logged(viewer, one.done));
+    }
+    EXPECT_EQ(count_of(viewer.log(), full), errors) << viewer.log();
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerExportTest, AReportTakesFourActionsAndThePlotIsSavedAsShown) {
     Viewer viewer(*desktop_, folder_, start({"--regions", "r.json"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(open(viewer));
     key(viewer, "ctrl+r");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
-    key(viewer, "Return"); // the form as it is
+    key(viewer, "ctrl+Return"); // the form as it is
     ASSERT_NO_FATAL_FAILURE(logged(viewer, "Report saved as"));
     EXPECT_EQ(actions_, 4);
     viewer.key("ctrl+shift+p");
@@ -188,6 +254,64 @@ TEST_F(ViewerExportTest, AReportTakesFourActionsAndThePlotIsSavedAsShown) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 #endif
+
+/// Region, baseline interval, whole film, table, plot and movie of the change.
+TEST_F(ViewerExportTest, AFilmIsMeasuredWithoutAMouse) {
+    Viewer viewer(*desktop_, folder_, start());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(open(viewer));
+    viewer.key("b");
+    viewer.key("Return"); // in the middle
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.plot"); })) << viewer.log();
+    viewer.key("ctrl+i");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.add"); }));
+    viewer.key("space");
+    ASSERT_TRUE(
+        viewer.until([&] { return viewer.number("intervals") == 1 && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "20", "rest"});
+    for (const char* end : {"0.5", "2"}) {
+        viewer.key("Tab");
+        desktop_->events({"type", "--delay", "20", end});
+    }
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.text("interval.0.text") == "rest · F₀" && viewer.number("interval.0.from_s") == 0.5 &&
+               viewer.number("interval.0.to_s") == 2;
+    })) << viewer.number("interval.0.from_s")
+        << " " << viewer.number("interval.0.to_s");
+    viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("interval.add"); }));
+    viewer.key("shift+k");
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Processed the whole film"));
+    viewer.key("ctrl+shift+t");
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Recorded 60 frames to "));
+    double squares = 0, frames = 0, baseline = NAN;
+    std::istringstream table(test::read_file(file(".csv", "traces")));
+    for (std::string line; std::getline(table, line);) {
+        std::vector<std::string> cells;
+        std::istringstream row(line);
+        for (std::string cell; std::getline(row, cell, ',');)
+            cells.push_back(cell);
+        if (line.empty() || line[0] < '0' || line[0] > '9')
+            continue;
+        ASSERT_EQ(cells.size(), 20U) << line;
+        baseline = std::stod(cells[18]);
+        if (const double at = std::stod(cells[1]); at >= 0.5 && at <= 2) {
+            squares += std::pow(std::stod(cells[4]), 2);
+            ++frames;
+        }
+    }
+    EXPECT_NEAR(baseline, std::sqrt(squares / frames), 1e-6 * baseline);
+    viewer.key("shift+y");
+    ASSERT_NO_FATAL_FAILURE(logged(viewer, "Baseline of the image taken over 13 frames"));
+    viewer.key("ctrl+shift+y");
+    EXPECT_TRUE(viewer.until([&] { return !file(".mkv", "change").empty(); })) << viewer.log();
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+    viewer.key("ctrl+shift+p");
+    EXPECT_NO_FATAL_FAILURE(logged(viewer, "Plot saved as"));
+#endif
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
 
 /// Without a film the table holds the frames that the window has seen.
 TEST_F(ViewerExportTest, TheTraceOfALiveSourceIsWhatWasRecordedOfIt) {

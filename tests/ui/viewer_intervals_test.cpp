@@ -222,11 +222,7 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     desktop_->events({"type", "--delay", "40", "quiet"});
     for (const char* end : {"0.5", "1.25"}) {
         viewer.key("Tab");
-        viewer.events({"sleep", "0.5"}); // the next field has the keyboard a frame later
-        viewer.drawn();
-        viewer.drawn();
-        desktop_->events({"type", "--delay", "80", end});
-        viewer.drawn();
+        desktop_->events({"type", "--delay", "20", end});
     }
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] {

@@ -54,6 +54,50 @@ TEST_F(NarrowViewerTest, TheNoticeOfAPauseLeavesTheScaleBarFree) {
     }
 }
 
+/// Traces and panel shrink first; without room traces wait until they are asked for.
+TEST_F(NarrowViewerTest, ThePictureKeepsItsShareNextToTracesAndPanel) {
+    write_text(folder_ / "r.json",
+               R"({"regions":[{"name":"a","shape":"rectangle","points":[[10,10],[50,50]]},
+{"name":"b","shape":"ellipse","points":[[80,60],[120,90]]}]})");
+    struct Case {
+        int width, height;
+        bool traces;
+        double share;
+    };
+    for (const Case& one : {Case{800, 600, true, 0.33}, {640, 480, false, 0.3}, {1280, 800, true, 0.37}}) {
+        SCOPED_TRACE(one.width);
+        Viewer viewer(*desktop_, folder_, sized(one.width, one.height, {"--regions", "r.json"}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("region.row.1"); })) << viewer.log();
+        const auto share = [&] {
+            const Rect canvas = viewer.rest("canvas");
+            return canvas.width * canvas.height / one.width / one.height;
+        };
+        EXPECT_GE(share(), one.share);
+        EXPECT_EQ(viewer.number("traces.shown"), one.traces ? 1 : 0);
+        if (!one.traces) {
+            const double before = share();
+            viewer.key("t");
+            ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.plot"); }));
+            EXPECT_LT(share(), before);
+        }
+        const Rect plot = viewer.rest("traces.plot"), panel = viewer.widget("panel.edge");
+        EXPECT_GE(plot.height, 40);
+        EXPECT_LE(plot.x + plot.width, panel.x + panel.width);
+        for (const char* button : {"traces.baseline", "traces.relative", "traces.event", "traces.interval"}) {
+            const Rect r = viewer.widget(button);
+            EXPECT_TRUE(within(r, {0, 0, panel.x + panel.width, static_cast<double>(one.height)})) << button;
+            EXPECT_LE(r.y + r.height, plot.y) << button;
+        }
+        if (one.width < 1000) { // the other buttons are in a list
+            viewer.click("traces.more");
+            EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("traces.pulse"); }));
+            viewer.key("Escape");
+        }
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
 TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
     Viewer viewer(*desktop_, folder_, sized(520, 760));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

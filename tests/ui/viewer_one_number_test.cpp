@@ -191,7 +191,7 @@ protected:
     }
     void report_has(const Truth& truth) {
 #ifdef SPECKLESCOPE_HAVE_CAIRO
-        const std::string pdf = written(".pdf", {"ctrl+r", "Return"});
+        const std::string pdf = written(".pdf", {"ctrl+r", "ctrl+Return"});
         const std::vector<Row> rows = rows_of(read_text(folder_ / (pdf.substr(0, pdf.size() - 4) + ".csv")));
         ASSERT_EQ(rows.size(), 1U);
         EXPECT_NEAR(number_in(rows[0].at("mean")), truth.mean(), 1e-6 * truth.mean());

@@ -17,6 +17,7 @@ protected:
 };
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
+/// Only by keys.
 TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
     write_text(folder_ / "r.json",
                R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
@@ -26,10 +27,28 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     desktop_->events({"key", "e", "sleep", "1", "key", "z", "sleep", "1", "key", "ctrl+r"});
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+    const auto in = [&](const std::string& field) {
+        return viewer.until([&] { return viewer.text("report.field") == field; });
+    };
+    desktop_->events({"type", "mistyped"});
+    viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("report.write"); }));
+    viewer.key("ctrl+r");
+    ASSERT_TRUE(in("Subject"));
     desktop_->events({"type", "mouse 7"});
-    viewer.click("report.Procedure");
-    desktop_->events({"type", "stroke"});
-    desktop_->events({"key", "Return"});
+    for (const char* field : {"Operator", "Institution", "Procedure"}) {
+        viewer.key("Tab");
+        ASSERT_TRUE(in(field)) << viewer.text("report.field");
+    }
+    viewer.key("shift+Tab");
+    ASSERT_TRUE(in("Institution")) << viewer.text("report.field");
+    EXPECT_FALSE(there(".pdf"));
+    viewer.freeze(true); // as during a slow frame
+    for (const char* text : {"clinic", "stroke", "left"}) {
+        desktop_->events({"type", "--delay", "5", text});
+        desktop_->events({"key", "--delay", "5", "Return"}); // to the next field; the last one: write
+    }
+    viewer.freeze(false);
     ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))
         << viewer.log();
     for (const char* ending : {".pdf", ".png", ".csv"})
@@ -41,7 +60,9 @@ TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
     }
     EXPECT_NE(table.find("# Event 1: "), std::string::npos) << table;
     EXPECT_NE(table.find("# Subject: mouse 7\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("# Institution: clinic\n"), std::string::npos) << table;
     EXPECT_NE(table.find("# Procedure: stroke\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("# Remarks: left\n"), std::string::npos) << table;
     const std::size_t row = table.find("\nbox,rectangle,400,");
     ASSERT_NE(row, std::string::npos) << table;
     EXPECT_FALSE(table.ends_with(",,\n")) << "baseline and change are there: " << table;
@@ -75,7 +96,7 @@ TEST_F(ViewerReportTest, ABaselineEndsWithAnEdit) {
     EXPECT_EQ(viewer.number("change.shown"), 0);
     desktop_->events({"key", "ctrl+r"});
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
-    desktop_->events({"key", "Return"});
+    viewer.key("ctrl+Return");
     ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))
         << viewer.log();
     for (const std::string& name : folder_.names())

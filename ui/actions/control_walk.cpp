@@ -63,6 +63,8 @@ bool ControlWalk::takes(const KeyChord& chord) {
     return std::find(kKeys.begin(), kKeys.end(), chord.key) != kKeys.end();
 }
 
+void show_focus() { ImGui::GetCurrentContext()->NavDisableHighlight = false; }
+
 void focus_ring(bool inside) {
     if (!ImGui::IsItemFocused() || !ImGui::GetIO().NavVisible)
         return;

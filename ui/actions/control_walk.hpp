@@ -24,6 +24,8 @@ private:
     int part_ = -1;
 };
 
+/// Shows the item that has the keyboard focus in a list that a key has opened; Space activates it.
+void show_focus();
 /// Draws a ring around the previous item, which draws itself, if it has the keyboard focus. `inside`: within
 /// its edges, for an item that fills its container.
 void focus_ring(bool inside = false);

@@ -64,8 +64,12 @@ void InputQueue::feed(ImGuiIO& io) {
         waits_ = io.WantTextInput ? 0 : waits_ - 1;
     if (waits_ > 0)
         return;
+    const bool moves = moves_ > 0;
+    moves_ = std::max(0, moves_ - 1);
     while (!events_.empty()) {
         const Event& event = events_.front();
+        if (moves && (event.kind != Kind::key || event.action != GLFW_RELEASE)) // a held Tab would repeat
+            break;
         const bool fits = event.kind == Kind::key         ? feed_key(event, io, given)
                           : event.kind == Kind::character ? feed_character(event, io, given)
                                                           : feed_button(event, io, given);
@@ -80,14 +84,17 @@ bool InputQueue::feed_key(const Event& event, ImGuiIO& io, Given& given) {
     const bool command =
         event.action != GLFW_RELEASE && !modifier(event.code) && !printable(event.code, event.modifiers);
     const bool again = std::find(given.keys.begin(), given.keys.end(), event.code) != given.keys.end();
-    if (given.button || again || (given.command && event.action != GLFW_RELEASE))
-        return false; // a click may move the focus; a command may change the meaning of the next key
+    if (given.button || again || (given.command && (event.action != GLFW_RELEASE || modifier(event.code))))
+        return false; // a click may move the focus; a command needs its modifiers, and may change the meaning
+                      // of the next key
     if (event.code >= 0 && event.code < IM_ARRAYSIZE(io.KeysDown)) {
         io.KeysDown[event.code] = event.action != GLFW_RELEASE;
         if (!printable(event.code, event.modifiers) || presses(event.code, io))
             given.keys.push_back(event.code);
     }
     given.command = given.command || command;
+    if (command && io.WantTextInput && (event.code == GLFW_KEY_TAB || event.code == GLFW_KEY_ENTER))
+        moves_ = kMove;
     const auto held = [&](int left, int right) { return io.KeysDown[left] || io.KeysDown[right]; };
     io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
     io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);

@@ -42,6 +42,7 @@ public:
 private:
     static constexpr int kButtons = 5;  ///< number of buttons in Dear ImGui
     static constexpr int kPatience = 8; ///< in frames
+    static constexpr int kMove = 2;     ///< frames that Tab and Enter take to move to the next field
     enum class Kind : std::uint8_t { key, character, button };
     struct Event {
         Kind kind = Kind::key;
@@ -63,6 +64,7 @@ private:
     std::deque<Event> events_;
     std::vector<KeyPress> fed_;
     int waits_ = 0;      ///< frames left to wait for a field
+    int moves_ = 0;      ///< frames left until the keyboard has moved to another field
     bool alone_ = false; ///< Alt was pressed, and nothing since
     bool down_[kButtons] = {};
     double pressed_[kButtons] = {-1e9, -1e9, -1e9, -1e9, -1e9}; ///< time of the last press

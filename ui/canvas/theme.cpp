@@ -67,7 +67,7 @@ void load_fonts(float scale, std::string* note) {
     loaded.bold = add(bold, 14.0F * scale);
     loaded.small = add(regular, 12.0F * scale);
     loaded.large = add(bold, 18.0F * scale);
-    loaded.huge = add(bold, 48.0F * scale, kFewRanges.data());
+    loaded.huge = add(bold, 64.0F * scale, kFewRanges.data());
 }
 
 const Fonts& fonts() { return loaded; }

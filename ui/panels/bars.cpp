@@ -199,7 +199,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
             {"whole film " + number_text(std::floor(100 * session.whole_film.progress().part())) + " %",
              theme::kAccent,
              "The whole film is being processed in the background. The menu Film cancels it."});
-    const std::uint64_t missed = stats.missed_away; // an estimate
+    const std::uint64_t missed = stats.away.missed; // an estimate
     if (missed > 0)
         parts.push_back({"about " + brief_count_text(missed, "frame") + " missed", theme::kDim,
                          "Frames that came while the source was lost, estimated from its rate."});
@@ -209,7 +209,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
              color(AlarmKind::frames_dropped),
              "Frames that were lost since the source was opened. The statistics (F1) tell where."});
     if (stale || session.pipeline()->status().state == RunState::running)
-        parts.push_back({(stale ? std::string("–") : number_text(stats.processing_rate, 3)) + " frames/s",
+        parts.push_back({(stale ? std::string("–") : number_text(stats.rate.processing, 3)) + " frames/s",
                          theme::kDim, "Frames processed per second, over the last seconds."});
     if (display.has_result())
         parts.push_back(

@@ -131,8 +131,10 @@ bool stage_header(const std::string& owner, const ChainStage& stage, const std::
     const std::string title(stage.type->title);
     const float side = ImGui::GetFrameHeight();
     const float before = ImGui::GetFontSize() + 3 * ImGui::GetStyle().FramePadding.x; // width of the arrow
+    const bool narrow = is_narrow(); // the signs are below the title
+    const float signs = narrow ? 0 : side * 4;
     const std::string shown =
-        fitted(*theme::fonts().bold, title, ImGui::GetContentRegionAvail().x - before - side * 4);
+        fitted(*theme::fonts().bold, title, ImGui::GetContentRegionAvail().x - before - signs);
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(stage.bypassed ? theme::kDim : theme::kText));
     const bool open = section((shown + "###" + title).c_str(), true, true);
     ImGui::PopStyleColor();
@@ -144,8 +146,10 @@ bool stage_header(const std::string& owner, const ChainStage& stage, const std::
     drag_header(index, title, wish);
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
     const auto place = [&](int from_right) {
-        return ImVec2(right - side * static_cast<float>(from_right + 1), low.y);
+        return ImVec2(right - side * static_cast<float>(from_right + 1), low.y + (narrow ? side : 0));
     };
+    if (narrow)
+        ImGui::Dummy({0, side - ImGui::GetStyle().ItemSpacing.y});
     const auto sign = [&](int from_right, const char* id, const char* text, const char* what, bool possible,
                           const Wish& asked) {
         if (header_sign(id, owner + "." + id, place(from_right), text, what, possible))
@@ -158,7 +162,7 @@ bool stage_header(const std::string& owner, const ChainStage& stage, const std::
     sign(3, "bypass", "", stage.bypassed ? "Compute this stage again" : "Bypass this stage: it stays here",
          true, {What::bypass, index, 0});
     draw_tick(place(3), side, !stage.bypassed, stage.bypassed ? theme::kDim : theme::kAccent);
-    header_note(shown.c_str(), note, low, right - side * 4);
+    header_note(shown.c_str(), note, low, right - signs);
     return open;
 }
 

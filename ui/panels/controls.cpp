@@ -203,7 +203,7 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
     case ParamKind::choice:
         return choice_control(decl, current);
     case ParamKind::action:
-        if (ImGui::Button(capitalised(decl.name).c_str(), ImVec2(-1, 0)))
+        if (ImGui::Button(decl.label.c_str(), ImVec2(-1, 0)))
             return ParamValue{std::get<std::int64_t>(current) + 1};
         return {};
     case ParamKind::text:
@@ -284,13 +284,20 @@ void hint(const std::string& text, ImU32 color) {
     ImGui::PopFont();
 }
 
+bool is_narrow() { return ImGui::GetWindowWidth() < theme::dp(260); }
+
 void control_label(const char* label) {
-    ImGui::AlignTextToFramePadding();
-    ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
+    const bool narrow = is_narrow();
+    if (!narrow)
+        ImGui::AlignTextToFramePadding();
+    if (!narrow || *label)
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
+    ImGui::SetNextItemWidth(-1);
+    if (narrow)
+        return;
     ImGui::SameLine();
     ImGui::SetCursorPosX(ImGui::GetStyle().WindowPadding.x +
                          theme::dp(112)); // the same column inside and outside groups
-    ImGui::SetNextItemWidth(-1);
 }
 
 bool value_slider(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
@@ -359,7 +366,7 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
                                         const ParamValue& current, const ParamValue& initial) {
     ImGui::PushID(decl.name.c_str());
     ImGui::BeginGroup();
-    control_label(decl.kind == ParamKind::action ? "" : capitalised(decl.name).c_str());
+    control_label(decl.kind == ParamKind::action ? "" : decl.label.c_str());
     std::optional<ParamValue> edited = any_control(decl, current);
     probe::item(owner + "." + decl.name);
     ImGui::EndGroup();
@@ -369,7 +376,7 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
     SliderRange range;
     const bool number = decl.kind == ParamKind::integer || decl.kind == ParamKind::real;
     if (decl.kind == ParamKind::action) {
-        tooltip(decl.doc);
+        tooltip(decl.doc + ".\nKey: " + decl.name);
         ImGui::PopID();
         return edited;
     }
@@ -380,6 +387,8 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
     else if (!is_text(decl.kind)) // a text has no default to restore
         text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
                 (decl.unit.empty() ? "" : " " + decl.unit);
+    if (decl.kind != ParamKind::choice)
+        text += "\nKey: " + decl.name;
     if (current != initial && !is_text(decl.kind))
         text += " (right-click to reset)";
     if (number)

@@ -38,8 +38,11 @@ void param_controls(const std::string& owner, const Params& params, const EditFu
 void offer_drop(std::string path);
 std::optional<std::string> take_drop();
 
-/// Draws the label in the left column; the next item fills the right column.
+/// Draws the label in the left column; the next item fills the right column. In a narrow panel the label is
+/// above the item.
 void control_label(const char* label);
+/// True while a panel is drawn that is too narrow for two columns.
+bool is_narrow();
 void tooltip(const std::string& text);
 /// Tooltip of a part of the window that is drawn and is no item: an axis, a mark.
 void area_tooltip(const ImVec2& low, const ImVec2& high, const std::string& text);

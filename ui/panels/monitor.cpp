@@ -116,19 +116,17 @@ void draw_readout(const Rect& area, const Readout& readout, std::int64_t from_ns
     const auto tall = static_cast<float>(area.height);
     const float top = low.y + dp(5);
     draw.PushClipRect(low, high, true);
+    const float change = large.CalcTextSizeA(large.FontSize, FLT_MAX, 0, readout.change.c_str()).x;
     draw.AddText(&name, name.FontSize, {left, top}, theme::kText,
-                 fitted(name, readout.name, room * 0.5F).c_str());
-    if (!readout.change.empty()) {
-        const float width = large.CalcTextSizeA(large.FontSize, FLT_MAX, 0, readout.change.c_str()).x;
-        draw.AddText(&large, large.FontSize, {high.x - dp(10) - width, top}, theme::kText,
-                     readout.change.c_str());
-    }
+                 fitted(name, readout.name, room - change - dp(8)).c_str());
+    draw.AddText(&large, large.FontSize, {high.x - dp(10) - change, top}, theme::kText,
+                 readout.change.c_str());
     const float head = theme::fonts().large->FontSize + dp(8);
     const float unit_room =
         readout.unit.empty()
             ? 0
             : large.CalcTextSizeA(large.FontSize, FLT_MAX, 0, readout.unit.c_str()).x + dp(8);
-    const float value_tall = std::min((tall - head) * 0.62F, dp(76));
+    const float value_tall = std::min((tall - head) * 0.62F, dp(104));
     const float size = fitting(huge, readout.value, std::max(dp(20), room - unit_room), value_tall);
     const float wide = huge.CalcTextSizeA(size, FLT_MAX, 0, readout.value.c_str()).x;
     draw.AddText(&huge, size, {left, top + head}, theme::kText, readout.value.c_str());
@@ -360,7 +358,7 @@ void Monitor::draw_readouts(const MonitorLayout& layout, Session& session) {
     const double wide = (area.width - gap * static_cast<double>(columns + 1)) / static_cast<double>(columns);
     const double tall = std::min((area.height - gap * static_cast<double>(rows + 1)) /
                                      static_cast<double>(std::max<std::size_t>(rows, 1)),
-                                 static_cast<double>(dp(220)));
+                                 static_cast<double>(dp(360)));
     for (std::size_t i = 0; i < all.size(); ++i) {
         const double x = area.x + gap + static_cast<double>(i % columns) * (wide + gap);
         const std::size_t row = i / columns;

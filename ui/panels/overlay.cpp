@@ -63,19 +63,19 @@ void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
 std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer,
                                 bool compact) {
     std::vector<Row> rows;
-    rows.push_back({"Acquisition", format("%.1f /s", s.acquisition_rate)});
-    rows.push_back({"Processing", format("%.1f /s", s.processing_rate)});
-    rows.push_back({"Display", format("%.1f /s", s.display_rate)});
+    rows.push_back({"Acquisition", format("%.1f /s", s.rate.acquisition)});
+    rows.push_back({"Processing", format("%.1f /s", s.rate.processing)});
+    rows.push_back({"Display", format("%.1f /s", s.rate.display)});
     rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
     drop_rows(rows, s.drops);
-    if (!s.warmup.done())
-        rows.push_back({"Warming up", to_string(s.warmup), theme::kWarning});
+    if (!s.newest.warmup.done())
+        rows.push_back({"Warming up", to_string(s.newest.warmup), theme::kWarning});
     if (compact) {
-        rows.push_back({"Display path", s.backend + " · " + display.path()});
+        rows.push_back({"Display path", s.backend.name + " · " + display.path()});
         return rows;
     }
-    rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
+    rows.push_back({"Queue", format("%d, peak %d of %d", s.queue.depth, s.queue.peak, s.queue.slots)});
     if (s.transfer.in_place > 0)
         rows.push_back({"Without a copy", count_text(s.transfer.in_place)});
     if (!s.transfer.copied.empty()) {
@@ -85,13 +85,13 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"", ""});
     stage_rows(rows, s);
     rows.push_back({"", ""});
-    rows.push_back({"Backend", s.backend + (s.device.empty() ? "" : " · " + s.device)});
+    rows.push_back({"Backend", s.backend.name + (s.backend.device.empty() ? "" : " · " + s.backend.device)});
     rows.push_back({"Display path", display.path()});
     if (!display.reason().empty())
         rows.push_back({"", display.reason(), theme::kWarning});
     rows.push_back({"OpenGL", renderer, theme::kDim});
-    if (!s.note.empty())
-        rows.push_back({"Note", s.note, theme::kWarning});
+    if (!s.backend.note.empty())
+        rows.push_back({"Note", s.backend.note, theme::kWarning});
     const auto pixels = [&](const char* label, std::uint64_t count, ImU32 color) {
         if (count)
             rows.push_back({label, count_text(count) + " px", color});
@@ -102,11 +102,12 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     if (s.counts.last.raw_saturated > 0)
         rows.push_back(
             {"Saturated", share_text(saturated_share(s.counts.last)) + " of the frame", theme::kError});
-    if (s.exposure.known())
-        rows.push_back({"Exposure", to_string(s.exposure),
-                        s.exposure.origin == ExposureOrigin::assumed ? theme::kWarning : theme::kText});
-    if (s.assumed.any())
-        rows.push_back({"Assumed", to_string(s.assumed), theme::kWarning});
+    if (s.newest.exposure.known())
+        rows.push_back(
+            {"Exposure", to_string(s.newest.exposure),
+             s.newest.exposure.origin == ExposureOrigin::assumed ? theme::kWarning : theme::kText});
+    if (s.newest.assumed.any())
+        rows.push_back({"Assumed", to_string(s.newest.assumed), theme::kWarning});
     return rows;
 }
 

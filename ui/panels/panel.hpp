@@ -37,6 +37,7 @@ struct ViewState {
     bool presets_asked = false;                                 ///< requested in this frame
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
+    bool confirm_all = false; ///< Ctrl-Enter
     RegionTools regions;
     ScaleDialog scale;
     ReportDialog report;

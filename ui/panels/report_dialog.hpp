@@ -10,9 +10,12 @@ namespace specklescope {
 
 struct ReportDialog {
     bool ask = false; ///< open the dialog in this frame
-    /// Draws the dialog while it is open. `confirm`, `dismiss`: Enter and Escape in this frame. Returns true
-    /// once the user has confirmed; the session's settings then hold the form.
-    bool draw(Session& session, bool confirm, bool dismiss);
+    struct Keys {     ///< pressed in this frame
+        bool enter = false, ctrl_enter = false, escape = false;
+    };
+    /// Draws the dialog while it is open. Returns true once the user has confirmed; the session's settings
+    /// then hold the form. Enter moves to the next field and confirms in the last one.
+    bool draw(Session& session, Keys keys);
 
 private:
     std::string subject_, remarks_;

@@ -1,6 +1,7 @@
 #include "ui/traces/intervals_view.hpp"
 
 #include "session/session.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/actions/key_words.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -228,12 +229,19 @@ bool IntervalsView::row(Interval& interval, std::size_t index, std::vector<Inter
 }
 
 void IntervalsView::popup(Session& session, std::int64_t from_ns, std::int64_t to_ns) {
-    if (std::exchange(asked_, false))
+    constexpr int kAppears = 3; // frames until the list has the keyboard
+    if (std::exchange(asked_, false)) {
         ImGui::OpenPopup(kPopup);
+        appears_ = kAppears;
+    }
     ImGui::SetNextWindowSize({std::min(dp(520), ImGui::GetIO().DisplaySize.x * 0.94F), 0});
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, {0.5F, 0.5F});
     if (!ImGui::BeginPopup(kPopup))
         return;
+    if (appears_ > 0) {
+        show_focus(); // Space adds an interval
+        --appears_;
+    }
     close_on_escape();
     std::vector<Interval>& intervals = session.intervals;
     if (intervals.empty())
@@ -260,6 +268,7 @@ void IntervalsView::popup(Session& session, std::int64_t from_ns, std::int64_t t
     }
     if (ImGui::Button("Add"))
         focus_ = add_interval(intervals, from_ns, to_ns);
+    ImGui::SetItemDefaultFocus();
     probe::item("interval.add");
     tooltip("Add an interval over what the plot shows. Type its ends.");
     ImGui::EndPopup();

@@ -47,6 +47,7 @@ private:
 
     bool armed_ = false; ///< the next drag makes one
     bool asked_ = false;
+    int appears_ = 0; ///< frames left in which the list opens
     Grip grip_ = Grip::none;
     On on_ = On::plot; ///< where the drag is
     std::size_t index_ = 0;

@@ -26,10 +26,11 @@ std::string value_text(double value) { return std::isfinite(value) ? number_text
 
 } // namespace
 
-void ResponseView::button(const Session& session) {
-    const bool any = std::any_of(session.intervals.begin(), session.intervals.end(), is_response);
-    if (!wanted_ && !any)
-        return;
+bool ResponseView::offered(const Session& session) const {
+    return wanted_ || std::any_of(session.intervals.begin(), session.intervals.end(), is_response);
+}
+
+void ResponseView::button() {
     if (tool_button("Response", wanted_))
         wanted_ = !wanted_;
     probe::item("traces.response");

@@ -17,8 +17,9 @@ class Session;
 
 class ResponseView {
 public:
-    /// A button; it needs an interval that is not the baseline.
-    void button(const Session& session);
+    /// There is an interval that is not the baseline.
+    bool offered(const Session& session) const;
+    void button();
     bool wanted() const { return wanted_; }
     void toggle() { wanted_ = !wanted_; }
     /// `relative`: in % of F₀.

@@ -17,6 +17,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -38,14 +39,46 @@ constexpr std::array<std::pair<const char*, double>, 8> kStretches = {{{"last 1 
                                                                        {"last 15 min", 900},
                                                                        {"last hour", 3600}}};
 
-/// Places the next item next to the last one, or on a new row if there is no space.
-void flow(float width) {
-    const float end = ImGui::GetItemRectMax().x + dp(6) + width;
-    if (end <= ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
-        ImGui::SameLine(0, dp(6));
-}
 float width_of(const char* text) {
     return ImGui::CalcTextSize(text).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+struct Part {
+    float width;
+    std::function<void()> draw;
+};
+
+/// Draws the parts in one row; those without room are in a list that opens at its end. Returns the lower
+/// edge.
+float draw_row(const std::vector<Part>& parts) {
+    const float gap = dp(6), more = width_of("»");
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    float x = ImGui::GetCursorScreenPos().x;
+    std::size_t shown = 0;
+    for (; shown < parts.size(); ++shown) {
+        const float after = shown + 1 < parts.size() ? gap + more : 0;
+        if (shown > 0 && x + parts[shown].width + after > right)
+            break;
+        if (shown > 0)
+            ImGui::SameLine(0, gap);
+        parts[shown].draw();
+        x += parts[shown].width + gap;
+    }
+    if (shown < parts.size()) {
+        ImGui::SameLine(0, gap);
+        if (tool_button("»"))
+            ImGui::OpenPopup("more");
+        probe::item("traces.more");
+        tooltip("The other buttons of the traces.");
+    }
+    const float bottom = ImGui::GetItemRectMax().y;
+    if (ImGui::BeginPopup("more")) {
+        close_on_escape();
+        for (; shown < parts.size(); ++shown)
+            parts[shown].draw();
+        ImGui::EndPopup();
+    }
+    return bottom;
 }
 
 std::string stretch_name(const TraceView& view) {
@@ -106,7 +139,7 @@ void TraceStrip::update(Session& session) {
     film_axis_ = about_.film ? std::optional(about_.axis) : std::nullopt;
     end_ns_ = end_ns(session);
     view_.set_run(about_.first_ns, end_ns_, about_.newest && about_.film ? about_.newest->time_ns : end_ns_);
-    session.update_baseline(about_);
+    session.baseline.follow(session.traces(), about_, session.intervals);
     intervals_.update(session);
     intervals_.report(session.intervals);
 }
@@ -158,15 +191,11 @@ void TraceStrip::toggle_whole_film(Session& session) {
     }
 }
 
-void TraceStrip::whole_film_button(Session& session) {
+void TraceStrip::whole_film_button(Session& session, float width) {
     const bool runs = session.whole_film.running();
-    if (!runs && !about_.film)
-        return;
     const WholeFilm::Progress progress = session.whole_film.progress();
     const std::string percent = std::to_string(static_cast<int>(100 * progress.part())) + " %";
     const std::string text = runs ? "Cancel " + percent : "Whole film";
-    const float width = std::max(width_of("Whole film"), width_of("Cancel 100 %"));
-    flow(width);
     if (tool_button((text + "##whole film").c_str(), false, width))
         toggle_whole_film(session);
     probe::item("traces.whole_film");
@@ -193,7 +222,7 @@ void TraceStrip::take_baseline(Session& session) {
         return;
     }
     const double seconds = session.view().baseline_s;
-    if (!session.take_baseline(seconds)) {
+    if (!session.baseline.take(session.traces(), seconds, session.intervals)) {
         session.say(Message::Level::warning,
                     has_regions() ? "No region has had a value yet that could be a baseline."
                                   : "A baseline is the mean of regions, and there are none: draw one on the "
@@ -213,31 +242,27 @@ void TraceStrip::toggle_relative(Session& session) {
     fixed_.reset(); // belonged to other values
 }
 
-void TraceStrip::range_choice(Session& session) {
+void TraceStrip::stretch_choice(Session& session, float width) {
     const std::string name = stretch_name(view_);
-    const float width = dp(98);
-    flow(width);
     ImGui::SetNextItemWidth(width);
     const bool open = ImGui::BeginCombo("##stretch", name.c_str());
     probe::item("traces.stretch");
     if (!open)
-        tooltip("Length of time that the plot shows.");
-    if (open) {
-        close_on_escape();
-        for (const auto& [text, seconds] : kStretches)
-            if (ImGui::Selectable(text, name == text))
-                view_.follow(seconds);
-        if (ImGui::Selectable("whole run", view_.mode() == TraceView::Mode::whole))
-            show_whole();
-        ImGui::EndCombo();
-    } else {
-        tooltip(
+        return tooltip(
             with_key("The stretch of time that is shown. Wheel zooms, drag moves, double click fits; or the "
                      "whole run",
                      session.settings().keys, Action::whole_run));
-    }
+    close_on_escape();
+    for (const auto& [text, seconds] : kStretches)
+        if (ImGui::Selectable(text, name == text))
+            view_.follow(seconds);
+    if (ImGui::Selectable("whole run", view_.mode() == TraceView::Mode::whole))
+        show_whole();
+    ImGui::EndCombo();
+}
+
+void TraceStrip::follow_button(Session& session) {
     const bool held = view_.mode() == TraceView::Mode::held;
-    flow(width_of("Follow"));
     if (tool_button("Follow", !held)) {
         if (held)
             view_.follow();
@@ -247,7 +272,9 @@ void TraceStrip::range_choice(Session& session) {
     probe::item("traces.follow");
     tooltip(held ? with_key("Go on with the newest frame", session.settings().keys, Action::follow)
                  : std::string("Hold this stretch of time"));
-    flow(width_of("Auto"));
+}
+
+void TraceStrip::auto_button() {
     if (tool_button("Auto", !fixed_))
         fixed_ = fixed_ ? std::nullopt : std::optional(span_);
     probe::item("traces.auto");
@@ -255,50 +282,69 @@ void TraceStrip::range_choice(Session& session) {
                    : "Range of values: automatic; click to fix it. Wheel and drag on the axis change it.");
 }
 
-void TraceStrip::buttons(Session& session) {
+void TraceStrip::baseline_button(Session& session) {
     if (tool_button("Baseline"))
         take_baseline(session);
     probe::item("traces.baseline");
     tooltip(with_key("Take the mean over the last seconds of each region as F₀", session.settings().keys,
                      Action::baseline));
-    const float field = dp(38);
-    const float unit = ImGui::CalcTextSize("s").x + dp(8);
-    flow(field + unit);
-    ImGui::PushItemWidth(field + unit);
-    const ParamDecl& decl = view_table().at("baseline_s");
-    value_field("baseline_s", session.view().baseline_s, {decl.min, decl.max, false, false}, "s");
-    ImGui::PopItemWidth();
-    probe::item("traces.baseline_s");
-    tooltip(decl.doc);
-    flow(width_of("ΔF/F₀"));
-    if (tool_button("ΔF/F₀", relative_))
-        toggle_relative(session);
-    probe::item("traces.relative");
-    tooltip(with_key("100·(F/F₀ − 1) in %, or absolute units", session.settings().keys, Action::relative));
-    flow(width_of("Event"));
-    if (tool_button("Event"))
-        session.mark_event();
-    probe::item("traces.event");
-    tooltip(with_key("Mark the newest frame", session.settings().keys, Action::event) +
-            "; click its label for another name.");
-    flow(width_of("Interval"));
-    intervals_.button(session);
-    flow(width_of("Response"));
-    responses_.button(session);
-    flow(width_of("Pulse"));
+}
+
+void TraceStrip::pulse_button() {
     if (tool_button("Pulse", pulse_wanted_))
         pulse_wanted_ = !pulse_wanted_;
     probe::item("traces.pulse");
     tooltip(
         "Heart rate and pulsatility index of the selected region, or else of the first, over what is seen "
         "of its trace, the last minute of it at most");
-    whole_film_button(session);
-    flow(width_of("Trials"));
-    trials_.button(session);
-    if (!trials_.wanted())
-        return range_choice(session);
-    flow(dp(120));
-    trials_.controls(session);
+}
+
+/// Returns the lower edge.
+float TraceStrip::buttons(Session& session) {
+    const KeyBindings& keys = session.settings().keys;
+    const float field = dp(38) + ImGui::CalcTextSize("s").x + dp(8), stretch = dp(98);
+    const float film = std::max(width_of("Whole film"), width_of("Cancel 100 %"));
+    std::vector<Part> parts = {
+        {width_of("Baseline"), [&] { baseline_button(session); }},
+        {field,
+         [&] {
+             ImGui::PushItemWidth(field);
+             const ParamDecl& decl = view_table().at("baseline_s");
+             value_field("baseline_s", session.view().baseline_s, {decl.min, decl.max, false, false}, "s");
+             ImGui::PopItemWidth();
+             probe::item("traces.baseline_s");
+             tooltip(decl.doc);
+         }},
+        {width_of("ΔF/F₀"),
+         [&] {
+             if (tool_button("ΔF/F₀", relative_))
+                 toggle_relative(session);
+             probe::item("traces.relative");
+             tooltip(with_key("100·(F/F₀ − 1) in %, or absolute units", keys, Action::relative));
+         }},
+        {width_of("Event"),
+         [&] {
+             if (tool_button("Event"))
+                 session.mark_event();
+             probe::item("traces.event");
+             tooltip(with_key("Mark the newest frame", keys, Action::event) +
+                     "; click its label for another name.");
+         }},
+        {width_of("Interval"), [&] { intervals_.button(session); }}};
+    const auto add = [&](bool wanted, float width, std::function<void()> draw) {
+        if (wanted)
+            parts.push_back({width, std::move(draw)});
+    };
+    add(responses_.offered(session), width_of("Response"), [&] { responses_.button(); });
+    add(session.whole_film.running() || about_.film, film, [&] { whole_film_button(session, film); });
+    const bool trials = trials_.wanted();
+    add(!trials, stretch, [&] { stretch_choice(session, stretch); });
+    add(!trials, width_of("Follow"), [&] { follow_button(session); });
+    add(!trials, width_of("Auto"), [&] { auto_button(); });
+    add(true, width_of("Pulse"), [&] { pulse_button(); });
+    add(trials_.offered(session), width_of("Trials"), [&] { trials_.button(); });
+    add(trials, dp(260), [&] { trials_.controls(session); });
+    return draw_row(parts);
 }
 
 bool TraceStrip::assumed() const {
@@ -439,9 +485,8 @@ void TraceStrip::draw(const Rect& area, Session& session, const RegionNumbers& n
     if (open) {
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                             {dp(7), dp(3)}); // low and narrow enough for small windows
-        buttons(session);
+        const double top = buttons(session) + dp(4);
         ImGui::PopStyleVar();
-        const double top = ImGui::GetItemRectMax().y + dp(4);
         const Rect rest{area.x + dp(4), top, area.width - dp(8),
                         std::max(1.0, area.y + area.height - top - dp(2))};
         if (!has_regions()) {

@@ -60,9 +60,13 @@ public:
     static void mark_remembered(Session& session, std::size_t n);
 
 private:
-    void buttons(Session& session);
-    void range_choice(Session& session);
-    void whole_film_button(Session& session);
+    float buttons(Session& session);
+    void baseline_button(Session& session);
+    void whole_film_button(Session& session, float width);
+    void stretch_choice(Session& session, float width);
+    void follow_button(Session& session);
+    void auto_button();
+    void pulse_button();
     std::int64_t end_ns(const Session& session) const; ///< of the axis
     void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours,
                 const RegionNumbers& numbers);

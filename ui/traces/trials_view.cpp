@@ -76,9 +76,11 @@ Trials average_of(const std::vector<std::shared_ptr<const TrialsView::Samples>>&
 
 } // namespace
 
-void TrialsView::button(const Session& session) {
-    if (!wanted_ && session.events().events().empty())
-        return;
+bool TrialsView::offered(const Session& session) const {
+    return wanted_ || !session.events().events().empty();
+}
+
+void TrialsView::button() {
     if (tool_button("Trials", wanted_))
         wanted_ = !wanted_;
     probe::item("traces.trials");

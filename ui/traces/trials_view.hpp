@@ -25,8 +25,9 @@ public:
     using Samples = std::vector<std::vector<std::pair<std::int64_t, double>>>;
 
     bool wanted() const { return wanted_; }
+    bool offered(const Session& session) const; ///< there is an event
     /// Draws the button that toggles the view.
-    void button(const Session& session);
+    void button();
     /// Draws the controls for the label and the time before and after; they replace the controls of the time
     /// range.
     void controls(Session& session);

@@ -73,20 +73,37 @@ for number, (region, row) in enumerate(zip(regions, rows), 1):
 )")) << read_text(folder_ / "python.log")
      << text;
     EXPECT_EQ(text.find("binning"), std::string::npos) << "a bypassed stage has no method: " << text;
-    for (const char* part :
-         {"2.5 µm per pixel", "mouse <7> & \"co\" %n µ", "left hemisphere", "<b>a & b</b>, \"µ\" %s",
-          "Traces", "Settings", "Methods", "speckle flow index", "1/(2·T·K²)", "Yang 2011, eq. 3"})
+    for (const char* part : {"2.5 µm per pixel", " 50 µm", "mouse <7> & \"co\" %n µ", "left hemisphere",
+                             "<b>a & b</b>, \"µ\" %s", "Traces", "Settings", "Methods", "speckle flow index",
+                             "1/(2·T·K²)", "Yang 2011, eq. 3"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     for (const char* part : {"Baseline", "Events"}) // the run has none
         EXPECT_EQ(text.find(part), std::string::npos) << part;
-    // The image equals the snapshot, in the PNG and in the PDF.
+    // The image equals the snapshot, in the PDF and, enlarged and with its marks, in the PNG.
     ASSERT_TRUE(test::python(folder_, R"(
 import glob, subprocess
 import numpy
 from PIL import Image
 shown = numpy.asarray(Image.open("shown.png"))
 assert shown.shape == (64, 96, 3), shown.shape
-assert (numpy.asarray(Image.open("out.png")) == shown).all()
+drawn = numpy.asarray(Image.open("out.png").convert("RGB"))
+assert max(drawn.shape[:2]) >= 1000, drawn.shape
+for zoom in range(32, 1, -1):  # a part without marks
+    ys, xs = numpy.nonzero((drawn[:-16 * zoom, :-16 * zoom] == shown[8, 76]).all(2))
+    for y, x in numpy.ndindex(8, 8):
+        keep = (drawn[ys + y * zoom, xs + x * zoom] == shown[8 + y, 76 + x]).all(1)
+        ys, xs = ys[keep], xs[keep]
+    if len(ys) == zoom * zoom:
+        break
+assert len(ys) == zoom * zoom, (len(ys), zoom)
+top, left = ys.min() - 8 * zoom, xs.min() - 76 * zoom
+held = drawn[top:top + 64 * zoom, left:left + 96 * zoom]
+assert (held == shown.repeat(zoom, 0).repeat(zoom, 1)).all(2).mean() > 0.9, "all but the marks"
+bars = drawn[top:top + 64 * zoom, left + 96 * zoom:]
+assert max(len(numpy.unique(bars[:, x], axis=0)) for x in range(bars.shape[1])) > 200, "no colour bar"
+low = (numpy.abs(held[-16 * zoom:, :40 * zoom].astype(int) - (235, 240, 245)) < 3).all(2)
+runs = [len(run) for row in low for run in "".join(" #"[p] for p in row.astype(int)).split()]
+assert abs(max(runs) / zoom - 50 / 2.5) < 0.2, max(runs) / zoom  # 50 µm
 subprocess.run(["pdfimages", "-png", "out.pdf", "held"], check=True)
 held = [numpy.asarray(Image.open(name).convert("RGB")) for name in sorted(glob.glob("held-*.png"))]
 assert any(picture.shape == shown.shape and (picture == shown).all() for picture in held), [p.shape for p in held]
@@ -101,6 +118,7 @@ TEST_F(ReportTest, WithoutRegionsTheirPartIsLeftOut) {
     for (const char* part : {"Regions", "Traces", "Baseline"})
         EXPECT_EQ(text.find(part), std::string::npos) << part << "\n" << text;
     EXPECT_NE(text.find("Settings"), std::string::npos) << text;
+    EXPECT_NE(text.find("20 px"), std::string::npos) << "the scale bar, without a pixel size: " << text;
     const std::string table = read_text(folder_ / "out.csv");
     EXPECT_NE(table.find("\nregion,shape,pixels,"), std::string::npos) << table;
     EXPECT_TRUE(table.ends_with("baseline,change_percent\n")) << table;
