@@ -216,8 +216,11 @@ void TraceHistory::begin_axis() {
 
 void TraceHistory::add_to_film(const PendingFrame& frame) {
     const bool known = film_ && (!frame.opened || *frame.opened == film_name_);
-    if (frame.background && (!known || !quantity_ || !same(*quantity_, *frame.quantity)))
+    if (frame.background && (!known || !quantity_ || !same(*quantity_, *frame.quantity))) {
+        if (early_.size() < kMostWaiting)
+            early_.push_back(frame);
         return;
+    }
     if (!known) {
         if (newest_ || film_newest_)
             begin_axis();
@@ -225,6 +228,7 @@ void TraceHistory::add_to_film(const PendingFrame& frame) {
     }
     const RegionMean mean = frame.regions ? frame.regions->mean : mean_;
     const bool other = quantity_ && frame.regions && (!same(*quantity_, *frame.quantity) || mean_ != mean);
+    const bool fresh = frame.regions && (!quantity_ || other);
     if (!film_ || other)
         film_ = std::make_unique<FilmTraces>(budget_, next_id_, next_settings_);
     if (frame.regions) {
@@ -241,6 +245,10 @@ void TraceHistory::add_to_film(const PendingFrame& frame) {
                                    .timed = frame.timed,
                                    .position = frame.film->position,
                                    .axis = axis_};
+    if (fresh)
+        for (const PendingFrame& early : std::exchange(early_, {}))
+            if (same(*early.quantity, *quantity_) && (!early.opened || *early.opened == film_name_))
+                add_to_film(early);
 }
 
 void TraceHistory::add(const PendingFrame& frame) {

@@ -321,6 +321,7 @@ private:
     std::unique_ptr<FilmTraces> film_; ///< null: the source is no film
     std::string film_name_;
     std::optional<TraceMoment> film_newest_;
+    std::vector<PendingFrame> early_; ///< in the background, with a quantity that is not shown yet
     std::uint64_t axis_ = 0;
     // Sources that are no film:
     std::vector<Series> series_;

@@ -48,6 +48,7 @@ public:
         params_ = file_->params();
         return info;
     }
+    bool may_hold_results() const override { return file_->may_hold_results(); }
     Status next(FramePort& port) override { return file_->next(port); }
     std::uint64_t length() override { return file_->length(); }
     std::optional<std::uint64_t> frame_at(double seconds) override {

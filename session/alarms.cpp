@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace specklescope {
 
@@ -81,13 +82,13 @@ double disk_left_s(const std::vector<std::pair<std::uint64_t, double>>& left) {
 }
 
 std::uint64_t CountInMinute::update(SteadyClock::time_point now, std::uint64_t total) {
-    if (!totals_.empty() && total < totals_.back().second)
-        totals_.clear();
-    if (totals_.empty() || now - totals_.back().first >= 1s)
-        totals_.emplace_back(now, total);
-    while (totals_.size() > 1 && now - totals_[1].first >= 60s)
-        totals_.pop_front();
-    return total - totals_.front().second;
+    const std::uint64_t before = std::exchange(total_, total).value_or(total);
+    sum_ += total > before ? total - before : 0;
+    if (sums_.empty() || now - sums_.back().first >= 1s)
+        sums_.emplace_back(now, sum_);
+    while (sums_.size() > 1 && now - sums_[1].first >= 60s)
+        sums_.pop_front();
+    return sum_ - sums_.front().second;
 }
 
 namespace {

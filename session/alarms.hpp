@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,11 +65,13 @@ double disk_left_s(const std::vector<std::pair<std::uint64_t, double>>& left);
 /// Increase of a counter over the last minute.
 class CountInMinute {
 public:
-    /// A counter that falls begins again.
+    /// A counter that falls adds nothing: a recording has ended with the frames that it had dropped.
     std::uint64_t update(SteadyClock::time_point now, std::uint64_t total);
 
 private:
-    std::deque<std::pair<SteadyClock::time_point, std::uint64_t>> totals_; ///< about one a second
+    std::optional<std::uint64_t> total_;                                 ///< of the last call
+    std::uint64_t sum_ = 0;                                              ///< of all increases
+    std::deque<std::pair<SteadyClock::time_point, std::uint64_t>> sums_; ///< about one a second
 };
 
 class AlarmWatch {

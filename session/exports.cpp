@@ -34,7 +34,7 @@ Settings for_whole_film(const Settings& settings) {
 std::vector<TraceValues> frames_between(TraceHistory& history, std::int64_t from_ns, std::int64_t to_ns,
                                         int most) {
     std::set<std::int64_t> times;
-    for (const std::vector<TraceColumn>& curve : history.curves(from_ns, to_ns, most))
+    for (const std::vector<TraceColumn>& curve : history.curves(from_ns, to_ns + 1, most))
         for (const TraceColumn& column : curve)
             if (column.time_ns >= from_ns && column.time_ns <= to_ns)
                 times.insert(column.time_ns);

@@ -85,10 +85,14 @@ void PictureBaseline::poll_film(WholeFilm& film) {
     if (const std::string why = film.why_not(); !why.empty())
         return state_.notices.say(Message::Level::warning, "The baseline of the image was not taken. " + why);
     film_taken_ = std::make_shared<BaselineCollector>(over_->from_ns, over_->to_ns);
-    film.start({.sinks = {film_taken_},
-                .over = [this, over = *over_](WholeFilm::Outcome outcome, const std::string& text) {
-                    take_from_film(outcome == WholeFilm::Outcome::done, over, text);
-                }});
+    try {
+        film.start({.sinks = {film_taken_},
+                    .over = [this, over = *over_](WholeFilm::Outcome outcome, const std::string& text) {
+                        take_from_film(outcome == WholeFilm::Outcome::done, over, text);
+                    }});
+    } catch (const std::exception& error) { // the film may be gone
+        take_from_film(false, *over_, sentence_of(error));
+    }
 }
 
 void PictureBaseline::take_from_film(bool whole, const Interval& over, const std::string& why) {

@@ -286,7 +286,8 @@ void Session::show(Opened opened) {
     opening_.restored = opened.restored;
     if (opened.restored)
         restore(opened.settings);
-    history_.forget_source(state_now());
+    if (other)
+        history_.forget_source(state_now());
     history_.record(state_now(), "opened " + settings.source.shown());
     source_params_ = state_.pipeline->source_params();
     ++opening_.generation;
@@ -723,7 +724,11 @@ void Session::compare_before() {
     Chain before = history_.entries()[i - 1].state.chain;
     before.set_input(edited_.chain.input());
     before.set_channel(edited_.chain.channel());
-    (void)state_.pipeline->set_chain(std::move(before));
+    try {
+        (void)state_.pipeline->set_chain(std::move(before));
+    } catch (const UsageError& error) { // of another source
+        return say(Message::Level::error, error.what());
+    }
     edited_.held = true;
     edited_.compared = history_.entries()[i].edit;
 }

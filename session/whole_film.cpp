@@ -163,7 +163,8 @@ void WholeFilm::conclude() {
     else if (!error.empty())
         report(Outcome::failed, "The whole film was not processed: " + error);
     else
-        report(Outcome::done, "Processed the whole film: " + count_text(progress().frames) + " frames.");
+        report(Outcome::done, "Processed the whole film: " + count_text(progress().frames) +
+                                  (progress().frames == 1 ? " frame." : " frames."));
     run_->pipeline.reset(); // its frames
     run_->of.reset();
     run_->sinks.clear();

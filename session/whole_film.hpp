@@ -41,8 +41,8 @@ public:
 
     /// Why it cannot start: no film is open, or one is being processed. Empty: it can.
     std::string why_not() const;
-    /// Opens the film a second time and runs it. Throws UsageError if it cannot start. Errors of the film or
-    /// of a sink are reported at the end.
+    /// Opens the film a second time and runs it. Throws UsageError or RunError if it cannot start. A film
+    /// that cannot be read to its end and a sink that fails end it early and are reported.
     void start(Job job);
     void start() { start(Job()); }
     /// Ends it early; poll() reports it when the sinks are closed. `why`: a sentence for the message.

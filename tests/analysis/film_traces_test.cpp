@@ -225,6 +225,25 @@ TEST_F(FilmHistory, TheBackgroundFillsValuesAndLeavesTheDisplay) {
     EXPECT_EQ(at(5), value_of(5, 3));
 }
 
+/// After an edit, a displayed frame with a long history may be later than frames of the background.
+TEST_F(FilmHistory, TheBackgroundMayBeAheadOfTheDisplay) {
+    play(0, 10);
+    const auto flow = [&](std::uint64_t position) {
+        Result made = frame(position, value_of(position, 4), 4);
+        made.quantity.name = "flow";
+        return made;
+    };
+    for (std::uint64_t i = 0; i < 30; ++i)
+        history.push_background(flow(i));
+    EXPECT_EQ(at(9), value_of(9, 3)) << "the display is of the settings before";
+    EXPECT_EQ(history.overview().frames, 10U);
+    history.push(flow(9));
+    EXPECT_EQ(history.overview().frames, 30U);
+    EXPECT_EQ(history.overview().newest->position, 9U);
+    for (const std::uint64_t i : {0, 9, 29})
+        EXPECT_EQ(at(i), value_of(i, 4));
+}
+
 TEST_F(FilmHistory, AMovedRegionIsNotComparedWithWhereItWas) {
     play(0, 50);
     auto moved = std::make_shared<PlacedRegions>(*regions);

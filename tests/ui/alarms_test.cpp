@@ -121,7 +121,11 @@ TEST(Alarms, TheLastMinuteIsCounted) {
     EXPECT_EQ(count.update(kBegin + 63s, total), 0U);
     total += 2;
     EXPECT_EQ(count.update(kBegin + 64s, total), 2U);
-    EXPECT_EQ(count.update(kBegin + 65s, 0), 0U) << "another source";
+    EXPECT_EQ(count.update(kBegin + 65s, 0), 2U) << "a recording has ended; its lost frames stay lost";
+    EXPECT_EQ(count.update(kBegin + 66s, 1), 3U);
+    for (int second = 67; second <= 126; ++second)
+        (void)count.update(kBegin + second * 1s, 1);
+    EXPECT_EQ(count.update(kBegin + 127s, 1), 0U);
 }
 
 } // namespace specklescope::alarms_test

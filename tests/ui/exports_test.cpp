@@ -69,6 +69,22 @@ protected:
                                [&](const Note& note) { return note.text.find(part) != std::string::npos; });
         });
     }
+    void process_film() {
+        session_->pipeline()->pause(false); // the window has shown a frame
+        ASSERT_TRUE(until([&] { return !session_->traces().overview().regions.empty(); }));
+        session_->whole_film.start();
+        ASSERT_TRUE(until([&] { return !session_->whole_film.running(); }));
+    }
+    /// Cells of the curves of the whole film in the clipboard.
+    std::vector<std::vector<std::string>> copied(TraceStrip& strip) {
+        static std::string text;
+        ImGui::GetIO().SetClipboardTextFn = [](void*, const char* given) { text = given; };
+        strip.update(*session_);
+        strip.show_whole();
+        strip.update(*session_);
+        strip.copy(*session_);
+        return cells_of(text, '\t');
+    }
     /// The messages of an export from its beginning to its end, without the one that it begins.
     std::vector<Note> messages_of(const std::function<void()>& begin) {
         const std::size_t before = session_->notices().count();
@@ -242,19 +258,10 @@ TEST_F(ExportsTest, AFolderThatVanishesEndsTheExportAtOnce) {
 }
 
 TEST_F(ExportsTest, CopiedValuesAreThoseOfRun) {
-    static std::string copied;
-    ImGui::GetIO().SetClipboardTextFn = [](void*, const char* text) { copied = text; };
-    session_->pipeline()->pause(false); // the window has shown a frame
-    ASSERT_TRUE(until([&] { return !session_->traces().overview().regions.empty(); }));
-    session_->whole_film.start();
-    ASSERT_TRUE(until([&] { return !session_->whole_film.running(); }));
+    process_film();
     TraceStrip strip;
-    strip.update(*session_);
-    strip.show_whole();
-    strip.update(*session_);
-    strip.copy(*session_);
-    const auto rows = cells_of(copied, '\t'), table = cells_of(test::read_file(folder_ / "run.csv"), ',');
-    ASSERT_EQ(rows.size(), 1U + kFrames) << copied;
+    const auto rows = copied(strip), table = cells_of(test::read_file(folder_ / "run.csv"), ',');
+    ASSERT_EQ(rows.size(), 1U + kFrames);
     ASSERT_EQ(rows[0].size(), 4U);
     EXPECT_TRUE(rows[0][2].starts_with("box")) << rows[0][2];
     for (std::size_t frame = 0; frame < kFrames; ++frame) {
@@ -264,6 +271,44 @@ TEST_F(ExportsTest, CopiedValuesAreThoseOfRun) {
         EXPECT_EQ(row[2], table[1 + 2 * frame][4]);
         EXPECT_EQ(row[3], table[2 + 2 * frame][4]);
     }
+    EXPECT_EQ(frames_between(session_->traces(), 0, 0, 10).size(), 1U) << "a single frame";
+}
+
+/// A value of where a region was has no F₀ of where it is.
+TEST_F(ExportsTest, CopiedChangesAreOfTheSameOutline) {
+    process_film();
+    session_->pipeline()->pause(true);
+    session_->regions.move(0, 1, 0);
+    session_->poll();
+    constexpr std::uint64_t kMoved = 3;
+    for (std::uint64_t frame = 0; frame < kMoved; ++frame) {
+        const std::uint64_t seek = session_->pipeline()->seek(frame, true);
+        ASSERT_TRUE(until([&] {
+            return session_->pipeline()->last_seek() == seek && !session_->pipeline()->sought() &&
+                   session_->traces().overview().newest->position == frame;
+        }));
+    }
+    (void)add_interval(session_->intervals, 0, 1'000'000'000);
+    TraceStrip strip;
+    strip.update(*session_);
+    strip.toggle_relative(*session_);
+    const auto rows = copied(strip);
+    ASSERT_EQ(rows.size(), 1U + kFrames);
+    for (std::size_t frame = 0; frame < kFrames; ++frame) {
+        EXPECT_EQ(rows[frame + 1][2].empty(), frame >= kMoved) << frame;
+        EXPECT_FALSE(rows[frame + 1][3].empty()) << "the other one has not moved";
+    }
+}
+
+TEST_F(ExportsTest, AFilmThatIsGoneIsReported) {
+    session_->pipeline()->pause(false);
+    ASSERT_TRUE(until([&] { return !session_->traces().overview().regions.empty(); }));
+    std::filesystem::remove(folder_.path() / "film.raw");
+    TraceStrip strip;
+    strip.toggle_whole_film(*session_);
+    EXPECT_TRUE(said("There is no file"));
+    session_->picture_baseline.take_over({"rest", 0, 1'000'000'000, true});
+    EXPECT_TRUE(said("The baseline of the image was not taken"));
 }
 
 TEST_F(ExportsTest, ALiveSourceHasNoFilmToExport) {

@@ -27,6 +27,9 @@ TEST(TracesView, FollowsTheLastSecondsFromTheLeftOn) {
     view.set_run(5 * kSecond, 200 * kSecond);
     EXPECT_EQ(view.from_ns(), 5 * kSecond);
     EXPECT_EQ(view.to_ns(), 200 * kSecond);
+    view.set_run(0, 0); // a single frame
+    EXPECT_EQ(view.from_ns(), 0);
+    EXPECT_EQ(view.to_ns(), kSecond);
 }
 
 TEST(TracesView, ZoomKeepsTheMomentUnderThePointerAndHolds) {

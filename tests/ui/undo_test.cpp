@@ -32,6 +32,14 @@ protected:
         write_text(folder_ / "film.raw", pixels);
         return "raw:" + (folder_ / "film.raw") + "?width=64&height=48&format=gray8&rate=50";
     }
+    void open(const SourceArgument& source) {
+        session_->open(source);
+        ASSERT_TRUE(eventually([&] {
+            session_->poll();
+            return !session_->opening();
+        }));
+        EXPECT_FALSE(session_->open_error()) << *session_->open_error();
+    }
     bool told(const std::string& text) const {
         const auto& notes = session_->notices().list();
         return std::any_of(notes.begin(), notes.end(),
@@ -234,15 +242,49 @@ TEST_F(UndoTest, AnotherSourceKeepsTheEditsThatStillMakeSense) {
     session_->record_edits();
     session_->set_um_per_px(2.5);
     session_->record_edits();
-    session_->open("synthetic:uniform?width=32&height=32");
-    ASSERT_TRUE(eventually([&] {
-        session_->poll();
-        return !session_->opening();
-    }));
+    open(SourceArgument("synthetic:uniform?width=32&height=32"));
     while (session_->history().can_undo())
         session_->undo();
     EXPECT_EQ(to_string(session_->chain().stages()[0].params.get("radius")), "3");
     EXPECT_EQ(session_->settings().um_per_source_px, 2.5);
+}
+
+TEST_F(UndoTest, TheSameSourceOpenedAgainKeepsItsIntervals) {
+    session_->edit(0, "radius", std::int64_t{5});
+    session_->record_edits();
+    (void)add_interval(session_->intervals, 0, 40'000'000);
+    session_->record_edits();
+    const std::string before = state();
+    open(session_->settings().source);
+    EXPECT_EQ(state(), before);
+    session_->undo();
+    EXPECT_TRUE(session_->intervals.empty());
+    EXPECT_EQ(to_string(session_->chain().stages().at(0).params.get("radius")), "5");
+    session_->redo();
+    EXPECT_EQ(state(), before);
+    session_->edit(0, "radius", std::int64_t{4});
+    session_->undo();
+    EXPECT_EQ(state(), before);
+}
+
+/// Stages for recorded results cannot take raw frames.
+TEST_F(UndoTest, StagesThatDoNotFitTheSourceAreNotCompared) {
+    const SourceArgument raw(film(6));
+    const ChildResult made = run_program({"run", raw.revealed(), "--backend", "cpu", "--stage",
+                                          "speckle:output=contrast", "--record", "results.raw"},
+                                         folder_.path().string());
+    ASSERT_EQ(made.status, 0) << made.all();
+    Settings settings;
+    settings.source = folder_ / "results.raw";
+    settings.chain.add("flow");
+    session_ = std::make_unique<Session>(std::move(settings));
+    session_->start([] {});
+    session_->set_chain({});
+    session_->record_edits();
+    open(raw);
+    session_->compare_before();
+    EXPECT_EQ(session_->compared(), "");
+    EXPECT_TRUE(told("stage flow"));
 }
 
 TEST_F(UndoTest, TheOldestEntriesAreDroppedBeyondTheLimits) {

@@ -220,10 +220,12 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     ASSERT_TRUE(
         viewer.until([&] { return viewer.number("intervals") == 1 && viewer.number("typing") == 1; }));
     desktop_->events({"type", "--delay", "40", "quiet"});
-    for (const char* end : {"0.5", "1.25"}) {
+    const auto type_next = [&](const std::string& seconds) {
         viewer.key("Tab");
-        desktop_->events({"type", "--delay", "20", end});
-    }
+        desktop_->events({"type", "--delay", "20", seconds});
+    };
+    type_next("0.5");
+    type_next("1.25");
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] {
         return viewer.text("interval.0.text") == "quiet · F₀" && viewer.number("interval.0.from_s") == 0.5 &&
@@ -251,6 +253,54 @@ TEST_F(ViewerIntervalsTest, EndsAndLabelsAreDraggedAndTheListTakesNumbers) {
     viewer.key("Escape");
     viewer.key("ctrl+z");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("intervals") == 1; }));
+    viewer.key("ctrl+i");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("interval.name.0"); }));
+    viewer.click("interval.name.0");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
+    type_next("2.5"); // beyond the other end, which gives way
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.number("interval.0.from_s") == 2.5 && viewer.number("interval.0.to_s") == 2.5;
+    })) << viewer.number("interval.0.from_s")
+        << " " << viewer.number("interval.0.to_s");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+/// The time line has the times of the rate: an interval there would be one of other frames.
+TEST_F(ViewerIntervalsTest, OfAFilmWithAGapAreMarkedOnThePlot) {
+    std::vector<std::string> words = film();
+    const ChildResult made = run_program({"run", words[0], "--backend", "cpu", "--record-raw", "gap.raw"},
+                                         folder_.path().string());
+    ASSERT_EQ(made.status, 0) << made.all();
+    std::string later, lines = read_text(folder_ / "gap.raw.jsonl");
+    std::istringstream in(lines);
+    const std::string key = "\"capture_ns\":";
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t at = line.find(key);
+        const std::size_t begin = at + key.size(), end = line.find(',', begin);
+        if (const std::int64_t ns = at == std::string::npos ? 0 : std::stoll(line.substr(begin, end - begin));
+            ns > 1'000'000'000)
+            line.replace(begin, end - begin, std::to_string(ns + 2'000'000'000));
+        later += line + "\n";
+    }
+    write_text(folder_ / "gap.raw.jsonl", later);
+    words[0] = "gap.raw";
+    words.emplace_back("--no-remember");
+    Viewer viewer(*desktop_, folder_, with(words));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("banner").starts_with("End of"); }));
+    ASSERT_TRUE(viewer.text("film.text").find("≈") != std::string::npos) << viewer.text("film.text");
+    const Rect line = viewer.rest("film.line");
+    const double y = line.y + line.height / 2, x = viewer.number("film.line.x"),
+                 width = viewer.number("film.line.width");
+    viewer.events({"keydown", "shift", "sleep", "0.2"});
+    viewer.drag({{x + 0.5 * width, y}, {x + 0.6 * width, y}, {x + 0.7 * width, y}});
+    viewer.drawn();
+    EXPECT_EQ(viewer.number("intervals"), 0);
+    drag_on_plot(viewer, 0.7, 0.9);
+    viewer.events({"keyup", "shift"});
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("intervals") == 1; }));
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("traces.f0.box") > 0; }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

@@ -152,6 +152,23 @@ TEST_F(WholeFilmTest, FeedsOtherOutputsAndReportsItsEnd) {
     }
 }
 
+/// The display is late: it fills its history first.
+TEST_F(WholeFilmTest, AfterAnEditOfTheQuantityItHasEveryFrame) {
+    Session session(settings_of("speckle:radius=3,output=contrast|average:frames=50"));
+    session.start(ignore);
+    session.pipeline()->pause(true);
+    session.pipeline()->seek(55, true);
+    Result shown;
+    const auto take = [&] { return session.pipeline()->mailbox().take(shown); };
+    ASSERT_TRUE(until(session, [&] { return take() && shown.info.position == 55U; }));
+    session.edit(0, "output", std::string("sfi"));
+    session.whole_film.start();
+    ASSERT_TRUE(until(session, [&] { return !session.whole_film.running(); }));
+    ASSERT_TRUE(until(session, [&] { return take() && shown.repeated; }));
+    session.traces().push(shown); // as the window does
+    EXPECT_EQ(session.traces().overview().frames, static_cast<std::uint64_t>(kFrames));
+}
+
 TEST_F(WholeFilmTest, AnEditEndsItAndSoDoesTheUser) {
     Session session(settings_of("speckle:radius=3"));
     session.start(ignore);

@@ -51,7 +51,8 @@ std::vector<Readout> readouts_of(Session& session, std::int64_t& from_ns, std::i
         const auto at = std::find_if(about.regions.begin(), about.regions.end(),
                                      [&](const TraceRegion& region) { return region.name == one.name; });
         if (at != about.regions.end()) {
-            one.curve = curves.at(static_cast<std::size_t>(at - about.regions.begin()));
+            if (curves.size() == about.regions.size()) // otherwise they changed between the two calls
+                one.curve = curves[static_cast<std::size_t>(at - about.regions.begin())];
             one.unit = (quantity.unit == "1" ? "" : quantity.unit) + star;
             if (!fresh.stale && std::isfinite(at->newest)) {
                 one.value = number_text(at->newest);

@@ -130,9 +130,11 @@ void time_line(Session& session, Film& film, IntervalsView& intervals, float wid
                         .to_ns = std::llround(line.last / (rate > 0 ? rate : 1) * 1e9),
                         .span = {},
                         .timed = rate > 0};
-    if (!intervals.mouse(axis, session.intervals, IntervalsView::On::time_line))
+    // The line has the times of the rate, and the intervals those of the frames.
+    if (film.uneven || !intervals.mouse(axis, session.intervals, IntervalsView::On::time_line))
         drag_line(line, session, film);
-    intervals.draw_on_line(axis, line.y, session.intervals);
+    if (!film.uneven)
+        intervals.draw_on_line(axis, line.y, session.intervals);
     draw_line(line, film, length > 0, hot);
     if (hot) {
         const std::uint64_t frame = line.frame_at(ImGui::GetIO().MousePos.x);
@@ -145,7 +147,7 @@ void time_line(Session& session, Film& film, IntervalsView& intervals, float wid
         std::string text = what + count_text(frame) + (time.empty() ? "" : "   " + time);
         const std::int64_t at = axis.time(ImGui::GetIO().MousePos.x);
         for (const Interval& interval : session.intervals)
-            if (at >= interval.from_ns && at <= interval.to_ns)
+            if (!film.uneven && at >= interval.from_ns && at <= interval.to_ns)
                 text += "   " + interval.name;
         tooltip_above();
         ImGui::SetTooltip("%s", text.c_str());

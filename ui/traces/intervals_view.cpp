@@ -219,6 +219,8 @@ bool IntervalsView::row(Interval& interval, std::size_t index, std::vector<Inter
         ImGui::PushItemWidth(-1);
         if (value_field(id, seconds, {-1e6, 1e7, false, false}, "s"))
             *end = std::llround(seconds * 1e9);
+        if (interval.from_ns > interval.to_ns) // the other end gives way
+            (end == &interval.from_ns ? interval.to_ns : interval.from_ns) = *end;
         ImGui::PopItemWidth();
         probe::item(std::string("interval.") + id + "." + number);
     }

@@ -110,11 +110,12 @@ void ResponseView::draw(const Rect& area, const TraceOverview& about, Session& s
     if (!rows_.empty() &&
         ImGui::BeginTable("responses", static_cast<int>(heads.size()),
                           ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_BordersInnerH |
-                              ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp,
+                              ImGuiTableFlags_ScrollY,
                           {0, ImGui::GetContentRegionAvail().y - ImGui::GetFrameHeightWithSpacing()})) {
         ImGui::TableSetupScrollFreeze(0, 1);
-        for (const std::string& head : heads)
-            ImGui::TableSetupColumn(head.c_str());
+        for (std::size_t i = 0; i < heads.size(); ++i) // names are shortened, numbers are not
+            ImGui::TableSetupColumn(heads.at(i).c_str(), i < 2 ? ImGuiTableColumnFlags_WidthStretch
+                                                               : ImGuiTableColumnFlags_WidthFixed);
         ImGui::TableHeadersRow();
         for (const Row& row : rows_) {
             ImGui::TableNextRow();
@@ -122,8 +123,15 @@ void ResponseView::draw(const Rect& area, const TraceOverview& about, Session& s
                 ImGui::TableNextColumn();
                 ImGui::TextColored(theme::vec(colour), "%s", words.c_str());
             };
-            cell(row.interval, theme::kGood);
-            cell(row.region, row.colour);
+            const auto name = [&](const std::string& words, ImU32 colour) {
+                ImGui::TableNextColumn();
+                const std::string shown = fitted(*ImGui::GetFont(), words, ImGui::GetContentRegionAvail().x);
+                ImGui::TextColored(theme::vec(colour), "%s", shown.c_str());
+                if (shown != words)
+                    tooltip(words);
+            };
+            name(row.interval, theme::kGood);
+            name(row.region, row.colour);
             cell(value_text(row.response.mean), theme::kText);
             if (!row.why.empty())
                 tooltip("No response: " + row.why + ".");

@@ -186,8 +186,8 @@ void TraceStrip::toggle_whole_film(Session& session) {
     try {
         session.whole_film.start();
         show_whole();
-    } catch (const UsageError& error) {
-        session.say(Message::Level::error, error.what());
+    } catch (const std::exception& error) { // the film may be gone
+        session.say(Message::Level::error, sentence_of(error));
     }
 }
 

@@ -69,7 +69,7 @@ void TraceStrip::copy(Session& session) const {
             const TraceSettings* then = i < frame.settings.size() ? about_.find(frame.settings[i]) : nullptr;
             if (!relative_)
                 add_number(text, frame.values[i]);
-            else if (const auto f0 = session.baseline.of(region, then ? &then->with : nullptr))
+            else if (const auto f0 = then ? session.baseline.of(region, &then->with) : std::nullopt)
                 add_number(text, relative_change(frame.values[i], *f0));
         }
         text += '\n';

@@ -26,7 +26,7 @@ void TraceView::set_run(std::int64_t first_ns, std::int64_t last_ns, std::int64_
         from_ = to_ - ns(seconds_);
     } else if (mode_ == Mode::whole) {
         from_ = first_;
-        to_ = std::max(last_, first_ + ns(kShortest));
+        to_ = last_ > first_ ? std::max(last_, first_ + ns(kShortest)) : first_ + ns(1); // of a single frame
     }
 }
 
