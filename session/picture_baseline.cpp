@@ -15,14 +15,14 @@ void PictureBaseline::start(Settings& settings) {
         return;
     if (!state_.interactive || baseline_is_of_files(settings))
         return take_baseline(settings);
-    if (settings.program.as<ProgramSettings>().change)
+    if (settings.program.as<ProgramSettings>().baseline.change)
         throw UsageError(
             "--change has no baseline yet when the window opens on a camera; record its rest and "
             "name that with --baseline FILE, or leave --change out.");
 }
 
 void PictureBaseline::finish_start() {
-    const double seconds = state_.program().baseline_seconds;
+    const double seconds = state_.program().baseline.seconds;
     Params& program = state_.settings.program;
     program.set("baseline", std::string()); // from here on the user decides
     program.set("baseline_seconds", 0.0);

@@ -28,10 +28,8 @@ struct ViewState {
     bool about_asked = false;   ///< opens the dialog over the list of keys in this frame
     bool open_dialog = false;   ///< the dialog for a source is requested
     bool open_compares = false; ///< what it opens is compared with the present source
-    std::string open_text;
     enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< format that the record button begins
-    bool open_recorded = true;                                  ///< opens a recording with its settings
     bool snapshot = false;                                      ///< requested in this frame
     bool toggle_traces = false;                                 ///< requested in this frame
     bool presets_asked = false;                                 ///< requested in this frame
