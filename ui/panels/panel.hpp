@@ -59,6 +59,7 @@ struct Hover {
     std::optional<double> change;                 ///< against the baseline, in %
     bool stale = false;                           ///< Freshness::stale: no values
     std::optional<double> second_raw{}, second{}; ///< raw and value of the film that is compared
+    PixelType second_type = PixelType::f32;       ///< of second_raw
 };
 /// `zoom`: screen pixels per image pixel.
 void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,
