@@ -46,7 +46,8 @@ std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& contex
     options.what = output.kind->frames.value();
     if (!context.later) {
         options.baseline = context.settings.baseline;
-        options.change = program.change && options.what == RecordWhat::processed && !is_report(output.target);
+        options.change =
+            program.baseline.change && options.what == RecordWhat::processed && !is_report(output.target);
     }
     options.mapping = options.change ? change_mapping(view)
                                      : mapping_for(context.settings, context.settings.chain.quantity());

@@ -407,29 +407,30 @@ private:
     }
 
     void read_palette(Layout& l) {
-        palette_ = tiff_palette(tiff_.get(), l);
-        if (palette_.empty())
+        palette_.colours = tiff_palette(tiff_.get(), l);
+        if (palette_.colours.empty())
             throw RunError(where() + " has a palette image without its palette.");
         char* text = nullptr;
         if (page_ == 1)
             by_imagej_ = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text &&
                          std::string_view(text).starts_with("ImageJ=");
         const bool stack = page_ > 1 || TIFFLastDirectory(tiff_.get()) == 0;
-        grey_ramp_ = l.bits == 8;
-        for (std::size_t i = 0; i < palette_.size(); ++i)
-            grey_ramp_ = grey_ramp_ && std::to_integer<std::size_t>(palette_[i]) == i / 3;
-        l.indices = grey_ramp_ || by_imagej_ || (stack && is_colour_scale(palette_));
+        palette_.grey_ramp = l.bits == 8;
+        for (std::size_t i = 0; i < palette_.colours.size(); ++i)
+            palette_.grey_ramp =
+                palette_.grey_ramp && std::to_integer<std::size_t>(palette_.colours[i]) == i / 3;
+        l.indices = palette_.grey_ramp || by_imagej_ || (stack && is_colour_scale(palette_.colours));
     }
 
     void remark_palette() {
-        if (!layout_.palette() || grey_ramp_)
+        if (!layout_.palette() || palette_.grey_ramp)
             return;
         if (layout_.indices)
             remarks_.emplace_back(
-                "has a palette that colours grey data: its values are used, not their colours");
-        else if (is_colour_scale(palette_))
-            remarks_.emplace_back(
-                "is read in the colours of its palette. If they only colour grey data, save it as grey");
+                "has a palette that colours grey data: its values are taken, not their colours");
+        else if (is_colour_scale(palette_.colours))
+            remarks_.emplace_back("is taken as a picture in the colours of its palette; if they only colour "
+                                  "grey data, save it as grey");
     }
 
     /// Adds a remark about extra samples of a pixel that are dropped, except transparency.
@@ -610,7 +611,7 @@ private:
 
     void give_palette(const std::byte* from, std::byte* to) const {
         for (std::size_t x = 0; x < layout_.width; ++x)
-            std::memcpy(to + 3 * x, palette_.data() + 3 * std::to_integer<std::size_t>(from[x]), 3);
+            std::memcpy(to + 3 * x, palette_.colours.data() + 3 * std::to_integer<std::size_t>(from[x]), 3);
     }
 
     /// first error of libtiff; declared before tiff_, which may report errors when closed
@@ -618,9 +619,13 @@ private:
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;
     Coding coding_;
-    int significant_bits_ = 0;       ///< from OME-XML on the first page; 0: not stated
-    std::vector<std::byte> palette_; ///< of the page
-    bool by_imagej_ = false, grey_ramp_ = false;
+    int significant_bits_ = 0; ///< from OME-XML on the first page; 0: not stated
+    struct Palette {
+        std::vector<std::byte> colours;
+        bool grey_ramp = false;
+    };
+    Palette palette_; ///< of the page
+    bool by_imagej_ = false;
     TiffLoss loss_;                        ///< of the page, as far as read
     std::uint64_t page_ = 0;               ///< directories up to the current one, including previews
     std::vector<Directory> directories_;   ///< those seen so far

@@ -5,27 +5,15 @@
 #include "pipeline/source.hpp"
 #include "pipeline/threads/flow.hpp"
 
+#include <array>
 #include <new>
 #include <utility>
 
 namespace specklescope {
 
 const char* to_string(RunState state) {
-    switch (state) {
-    case RunState::idle:
-        return "idle";
-    case RunState::running:
-        return "running";
-    case RunState::paused:
-        return "paused";
-    case RunState::reconnecting:
-        return "reconnecting";
-    case RunState::ended:
-        return "ended";
-    case RunState::failed:
-        break;
-    }
-    return "failed";
+    static constexpr std::array kNames = {"idle", "running", "paused", "reconnecting", "ended", "failed"};
+    return kNames.at(static_cast<std::size_t>(state));
 }
 
 struct Pipeline::Impl : Flow {

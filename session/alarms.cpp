@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -17,21 +18,9 @@ namespace specklescope {
 using namespace std::chrono_literals;
 
 const char* to_string(AlarmKind kind) {
-    switch (kind) {
-    case AlarmKind::recording_stopped:
-        return "recording_stopped";
-    case AlarmKind::source_lost:
-        return "source_lost";
-    case AlarmKind::disk_low:
-        return "disk_low";
-    case AlarmKind::frames_dropped:
-        return "frames_dropped";
-    case AlarmKind::saturated:
-        return "saturated";
-    case AlarmKind::exposure_assumed:
-        break;
-    }
-    return "exposure_assumed";
+    static constexpr std::array kNames = {"recording_stopped", "source_lost", "disk_low",
+                                          "frames_dropped",    "saturated",   "exposure_assumed"};
+    return kNames.at(static_cast<std::size_t>(kind));
 }
 
 std::vector<Alarm> alarms(const AlarmFacts& facts, const std::vector<Alarm>& before) {

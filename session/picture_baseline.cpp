@@ -15,13 +15,13 @@ void PictureBaseline::start(Settings& settings) {
         return;
     if (!state_.interactive || baseline_is_of_files(settings))
         return take_baseline(settings);
-    if (settings.program.as<ProgramSettings>().change)
+    if (settings.program.as<ProgramSettings>().baseline.change)
         throw UsageError("--change needs a baseline before a camera starts. Record a baseline first and add "
                          "--baseline FILE, or remove --change.");
 }
 
 void PictureBaseline::finish_start() {
-    const double seconds = state_.program().baseline_seconds;
+    const double seconds = state_.program().baseline.seconds;
     Params& program = state_.settings.program;
     program.set("baseline", std::string()); // from here on the user decides
     program.set("baseline_seconds", 0.0);

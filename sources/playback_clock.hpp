@@ -175,7 +175,6 @@ public:
             run_log().warn("'{}' has an impossible value, which is ignored: {}.", file, doubt);
         }
     }
-    void clear() { logged_.clear(); }
 
 private:
     std::vector<std::string_view> logged_; ///< static texts

@@ -277,7 +277,7 @@ std::string App::why_not(Action action) const { return Actions::row(action).why_
 void App::run(Action action) { Actions::row(action).run(*this); }
 
 void App::run_in(const std::string& folder, Action action) {
-    const bool asked = state_.regions.ask != RegionTools::Ask::nothing;
+    const bool asked = state_.regions.file.ask != RegionFileField::Ask::nothing;
     const struct Lent {
         std::string& folder;
         const std::string own;
@@ -287,8 +287,8 @@ void App::run_in(const std::string& folder, Action action) {
     if (std::exchange(state_.report.ask, false)) // without asking the user to fill in the form
         session_.report(display_.host_result());
     keep_pictures(); // now, while this folder is current
-    if (!asked && state_.regions.ask != RegionTools::Ask::nothing)
-        state_.regions.folder = folder;
+    if (!asked && state_.regions.file.ask != RegionFileField::Ask::nothing)
+        state_.regions.file.folder = folder;
 }
 
 /// 0: one screen pixel per image pixel.
@@ -317,8 +317,8 @@ void App::move_layers(double across, double up) {
     if (view.layout == ViewSettings::Layout::split) {
         move(view.split, across);
     } else {
-        move(view.blend_threshold, across);
-        move(view.blend_opacity, up);
+        move(view.blend.threshold, across);
+        move(view.blend.opacity, up);
     }
 }
 

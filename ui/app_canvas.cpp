@@ -168,6 +168,7 @@ Hover App::hover(const Layout& layout) const {
     if (all.size() > 1) {
         found.second = result_at(*second_, &Display::processed_value);
         found.second_raw = second_->raw_value(p.x, p.y);
+        found.second_type = second_->raw_shape().type;
     }
     return found;
 }
@@ -416,8 +417,11 @@ std::string App::head_value(const Side& side, const Layout& layout, bool brief) 
     const std::string symbol = raw ? "raw" : quantity.symbol;
     if (const std::optional<double> value = raw      ? second ? hover_.second_raw : hover_.raw
                                             : second ? hover_.second
-                                                     : hover_.value)
-        return brief ? number_text(*value) : symbol + " " + quantity_text(*value, raw ? "1" : quantity.unit);
+                                                     : hover_.value) {
+        const std::string number =
+            raw ? sample_text(*value, side.display.raw_shape().type) : number_text(*value);
+        return brief ? number : symbol + " " + (raw ? number : quantity_text(*value, quantity.unit));
+    }
     if (!second)
         return "";
     if (!raw && quantity.name != display_.result().quantity.name) {

@@ -197,7 +197,7 @@ void App::draw_result(const Side& side, double ratio) {
     const ViewSettings& view = session_.view();
     const auto draw = [&](const ImageTexture& texture, PictureStyle style, const Rect& area) {
         if (layout_.blended)
-            style.blend = Blend{view.blend_opacity, view.blend_threshold};
+            style.blend = view.blend;
         const Shape& shape = texture.shape();
         const Shape placed = side.display.placed_shape(false);
         Camera::Placement at = placement(side, false);

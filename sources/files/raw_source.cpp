@@ -248,8 +248,8 @@ public:
         sidecar_.close();
         pacer_.restart();
         clock_.restart();
-        invalid_values_.clear();
-        mosaics_.clear();
+        invalid_values_ = {};
+        mosaics_ = {};
         full_scales_.clear();
         found_full_scale_.reset();
         in_pass_ = 0;

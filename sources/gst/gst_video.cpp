@@ -97,7 +97,7 @@ public:
         landing_.reset();
         counted_.reset();
         claimed_.reset();
-        invalid_values_.clear();
+        invalid_values_ = {};
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }

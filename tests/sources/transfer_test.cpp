@@ -140,17 +140,9 @@ note("radiance.tif", radiance, "linear")
 open("list.txt", "w").write("\n".join(listing) + "\n")
 )py";
 
-class TransferTest : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = std::make_unique<TemporaryFolder>();
-        usable_ = python(*folder_, kScript);
-    }
-    static void TearDownTestSuite() { folder_.reset(); }
-    void SetUp() override { ASSERT_TRUE(usable_) << read_file(*folder_ / "python.log"); }
-    static std::string file(const std::string& name) { return *folder_ / name; }
-    static inline std::unique_ptr<TemporaryFolder> folder_;
-    static inline bool usable_ = false;
+class TransferTest : public WrittenByPython<TransferTest> {
+public:
+    static std::string script() { return kScript; }
 };
 
 Delivered only_frame(Source& source) {

@@ -127,8 +127,8 @@ struct HoverValue {
 };
 
 /// Value of the compared film.
-std::string other(const std::optional<double>& value) {
-    return value ? " | " + number_text(*value, 4) : std::string();
+std::string other(const std::optional<double>& value, PixelType type = PixelType::f32) {
+    return value ? " | " + sample_text(*value, type) : std::string();
 }
 
 std::vector<HoverValue> values_of(const Hover& hover, const Display& display, const Mapping& mapping) {
@@ -140,7 +140,8 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
     else if (hover.raw_color)
         values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
     else if (hover.raw)
-        values.push_back({"raw", raw_text(*hover.raw, display) + other(hover.second_raw), dp(132)});
+        values.push_back(
+            {"raw", raw_text(*hover.raw, display) + other(hover.second_raw, hover.second_type), dp(132)});
     if (hover.color)
         values.push_back({"RGB", color_text(*hover.color, display.processed_shape()), dp(240)});
     else if (hover.value)

@@ -68,7 +68,8 @@ void RegionTools::run(Action action, Session& session) {
             return editor.paste(*copied_);
         case Action::save_regions:
         case Action::load_regions:
-            ask = action == Action::save_regions ? Ask::save : Ask::load;
+            file.ask =
+                action == Action::save_regions ? RegionFileField::Ask::save : RegionFileField::Ask::load;
             return;
         case Action::next_region:
         case Action::previous_region:
@@ -143,7 +144,7 @@ void RegionTools::change_selected(Action action, std::size_t index, Session& ses
             say(locked_text(session));
         return;
     case Action::rename_region:
-        rename = true;
+        rename.asked = true;
         session.view().panel = true;
         return;
     case Action::recolour_region: {

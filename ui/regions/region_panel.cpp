@@ -95,10 +95,10 @@ void buttons(Session& session, RegionTools& tools) {
     if (row("Redo", "regions.redo", history.can_redo(), keyed("Redo the edit that was undone", Action::redo)))
         session.redo();
     if (row("Save …", "regions.save", !editor.regions().empty(), keyed("Save as JSON", Action::save_regions)))
-        tools.ask = RegionTools::Ask::save;
+        tools.file.ask = RegionFileField::Ask::save;
     if (row("Load …", "regions.load", true,
             keyed("Load JSON, or ImageJ's .roi and .zip", Action::load_regions)))
-        tools.ask = RegionTools::Ask::load;
+        tools.file.ask = RegionFileField::Ask::load;
 }
 
 /// Draws at the right end of the header.
@@ -171,14 +171,15 @@ void report_regions(const Session& session, const RegionTools& tools) {
 
 void draw_region_section(Session& session, RegionTools& tools) {
     RegionEditor& editor = session.regions;
-    const bool renames = std::exchange(tools.rename, false) && editor.selected();
+    const bool renames = std::exchange(tools.rename.asked, false) && editor.selected();
     if (renames) {
         begin_rename(editor, tools, *editor.selected());
         ImGui::SetNextItemOpen(true);
     }
-    if (tools.renamed && (*tools.renamed >= editor.regions().size() ||
-                          editor.regions()[*tools.renamed].name != tools.renames)) // the regions have changed
-        tools.renamed.reset();
+    if (tools.rename.index &&
+        (*tools.rename.index >= editor.regions().size() ||
+         editor.regions()[*tools.rename.index].name != tools.rename.before)) // the regions have changed
+        tools.rename.index.reset();
     const bool had_any = std::exchange(tools.any, !editor.regions().empty());
     const bool first = tools.any && !had_any;
     if (first)
@@ -250,9 +251,9 @@ std::string area_text(const RegionStatistics& s, double um) {
 }
 
 void begin_rename(const RegionEditor& editor, RegionTools& tools, std::size_t index) {
-    tools.renamed = index;
-    tools.name = tools.renames = editor.regions()[index].name;
-    tools.rename_begins = true;
+    tools.rename.index = index;
+    tools.rename.name = tools.rename.before = editor.regions()[index].name;
+    tools.rename.begins = true;
 }
 
 namespace {
@@ -352,7 +353,7 @@ void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& key
 /// Draws the name, or the field to edit it.
 void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     const Region& region = editor.regions()[index];
-    if (tools.renamed != index) {
+    if (tools.rename.index != index) {
         ImGui::AlignTextToFramePadding();
         const std::string shown = fitted(*ImGui::GetFont(), region.name, ImGui::GetContentRegionAvail().x);
         ImGui::TextUnformatted(shown.c_str());
@@ -361,18 +362,18 @@ void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
         return;
     }
     ImGui::SetNextItemWidth(-1);
-    if (std::exchange(tools.rename_begins, false)) {
+    if (std::exchange(tools.rename.begins, false)) {
         ImGui::SetKeyboardFocusHere();
         ImGui::SetScrollHereY();
     }
-    ImGui::InputText("##name", &tools.name, ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::InputText("##name", &tools.rename.name, ImGuiInputTextFlags_AutoSelectAll);
     probe::item("region.rename");
     tooltip("Name of the region. Enter: keep. Escape: restore the old name.");
     if (!ImGui::IsItemDeactivated())
         return;
-    tools.renamed.reset();
+    tools.rename.index.reset();
     try {
-        editor.rename(index, tools.name); // Escape has restored the old name
+        editor.rename(index, tools.rename.name); // Escape has restored the old name
     } catch (const UsageError& error) {
         tools.say(error.what());
     }
@@ -485,8 +486,8 @@ void draw_region_table(Session& session, RegionTools& tools) {
     head(tools.numbers, columns);
     // Draw an invisible row too if the table must scroll to it.
     int brought = another && scrolls && selected ? static_cast<int>(*selected) : -1;
-    if (tools.rename_begins && tools.renamed)
-        brought = static_cast<int>(*tools.renamed);
+    if (tools.rename.begins && tools.rename.index)
+        brought = static_cast<int>(*tools.rename.index);
     ImGuiListClipper clipper;
     clipper.Begin(count, scrolls ? line : -1); // -1: measures the rows, which all are drawn
     if (brought >= 0)

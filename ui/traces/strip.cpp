@@ -517,8 +517,6 @@ void TraceStrip::draw(const Rect& area, Session& session, const RegionNumbers& n
     drawing_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
 }
 
-using theme::dp;
-
 void TraceStrip::mark_remembered(Session& session, std::size_t n) {
     if (n < session.events().remembered().size())
         session.mark_event(std::string(session.events().remembered()[n]));
