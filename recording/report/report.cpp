@@ -64,7 +64,7 @@ std::string colours_text(const Report& report) {
         text += " " + unit;
     if (given.automatic)
         text += " (percentiles " + digits(given.low_percentile) + " to " + digits(given.high_percentile) +
-                " of the picture)";
+                " of the image)";
     return text + (given.exposure_stops != 0 ? ", " + digits(given.exposure_stops) + " stops" : "");
 }
 
@@ -196,7 +196,7 @@ std::vector<std::pair<std::string, std::string>> settings_rows(const Report& rep
 
 namespace {
 
-/// Without Markdown markup: "[Regions](#regions)" becomes "Regions".
+/// Removes Markdown markup: "[Regions](#regions)" becomes "Regions".
 std::string plain(std::string_view text) {
     static const std::regex marks(R"(\]\([^)]*\)|[`*\[\]])"), spaces("\\s+"), ends("^ | $");
     return std::regex_replace(
@@ -379,7 +379,7 @@ std::vector<Region> regions_of_report(const Report& report) {
     return values && values->placed->outlines ? regions_of(*values->placed->outlines) : std::vector<Region>();
 }
 
-/// With a "*" if it rests on an assumed exposure.
+/// Unit, with a "*" if it rests on an assumed exposure.
 std::string unit_of(const Report& report) {
     const Result& result = report.result;
     return result.quantity.unit + (rests_on_assumption(result.quantity, result.exposure) ? " *" : "");
@@ -668,20 +668,25 @@ int draw_pages(std::string& bytes, const Report& report, double high) {
 /// Writes the map as in the PDF; each of its pixels is a square of whole pixels. Returns the name, which may
 /// have got a number.
 std::string write_map(const std::string& path, const Report& report) {
-    constexpr double kMargin = 8, kHigh = 270, kSide = 1200; // the least length of the larger side
+    constexpr double kMargin = 8, kHigh = 270, kTitle = 200, kSide = 1200; // kSide: about the larger side
     const Picture map = map_of(report);
     const Shape& shape = map.frame.pixels.shape();
     const PaperRect size = picture_area(shape, {0, 0, kMap, kHigh});
     const double zoom =
         std::max(1.0, std::round(kSide / std::max(shape.width, shape.height))) / step_of(shape);
     const double scale = zoom * shape.width / size.width; // pixels per point
-    const auto whole = [&](double length) { return std::ceil(length * scale); };
-    const double bar = shape.channels == 1 ? kBarRoom : 0;
-    ImageCanvas canvas(static_cast<int>(whole(size.width + bar) + 2 * whole(kMargin)),
-                       static_cast<int>(whole(size.y) + whole(size.height) + 2 * whole(kMargin)), scale);
+    const auto whole = [&](double length) { return static_cast<int>(std::ceil(length * scale)); };
+    const bool assumed = rests_on_assumption(report.result.quantity, report.result.exposure);
+    const double wide = std::max(kTitle, size.width + (shape.channels == 1 ? kBarRoom : 0));
+    ImageCanvas canvas(whole(wide) + 2 * whole(kMargin),
+                       whole(size.y) + whole(size.height) + whole(assumed ? 14 : 0) + 2 * whole(kMargin),
+                       scale);
     canvas.fill({0, 0, canvas.width() / scale, canvas.height() / scale}, {1, 1, 1});
-    const double top = (whole(size.y) + whole(kMargin)) / scale - size.y;
-    draw_picture(canvas, {whole(kMargin) / scale, top, kMap, kHigh}, map);
+    const double left = whole(kMargin) / scale, top = (whole(size.y) + whole(kMargin)) / scale - size.y;
+    const double height = draw_picture(canvas, {left, top, kMap, kHigh}, map);
+    if (assumed)
+        canvas.line(left, top + height + 4, wide, assumed_text(report.result.exposure),
+                    {.size = 6.5, .ink = kWarning.ink});
     FrameRing ring({canvas.width(), canvas.height(), 3, PixelType::u8}, 1, host_memory());
     Result drawn = report.result;
     drawn.image = ring.acquire(std::chrono::seconds(10));
@@ -780,7 +785,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     return files;
 }
 
-// As a record format: follows the run and is written when the recording ends.
+// Report as a record format: follows the run and is written when the recording ends.
 
 namespace {
 

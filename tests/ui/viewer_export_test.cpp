@@ -200,7 +200,7 @@ TEST_F(ViewerExportTest, OnAFullDiskEachExportHasOneMessageAndTheNextTryWorks) {
         if (key != "ctrl+r")
             return;
         ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
-        viewer.key("Return");
+        viewer.key("ctrl+Return");
     };
     struct Export {
         const char *key, *name, *done;

@@ -234,7 +234,7 @@ void Monitor::settle_range(Session& session, bool has_result, std::uint64_t gene
 }
 
 void Monitor::lock_button(float width, float height) {
-    // One item under both labels: the keyboard stays on it.
+    // Both labels belong to one item, so that it keeps the keyboard focus.
     const std::string text = std::string(unlocked_ ? "Lock" : "Hold to unlock") + "###lock";
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const auto now = SteadyClock::now();
