@@ -52,7 +52,7 @@ int run(int argc, char** argv) {
     return run_viewer(settings);
 }
 
-/// One message on one line, whatever a library put into it.
+/// Prints the message of an error on one line, even if a library put several into it.
 int fail(const std::exception& error, int status) noexcept {
     try {
         std::fprintf(stderr, "specklescope: %s\n",

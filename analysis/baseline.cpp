@@ -9,7 +9,7 @@ std::string baseline_text(const TraceMeans& means) {
     return means.from_picture.empty()
                ? "mean of " + std::to_string(means.frames) + " frames, number " +
                      std::to_string(means.from.sequence) + " to " + std::to_string(means.to.sequence)
-               : "mean over each region of the picture " + means.from_picture;
+               : "mean over each region of the image " + means.from_picture;
 }
 
 bool Baseline::take(std::optional<TraceMeans> means) {

@@ -181,7 +181,7 @@ void BaselineCollector::push(const Result& result, bool) {
     }
     const Shape& shape = result.image.shape();
     if (shape.channels != 1) {
-        error_ = "A baseline is taken of grey results; this one has colours.";
+        error_ = "A baseline needs grey results; these have colours.";
         done_ = true;
         return;
     }
@@ -212,11 +212,10 @@ void BaselineCollector::push(const Result& result, bool) {
 void BaselineCollector::complete() {
     done_ = true;
     if (sums_.frames() == 0) {
-        error_ =
-            shape_.width == 0
-                ? "No frame came of which a baseline could be taken."
-                : "All results were made while a stage filled its history or took a capture, and of such no "
-                  "baseline is taken; take it of more frames, or with a shorter history.";
+        error_ = shape_.width == 0
+                     ? "There is no frame for a baseline. Play the source, or mark a baseline interval."
+                     : "All frames were warm-up or capture frames, which a baseline leaves "
+                       "out. Use more frames, or a shorter history.";
         return;
     }
     Shape shape = shape_;

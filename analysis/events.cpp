@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-/// Single blanks, no control characters, no longer than kMaxLabel.
+/// Returns the label with single blanks, without control characters, at most kMaxLabel long.
 std::string tidy(const std::string& label) {
     std::string text;
     for (const char c : one_line(label))

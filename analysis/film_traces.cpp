@@ -125,7 +125,7 @@ void FilmTraces::scale(const FilmFrame& frame) {
     rebuild();
 }
 
-/// Times increase with the position, whatever the file states.
+/// Returns a time that increases with the position, whatever the file states.
 std::int64_t FilmTraces::fitting_time(std::size_t index, std::int64_t time_ns) const {
     const Part before = parts(0, index), after = parts(index + 1, cells_.size());
     if (after.any)
@@ -294,14 +294,14 @@ std::vector<FilmTraces::Run> FilmTraces::runs(std::size_t from, std::size_t to, 
                 return;
             const bool settled = !by_warmup || part.settled;
             if (!found.empty() && found.back().made == part.first && found.back().settled == settled)
-                found.back().to = end; // over cells without a frame, which have no values
+                found.back().to = end; // also over cells without a frame, which have no values
             else
                 found.push_back({begin, end, part.first, settled});
         });
     return found;
 }
 
-/// Where settings or outlines change. A single frame of other settings is no change.
+/// Places where settings or outlines change. A single frame with other settings does not count.
 std::vector<TraceRestart> FilmTraces::marks() const {
     std::vector<TraceRestart> marks;
     const Run* before = nullptr;

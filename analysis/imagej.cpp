@@ -59,7 +59,7 @@ public:
         static constexpr char kMagic[] = {'I', 'o', 'u', 't'};
         for (std::size_t i = 0; i < 4; ++i)
             if (i >= bytes.size() || bytes[i] != static_cast<std::byte>(kMagic[i]))
-                fail(i, "it is no region of ImageJ, which begins with Iout");
+                fail(i, "it is not a region of ImageJ, which begins with Iout");
         if (bytes.size() < header_end)
             fail(bytes.size(), "the file ends within its header of 64 bytes");
     }
@@ -74,7 +74,7 @@ public:
                                   "polygon, freehand, traced or straight line");
         const int subtype = u16(subtype_field);
         if (subtype == kText || subtype == kImage)
-            fail(subtype_field, "it is a text or a picture, and no outline");
+            fail(subtype_field, "it is a text or an image, not an outline");
         if (type == rectangle || type == oval)
             read_box(type, region);
         else if (type == line)
@@ -101,7 +101,7 @@ private:
     }
     int u8(std::size_t at) const {
         if (at >= bytes_.size())
-            fail(bytes_.size(), "the file ends before what it announces");
+            fail(bytes_.size(), "the file is shorter than it states");
         return std::to_integer<int>(bytes_[at]);
     }
     int u16(std::size_t at) const { return u8(at) << 8 | u8(at + 1); }
@@ -265,7 +265,7 @@ Archive opened(std::span<const std::byte> bytes, const std::string& name) {
         if (source)
             zip_source_free(source);
         zip_error_fini(&error);
-        throw UsageError(name + " is no archive that can be read (" + why + "); name one that ImageJ wrote.");
+        throw UsageError(name + " is not a readable archive (" + why + "); name one that ImageJ wrote.");
     }
     zip_error_fini(&error);
     return archive;

@@ -98,7 +98,7 @@ bool take_apart(std::string_view line, std::vector<std::string>& fields) {
     }
 }
 
-/// Empty: none. Nothing if it is not a number.
+/// NaN for an empty text; nothing if the text is not a number.
 std::optional<double> number_of(std::string_view text) {
     while (!text.empty() && text.front() == ' ')
         text.remove_prefix(1);

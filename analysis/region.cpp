@@ -46,7 +46,7 @@ void check_points(const Region& region) {
                          (corners ? "3…" + std::to_string(kMaxRegionPoints) + "." : std::string("2.")));
     for (const RegionPoint& point : region.points)
         if (!(std::abs(point.x) <= kMaxCoordinate && std::abs(point.y) <= kMaxCoordinate))
-            throw UsageError(called(region) + "has a coordinate that no picture has; allowed: −" +
+            throw UsageError(called(region) + "has a coordinate outside any image; allowed: −" +
                              std::to_string(static_cast<int>(kMaxCoordinate)) + "…" +
                              std::to_string(static_cast<int>(kMaxCoordinate)) + " px.");
 }
@@ -316,7 +316,7 @@ private:
             crossings += std::max<std::int64_t>(last - first + 1, 0);
         }
         if (crossings > kMostCrossings)
-            throw UsageError("Region '" + name + "' has an outline that crosses rows of the picture " +
+            throw UsageError("Region '" + name + "' has an outline that crosses rows of the image " +
                              std::to_string(crossings) + " times; allowed: up to " +
                              std::to_string(kMostCrossings) + ", take one with fewer corners.");
     }

@@ -140,7 +140,7 @@ void RegionEditor::replace(std::vector<Region> regions) {
     check_regions(regions);
     for (const Region& region : regions)
         if (!touches_picture(region))
-            throw UsageError("Region '" + region.name + "' has no pixel on the picture of " + size_text() +
+            throw UsageError("Region '" + region.name + "' has no pixel in the image of " + size_text() +
                              "; the regions that are there stay.");
     cancel_drag();
     splice(0, regions_.size(), std::move(regions));
@@ -153,8 +153,8 @@ void RegionEditor::add(RegionShape shape, std::vector<RegionPoint> points) {
         throw UsageError("There are " + std::to_string(kMaxRegions) + " regions, as many as are allowed.");
     check_region(region);
     if (!touches_picture(region))
-        throw UsageError("The " + to_string(shape) + " has no pixel on the picture of " + size_text() +
-                         " and was not added; draw it on the picture.");
+        throw UsageError("The " + to_string(shape) + " has no pixel in the image of " + size_text() +
+                         " and was not added. Draw it on the image.");
     cancel_drag();
     splice(regions_.size(), 0, {std::move(region)});
 }
@@ -176,7 +176,7 @@ void RegionEditor::insert_copy(const Region& region) {
         cancel_drag();
         return splice(regions_.size(), 0, {std::move(there)});
     }
-    throw UsageError("The copy of region '" + region.name + "' would have no pixel on the picture of " +
+    throw UsageError("The copy of region '" + region.name + "' would have no pixel in the image of " +
                      size_text() + " and was not added; move the region first.");
 }
 

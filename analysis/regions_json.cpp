@@ -102,7 +102,7 @@ public:
     bool parse_error(std::size_t byte, const std::string&,
                      const nlohmann::detail::exception& error) override {
         taken_here_ = byte;
-        fail(error.id == 406 ? "a number is too large" : "it is no JSON here");
+        fail(error.id == 406 ? "a number is too large" : "it is not JSON");
     }
 
 private:

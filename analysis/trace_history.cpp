@@ -59,7 +59,7 @@ void TraceHistory::Pushed::open(const StreamInfo& stream, const Sink* feed) {
 
 namespace {
 
-/// How far the warm-up of a result is, so that of two results of one frame the more complete is larger.
+/// Progress of the warm-up of a result: of two results of one frame, the more complete one is larger.
 std::uint32_t progress_of(const Result& result) {
     if (result.warmup.done())
         return FilmFrame::kSettled - (result.info.recorded_in_warmup ? 1 : 0);

@@ -6,6 +6,7 @@
 #include "pipeline/sink.hpp"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -199,7 +200,7 @@ public:
     /// one (StreamInfo::source_text; null: it is). Any thread.
     void push_background(const Result& result, const std::shared_ptr<const std::string>& film = nullptr);
 
-    // On the drawing thread. Times are those of TraceMoment.
+    // Call on the drawing thread. Times are those of TraceMoment.
     TraceOverview overview();
     /// Columns for each region of the overview: at most `columns` plus one on each side, so that lines
     /// continue beyond the edges. Throws nothing; empty for an empty range.
@@ -262,22 +263,19 @@ private:
         void add(const Result& result, const Sink* feed);
         void add_background(const Result& result, const std::shared_ptr<const std::string>& film);
         void take(std::vector<PendingFrame>& frames); ///< replaces these
-        std::uint64_t lost() const {
-            const std::scoped_lock lock(mutex_);
-            return lost_;
-        }
+        std::uint64_t lost() const { return lost_; }
 
     private:
         void queue(const Result& result, bool background, std::shared_ptr<const std::string> source);
 
-        mutable std::mutex mutex_;
+        std::mutex mutex_;
         std::vector<PendingFrame> frames_;
         const Sink* feed_ = nullptr; ///< the one opened last
         std::shared_ptr<const Quantity> quantity_;
         std::array<std::shared_ptr<const MadeWith>, 2> with_; ///< shown, or in the background
         std::shared_ptr<const std::string> opened_;
         bool live_ = false; ///< the source of feed_
-        std::uint64_t lost_ = 0;
+        std::atomic<std::uint64_t> lost_{0};
     };
 
     struct Frames { ///< [from, to)

@@ -114,7 +114,7 @@ Trials average_trials(const std::vector<double>& all_times, const std::vector<do
     }
     if (result.used == 0) {
         result.why = result.cut_off.empty() ? "no frame lies in the window of any event"
-                                            : "the trace holds no event's window from end to end";
+                                            : "no event has its whole window within the trace";
         return result;
     }
     BinMoments before;

@@ -18,7 +18,7 @@ using Vector = Eigen::Matrix<double, kCount, 1>;
 using Matrix = Eigen::Matrix<double, kCount, kCount>;
 
 constexpr double kLeastU = 0.1; // a Gaussian to 1e-3
-/// In steps: interpolation between pixels alone is a blur with a variance of 1/6 step.
+/// In steps. Interpolation between pixels is by itself a blur with a variance of 1/6 step.
 constexpr double kLeastSigma = 0.4;
 constexpr double kLeastInSteps = 0.5; // width
 

@@ -27,7 +27,8 @@ struct RunError : Error {
 /// All result slots are held and none was released in time. Only this frame is lost; the executor still
 /// works.
 struct NoSlot : RunError {
-    NoSlot() : NoSlot("No result slot came free within 10 s; a recorder or the viewer holds them all.") {}
+    NoSlot()
+        : NoSlot("No result slot was released within 10 s. A recorder or the window uses all of them.") {}
     explicit NoSlot(const std::string& sentence) : RunError(sentence) {}
 };
 

@@ -44,7 +44,7 @@ public:
     int run() {
         check_filter();
         const ThreadLimit limit(
-            settings_.program.as<ProgramSettings>().threads); // limits everything measured here
+            settings_.program.as<ProgramSettings>().executor.threads); // limits everything measured here
         if (!settings_.bench.json.empty())
             check_replaceable(settings_.bench.json,
                               {.what = "report of bench", .option = "--json", .holds = is_report});
@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    Backend backend() const { return settings_.program.as<ProgramSettings>().backend; }
+    Backend backend() const { return settings_.program.as<ProgramSettings>().executor.backend; }
     bool wanted(const std::string& name) const {
         return filter_.empty() || name.find(filter_) != std::string::npos;
     }
@@ -130,7 +130,7 @@ private:
         std::tm utc{};
         gmtime_r(&now, &utc);
         std::strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
-        const auto host = make_host_executor(settings_.program.as<ProgramSettings>().threads);
+        const auto host = make_host_executor(settings_.program.as<ProgramSettings>().executor.threads);
         Json facts;
         const std::string cpu = first_line_after("/proc/cpuinfo", "model name");
         facts["name"] = cpu;
@@ -260,7 +260,8 @@ private:
             for (const bool down : {false, true}) {
                 const std::string work = "speckle:radius=2";
                 if (!down)
-                    add_stream(rows, *make_host_executor(settings_.program.as<ProgramSettings>().threads),
+                    add_stream(rows,
+                               *make_host_executor(settings_.program.as<ProgramSettings>().executor.threads),
                                work, shape, down);
 #ifdef SPECKLESCOPE_HAVE_CUDA
                 if (device_)

@@ -161,8 +161,8 @@ private:
 Json run_regions(const Settings& settings, [[maybe_unused]] bool gpu) {
     const auto& program = settings.program.as<ProgramSettings>();
     Json rows = Json::array();
-    if (program.backend != Backend::cuda)
-        add_rows(rows, *make_host_executor(program.threads));
+    if (program.executor.backend != Backend::cuda)
+        add_rows(rows, *make_host_executor(program.executor.threads));
 #ifdef SPECKLESCOPE_HAVE_CUDA
     if (gpu)
         add_rows(rows, *make_cuda_executor());

@@ -44,7 +44,7 @@ public:
         return report();
     }
 
-    /// One sentence about why it ended with 1.
+    /// Reason for exit status 1, as one sentence.
     std::string reason() const {
         const Pipeline* pipeline = session_.pipeline();
         const std::string message = pipeline ? pipeline->status().message : "";
@@ -196,7 +196,7 @@ private:
                    kReportLeft);
     }
 
-    Settings settings_; ///< as given; those of the session change with requests
+    Settings settings_; ///< as given; requests change the settings of the session
     Session session_;
     std::optional<RequestServer> requests_; ///< of --control
     Result last_;

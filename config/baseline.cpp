@@ -226,7 +226,7 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     file.program.set("from_s", 0.0);
     Settings plain = file;
     plain.chain.stages().clear();
-    const double seconds = program_of(settings).baseline_seconds;
+    const double seconds = program_of(settings).baseline.seconds;
     if (!is_file(file.source) && !is_read_once(file.source))
         throw UsageError("--baseline: '" + file.source.shown() +
                          "' is not a file. Name an image or a recording, or use only --baseline-seconds.");
@@ -257,25 +257,25 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
 
 bool wants_baseline(const Settings& settings) {
     const ProgramSettings& program = program_of(settings);
-    return !program.baseline.empty() || program.baseline_seconds > 0;
+    return !program.baseline.file.empty() || program.baseline.seconds > 0;
 }
 
 bool baseline_is_of_files(const Settings& settings) {
-    return !program_of(settings).baseline.empty() || is_file(settings.source);
+    return !program_of(settings).baseline.file.empty() || is_file(settings.source);
 }
 
 void take_baseline(Settings& settings) {
     if (!wants_baseline(settings))
         return;
     const ProgramSettings& program = program_of(settings);
-    if (program.baseline.empty() && is_read_once(settings.source))
+    if (program.baseline.file.empty() && is_read_once(settings.source))
         throw UsageError("--baseline-seconds reads the beginning of a source twice, but " +
                          settings.source.shown() +
                          " can be read only once. Save its output to a file, or name a recording at rest "
                          "with --baseline FILE.");
-    settings.baseline = program.baseline.empty()
-                            ? averaged(settings, program.baseline_seconds, settings.source.shown())
-                            : from_file(settings, program.baseline);
+    settings.baseline = program.baseline.file.empty()
+                            ? averaged(settings, program.baseline.seconds, settings.source.shown())
+                            : from_file(settings, program.baseline.file);
     run_log().info("Baseline: {}.", settings.baseline->text());
 }
 

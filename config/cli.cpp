@@ -107,7 +107,7 @@ template <class F> void as_options(F&& read) {
     }
 }
 
-/// An option that the command never looks at is a slip.
+/// Refuses options that the command never reads, since they are mistakes.
 void check_belongs(const Words& words, Command command) {
     const auto refuse = [&](const std::string& name, const std::string& why) {
         if (words.has(name))
@@ -133,7 +133,7 @@ void check_belongs(const Words& words, Command command) {
                                                          : "";
     for (const CliOption& option : cli_options())
         if (!concerns(option, name))
-            refuse(option.name, " says nothing to " + name + does);
+            refuse(option.name, " has no effect on " + name + does);
 }
 
 void read_stages(const std::vector<std::string>& texts, Settings& settings) {
@@ -266,13 +266,13 @@ void remark_unused(const Words& words, Settings& settings) {
     if (settings.command == Command::run &&
         (!output_of(settings, "screenshot").empty() || !output_of(settings, "window_movie").empty()))
         settings.remarks.emplace_back(
-            "screenshot and window_movie of the settings file say nothing to run, which has no window.");
+            "screenshot and window_movie of the settings file have no effect on run, which has no window.");
     if (settings.command != Command::run || !settings.regions_path.empty() || !settings.regions_from.empty())
         return;
     for (const char* option : {"medians", "band"})
         if (words.has(option))
             settings.remarks.push_back("--" + std::string(option) +
-                                       " says nothing without regions. Name their file with --regions FILE.");
+                                       " has no effect without regions. Add --regions FILE.");
 }
 
 } // namespace

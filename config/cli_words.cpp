@@ -23,7 +23,8 @@ const std::vector<std::string>& dashed_names() {
 
 } // namespace
 
-/// CLI11's own texts name neither the cure nor the nearest word, so a slip is found before it gets to see it.
+/// CLI11's messages contain neither the remedy nor the nearest word, so mistakes are found before CLI11
+/// parses.
 void check_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];

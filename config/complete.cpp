@@ -88,7 +88,7 @@ void add_stages(TypedWords& words, const std::string& before) {
         if (text.starts_with(std::string(stage.name) + ":"))
             add_pairs(words, before + std::string(stage.name) + ":", *stage.table, ',');
     }
-    words.add(before + "none", "the raw picture, nothing computed");
+    words.add(before + "none", "the raw image, nothing computed");
     words.may_go_on();
 }
 
@@ -172,7 +172,7 @@ void add_option_value(TypedWords& words, const CliOption& option, const std::str
         add_listed(words, before, option.argument);
 }
 
-/// The words typed before that are neither options nor their values.
+/// Typed words before the cursor, without options and their values.
 std::vector<std::string> plain_words(const std::vector<std::string>& before) {
     std::vector<std::string> plain;
     for (std::size_t i = 0; i < before.size(); ++i) {

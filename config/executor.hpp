@@ -1,4 +1,4 @@
-// Which executor: the host's, one GPU's, several GPUs'.
+// Chooses the executor: host, one GPU or several GPUs.
 #pragma once
 
 #include "pipeline/executor.hpp"

@@ -59,7 +59,7 @@ std::string text_of(const Chapter& chapter, const Entry& entry) {
     return text;
 }
 
-// For a terminal.
+// Formats for a terminal.
 
 enum class Detail : std::uint8_t { brief, full };
 
@@ -162,7 +162,7 @@ std::string to_markdown(const Chapter& chapter, int level = 2) {
     return out;
 }
 
-// For groff.
+// Formats for groff.
 
 /// Text as groff prints it: no request in it takes effect, and a hyphen-minus can be copied.
 std::string plain(std::string_view text) {
@@ -210,10 +210,9 @@ std::string man_page() {
         ".TH SPECKLESCOPE 1 \"\" \"Specklescope " SPECKLESCOPE_VERSION "\" \"User Commands\"\n.nh\n.ad l\n"
         ".SH NAME\nspecklescope \\- " SPECKLESCOPE_DESCRIPTION "\n.SH SYNOPSIS\n"
         "\\fBspecklescope\\fR [\\fICOMMAND\\fR] [\\fISOURCE\\fR] [\\fIOPTION\\fR ...]\n.SH DESCRIPTION\n" +
-        wrapped_for_man(
-            "Specklescope turns the speckle of a laser-lit scene into a live map of blood flow. It "
-            "also filters live pictures. Frames come from a camera, a video or a simulated "
-            "scene; they are processed on the GPU if there is one, otherwise on the CPU.");
+        wrapped_for_man("Specklescope turns the speckle of a laser-lit scene into a live map of blood flow. "
+                        "It also filters live images. Frames come from a camera, a video or a simulated "
+                        "scene; they are processed on the GPU if there is one, otherwise on the CPU.");
     for (const Chapter& chapter : reference())
         out += to_man(chapter);
     return out;
@@ -333,7 +332,8 @@ std::string manual(const std::string& format) {
     if (format == "man")
         return man_page();
     if (!format.empty() && format != "markdown")
-        throw UsageError("There is no manual as '" + one_line(format) + "'; allowed: markdown, man.");
+        throw UsageError("There is no manual in the format '" + one_line(format) +
+                         "'; allowed: markdown, man.");
     std::string out =
         "# Specklescope: the manual\n\nEvery option, source, stage and key. `specklescope --manual` "
         "writes this page; the [guide](guide.md) explains tasks.\n\n";

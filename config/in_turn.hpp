@@ -27,7 +27,7 @@ struct NamePlaces {
     std::string
         what{}; ///< "processed", "raw", "mask", "snapshot", "stats", "traces", "kymograph", "widths", …
 };
-/// This moment, local.
+/// Present local time.
 std::tm local_now();
 /// Contains no '/', and only printable characters of the source's text.
 std::string stem_of(const SourceArgument& source);

@@ -138,7 +138,7 @@ void leave_scale_of_another_picture(const Settings& last, Settings& settings) {
     settings.remarks.push_back(
         "The last window had pixels of " +
         to_string(settings.um_per_source_px * source_pixels_per_pixel(settings.chain)) +
-        " µm, on another source: that is left out; --um-per-px says it of this one.");
+        " µm, on another source. Set --um-per-px for this one.");
     settings.um_per_source_px = 0;
 }
 
@@ -153,7 +153,7 @@ void free_range_of_another_picture(const Settings& last, bool given, Settings& s
     settings.remarks.push_back("The fixed range of " +
                                (last.chain_from.empty() ? "the last window" : last.chain_from) + ", " +
                                to_string(mapping.low) + " to " + to_string(mapping.high) +
-                               ", was for another picture: it is automatic again.");
+                               ", was for another image: it is automatic again.");
 }
 
 void take_from_source(const SourceArgument& named, Settings& settings) {

@@ -16,7 +16,7 @@ inline constexpr const char* kThousands = "\u202F"; ///< narrow no-break space, 
 std::string number_text(double value, int digits = 4);
 /// Significant digits that resolve a hundredth of the range from `low` to `high`; from `least` to 9.
 int digits_telling(double low, double high, int least);
-/// With its unit; "1" (a pure number) is left out.
+/// Number with its unit; the unit "1" (a pure number) is omitted.
 std::string quantity_text(double value, const std::string& unit, int digits = 4);
 std::string power_text(int exponent);       ///< "10³"
 std::string size_text(std::uint64_t bytes); ///< "12.4 MB"
@@ -26,7 +26,7 @@ std::string count_text(std::uint64_t count); ///< "1 234 567"
 /// For a line that changes all the time: exact below 10 000, "12.3 k frames" from there on.
 std::string brief_count_text(std::uint64_t count, const std::string& what);
 std::string clock_text(double seconds); ///< "2:05", "1:02:05"
-/// How long a disk lasts: "disk for 2:05", "disk for 3 days".
+/// Text for the remaining time of a disk: "disk for 2:05", "disk for 3 days".
 std::string room_text(double seconds);
 /// A sample of a camera or a file: whole where its type is.
 std::string sample_text(double value, PixelType type);

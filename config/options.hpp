@@ -19,14 +19,14 @@ struct CliOption {
 };
 /// "record-frames" of record_frames.
 std::string option_name(const ParamDecl& decl);
-/// In the order in which help shows them, group by group.
+/// Options in the order of the help, group by group.
 const std::vector<CliOption>& cli_options();
 const CliOption* find_option(std::string_view name);
 /// Commands that accept the option; empty: view and run.
 const std::vector<std::string_view>& only_for(std::string_view option);
 /// True if the option applies to a command ("view", "run", …).
 bool concerns(const CliOption& option, std::string_view command);
-/// A use of the option that can be typed after a command; "" if there is none.
+/// An example of the option that can be typed after a command; "" if there is none.
 const char* option_example(std::string_view option);
 
 struct CliCommand {

@@ -146,7 +146,7 @@ void check_outputs(const std::vector<Settings>& runs) {
         add_source(settings.source, run, claims);
         const auto& program = settings.program.as<ProgramSettings>();
         for (const auto& [option, path] : {std::pair{"--regions", &settings.regions_path},
-                                           {"--baseline", &program.baseline},
+                                           {"--baseline", &program.baseline.file},
                                            {"--curve-key", &program.curve_key}})
             if (!path->empty())
                 claims.add({std::string(option) + " " + *path, *path, true});

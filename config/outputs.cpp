@@ -46,7 +46,8 @@ std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& contex
     options.what = output.kind->frames.value();
     if (!context.later) {
         options.baseline = context.settings.baseline;
-        options.change = program.change && options.what == RecordWhat::processed && !is_report(output.target);
+        options.change =
+            program.baseline.change && options.what == RecordWhat::processed && !is_report(output.target);
     }
     options.mapping = options.change ? change_mapping(view)
                                      : mapping_for(context.settings, context.settings.chain.quantity());
@@ -196,8 +197,8 @@ const std::vector<OutputKind>& output_kinds() {
          .check = check_traces_file,
          .make = traces},
         {.name = "kymograph",
-         .doc = "Write the profile of each line region, one row per frame (flow.tiff and a line artery: "
-                "flow-artery.tiff). Needs --regions",
+         .doc = "Write the profile of each line region, one row per frame; FILE flow.tiff and a line named "
+                "artery give flow-artery.tiff. Needs --regions",
          .needs = Needs::lines,
          .most_lines = kMostKymographs,
          .check = check_kymograph,
@@ -235,7 +236,7 @@ const std::vector<OutputKind>& output_kinds() {
                 "sink, such as gst:autovideosink",
                 {}, [](const std::string& sink, const Settings&) { return make_gst_end(sink); }),
         address("control", "ADDRESS", "executes requests of any client of", check_address<kControlSyntax>,
-                "Accept requests of scripts as JSON over ZeroMQ, for example at zmq://127.0.0.1:5557 or "
+                "Accept JSON requests from scripts over ZeroMQ, for example at zmq://127.0.0.1:5557 or "
                 "ipc://PATH",
                 {"control_folder", "curve_key", "curve_clients"}),
         address("metrics", "ADDRESS", "sends statistics to any client of", check_address<kMetricsSyntax>,

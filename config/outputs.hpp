@@ -55,7 +55,7 @@ struct OutputKind {
     std::size_t most_lines = static_cast<std::size_t>(-1); ///< largest number of line regions
     std::optional<RecordWhat> frames{};                    ///< recorded frames; nothing: not a recorder
     const char* request = "";                              ///< requests name it so; "": they cannot begin it
-    const char* ending = ""; ///< the only one that requests may give its files; "": several
+    const char* ending = ""; ///< the only ending that requests may use; "": several
     /// Throws UsageError or RunError where the target cannot be this output. Called for addresses when the
     /// settings are read, for files before a run. Null: making it checks it.
     void (*check)(const std::string& target) = nullptr;
@@ -69,15 +69,15 @@ struct OutputKind {
     std::string option() const; ///< "record-raw"
     std::string what() const;   ///< {what} in names of files: "raw"
 };
-/// In the order in which help lists them.
+/// Kinds in the order of the help.
 const std::vector<OutputKind>& output_kinds();
-/// By its name; throws std::out_of_range for a name that is not in the table.
+/// Finds a kind by name; throws std::out_of_range for an unknown name.
 const OutputKind& output_kind(std::string_view name);
 const OutputKind& output_kind(RecordWhat what);
 
 /// Replaces all outputs of this kind. Unless the kind is a list, the last target counts; "" is no output.
 void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets);
-/// The target of an output that is no list; "": none.
+/// Target of an output that is not a list; "": none.
 std::string output_of(const Settings& settings, std::string_view name);
 std::vector<std::string> outputs_of(const Settings& settings, const OutputKind& kind);
 

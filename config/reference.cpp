@@ -137,8 +137,8 @@ Chapter keys_chapter() {
             "window reads: one key (`pause = \"K\"`), several (`pause = [\"K\", \"Space\"]`) or none "
             "(`pause = \"\"`). A key is a character as it is typed, or one of " +
             join(key_names()) +
-            ", with `Ctrl+`, `Alt+` or `Shift+` before it. A key for drawing wins over one for the selected "
-            "region, and that over a key that works anywhere.",
+            ", with `Ctrl+`, `Alt+` or `Shift+` before it. Keys for drawing come first, then those for the "
+            "selected region, then all others.",
         .columns = {"action", "keys", "", "what it does"}};
     const KeyBindings bindings;
     for (const ActionInfo& row : actions()) {
@@ -221,7 +221,7 @@ std::vector<Chapter> reference() {
          .columns = {"name", "", "", "meaning"},
          .entries = {{.name = "~/.config/specklescope/presets/NAME.toml", .doc = "Preset of your own"},
                      {.name = "~/.config/specklescope/keys.toml", .doc = "Your keys of the window"},
-                     {.name = "~/.config/specklescope/last.toml", .doc = "What the window showed last"},
+                     {.name = "~/.config/specklescope/last.toml", .doc = "Settings of the last window"},
                      {.name = "~/.cache/specklescope/fftw-*.wisdom",
                       .doc = "Fourier transform plans of --plans measure; may be deleted"},
                      {.name = "XDG_CONFIG_HOME", .doc = "Replaces ~/.config above"},

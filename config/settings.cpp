@@ -14,25 +14,20 @@ namespace specklescope {
 
 namespace {
 
-/// The declarations of a struct within another as keys of that one, so that they are declared only once.
-template <class Whole, class Part>
-void add_part(ParamTable& table, const ParamTable& declared, Part Whole::*part) {
-    for (ParamDecl decl : declared.decls()) {
-        decl.get = [get = decl.get, part](const std::any& values) {
-            return get(std::any(std::any_cast<const Whole&>(values).*part));
-        };
-        decl.put = [put = decl.put, part](std::any& values, const ParamValue& value) {
-            auto& present = std::any_cast<Whole&>(values).*part;
-            std::any copy(present);
-            put(copy, value);
-            present = std::any_cast<const Part&>(copy);
-        };
-        if (decl.visible)
-            decl.visible = [visible = decl.visible, part](const std::any& values) {
-                return visible(std::any(std::any_cast<const Whole&>(values).*part));
-            };
-        table.add(std::move(decl));
-    }
+ParamTable blend_table() {
+    return Declare<Blend>("view")
+        .real("blend_opacity", &Blend::opacity,
+              {.label = "Opacity",
+               .min = 0,
+               .max = 1,
+               .doc = "Opacity of the result over the raw image in the blended layout"})
+        .real("blend_threshold", &Blend::threshold,
+              {.label = "Threshold",
+               .min = 0,
+               .max = 1,
+               .doc = "Threshold of the blended layout: part of the range below which only the raw image "
+                      "is visible"})
+        .table();
 }
 
 ParamTable make_view_table() {
@@ -47,17 +42,7 @@ ParamTable make_view_table() {
                    .min = 0,
                    .max = 1,
                    .doc = "Position of the divider in the split layout, as a part of the width"})
-            .real("blend_opacity", &ViewSettings::blend_opacity,
-                  {.label = "Opacity",
-                   .min = 0,
-                   .max = 1,
-                   .doc = "Opacity of the result over the raw image in the blended layout"})
-            .real("blend_threshold", &ViewSettings::blend_threshold,
-                  {.label = "Threshold",
-                   .min = 0,
-                   .max = 1,
-                   .doc = "Threshold of the blended layout: part of the range below which only the raw image "
-                          "is visible"})
+            .part(&ViewSettings::blend, blend_table())
             .boolean("histogram_log", &ViewSettings::histogram_log,
                      {.doc = "Show histogram counts on a logarithmic axis"})
             .real("saturation_warning", &ViewSettings::saturation_warning,
@@ -111,7 +96,7 @@ ParamTable make_view_table() {
                      {.unit = "px", .min = 240, .max = 16384, .doc = "Height of the window"})
             .choice("theme", &ViewSettings::theme, {"dark", "light"}, {.doc = "Colours of the window"})
             .real("ui_scale", &ViewSettings::ui_scale,
-                  {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: as the monitor asks"})
+                  {.min = 0, .max = 4, .doc = "Scale of text and controls. 0: the monitor's scale"})
             .boolean("vsync", &ViewSettings::vsync, {.doc = "Synchronise drawing with the monitor"})
             .choice(
                 "image_colormap", &ViewSettings::image_colormap,
@@ -119,23 +104,44 @@ ParamTable make_view_table() {
                 {.label = "Colours of images",
                  .doc = "Colour map of the window for images that no stage has turned into contrast or "
                         "flow"})
+            .part(&ViewSettings::mapping, mapping_table())
             .table();
-    add_part(table, mapping_table(), &ViewSettings::mapping);
     return table;
+}
+
+ParamTable executor_table() {
+    return Declare<ExecutorChoice>("specklescope")
+        .choice("backend", &ExecutorChoice::backend,
+                {{"auto", "Automatic"}, {"cpu", "CPU"}, {"cuda", "GPU (CUDA)"}},
+                {.doc = "Device for the stages. auto: a GPU if there is one. cuda: fail without a GPU"})
+        .integer("threads", &ExecutorChoice::threads,
+                 {.min = 0, .max = 1024, .doc = "Number of processing threads on the host. 0: one per core"})
+        .text("gpus", &ExecutorChoice::gpus,
+              {.doc = "Distribute frames over GPUs: all, or a list such as 0,2. Only for chains without "
+                      "history"})
+        .table();
+}
+
+ParamTable baseline_table() {
+    return Declare<BaselineSettings>("specklescope")
+        .path("baseline", &BaselineSettings::file,
+              {.doc = "Baseline F₀ of every pixel: an image (.npy, .tiff) in the unit of the results, or "
+                      "the mean of a recording"})
+        .real("baseline_seconds", &BaselineSettings::seconds,
+              {.unit = "s",
+               .min = 0,
+               .max = 36000,
+               .doc = "Seconds that the baseline averages, of its file or of the beginning of the "
+                      "source. 0: the whole file"})
+        .boolean("change", &BaselineSettings::change,
+                 {.doc = "Record results as change against the baseline, 100·(F/F₀ − 1) %"})
+        .table();
 }
 
 ParamTable make_program_table() {
     ParamTable table =
         Declare<ProgramSettings>("specklescope")
-            .choice("backend", &ProgramSettings::backend,
-                    {{"auto", "Automatic"}, {"cpu", "CPU"}, {"cuda", "GPU (CUDA)"}},
-                    {.doc = "Device for the stages. auto: a GPU if there is one. cuda: fail without a GPU"})
-            .integer(
-                "threads", &ProgramSettings::threads,
-                {.min = 0, .max = 1024, .doc = "Number of processing threads on the host. 0: one per core"})
-            .text("gpus", &ProgramSettings::gpus,
-                  {.doc = "Distribute frames over GPUs: all, or a list such as 0,2. Only for chains without "
-                          "history"})
+            .part(&ProgramSettings::executor, executor_table())
             .choice("plans", &ProgramSettings::plans, {"estimate", "measure"},
                     {.doc = "Planning of Fourier transforms on the host. estimate: the same bits at every "
                             "start. measure: faster, after trials of up to 4 s at the first start"})
@@ -199,22 +205,12 @@ ParamTable make_program_table() {
                    .max = kMaxUmPerPx,
                    .doc = "Side of an output pixel in µm, for scale bar, areas, widths and calibrated files. "
                           "0: as the file says"})
-            .path("baseline", &ProgramSettings::baseline,
-                  {.doc = "Baseline F₀ of every pixel: an image (.npy, .tiff) in the unit of the results, or "
-                          "the mean of a recording"})
-            .real("baseline_seconds", &ProgramSettings::baseline_seconds,
-                  {.unit = "s",
-                   .min = 0,
-                   .max = 36000,
-                   .doc = "Seconds that the baseline averages, of its file or of the beginning of the "
-                          "source. 0: the whole file"})
-            .boolean("change", &ProgramSettings::change,
-                     {.doc = "Record results as change against the baseline, 100·(F/F₀ − 1) %"})
+            .part(&ProgramSettings::baseline, baseline_table())
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "Amount of log output. quiet: errors only"})
+            .part(&ProgramSettings::recording, record_limits_table())
+            .part(&ProgramSettings::marks, screen_marks_table())
             .table();
-    add_part(table, record_limits_table(), &ProgramSettings::recording);
-    add_part(table, screen_marks_table(), &ProgramSettings::marks);
     return table;
 }
 
@@ -307,7 +303,8 @@ void check(const Settings& settings) {
         throw UsageError(program_table().owner() + ": from_s = " + to_string(program.from_s) +
                          " s and from = " + std::to_string(program.from) +
                          " cannot be combined. Leave one of them out.");
-    if (program.change && program.baseline.empty() && program.baseline_seconds == 0)
+    if (const BaselineSettings& base = program.baseline;
+        base.change && base.file.empty() && base.seconds == 0)
         throw UsageError(program_table().owner() +
                          ": change = true needs a baseline. Add --baseline FILE or --baseline-seconds S.");
     const Mapping& mapping = settings.view.as<ViewSettings>().mapping;

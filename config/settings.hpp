@@ -30,8 +30,7 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
     using Layout = ScreenLayout;
     Layout layout = Layout::processed;
     double split = 0.5;            ///< where the divider of Layout::split is, a part of the width
-    double blend_opacity = 0.6;    ///< of the result over the raw picture
-    double blend_threshold = 0;    ///< below this part of the range the result is not there
+    Blend blend;                   ///< of the result with the raw picture
     bool histogram_log = false;    ///< counts on a logarithmic axis
     double saturation_warning = 1; ///< %
     bool sound = false;            ///< a tone for each new alarm
@@ -65,13 +64,21 @@ struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there
 /// ones above.
 const ParamTable& view_table();
 
+/// F₀ of every pixel.
+struct BaselineSettings {
+    std::string file; ///< a picture or a recording of it; "": none
+    /// Length of the baseline in that file, or in the source itself without a file; 0: the whole file, or no
+    /// baseline.
+    double seconds = 0;
+    bool change = false; ///< recordings of results hold 100·(F/F₀ − 1) %
+};
+
 /// Options of the program itself (rate, loop, frames, threads, backend, …), declared once for CLI, TOML and
 /// manual.
-struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
+struct ProgramSettings {         // NOLINT(clang-analyzer-optin.performance.Padding): there is one
+    ProgramSettings() = default; // not an aggregate, for which GCC 12 warns of uninitialised members
     enum class Log : std::uint8_t { normal, quiet, verbose };
-    Backend backend = Backend::automatic;
-    int threads = 0;  ///< 0: all cores
-    std::string gpus; ///< "": the first
+    ExecutorChoice executor;
     FftPlanning plans = FftPlanning::estimate;
     int slots = 0;     ///< 0: chosen from the frame size
     int from = 0;      ///< first frame of a file
@@ -85,11 +92,7 @@ struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): th
     bool medians = false;                    ///< of regions
     int band = 1;                            ///< px across lines
     double um_per_px = 0; ///< a side of a pixel of the results; 0: Settings::um_per_source_px
-    std::string baseline; ///< a file that F₀ of every pixel is taken from; "": none
-    /// Length of the baseline in that file, or in the source itself without a file; 0: the whole file, or no
-    /// baseline.
-    double baseline_seconds = 0;
-    bool change = false; ///< recordings of results hold 100·(F/F₀ − 1) %
+    BaselineSettings baseline;
     Log log = Log::normal;
     RecordLimits recording;  ///< of every recorder
     ScreenMarks marks;       ///< of movies of the screen

@@ -1,4 +1,4 @@
-// From settings to a pipeline with its recorders.
+// Makes a pipeline with its recorders from settings.
 #include "config/start.hpp"
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
@@ -81,7 +81,7 @@ public:
     std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<CleanText>(); }
 };
 
-/// In the window lines may be drawn later.
+/// The window accepts settings without lines, which may be drawn later.
 void check_lines(const Settings& settings, const RegionOutlines& regions) {
     const std::string& from = settings.regions_path.empty() ? settings.regions_from : settings.regions_path;
     std::size_t lines = 0;
@@ -157,12 +157,11 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source), !ends_by_itself(settings));
-    ExecutorChoice choice = callers;
-    choice.backend = program.backend;
-    choice.threads = program.threads;
-    choice.gpus = program.gpus;
+    ExecutorChoice choice = program.executor;
+    choice.guest = callers.guest;
+    choice.device_results = callers.device_results;
     options.executor = [choice](std::string* note) { return make_executor(choice, note); };
-    options.threads = program.threads;
+    options.threads = choice.threads;
     options.channel = program.channel;
     options.slots = program.slots;
     options.from = static_cast<std::uint64_t>(program.from);
@@ -187,7 +186,7 @@ ScreenLook look_of(const ViewSettings& view) {
     ScreenLook look;
     look.layout = view.layout;
     look.split = view.split;
-    look.blend = {view.blend_opacity, view.blend_threshold};
+    look.blend = view.blend;
     look.mapping = view.mapping;
     look.change_range = view.change_range;
     return look;

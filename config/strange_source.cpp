@@ -5,7 +5,7 @@ namespace specklescope {
 std::string why_not_from_strangers(const SourceArgument& source) {
     if (source.revealed().starts_with("gst:"))
         return "is gst-launch text, which may do anything";
-    return source.references().empty() ? "" : "sends away what the environment holds";
+    return source.references().empty() ? "" : "sends variables of the environment";
 }
 
 } // namespace specklescope

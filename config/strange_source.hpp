@@ -7,8 +7,8 @@
 
 namespace specklescope {
 
-/// Reason not to open such a source without --trust, to follow its name: "is gst-launch text, which may do
-/// anything". Empty: it may be opened.
+/// Reason not to open such a source without --trust, as the end of a sentence: "is gst-launch text, which
+/// may do anything". Empty: it may be opened.
 std::string why_not_from_strangers(const SourceArgument& source);
 
 } // namespace specklescope

@@ -29,7 +29,7 @@ std::string table_row(const std::string& file, const TraceTable& table, std::siz
                    (table.other_settings > 0 ? "; " + std::to_string(table.other_settings) +
                                                    " made with other settings or outlines left out"
                                              : "") +
-                   (table.cut_off ? "; the last line is not whole and left out" : ""),
+                   (table.cut_off ? "; the incomplete last line left out" : ""),
                left);
 }
 
@@ -182,8 +182,8 @@ struct EventTimes {
     std::size_t untimed = 0; ///< and at frames that have no time there
 };
 
-/// By the frame that they were marked at, on the clock of the trace; where the table does not hold it, by
-/// the capture's.
+/// Times on the clock of the trace: of the frame at which the event was marked, or, if the table lacks this
+/// frame, the capture time.
 EventTimes times_of(const std::vector<TableEvent>& events, const RegionTrace& trace,
                     const std::string& clock) {
     EventTimes found;
@@ -203,7 +203,7 @@ EventTimes times_of(const std::vector<TableEvent>& events, const RegionTrace& tr
 
 std::string left_out(const Trials& trials, const EventTimes& events) {
     std::string text;
-    for (const auto& [count, why] : {std::pair{trials.cut_off.size(), " whose window reaches over an end"},
+    for (const auto& [count, why] : {std::pair{trials.cut_off.size(), " whose window exceeds the trace"},
                                      {trials.whole_missing.size(), " without a frame"},
                                      {events.unheld, " at frames that the table does not hold"},
                                      {events.untimed, " whose frame has no time"}})
@@ -223,7 +223,7 @@ std::string summary(const Trials& trials, const EventTimes& events) {
             most = &point;
     std::string text = count_of(trials.used, "trial") + (std::isfinite(trials.before)
                                                              ? printed(", F₀ %.4g", trials.before)
-                                                             : std::string(", no F₀: nothing lies in front"));
+                                                             : std::string(", no F₀: no frame before it"));
     if (most && std::isfinite(trials.before))
         text += printed("; furthest from it at %.4g s: %.4g", most->offset_s, most->mean) +
                 (std::isnan(most->error) ? "" : printed(" ± %.2g", most->error)) +
@@ -250,7 +250,7 @@ int report_trials(const Settings& settings) {
     const std::vector<TableEvent> events = events_of(table, wanted);
     const RegionMean mean = table.mean.value_or(RegionMean::plain);
     const std::string taken =
-        std::string(mean_text(mean)) + (table.mean ? "" : " (taken for that: the table does not say it)");
+        std::string(mean_text(mean)) + (table.mean ? "" : " (assumed: the table does not state it)");
     constexpr std::size_t kLeft = 12;
     std::string text =
         table_row(wanted.file, table, kLeft) +
@@ -264,7 +264,7 @@ int report_trials(const Settings& settings) {
         "\n# around: " + one_line(wanted.around) + ", " + count_of(events.size(), "event") +
         "\n# mean: " + taken + "\n# map: " + (table.map.empty() ? "unknown" : one_line(table.map)) +
         "\n# offset_s: from the event; sem: standard error over trials, empty of fewer than two; "
-        "percent: 100·(mean/F₀ − 1), F₀ the mean in front of the event\n"
+        "percent: 100·(mean/F₀ − 1), F₀ the mean before the event\n"
         "region,offset_s,mean,sem,trials,percent\n";
     for (const RegionTrace& trace : table.regions) {
         const EventTimes at = times_of(events, trace, table.clock);

@@ -178,13 +178,12 @@ private:
                 refuse_untrusted(key, does, *value, *node);
     }
 
-    /// An untrusted file must not open ports, nor write where it likes.
+    /// An untrusted file must not open ports or write files.
     void refuse_untrusted(std::string_view key, const std::string& does, const std::string& value,
                           const toml::node& node) const {
         if (!value.empty() && !settings_.trusted)
-            fail(node.source(),
-                 std::string(key) + " " + does + " '" + SourceArgument(value).shown() +
-                     "'; if that is meant, read this file with --trust, or leave the line out.");
+            fail(node.source(), std::string(key) + " " + does + " '" + SourceArgument(value).shown() +
+                                    "'. If you trust it, add --trust; otherwise remove the line.");
     }
 
     void read_output(const OutputKind& kind, const toml::node& node) {
@@ -200,9 +199,9 @@ private:
     void read_source(const toml::node& node) {
         SourceArgument source = text("source", node);
         if (const std::string why = why_not_from_strangers(source); !settings_.trusted && !why.empty())
-            fail(node.source(), "source = '" + source.shown() + "' " + why +
-                                    "; if that is meant, read this file with --trust, or give the source on "
-                                    "the command line.");
+            fail(node.source(),
+                 "source = '" + source.shown() + "' " + why +
+                     ". If you trust it, add --trust; otherwise name the source on the command line.");
         settings_.source = std::move(source);
     }
 
@@ -248,7 +247,7 @@ private:
         const std::string name = text("name", *name_node);
         if (name == "none") {
             if (count > 1 || fields.size() > 1)
-                fail(fields.source(), "stage none stands alone and takes no key.");
+                fail(fields.source(), "stage none must be the only stage, and has no keys.");
             return;
         }
         if (chain.stages().size() >= kMaxStages)

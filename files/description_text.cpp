@@ -155,17 +155,16 @@ FileScale squares(double x, double y, std::string by) {
         return {};
     if (std::abs(x - y) > kSquare * std::max(x, y))
         return {.refused = "its pixels are " + digits(x) + " × " + digits(y) + " µm by " + by +
-                           ", and lengths are kept of square pixels only: no scale is taken; resample it, "
-                           "or give --um-per-px"};
+                           ", and only square pixels have a scale. Resample it, or set --um-per-px"};
     if (x > kMaxUmPerPx)
         return {.refused = "its pixels are " + digits(x) + " µm by " + by +
-                           ", which is no size of a pixel. Give --um-per-px if it is known"};
+                           ", which is not a pixel size. Set --um-per-px if it is known"};
     return {.um_per_px = x, .by = std::move(by)};
 }
 
 FileScale unknown_unit(const std::string& unit, const std::string& by) {
     return {.refused = by + " says lengths in '" + one_line(unit) +
-                       "', which is no length known here: no scale is taken. Give --um-per-px"};
+                       "', which is not a known length. Set --um-per-px"};
 }
 
 /// Nothing if it contains no lengths.
@@ -224,10 +223,10 @@ FileScale plain_scale(const TiffResolution& resolution) {
         return {};
     const double um = resolution.unit == 2 ? kUmPerInch : kUmPerCm;
     const std::string by = "its resolution of " + digits(resolution.x) +
-                           (resolution.unit == 2 ? " pixels an inch" : " pixels a cm");
+                           (resolution.unit == 2 ? " pixels per inch" : " pixels per cm");
     if (of_a_device(resolution.x * kUmPerInch / um))
-        return {.refused = by + " is one of screens and printers, not a measure of what is seen: no scale is "
-                                "taken. Give --um-per-px if it is known"};
+        return {.refused = by + " is a screen or printer resolution and is not used as the pixel size. Set "
+                                "--um-per-px if it is known"};
     return squares(of_resolution(resolution.x, um), of_resolution(resolution.y, um), by);
 }
 

@@ -1,9 +1,7 @@
-// Radiance pictures (.hdr): RGBE samples, plain or run-length coded, as Ward describes them ("Real Pixels",
-// Graphics Gems II, 1991) and Radiance's own color.c reads them.
-//
-// Why not a library: Debian has Radiance as programs only; stb_image (libstb-dev) knows neither EXPOSURE,
-// without which the values are no radiance, nor where a file was cut short; FreeImage and OpenCV are heavy
-// for 200 lines.
+// Radiance images (.hdr): RGBE samples, plain or run-length coded, as described by Ward ("Real Pixels",
+// Graphics Gems II, 1991) and read by Radiance's own color.c. Why not a library: Debian has Radiance only as
+// programs; stb_image (libstb-dev) ignores EXPOSURE, without which the values are not radiance, and does not
+// detect truncated files; FreeImage and OpenCV are large for 200 lines.
 #include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"

@@ -14,8 +14,8 @@ struct CloseFile {
 };
 using InputFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// Throws RunError: no such file, a folder, no permission; a pipe, unless allowed. Opening a pipe waits for a
-/// writer and can be cancelled.
+/// Throws RunError if there is no such file, for a folder, without permission, and for a pipe unless
+/// allowed. Opening a pipe waits for a writer and can be cancelled.
 enum class Pipes : std::uint8_t { refused, taken };
 InputFile open_input(const std::string& path, Pipes pipes = Pipes::refused);
 

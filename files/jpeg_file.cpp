@@ -181,7 +181,7 @@ private:
     jpeg_decompress_struct jpeg_{};
     Watch watch_;
     JpegErrors errors_;
-    Coding coding_ = assumed_srgb("as JPEG pictures are");
+    Coding coding_ = assumed_srgb("as is usual for JPEG");
     bool started_ = false;
     int row_ = 0;
 };

@@ -158,7 +158,7 @@ std::size_t check_size(const Header& header, const Kind& kind, std::uint64_t mos
         bytes *= side;
     }
     if (const std::uint64_t size = input_size(path); header.shape.empty() || (size > 0 && size < bytes))
-        refuse(path, header.shape.empty() ? "it holds one number and no array" : "it is cut short");
+        refuse(path, header.shape.empty() ? "it contains a single number, not an array" : "it is cut short");
     return bytes;
 }
 

@@ -33,7 +33,7 @@ struct NpyFrames {
         if (sides.size() != 2)
             throw RunError(
                 "'" + path + "' holds an array of " + text +
-                ", which is no image; allowed: height × width, frames × height × width, and 3 or 4 "
+                ", which is not an image; allowed: height × width, frames × height × width, and 3 or 4 "
                 "channels as a last axis.");
         height = sides[0];
         width = sides[1];

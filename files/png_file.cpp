@@ -78,7 +78,7 @@ public:
         if (!profile_.empty())
             return assumed_srgb("its ICC profile has no tone curves");
         return shape_.channels == 3 && shape_.type == PixelType::u8
-                   ? assumed_srgb("as colour PNG pictures of 8 bits are")
+                   ? assumed_srgb("as is usual for 8-bit colour PNG")
                    : assumed_linear();
     }
 
@@ -179,8 +179,8 @@ private:
         const int count = png_get_unknown_chunks(png_, info_, &chunks);
         for (int i = 0; i < count; ++i)
             if (std::memcmp(chunks[i].name, kAnimation.data(), kBytesOfAName) == 0)
-                remarks_.emplace_back("is an animation (APNG), of which one picture is read. Save its "
-                                      "pictures as files or as a TIFF");
+                remarks_.emplace_back(
+                    "is an animation (APNG); one image is read. Save its images as files or as a TIFF");
     }
 
     /// Orientation in its eXIf chunk, 1…8, an Exif block without the leading word; 1 if there is none.

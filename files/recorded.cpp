@@ -54,7 +54,7 @@ int side(const Json& json, const char* key) {
 
 bool believable(double rate) { return rate >= kMinRate && rate <= kMaxRate; }
 constexpr std::string_view kNoRate = "a rate outside 1e-9 to 100000 frames/s";
-constexpr std::string_view kNoSequence = "a sequence number that is no whole number from 0 on";
+constexpr std::string_view kNoSequence = "a sequence number that is not a whole number from 0";
 constexpr std::string_view kTooManyLost = "more than 2^40 frames lost at once";
 static_assert(kMinRate == 1e-9 && kMaxRate == 100000 && kTooLate == std::int64_t{1} << 62 &&
                   kMostFrames == std::uint64_t{1} << 40,
@@ -163,7 +163,7 @@ void RecordedText::read_frame(const Json& json) {
     const std::optional<std::uint64_t> before = now_.sequence;
     read_one(json, now_);
     if (is_invalid(json, "capture_ns", now_.capture_ns.has_value()))
-        doubt("a capture time that is no whole number of ns within 146 years");
+        doubt("a capture time that is not a whole number of ns within 146 years");
     if (is_invalid(json, "sequence", now_.sequence.has_value()))
         doubt(kNoSequence);
     if (missing_between(before, now_) > kMostFrames)

@@ -31,7 +31,7 @@ using Layout = TiffLayout;
 class TiffReader final : public ImageReader {
 public:
     TiffReader(const std::string& path, const StackChoice& choice) : ImageReader(path), choice_(choice) {
-        (void)open_input(path); // refuses anything but a file
+        (void)open_input(path); // fails for anything but a file
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
         if (!options)
@@ -348,7 +348,7 @@ private:
         message_.clear(); // errors there do not concern the pixels
         if (TIFFSetDirectory(tiff_.get(), here) == 0)
             throw RunError(where() + " cannot be found again after its Exif directory" + reason() + ".");
-        read_layout(); // what was set for decoding went with the directory
+        read_layout(); // settings for decoding were lost with the directory
         return value;
     }
 
@@ -407,27 +407,28 @@ private:
     }
 
     void read_palette(Layout& l) {
-        palette_ = tiff_palette(tiff_.get(), l);
-        if (palette_.empty())
+        palette_.colours = tiff_palette(tiff_.get(), l);
+        if (palette_.colours.empty())
             throw RunError(where() + " has a palette image without its palette.");
         char* text = nullptr;
         if (page_ == 1)
             by_imagej_ = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text &&
                          std::string_view(text).starts_with("ImageJ=");
         const bool stack = page_ > 1 || TIFFLastDirectory(tiff_.get()) == 0;
-        grey_ramp_ = l.bits == 8;
-        for (std::size_t i = 0; i < palette_.size(); ++i)
-            grey_ramp_ = grey_ramp_ && std::to_integer<std::size_t>(palette_[i]) == i / 3;
-        l.indices = grey_ramp_ || by_imagej_ || (stack && is_colour_scale(palette_));
+        palette_.grey_ramp = l.bits == 8;
+        for (std::size_t i = 0; i < palette_.colours.size(); ++i)
+            palette_.grey_ramp =
+                palette_.grey_ramp && std::to_integer<std::size_t>(palette_.colours[i]) == i / 3;
+        l.indices = palette_.grey_ramp || by_imagej_ || (stack && is_colour_scale(palette_.colours));
     }
 
     void remark_palette() {
-        if (!layout_.palette() || grey_ramp_)
+        if (!layout_.palette() || palette_.grey_ramp)
             return;
         if (layout_.indices)
             remarks_.emplace_back(
                 "has a palette that colours grey data: its values are taken, not their colours");
-        else if (is_colour_scale(palette_))
+        else if (is_colour_scale(palette_.colours))
             remarks_.emplace_back("is taken as a picture in the colours of its palette; if they only colour "
                                   "grey data, save it as grey");
     }
@@ -437,17 +438,15 @@ private:
         if (layout_.offset != 0)
             remarks_.push_back("has values that ImageJ shows with " +
                                std::to_string(std::llround(layout_.offset)) +
-                               " added to what is stored, as of signed samples: so they are read");
+                               " added to the stored values: they are read as signed samples");
         else if (imagej_.calibrated)
-            remarks_.emplace_back("has a calibration of its values by ImageJ, which is not applied: they are "
-                                  "taken as they are stored");
+            remarks_.emplace_back(
+                "has a calibration by ImageJ, which is not applied: its stored values are used");
         if (layout_.photometric == PHOTOMETRIC_MINISWHITE && layout_.format != SAMPLEFORMAT_IEEEFP &&
             layout_.bits > 1)
             remarks_.emplace_back("states that 0 is white: its values are turned round");
         if (layout_.samples == 3 && layout_.photometric != PHOTOMETRIC_RGB && !layout_.ycbcr())
-            remarks_.emplace_back(
-                "has 3 samples a pixel that are not stated to be colours: they are taken as "
-                "red, green and blue");
+            remarks_.emplace_back("has 3 samples per pixel, which are read as red, green and blue");
         std::uint16_t count = 0;
         const std::uint16_t* kinds = nullptr;
         const bool transparent = TIFFGetField(tiff_.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) != 0 &&
@@ -612,7 +611,7 @@ private:
 
     void give_palette(const std::byte* from, std::byte* to) const {
         for (std::size_t x = 0; x < layout_.width; ++x)
-            std::memcpy(to + 3 * x, palette_.data() + 3 * std::to_integer<std::size_t>(from[x]), 3);
+            std::memcpy(to + 3 * x, palette_.colours.data() + 3 * std::to_integer<std::size_t>(from[x]), 3);
     }
 
     /// first error of libtiff; declared before tiff_, which may report errors when closed
@@ -620,9 +619,13 @@ private:
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;
     Coding coding_;
-    int significant_bits_ = 0;       ///< from OME-XML on the first page; 0: not stated
-    std::vector<std::byte> palette_; ///< of the page
-    bool by_imagej_ = false, grey_ramp_ = false;
+    int significant_bits_ = 0; ///< from OME-XML on the first page; 0: not stated
+    struct Palette {
+        std::vector<std::byte> colours;
+        bool grey_ramp = false;
+    };
+    Palette palette_; ///< of the page
+    bool by_imagej_ = false;
     TiffLoss loss_;                        ///< of the page, as far as read
     std::uint64_t page_ = 0;               ///< directories up to the current one, including previews
     std::vector<Directory> directories_;   ///< those seen so far

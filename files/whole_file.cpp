@@ -135,7 +135,7 @@ void check_length(const std::string& path, std::size_t beside) {
     const std::string last = numbered(path, kMaxNumber - 1, beside);
     const std::size_t name = std::max(file_name(path).size(), file_name(last).size()) + beside;
     if (name > most)
-        throw RunError("The name " + path + " is too long: with what the program adds to it, it has " +
+        throw RunError("The name " + path + " is too long: with the program's additions it has " +
                        std::to_string(name) + " bytes, and " + folder + " takes names of " +
                        std::to_string(most) + ". Shorten it.");
     if (std::max(path.size(), last.size()) + beside >= PATH_MAX)
@@ -199,7 +199,7 @@ constexpr int kAttempts = 100; ///< for a free random name
 std::string random_text() {
     std::uint64_t bits = 0;
     if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) // needs no file
-        throw RunError("The system gives no random number for the name of a file.");
+        throw RunError("The system has no random number for a file name.");
     char text[17];
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(bits));
     return text;

@@ -17,7 +17,8 @@ struct Declared {
     std::string property; ///< "speckle-radius", "low-percentile"
 };
 
-/// In the order of the library: stages, then the view. Their property ids begin at kFirstDeclared.
+/// Declarations in the order of the library: stages, then the view. Their property ids begin at
+/// kFirstDeclared.
 const std::vector<Declared>& declarations();
 inline constexpr guint kFirstDeclared = 100;
 

@@ -32,7 +32,7 @@ public:
     // Any thread. A refused edit throws Refusal and changes nothing.
     void replace(const std::string& text);
     void set(std::size_t place, const std::string& name, const std::string& value);
-    /// For the only stage of that name.
+    /// Sets a value of the only stage of that name.
     void set(const std::string& stage, const std::string& name, const std::string& value);
     /// Empty unless the chain has exactly one such stage.
     std::optional<std::string> get(const std::string& stage, const std::string& name) const;

@@ -80,16 +80,15 @@ bool in_place(const Chain& chain) {
 }
 
 ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
-    : watcher_(watcher), threads_(settings.program.as<ProgramSettings>().threads),
+    : watcher_(watcher), threads_(settings.program.as<ProgramSettings>().executor.threads),
       medians_(settings.program.as<ProgramSettings>().medians),
       channel_(settings.program.as<ProgramSettings>().channel) {
     const auto& program = settings.program.as<ProgramSettings>();
     // The executor's own limit applies to the whole process, ThreadLimit to this thread.
-    if (!program.gpus.empty() && program.gpus.find_first_not_of("0123456789") != std::string::npos)
-        throw UsageError("gpus=" + program.gpus +
-                         " is not possible for a chain; allowed: one GPU, counted from 0.");
-    executor_ = make_executor({.backend = program.backend, .threads = 0, .gpus = program.gpus, .guest = true},
-                              nullptr);
+    const std::string& gpus = program.executor.gpus;
+    if (!gpus.empty() && gpus.find_first_not_of("0123456789") != std::string::npos)
+        throw UsageError("gpus=" + gpus + " is not possible for a chain; allowed: one GPU, counted from 0.");
+    executor_ = make_executor({.backend = program.executor.backend, .gpus = gpus, .guest = true}, nullptr);
     callers_memory_ = executor_->callers_memory();
     take(std::move(chain));
     executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);

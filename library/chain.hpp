@@ -55,7 +55,7 @@ public:
     void set_regions(std::vector<Region> regions);
     std::vector<Region> regions() const;
 
-    // One thread at a time.
+    // Call from one thread at a time.
     Shape output(const Shape& input);
     /// Waits for the GPU only if `wait` is set or one of the images is on the host.
     void process(const Place& input, const FrameInfo& facts, const Place& output, bool wait);

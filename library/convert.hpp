@@ -24,7 +24,7 @@ struct Place {
 };
 /// Throws UsageError if a pitch, an address or a kind of memory is not possible.
 Place place_of(const specklescope_image& image, const std::string& which);
-/// For calls that take host memory only.
+/// View for calls that accept only host memory.
 HostView view_of(const specklescope_image& image, const std::string& which);
 bool overlap(ConstHostView one, ConstHostView other);
 

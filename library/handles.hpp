@@ -16,7 +16,7 @@ public:
     Object& operator=(const Object&) = delete;
     virtual ~Object() = default;
 
-    /// At the end of the process: stops its threads and finishes its files. Handles stay valid.
+    /// Called at the end of the process: stops its threads and finishes its files. Handles stay valid.
     virtual void end() noexcept {}
 
     std::atomic<bool> in_use{false}; ///< a thread is in a call that allows only one

@@ -33,8 +33,7 @@ private:
     static constexpr int kHost = -1;
     void need_device() const {
         if (memory_.device == kHost)
-            throw UsageError("This memory lies on the host, which has no stream and is no GPU; "
-                             "specklescope_memory_create gives memory of a GPU.");
+            throw UsageError("This is host memory; specklescope_memory_create() allocates GPU memory.");
     }
 
     DeviceMemoryOfCaller memory_;

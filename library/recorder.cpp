@@ -35,7 +35,7 @@ Quantity quantity_of(const specklescope_recording& told) {
     return made;
 }
 
-/// Also accepts 0.
+/// Returns the value if it is in the range or 0, otherwise throws.
 double checked(double value, double least, double most, const char* what) {
     if (value != 0 && !(value >= least && value <= most))
         throw UsageError(fmt::format(

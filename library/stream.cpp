@@ -177,8 +177,7 @@ FrameObject::~FrameObject() {
 ResultMemory& FrameObject::memory() const {
     if (!on_device())
         throw UsageError(
-            "This result lies on the host, which has no stream and is no GPU; results of a stream that "
-            "was opened with memory=device lie on one.");
+            "This result is in host memory; only streams opened with memory=device have results on a GPU.");
     return *result_.memory;
 }
 
@@ -243,8 +242,8 @@ std::shared_ptr<FrameObject> StreamObject::given(Result result) {
         std::string why = pipeline_->stats().backend.note;
         while (why.ends_with('.'))
             why.pop_back();
-        throw RunError("The run goes on on the CPU, which has no results for memory=device (" + why +
-                       "); open the stream again, with memory=host where no GPU is to be had.");
+        throw RunError("The run continues on the CPU, which has no results for memory=device (" + why +
+                       "). Open the stream again, with memory=host if there is no GPU.");
     }
     {
         const std::scoped_lock lock(recorders_mutex_);

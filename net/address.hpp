@@ -28,7 +28,7 @@ struct ListenAddress {
     std::string path;             ///< of a Unix socket, without host and port
     bool loopback = false;        ///< not reachable from other machines
     std::string endpoint() const; ///< in ZeroMQ's format: "tcp://127.0.0.1:5556"
-    /// As a user writes it, with the bound port: "zmq://127.0.0.1:5556".
+    /// Address as users write it, with the bound port: "zmq://127.0.0.1:5556".
     std::string shown(std::string_view scheme, const std::string& bound_endpoint) const;
 };
 /// Throws UsageError.
@@ -37,7 +37,7 @@ ListenAddress parse_listen_address(const std::string& text, const ListenSyntax& 
 /// Logs a warning if the address is reachable from other machines; `what` describes the risk.
 void warn_if_open(const ListenAddress& address, const std::string& shown, const std::string& what);
 
-/// In Z85, 40 characters each.
+/// Keys in Z85, 40 characters each.
 struct CurveKeys {
     std::string secret;            ///< of this program
     std::set<std::string> clients; ///< public keys of allowed clients

@@ -148,7 +148,7 @@ void CurveGuard::run() {
                 answer_one();
         }
     } catch (const std::exception& error) {
-        run_log().error("Nobody is let in any more: {}.", error.what());
+        run_log().error("All clients are refused: {}.", error.what());
     }
 }
 

@@ -20,7 +20,7 @@ namespace specklescope {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto kFastest = 16ms;  ///< between two images: the eye sees no more
+constexpr auto kFastest = 16ms;  ///< between two images; faster changes are not visible
 constexpr auto kAgainAfter = 1s; ///< without a new image
 } // namespace
 

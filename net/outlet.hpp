@@ -30,9 +30,9 @@ struct OutletClient {
 class OutletEnd {
 public:
     virtual ~OutletEnd() = default;
-    /// Without secrets: "rtsp://127.0.0.1:8554/flow", with the bound port.
+    /// Name without secrets: "rtsp://127.0.0.1:8554/flow", with the bound port.
     virtual std::string name() const = 0;
-    /// False: there is no viewer, and no image is drawn.
+    /// False if there is no viewer; then no image is drawn.
     virtual bool watched() const = 0;
     /// u8 RGB. False: there was no room, and the image is dropped. Throws RunError if no later image can be
     /// shown.

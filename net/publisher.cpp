@@ -148,7 +148,7 @@ public:
         constexpr int kMost = 1000; // messages queued for one subscriber
         socket_.set(zmq::sockopt::sndhwm, kMost);
         socket_.set(zmq::sockopt::linger,
-                    500); // ms; a subscriber that does not read delays the end no longer
+                    500); // ms; the maximum delay at the end if a subscriber does not read
         socket_.set(zmq::sockopt::xpub_verbose, 1); // report every subscription, including duplicates
         socket_.set(zmq::sockopt::rcvhwm, kMostAtOnce);
         end_silent_connections(socket_);
@@ -164,8 +164,7 @@ public:
         }
         address_ = asked_.shown(kPublishSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
-            warn_if_open(asked_, address_,
-                         "results go out unencrypted, and whoever comes can slow them down");
+            warn_if_open(asked_, address_, "results are sent unencrypted, and any client can slow them down");
         run_log().info("Results are published at {}.", address_);
         start({});
     }

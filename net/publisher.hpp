@@ -40,7 +40,7 @@ public:
     SinkStatus drained();
     /// Reports an event that was marked, renamed, or removed. From any thread; never waits.
     void mark(const EventMark& event);
-    /// For one run of one pipeline. Keeps the publisher alive.
+    /// Sink for one run of one pipeline. Keeps the publisher alive.
     static std::shared_ptr<Sink> feed(std::shared_ptr<Publisher> publisher);
 
 private:

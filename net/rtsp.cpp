@@ -267,11 +267,11 @@ std::string fault_of(Visitor& visitor, bool has_session, bool others_watch) {
     visitor.acknowledged = info.tcpi_bytes_acked;
     const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - visitor.came);
     if (age > kIntroduction && !has_session)
-        return "has not asked for pictures";
+        return "has not requested images";
     if (info.tcpi_bytes_received > kMostTalk + kTalkEachSecond * static_cast<std::uint64_t>(age.count()))
         return "has sent too much";
     if (others_watch && now - visitor.took >= kPatience)
-        return "has not read its pictures for a second while others watch";
+        return "has read no image for a second while others watch";
     return "";
 }
 

@@ -7,10 +7,10 @@ set(CPACK_PACKAGE_CONTACT "The Specklescope authors") # no address: there is non
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Specklescope turns the speckle of a laser-lit scene into a live map of blood
-flow, and filters live pictures on the way: from GigE Vision, USB3 Vision and
-V4L2 cameras, network streams, videos, TIFF stacks or a simulated scene. It
-computes on an NVIDIA GPU where there is one, on the CPU where there is none,
-and records raw frames and results without loss.")
+flow, and filters live images: from GigE Vision, USB3 Vision and V4L2 cameras,
+network streams, videos, TIFF stacks or a simulated scene. It computes on an
+NVIDIA GPU if there is one, otherwise on the CPU, and records raw frames and
+results without loss.")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -156,9 +156,9 @@ public:
         if (in == quantity_.measure) { // a filter: the quantity stays
             if (mixes && smoothed_by_.empty())
                 smoothed_by_ = name;
-            return mixes && in == Measure::flow ? "the mean of a flow index is too high: let " + made_by_ +
-                                                      " give K² and convert after the mean, as in " +
-                                                      made_by_ + ":output=contrast2 | " + name + " | flow"
+            return mixes && in == Measure::flow ? "the mean of a flow index is too high: set " + made_by_ +
+                                                      " to K² and convert after the mean, as in " + made_by_ +
+                                                      ":output=contrast2 | " + name + " | flow"
                                                 : "";
         }
         const std::string before = std::exchange(smoothed_by_, "");
@@ -168,11 +168,11 @@ public:
         if (before.empty())
             return "";
         if (in == Measure::intensity && quantity_.measure != Measure::other)
-            return "the contrast of a picture that stage " + before +
-                   " has smoothed is too low: put that stage after this one";
+            return "contrast after stage " + before + " is too low: put that stage after this one";
         if (in == Measure::contrast && quantity_.measure != Measure::other)
-            return "stage " + before + " has taken the mean of K, which is not that of K²: let " + made_by_ +
-                   " give output=contrast2";
+            return "stage " + before +
+                   " averages K, and the mean of K is not the root of the mean of K²: set " + made_by_ +
+                   " to output=contrast2";
         return "";
     }
 
@@ -220,8 +220,8 @@ bool differs_in_free_only(const Chain& a, const Chain& b) {
 
 namespace {
 
-/// Effective parameters are listed without `exposure`: the source may report another value, which
-/// exposure_used() knows.
+/// Lists effective parameters without `exposure`: the source may report another value, which exposure_used()
+/// returns.
 bool takes_effect(const ChainStage& stage, const ParamDecl& decl) {
     return stage.params.visible(decl) && decl.name != "exposure";
 }

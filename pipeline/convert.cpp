@@ -22,7 +22,7 @@ Shape accepted_shape(const StageType& stage, const Shape& input, GreyChannel cha
     if (!accepts(stage.types, shape.type)) {
         if (!accepts(stage.types, PixelType::f32))
             throw UsageError("stage " + std::string(stage.name) + " does not take " + to_string(shape.type) +
-                             " pixels; put a stage before it that makes what it takes.");
+                             " pixels. Put a stage before it that converts them.");
         shape.type = PixelType::f32;
     }
     return shape;

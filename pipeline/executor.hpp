@@ -58,8 +58,8 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; the
     /// old chain then stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
-    /// `agree` gets the output before a new chain replaces the one in effect on the same input; what it
-    /// throws keeps the old chain and its histories. Null: nothing is asked.
+    /// Calls `agree` with the output before a new chain replaces the present one for the same input. If it
+    /// throws, the old chain and its histories are kept. Null: no check.
     void set_agreement(std::function<void(const Shape& output)> agree) { agree_ = std::move(agree); }
     /// Takes effect for the next submit; null: no regions. Throws UsageError if there are too many
     /// (place_regions()); the old regions then stay. Regions outside the image are marked.

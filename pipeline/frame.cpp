@@ -16,15 +16,8 @@
 namespace specklescope {
 
 const char* to_string(Light light) {
-    switch (light) {
-    case Light::decoded:
-        return "decoded";
-    case Light::radiance:
-        return "radiance";
-    case Light::counts:
-        break;
-    }
-    return "counts";
+    static constexpr std::array kNames = {"counts", "decoded", "radiance"};
+    return kNames.at(static_cast<std::size_t>(light));
 }
 
 namespace {
@@ -52,31 +45,13 @@ Assumptions parse_assumptions(std::string_view text) {
 }
 
 const char* to_string(TimeOrigin origin) {
-    switch (origin) {
-    case TimeOrigin::source:
-        return "source";
-    case TimeOrigin::parameter:
-        return "parameter";
-    case TimeOrigin::none:
-        break;
-    }
-    return "none";
+    static constexpr std::array kNames = {"source", "parameter", "none"};
+    return kNames.at(static_cast<std::size_t>(origin));
 }
 
 const char* to_string(ExposureOrigin origin) {
-    switch (origin) {
-    case ExposureOrigin::camera:
-        return "camera";
-    case ExposureOrigin::file:
-        return "file";
-    case ExposureOrigin::parameter:
-        return "parameter";
-    case ExposureOrigin::assumed:
-        return "default";
-    case ExposureOrigin::unknown:
-        break;
-    }
-    return "unknown";
+    static constexpr std::array kNames = {"unknown", "camera", "file", "parameter", "default"};
+    return kNames.at(static_cast<std::size_t>(origin));
 }
 
 namespace {

@@ -47,7 +47,7 @@ std::array<float, 255> make_steps(ToneCurve curve) {
     std::array<float, 255> steps{};
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const double wanted = static_cast<double>(i + 1) / 256;
-        float low = 0; // tone() is below the wanted value there
+        float low = 0; // where tone() is below the wanted value
         float high = 1;
         while (tone(curve, static_cast<double>(high)) < wanted)
             high *= 2;

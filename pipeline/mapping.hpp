@@ -79,7 +79,7 @@ inline constexpr Rgb kUndefinedColor{90, 90, 90};
 inline constexpr Rgb kInfiniteColor{255, 0, 255};  ///< in no map: magma and inferno stay darker
 inline constexpr Rgb kSaturatedColor{255, 38, 26}; ///< raw pixels at full scale, in the window
 
-/// What a fixed range was chosen for.
+/// The subject for which a fixed range was chosen.
 struct RangeSubject {
     std::string source;   ///< the SOURCE argument
     std::string quantity; ///< Quantity::name

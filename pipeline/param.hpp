@@ -184,6 +184,24 @@ public:
         table_.add(std::move(decl));
         return *this;
     }
+    /// The declarations of a struct within P, as keys of P, so that they are declared only once.
+    template <class Part> Declare& part(Part P::*member, const ParamTable& declared) {
+        const auto of = [member](const std::any& values) {
+            return std::any(std::any_cast<const P&>(values).*member);
+        };
+        for (ParamDecl decl : declared.decls()) {
+            decl.get = [get = decl.get, of](const std::any& values) { return get(of(values)); };
+            decl.put = [put = decl.put, of, member](std::any& values, const ParamValue& value) {
+                std::any part = of(values);
+                put(part, value);
+                std::any_cast<P&>(values).*member = std::any_cast<const Part&>(part);
+            };
+            if (decl.visible)
+                decl.visible = [show = decl.visible, of](const std::any& values) { return show(of(values)); };
+            table_.add(std::move(decl));
+        }
+        return *this;
+    }
     ParamTable table() { return std::move(table_); }
 
 private:

@@ -5,27 +5,15 @@
 #include "pipeline/source.hpp"
 #include "pipeline/threads/flow.hpp"
 
+#include <array>
 #include <new>
 #include <utility>
 
 namespace specklescope {
 
 const char* to_string(RunState state) {
-    switch (state) {
-    case RunState::idle:
-        return "idle";
-    case RunState::running:
-        return "running";
-    case RunState::paused:
-        return "paused";
-    case RunState::reconnecting:
-        return "reconnecting";
-    case RunState::ended:
-        return "ended";
-    case RunState::failed:
-        break;
-    }
-    return "failed";
+    static constexpr std::array kNames = {"idle", "running", "paused", "reconnecting", "ended", "failed"};
+    return kNames.at(static_cast<std::size_t>(state));
 }
 
 struct Pipeline::Impl : Flow {
@@ -36,8 +24,8 @@ struct Pipeline::Impl : Flow {
         life = to;
     }
     [[noreturn]] static void refuse_sink() {
-        throw RunError("Nothing can be recorded while the source is being opened or closed; record when its "
-                       "picture is there.");
+        throw RunError(
+            "Recording is not possible while the source is being opened or closed. Wait for its image.");
     }
     bool is(Life what) const {
         const std::scoped_lock lock(mutex);

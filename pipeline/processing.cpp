@@ -159,7 +159,7 @@ private:
         }
     }
 
-    /// Another frame is on its way, with the edit.
+    /// True if another frame is being sought, with the edit.
     bool seeking() const {
         const std::scoped_lock lock(flow_.mutex);
         return playback_.sought.has_value();
@@ -247,7 +247,7 @@ private:
                 if (!purpose.preroll)
                     deliver(*result);
                 if (!purpose.preroll && !result->repeated)
-                    refresh_tried_ = purpose.first_of_seek != 0; // a seek has the history that it asked for
+                    refresh_tried_ = purpose.first_of_seek != 0; // a seek got the history that it requested
                 seek_finished(purpose);
             }
         } catch (const NoSlot& error) {

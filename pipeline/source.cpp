@@ -31,9 +31,8 @@ void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t le
 
 std::uint64_t frame_at(double seconds, const SourceInfo& source) {
     if (!(source.rate > 0))
-        throw UsageError(source.name + " does not say how many frames a second it has, so that " +
-                         to_string(seconds) +
-                         " s of it are unknown; say it with --rate, or give frames (--from).");
+        throw UsageError(source.name + " states no frame rate, so the frame at " + to_string(seconds) +
+                         " s is unknown. Set --rate, or use --from.");
     constexpr double kRounding = 1e-6; // of a frame
     return static_cast<std::uint64_t>(seconds * source.rate + kRounding);
 }

@@ -19,7 +19,7 @@ class BaselineImage;
 /// image.
 enum class ScreenLayout : std::uint8_t { processed, raw, side_by_side, split, blended };
 
-/// In the order of the enumeration: "processed", …
+/// Names in the order of the enumeration: "processed", …
 const std::vector<std::string>& screen_layout_names();
 
 struct ScreenLook {
@@ -30,8 +30,8 @@ struct ScreenLook {
     /// Range of raw images that are not intensities; none: the 0.5 to the 99.5 percentile of each.
     std::optional<ValueRange> raw_range{};
     bool mark_saturated = true; ///< raw pixels at full scale turn kSaturatedColor
-    /// If it fits, the change against it replaces the result (in a split image the raw image), in the range
-    /// −change_range to change_range %.
+    /// If it fits the result, the change against it replaces the result (in a split image the raw image), in
+    /// the range −change_range to change_range %.
     std::shared_ptr<const BaselineImage> baseline{};
     double change_range = 50;
 };

@@ -135,9 +135,8 @@ std::string header_line(const RecordedFrame& frame, const FileTotals& totals, co
     shorter.limits.subject.clear();
     text = description(frame, totals, shorter, stream);
     const bool fits = text.size() <= kMost;
-    run_log().warn(
-        "{} has no room for {}: a Radiance header line has at most {} bytes. Record an .exr instead.",
-        options.path, fits ? "the note and the subject" : "its description", kMost);
+    run_log().warn("{} cannot store {}: a Radiance header line has at most {} bytes. Record an .exr instead.",
+                   options.path, fits ? "the note and the subject" : "its description", kMost);
     return fits ? "SPECKLESCOPE=" + text + "\n" : "";
 }
 

@@ -86,7 +86,7 @@ std::vector<std::string> write_together(const std::string& path, const std::vect
 }
 
 std::string advice_for_full(int error) {
-    const std::string kept = "; what was written stays readable; ";
+    const std::string kept = "; the written part stays readable; ";
     if (error == EFBIG) // a limit of the file system (FAT: 4 GiB) or of the process
         return kept + "record in parts (--split-mib) or onto another disk";
     return error == ENOSPC || error == EDQUOT ? kept + "free some space and record again" : "";

@@ -61,8 +61,8 @@ void check_snapshot(const std::string& path);
 
 /// All files that a recording or a report with this name writes, `path` first.
 std::vector<std::string> files_of_recording(const std::string& path);
-/// `wanted`, or the first numbered name that is free, including the other files of this format, and not in
-/// `promised`. Returns a stream_target() unchanged. Throws RunError if all names are taken.
+/// Returns `wanted`, or the first free numbered name, also compared with the other files of this format and
+/// with `promised`. Returns a stream_target() unchanged. Throws RunError if all names are taken.
 std::string free_recording_name(const std::string& wanted, const std::vector<std::string>& promised);
 
 struct RecordedFrame;
@@ -90,7 +90,7 @@ struct RecordFormat {
     std::string (*snapshot)(const RecordedFrame&, const FileTotals&, const RecordOptions&,
                             const StreamInfo&) = nullptr;
 };
-/// In the order of menus and help.
+/// Formats in the order of menus and help.
 const std::vector<RecordFormat>& record_formats();
 /// Extensions of the formats for which `passes` returns true: ".mkv", ".mp4"; as one text: ".mkv or .mp4".
 std::vector<std::string> record_endings(bool (*passes)(const RecordFormat&));

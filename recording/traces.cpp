@@ -20,7 +20,7 @@ namespace specklescope {
 
 namespace {
 
-/// As in the window: requires a finite F₀ other than 0.
+/// Requires a finite F₀ other than 0, as in the window.
 void add_change(std::string& text, double mean, const std::vector<double>& f0, std::size_t region) {
     const bool known = region < f0.size() && std::isfinite(f0[region]) && f0[region] != 0;
     text += ',';
@@ -57,20 +57,19 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
     say("started", !started ? now : started->empty() ? "unknown" : *started);
     if (started)
         say("processed", now);
-    say("sequence", "number of the frame; one that is missing was dropped");
-    say("capture_s, arrival_s",
-        "s, on the source's clock and on this machine's steady one; capture_s empty where nobody "
-        "states a time: give the source's rate with --rate");
-    say("mean, std, min, max, mean_of_map, median", "in the unit of the map; std with n - 1; all but mean "
-                                                    "over the valid pixels alone; median empty where "
-                                                    "it was not asked for");
+    say("sequence", "number of the frame; a missing one was dropped");
+    say("capture_s, arrival_s", "s, on the source's clock and on this machine's steady one; capture_s empty "
+                                "if the source has no times: set its rate with --rate");
+    say("mean, std, min, max, mean_of_map, median",
+        "in the unit of the map; std with n - 1; all but mean over the valid pixels only; median empty "
+        "without --medians");
     say("valid, infinite", "finite and infinite pixels; the others of pixels are undefined");
     say("saturated", "pixels with a sample of the raw frame at full scale; of the result where a stage has "
                      "moved pixels; empty where neither can be told");
     say("version", "counts the edits that made the result");
-    say("pixels", "area of the region on the picture");
+    say("pixels", "area of the region in the image");
     say("outline", "another number when the region holds other pixels");
-    say("area_um2", "that area in µm²; empty where nobody said how large a pixel is");
+    say("area_um2", "that area in µm²; empty if the pixel size is unknown");
     say("position", "of the frame in its file, from 0; empty of no file");
     say("warming_up",
         "1: made while a stage filled its history or took a capture, now or when it was recorded");
@@ -131,8 +130,8 @@ std::string traces_settings(const Result& result, const TraceExtras& extras) {
     for (const PlacedRegion& region : placed.regions)
         say("region", region.name + ": " + region.shape + ", " + std::to_string(region.pixels) + " pixels" +
                           (region.fit == RegionFit::whole     ? ""
-                           : region.fit == RegionFit::clipped ? ", clipped at the picture's edge"
-                                                              : ", none of it on the picture") +
+                           : region.fit == RegionFit::clipped ? ", clipped at the edge of the image"
+                                                              : ", outside the image") +
                           ", outline " + outline_text(outline_of(placed, region)));
     return text;
 }

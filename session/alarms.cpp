@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -17,21 +18,9 @@ namespace specklescope {
 using namespace std::chrono_literals;
 
 const char* to_string(AlarmKind kind) {
-    switch (kind) {
-    case AlarmKind::recording_stopped:
-        return "recording_stopped";
-    case AlarmKind::source_lost:
-        return "source_lost";
-    case AlarmKind::disk_low:
-        return "disk_low";
-    case AlarmKind::frames_dropped:
-        return "frames_dropped";
-    case AlarmKind::saturated:
-        return "saturated";
-    case AlarmKind::exposure_assumed:
-        break;
-    }
-    return "exposure_assumed";
+    static constexpr std::array kNames = {"recording_stopped", "source_lost", "disk_low",
+                                          "frames_dropped",    "saturated",   "exposure_assumed"};
+    return kNames.at(static_cast<std::size_t>(kind));
 }
 
 std::vector<Alarm> alarms(const AlarmFacts& facts, const std::vector<Alarm>& before) {
@@ -106,7 +95,7 @@ double disk_left_of(const Recordings& recordings) {
     return disk_left_s(left);
 }
 
-/// Without those of a recorder that has failed, which has its own alarm.
+/// Dropped frames, without those of a failed recorder, which has its own alarm.
 std::uint64_t dropped(const DropCounts& drops, const Recordings& recordings) {
     std::uint64_t total = drops.source + drops.ring + drops.failed;
     for (const Recording& recording : recordings.running())

@@ -17,7 +17,7 @@ class Pipeline;
 class Recordings;
 struct Freshness;
 
-/// In the order in which they are shown.
+/// Kinds, in display order.
 enum class AlarmKind : std::uint8_t {
     recording_stopped,
     source_lost,
@@ -37,7 +37,7 @@ struct Alarm {
     bool acknowledged = false;
 };
 
-/// True for contrast and what is computed from it, which saturated pixels make wrong.
+/// True for contrast and quantities computed from it, for which saturated pixels give wrong values.
 inline bool suffers_from_saturation(const Quantity& quantity) {
     return quantity.measure != Measure::intensity && quantity.measure != Measure::other;
 }
@@ -54,12 +54,12 @@ struct AlarmFacts {
 };
 inline constexpr double kDiskLow_s = 300;
 
-/// Alarms now. Those of `before` that last keep their time and stay acknowledged; a saturation that flickers
-/// lasts two seconds longer. Sorted by kind.
+/// Present alarms. An alarm that was in `before` keeps its time and stays acknowledged. Saturation that
+/// flickers lasts two seconds longer. Sorted by kind.
 std::vector<Alarm> alarms(const AlarmFacts& facts, const std::vector<Alarm>& before);
 
-/// Time until the first disk is full: rates of recordings on the same disk add up. `left`: identity of the
-/// disk, and the time for one recording alone; NaN: unknown. Negative without a known one.
+/// Time until the first disk is full. Rates of recordings on the same disk add up. `left`: identity of the
+/// disk, and the time for this recording by itself; NaN: unknown. Negative if no time is known.
 double disk_left_s(const std::vector<std::pair<std::uint64_t, double>>& left);
 
 /// Increase of a counter over the last minute.

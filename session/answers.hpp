@@ -20,12 +20,12 @@ std::vector<Request> preset_rows();
 /// {"ok":true} with these members.
 ControlReply answered(const Out& more = Out::object());
 Out json_of(const ParamValue& value);
-Out json_of(const Params& params); ///< of what can be set
+Out json_of(const Params& params); ///< Parameters that can be set.
 Out declarations(const ParamTable& table);
 Out json_of(const Doors& doors);
 /// Place of a stage in the chain, by its place or name. Throws UsageError.
 std::size_t stage_of(const Chain& chain, const Json& wanted);
-/// As on the command line.
+/// Text of a value as on the command line.
 std::string text_of(const Json& value);
 /// Folder of --control-folder. Throws UsageError without one.
 const std::string& folder_for_requests(const Settings& settings);

@@ -32,7 +32,7 @@ struct Doors {
 /// Opens the outputs of the settings; outlets show `look`. Throws UsageError or RunError.
 Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>& look);
 
-/// For the metrics.
+/// Totals for the metrics.
 std::vector<DoorTotal> totals(const Doors& doors);
 
 } // namespace specklescope

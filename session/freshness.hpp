@@ -1,4 +1,5 @@
-// Whether the newest frame of a live source shows the present. The window asks here before it shows a value.
+// Decides whether the newest frame of a live source is recent. The window calls this before it shows a
+// value.
 #pragma once
 
 #include "pipeline/pipeline.hpp"

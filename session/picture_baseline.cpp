@@ -15,14 +15,13 @@ void PictureBaseline::start(Settings& settings) {
         return;
     if (!state_.interactive || baseline_is_of_files(settings))
         return take_baseline(settings);
-    if (settings.program.as<ProgramSettings>().change)
-        throw UsageError(
-            "--change has no baseline yet when the window opens on a camera; record its rest and "
-            "name that with --baseline FILE, or leave --change out.");
+    if (settings.program.as<ProgramSettings>().baseline.change)
+        throw UsageError("--change needs a baseline before a camera starts. Record a baseline first and add "
+                         "--baseline FILE, or remove --change.");
 }
 
 void PictureBaseline::finish_start() {
-    const double seconds = state_.program().baseline_seconds;
+    const double seconds = state_.program().baseline.seconds;
     Params& program = state_.settings.program;
     program.set("baseline", std::string()); // from here on the user decides
     program.set("baseline_seconds", 0.0);
@@ -41,8 +40,7 @@ void PictureBaseline::take() {
     if (collector_)
         return collector_->finish(); // from the results so far
     if (!state_.running())
-        return notices.say(Message::Level::warning,
-                           "Nothing runs of which a baseline could be taken; open a source.");
+        return notices.say(Message::Level::warning, "There is no source for a baseline. Open one.");
     const double seconds = state_.view().baseline_s;
     over_.reset();
     auto collector = std::make_shared<BaselineCollector>(seconds);
@@ -53,7 +51,7 @@ void PictureBaseline::take() {
     }
     collector_ = std::move(collector);
     collected_by_ = state_.pipeline;
-    notices.say(Message::Level::info, "Taking the baseline of the picture over the next " +
+    notices.say(Message::Level::info, "Taking the baseline of the image over the next " +
                                           number_text(seconds, 3) + " s; the same again" +
                                           with_key("", state_.settings.keys, Action::baseline_picture) +
                                           " ends it now.");
@@ -97,7 +95,7 @@ void PictureBaseline::poll_film(WholeFilm& film) {
 
 void PictureBaseline::take_from_film(bool whole, const Interval& over, const std::string& why) {
     const auto collector = std::exchange(film_taken_, nullptr);
-    if (over_ != over) // another interval is wanted or was restored
+    if (over_ != over) // another interval was chosen or restored
         return;
     if (whole)
         collector->finish();
@@ -129,7 +127,7 @@ void PictureBaseline::poll(WholeFilm& film) {
     image_ = taken;
     image_over_.reset();
     state_.notices.say(Message::Level::info,
-                       "Baseline of the picture taken over " + count_text(taken->frames()) + " frames" +
+                       "Baseline of the image taken over " + count_text(taken->frames()) + " frames" +
                            (taken->seconds() > 0 ? ", " + number_text(taken->seconds(), 3) + " s." : "."));
 }
 
@@ -142,13 +140,13 @@ void PictureBaseline::drop() {
         collected_by_.reset();
         collector_.reset();
         state_.notices.say(Message::Level::info,
-                           "The baseline of the picture is not taken: its source was closed.");
+                           "The baseline of the image was not taken: its source was closed.");
     }
     if (std::exchange(image_, nullptr))
         state_.notices.say(Message::Level::info,
-                           "The baseline of the picture was of the source before, and is left out; take it" +
+                           "The baseline of the image was for the previous source. Take it again" +
                                with_key("", state_.settings.keys, Action::baseline_picture) +
-                               " of this one.");
+                               " for this one.");
 }
 
 void PictureBaseline::check(const Result& first) {

@@ -27,7 +27,7 @@ public:
     /// The same over an interval of the film (FrameInfo::film_ns). poll() processes the film for it, in the
     /// background.
     void take_over(const Interval& interval);
-    /// Interval that was asked for last, and the one of image(); none: it follows no interval.
+    /// Interval that was requested last, and the interval of image(); none: it follows no interval.
     const std::optional<Interval>& over() const { return over_; }
     const std::optional<Interval>& image_over() const { return image_over_; }
     void poll(WholeFilm& film);

@@ -249,7 +249,7 @@ void Recordings::poll() {
     keep_before();
 }
 
-/// Keeps raw frames of the present pipeline as the settings ask now.
+/// Keeps raw frames of the present pipeline according to the settings.
 void Recordings::keep_before() {
     const RecordLimits& limits = state_.program().recording;
     if (!state_.interactive)

@@ -16,7 +16,7 @@
 
 namespace specklescope {
 
-/// Says what a recording has saved: "Saved 10 frames (0.4 s) to a.tiff."
+/// Text about a finished recording: "Saved 10 frames (0.4 s) to a.tiff."
 std::string saved_text(const SinkStatus& status);
 /// Message for a closed recording.
 Message end_of_recording(const SinkStatus& status);
@@ -49,7 +49,7 @@ public:
     const Recording* running(const OutputKind& kind) const; ///< null: none
     const Recording* running(RecordWhat what) const { return running(output_kind(what)); }
     std::vector<Recording> running() const;
-    /// In the order in which they began. With a user, without those whose end was reported.
+    /// Recordings in the order of their start. With a user, without those whose end was reported.
     const std::vector<Recording>& all() const { return all_; }
     void mark(const EventMark& event) const;
 
@@ -58,7 +58,7 @@ public:
     bool complete() const;
     /// True if every output of the settings has failed or is complete.
     bool over() const;
-    /// No recording of the settings waits for its writer.
+    /// True if no recording of the settings waits for its writer.
     bool drained() const;
     bool triggered() const { return triggered_; }
     bool waits_for_trigger() const { return !held_back_.outputs.empty(); }

@@ -49,7 +49,7 @@ bool is_place(const Json& value) {
 
 bool is_value(const Json& value) { return value.is_string() || value.is_boolean() || value.is_number(); }
 
-/// How a type is described, declared in JSON Schema and checked.
+/// Description, JSON Schema declaration and check of a type.
 struct TypeRow {
     Type type;
     const char *allowed, *schema;
@@ -150,8 +150,8 @@ const std::vector<Request>& all_requests() {
 ControlWork read_request(std::string_view message, Session& session, RequestFront& front) {
     auto request = std::make_shared<const Json>(json_object_in(message));
     if (!request->is_object() || !Json::accept(message))
-        throw UsageError("This is no JSON object, or one that is deeper than " +
-                         std::to_string(kMaxJsonDepth) + " levels; send one as {\"request\":\"get\"}.");
+        throw UsageError("This is not a JSON object, or it is deeper than " + std::to_string(kMaxJsonDepth) +
+                         " levels; send one as {\"request\":\"get\"}.");
     const auto name = request->find(kRequest);
     if (name == request->end() || !name->is_string())
         throw UsageError("The message names no request; send one as {\"request\":\"get\"}.");

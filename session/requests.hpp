@@ -85,7 +85,7 @@ public:
     RequestServer(Session& session, RequestFront& front, void (*wake)());
     /// Carries out the requests that came.
     void poll();
-    /// Until a request comes, at most this long.
+    /// Waits for a request, at most this long.
     void wait(std::chrono::milliseconds most) { server_.wait(most); }
     void close(); ///< answers nothing any more
     ControlCounts counts() const { return server_.counts(); }

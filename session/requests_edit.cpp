@@ -22,7 +22,7 @@ Answer set_all(const Call& call, const Json& stage, const Json& values) {
     return version(call.session.apply(std::move(chain)));
 }
 
-/// A source named by a request is not trusted; one that the window has had open is.
+/// A source named by a request is not trusted, unless the window has already opened it.
 void begin_opening(const Call& call) {
     Session& session = call.session;
     if (!session.interactive())

@@ -102,7 +102,7 @@ Out header_of(const Result& result) {
     return out;
 }
 
-/// Without padding between rows, samples in this machine's order of bytes, colour interleaved.
+/// Shape of pixels without padding between rows, in native byte order, with interleaved colours.
 Out shape_json(const Shape& shape) {
     return {{"width", shape.width},
             {"height", shape.height},

@@ -21,14 +21,14 @@ const OutputKind& named_kind(const Json& arguments) {
                          [&](const OutputKind& kind) { return arguments["what"] == kind.request; });
 }
 
-/// By its number. Throws UsageError.
+/// Finds an event by its number. Throws UsageError.
 EventMark event_of(const Call& call, const Json& wanted) {
     const auto number = wanted.get<std::uint64_t>();
     const std::vector<TimedEvent>& all = call.session.events().events();
     const auto at = std::find_if(all.begin(), all.end(),
                                  [&](const TimedEvent& event) { return event.mark.number == number; });
     if (at == all.end())
-        throw UsageError("There is no event " + std::to_string(number) + "; ask for events, which has them.");
+        throw UsageError("There is no event " + std::to_string(number) + "; events lists them.");
     return at->mark;
 }
 
@@ -77,7 +77,7 @@ Answer stop_recording(const Call& call) {
     if (!call.progress.sink)
         call.progress.sink = call.session.recordings.ended(kind);
     if (!call.progress.sink)
-        throw UsageError("No recording of " + std::string(kind.request) + " runs; ask for record first.");
+        throw UsageError("No recording of " + std::string(kind.request) + " runs. Send record first.");
     const SinkStatus status = call.progress.sink->status();
     constexpr std::chrono::seconds kLongest(30); // limit for a disk
     if (!status.closed && SteadyClock::now() - call.progress.begun < kLongest)
@@ -102,7 +102,7 @@ Answer snapshot(const Call& call) {
         check_snapshot(options.path);
         const std::optional<Result> newest = call.front.newest(true);
         if (!newest)
-            throw RunError("There is no result yet that could be kept; ask again when there is.");
+            throw RunError("There is no result yet. Try again later.");
         options.mapping = mapping_for(call.session.settings(), newest->quantity);
         call.progress.file =
             std::async(std::launch::async, [options, result = *newest, stream = call.pipeline().stream()] {
@@ -130,8 +130,7 @@ Answer relabel(const Call& call) {
     const std::uint64_t number = event_of(call, call.arguments["event"]).number;
     const auto label = call.arguments["label"].get<std::string>();
     if (label.find_first_not_of(" \t\r\n") == std::string::npos)
-        throw UsageError("An event without a label would not be told from others; give it one, or ask for "
-                         "unmark.");
+        throw UsageError("An event needs a label. Give it one, or send unmark.");
     call.session.rename_event(number, label);
     return answered(json_of_event(event_of(call, number)));
 }

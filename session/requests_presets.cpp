@@ -88,7 +88,7 @@ std::vector<Request> preset_rows() {
     return {
         {"presets", "list presets: of the program, yours, and in the folder", {}, presets},
         {"load_preset",
-         "take chain, range and colours of a preset",
+         "load chain, range and colours of a preset",
          {{"name", Type::text, true, "name, from presets"}},
          load_preset},
         {"save_preset",

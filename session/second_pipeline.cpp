@@ -60,7 +60,7 @@ std::unique_ptr<Pipeline> second_pipeline(const SessionState& state, const Sourc
     settings.program.set("loop", false);
     settings.program.set("frames", std::int64_t{0});
     settings.program.set("slots", std::int64_t{kMinSlots}); // the display has a ring, too
-    // Without an edit, so that results have the version that a run gives them.
+    // Regions are passed here and not by an edit, so that results have the same version as in a run.
     std::unique_ptr<Pipeline> made = make_pipeline(settings, {}, state.pipeline->regions());
     if (chain->channel() != state.program().channel)
         made->set_channel(chain->channel());

@@ -270,8 +270,7 @@ void Session::show(Opened opened) {
     if (other && baseline.taken()) {
         baseline.clear();
         say(Message::Level::info,
-            "The baseline of the regions was of the source before, and is left out; take it of "
-            "this one.");
+            "The baseline of the regions was for the previous source. Take it again for this one.");
     }
     settings.source = opened.settings.source;
     settings.source_remembered = false;
@@ -607,7 +606,7 @@ void Session::set_um_per_px(double um) {
     if (const double now = um_per_px(edited_.chain); now > 0)
         say(Message::Level::info, "A pixel of the result is " + number_text(now) + " µm a side.");
     else
-        say(Message::Level::info, "The size of a pixel is unknown now.");
+        say(Message::Level::info, "The pixel size is unknown now.");
     if (!recordings.running().empty())
         say(Message::Level::warning, "Running recordings keep the scale with which they began.");
 }
@@ -616,7 +615,7 @@ void Session::set_um_per_px(double um) {
 
 namespace {
 
-/// Presses of buttons are not undone: each has had its effect.
+/// Presses of buttons cannot be undone, so they are kept.
 void keep_presses(Chain& chain, const Chain& now) {
     for (ChainStage& stage : chain.stages())
         for (const ChainStage& present : now.stages())

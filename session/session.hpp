@@ -72,8 +72,8 @@ public:
         std::string reason; ///< why the source cannot be opened yet
         SteadyClock::time_point next;
     };
-    /// The source of the settings, a camera or a stream, is not there yet and is tried again and again; there
-    /// is no pipeline. Nothing: it is not waited for.
+    /// State of waiting for a camera or stream of the settings that cannot be opened yet; it is tried
+    /// repeatedly, and there is no pipeline. Nothing: not waiting.
     const std::optional<Waiting>& waiting() const { return opening_.waiting; }
     /// Why the last open() failed, until it is cleared.
     std::optional<std::string>& open_error() { return opening_.error; }
@@ -147,7 +147,7 @@ public:
     void remove_event(std::uint64_t number);
     const EventLog& events() const { return events_; }
 
-    /// In traces(). Edit them in place; Baseline::follow() follows.
+    /// Intervals of traces(). Edit them in place; then call Baseline::follow().
     std::vector<Interval> intervals;
     /// Takes F₀ of every pixel: of a film over the baseline interval, otherwise over the next seconds.
     void take_baseline_image();

@@ -24,7 +24,7 @@ struct Note {
     bool failed_recording = false;
     bool alarm = false; ///< shown on the picture anyway: not shown as a passing message
 };
-/// With the present time.
+/// Makes a note with the present time.
 Note note(Message::Level level, std::string text);
 
 /// Messages, and work in background threads that ends with a message. The calls are for the main thread.
@@ -36,9 +36,9 @@ public:
     }
     void wake() const { wake_(); }
     void (*wake_call() const)() { return wake_; }
-    /// To the log and the list.
+    /// Adds a message to the log and the list.
     void say(Message::Level level, std::string text);
-    /// To the list only.
+    /// Adds a note to the list only.
     void add(Note note);
     /// The end of some work: to the list, and to the log unless it is logged already. A failed recording
     /// becomes an alarm; an empty text is not reported.
@@ -68,7 +68,7 @@ struct SessionState {
     std::shared_ptr<Pipeline> pipeline; ///< null: before start(), after close()
     Notices notices;
     RegionEditor regions;    ///< as edited; Session::poll() hands changes to the pipeline
-    bool interactive = true; ///< a user looks at it and makes the outputs; otherwise the settings do
+    bool interactive = true; ///< a user watches and starts outputs; otherwise the settings do
 
     const ViewSettings& view() const { return settings.view.as<ViewSettings>(); }
     ViewSettings& view() { return settings.view.as<ViewSettings>(); }

@@ -61,7 +61,7 @@ std::vector<std::string> names_of(const Chain& chain) {
     return names;
 }
 
-/// The one that `more` has and `fewer` has not, if that is the only difference; otherwise empty.
+/// The element that `more` has in addition to `fewer`, if that is the only difference; otherwise empty.
 std::string extra_one(const std::vector<std::string>& more, const std::vector<std::string>& fewer) {
     if (more.size() != fewer.size() + 1)
         return "";
@@ -121,7 +121,7 @@ void add_view_edits(const Params& a, const Params& b, std::vector<std::string>& 
     add_changes("", rest, b, edits);
 }
 
-/// How one region became another.
+/// Describes the difference between two versions of a region.
 std::string region_edit(const Region& a, const Region& b) {
     if (a.name != b.name)
         return "renamed " + arrow(a.name, b.name);
@@ -178,7 +178,7 @@ void add_interval_edits(const std::vector<Interval>& a, const std::vector<Interv
     }
 }
 
-/// Memory of what the state does not share with the one before it (null: there is none).
+/// Memory of the parts that the state does not share with the one before it (null: there is none).
 std::size_t bytes_of(const UndoState& state, const UndoState* before) {
     std::size_t bytes = 0;
     if (!before || before->regions != state.regions)

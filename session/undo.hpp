@@ -48,7 +48,7 @@ public:
     struct Entry {
         std::string edit; ///< that led to this state; empty for the first one
         UndoState state;
-        std::size_t bytes = 0; ///< of what it does not share with the entry before
+        std::size_t bytes = 0; ///< memory that is not shared with the entry before
     };
     const std::deque<Entry>& entries() const { return entries_; }
     std::size_t at() const { return at_; } ///< index of the present state
@@ -61,7 +61,7 @@ public:
     void name_next(std::string edit) { next_ = std::move(edit); } ///< the edit that the next record() finds
     /// Replaces the present state without an entry.
     void amend(UndoState now);
-    /// Another source was opened: earlier states get its pixel size and lose their baselines.
+    /// Call when another source was opened: earlier states get its pixel size and lose their baselines.
     void forget_source(const UndoState& now);
     void move_to(std::size_t index) { at_ = index; }
 

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Without an end: its length is unknown, and it has an option for it.
+/// True for a simulated scene without an end: its length is unknown, and it has an option for it.
 bool is_endless(const Pipeline& pipeline) {
     const Params params = pipeline.source_params();
     return pipeline.status().source.length == 0 && params.has_table() && params.table().find("frames") &&
@@ -50,7 +50,7 @@ struct WholeFilm::Run {
     std::mutex mutex;
     std::condition_variable wake;
 
-    /// In its own thread: opens, runs and closes. Returns the error; empty: none.
+    /// Opens, runs and closes, in its own thread. Returns the error; empty: none.
     std::string process() {
         const WatchWork watch([this](std::string_view, double) { return !cancelled; });
         try {

@@ -53,7 +53,7 @@ public:
     /// Cancels, waits and reports.
     void stop() noexcept;
     bool running() const { return work_.valid(); }
-    Progress progress() const; ///< of the one that runs, or the last
+    Progress progress() const; ///< Progress of the present run, or of the last one.
 
 private:
     struct Run;

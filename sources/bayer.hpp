@@ -28,7 +28,6 @@ void bin_bayer(Bayer order, ConstHostView mosaic, HostView color, double full_sc
 class MosaicFinder {
 public:
     void look(const std::string& name, ConstHostView frame);
-    void clear() { frames_ = 0; }
 
 private:
     int frames_ = 0;

@@ -145,10 +145,9 @@ double FullScaleFinder::assume(const std::string& name, ConstHostView frame, con
         if (at < kLeastPile || at * (kNear / 4) < below)
             continue;
         found_ = levels.largest;
-        say_once(fmt::format(
-                     "'{}' states no full scale, and its samples pile up at {} ({} bits{}): that is assumed "
-                     "to be its full scale. Give ?full_scale= if it is another.",
-                     name, whole_digits(found_), bits, high ? " in the high bits of 16" : ""),
+        say_once(fmt::format("The full scale of '{}' is assumed: its samples pile up at {} ({} bits{}). Set "
+                             "?full_scale= if it is another.",
+                             name, whole_digits(found_), bits, high ? " in the high bits of 16" : ""),
                  true);
     }
     return found_;

@@ -118,7 +118,8 @@ public:
     void starts_at(const std::optional<std::int64_t>& capture_ns) { first_ = capture_ns; }
     /// The next frame is from another file: a gap between the two is no loss.
     void next_file() { sequence_.reset(); }
-    /// The next frame is elsewhere in the file: a gap is no loss, and the difference no step.
+    /// Call if the next frame is elsewhere in the file: a gap is then not a loss, and the difference is not
+    /// a step.
     void jump() {
         sequence_.reset();
         follows_ = false;
@@ -174,7 +175,6 @@ public:
             run_log().warn("'{}' has an impossible value, which is ignored: {}.", file, doubt);
         }
     }
-    void clear() { logged_.clear(); }
 
 private:
     std::vector<std::string_view> logged_; ///< static texts

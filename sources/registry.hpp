@@ -59,9 +59,9 @@ std::unique_ptr<Source> make_source(const SourceArgument& text, const SourceDefa
 SourceText parse_source_text(const std::string& text);
 /// True for a camera or a stream of the network, which may be switched on later; a file is there or missing.
 bool may_appear_later(const SourceText& source);
-inline constexpr std::string_view kOptionsBegin = "They begin at the last '?'. A file on disk whose name "
-                                                  "holds one is taken as it is; one that is not there "
-                                                  "yet ends with another '?'";
+inline constexpr std::string_view kOptionsBegin =
+    "They begin at the last '?'. The name of an existing file may contain '?'; after that of a new file, add "
+    "another '?'";
 
 /// The same source for any current folder: a file's path made absolute. Throws as above.
 SourceArgument absolute_source_text(const SourceArgument& text);

@@ -156,7 +156,7 @@ bool App::write_last() const {
     if (snapshot.empty())
         return true;
     if (!session_.pipeline() || !display_.has_result()) {
-        spdlog::error("There is no picture to write as '{}'.", one_line(snapshot));
+        spdlog::error("There is no image to save as '{}'.", one_line(snapshot));
         return false;
     }
     try {
@@ -231,7 +231,7 @@ bool App::edits_pending() const {
            std::any_of(std::begin(down), std::end(down), [](bool held) { return held; });
 }
 
-/// Only picture, colour bar and values.
+/// Monitor mode shows only image, colour bar and values.
 App::Layout App::arrange_monitor() {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const ViewSettings& view = session_.view();
@@ -372,7 +372,7 @@ void App::frame() {
     if (asks_for_field())
         window_.wait_for_field();
     open_.draw(session_, state_);
-    draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
+    draw_region_files(session_, state_.regions.file, state_.confirm, state_.dismiss);
     state_.scale.draw(session_, state_.confirm, state_.dismiss);
     if (state_.report.draw(session_, {state_.confirm, state_.confirm_all, state_.dismiss}) &&
         display_.has_result())
@@ -496,8 +496,8 @@ void App::report() const {
     probe::value("image.scale", at.scale);
     probe::value("zoom", zoom());
     const ViewSettings& view = session_.settings().view.as<ViewSettings>();
-    probe::value("blend.opacity", view.blend_opacity);
-    probe::value("blend.threshold", view.blend_threshold);
+    probe::value("blend.opacity", view.blend.opacity);
+    probe::value("blend.threshold", view.blend.threshold);
     probe::value("change.shown", display_.has_change() ? 1.0 : 0.0);
     probe::value("change.range", view.change_range);
     probe::value("change.progress", session_.picture_baseline.progress().value_or(NAN));

@@ -33,13 +33,13 @@ struct App::Actions {
     static std::string possible(const App&) { return ""; }
     static std::string a_source(const App& a) { return a.session_.pipeline() ? "" : "No source is open."; }
     static std::string a_result(const App& a) {
-        return a.display_.has_result() ? "" : "There is no picture yet.";
+        return a.display_.has_result() ? "" : "There is no image yet.";
     }
     static std::string an_alarm(const App& a) {
         return a.session_.alarms().empty() ? "There is no alarm." : "";
     }
     static std::string a_film(const App& a) {
-        return is_film(a.session_) ? "" : "The source is no file with several frames.";
+        return is_film(a.session_) ? "" : "The source is not a file with several frames.";
     }
     static std::string a_speed(const App& a) {
         return !is_film(a.session_) ? a_film(a) : film_speed(a.session_) ? "" : "This source has no speed.";
@@ -64,12 +64,12 @@ struct App::Actions {
     static std::string traced(const App& a) {
         return a.traces_.has_regions() || a.session_.traces_wanted()
                    ? ""
-                   : "There are no regions whose traces it could be.";
+                   : "There are no regions. Draw one first.";
     }
     static bool draws(const App& a) {
         return a.state_.regions.why_not(Action::drop_corner, a.session_).empty();
     }
-    /// Of a polygon that is being drawn: its last corner.
+    /// While a polygon is drawn, removes its last corner instead.
     static void undo(App& a) {
         if (draws(a))
             a.state_.regions.run(Action::drop_corner, a.session_);
@@ -89,8 +89,7 @@ struct App::Actions {
         return wanted || !a.session_.pipeline() ? a_source(a) : Recordings::kNoRegions;
     }
     template <int N> static std::string label(const App& a) {
-        return a.session_.events().remembered().size() >= N ? a_source(a)
-                                                            : "No event has had a label, or not as many.";
+        return a.session_.events().remembered().size() >= N ? a_source(a) : "There are fewer event labels.";
     }
     template <int N> static void mark(App& a) { TraceStrip::mark_remembered(a.session_, N - 1); }
     template <Action A> static constexpr Row region() {
@@ -140,7 +139,7 @@ struct App::Actions {
             {Action::compare_settings, [](App& a) { a.session_.comparison.keep_settings(); }, comparable},
             {Action::end_compare, [](App& a) { a.session_.comparison.close(); },
              [](const App& a) {
-                 return a.session_.comparison.active() ? std::string() : "Nothing is compared.";
+                 return a.session_.comparison.active() ? std::string() : "No comparison is open.";
              }},
             {Action::zoom_in, [](App& a) { a.zoom_by(kZoomStep); }, a_result},
             {Action::zoom_out, [](App& a) { a.zoom_by(1 / kZoomStep); }, a_result},
@@ -278,18 +277,18 @@ std::string App::why_not(Action action) const { return Actions::row(action).why_
 void App::run(Action action) { Actions::row(action).run(*this); }
 
 void App::run_in(const std::string& folder, Action action) {
-    const bool asked = state_.regions.ask != RegionTools::Ask::nothing;
+    const bool asked = state_.regions.file.ask != RegionFileField::Ask::nothing;
     const struct Lent {
         std::string& folder;
         const std::string own;
         ~Lent() { folder = own; }
     } lent{session_.recordings.folder, std::exchange(session_.recordings.folder, folder)};
     run(action);
-    if (std::exchange(state_.report.ask, false)) // no user is asked to fill in the form
+    if (std::exchange(state_.report.ask, false)) // without asking the user to fill in the form
         session_.report(display_.host_result());
     keep_pictures(); // now, while this folder is current
-    if (!asked && state_.regions.ask != RegionTools::Ask::nothing)
-        state_.regions.folder = folder;
+    if (!asked && state_.regions.file.ask != RegionFileField::Ask::nothing)
+        state_.regions.file.folder = folder;
 }
 
 /// 0: one screen pixel per image pixel.
@@ -318,8 +317,8 @@ void App::move_layers(double across, double up) {
     if (view.layout == ViewSettings::Layout::split) {
         move(view.split, across);
     } else {
-        move(view.blend_threshold, across);
-        move(view.blend_opacity, up);
+        move(view.blend.threshold, across);
+        move(view.blend.opacity, up);
     }
 }
 
@@ -398,7 +397,7 @@ std::vector<PaletteEntry> App::palette_entries() {
         if (action.action == Action::open)
             add_source_entries(session_, entries);
     }
-    entries.push_back({"Help", "About Specklescope: its version and what it is made of", "about", "", "",
+    entries.push_back({"Help", "About Specklescope: version and libraries", "about", "", "",
                        [this] { state_.keys_open = state_.about_asked = true; }, "Help"});
     add_event_entries(entries);
     add_history_entries(entries);

@@ -168,6 +168,7 @@ Hover App::hover(const Layout& layout) const {
     if (all.size() > 1) {
         found.second = result_at(*second_, &Display::processed_value);
         found.second_raw = second_->raw_value(p.x, p.y);
+        found.second_type = second_->raw_shape().type;
     }
     return found;
 }
@@ -359,7 +360,7 @@ void App::raw_label(const Layout& layout) {
         if (ImGui::InvisibleButton("raw range", {high.x - low.x, high.y - low.y}))
             state_.stretch_raw = false;
         probe::item("raw.lock");
-        tooltip("The grey levels follow each picture, so brightness cannot be compared over time. Click for "
+        tooltip("The grey levels adapt to each image, so brightness cannot be compared over time. Click for "
                 "0 to full "
                 "scale.");
     }
@@ -416,8 +417,11 @@ std::string App::head_value(const Side& side, const Layout& layout, bool brief) 
     const std::string symbol = raw ? "raw" : quantity.symbol;
     if (const std::optional<double> value = raw      ? second ? hover_.second_raw : hover_.raw
                                             : second ? hover_.second
-                                                     : hover_.value)
-        return brief ? number_text(*value) : symbol + " " + quantity_text(*value, raw ? "1" : quantity.unit);
+                                                     : hover_.value) {
+        const std::string number =
+            raw ? sample_text(*value, side.display.raw_shape().type) : number_text(*value);
+        return brief ? number : symbol + " " + (raw ? number : quantity_text(*value, quantity.unit));
+    }
     if (!second)
         return "";
     if (!raw && quantity.name != display_.result().quantity.name) {

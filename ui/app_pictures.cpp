@@ -40,7 +40,7 @@ bool App::marks_saturated() const {
                                           suffers_from_saturation(display_.result().quantity));
 }
 
-/// For snapshots and movies: exactly the range on the screen.
+/// Snapshots and movies get exactly the range on the screen.
 void App::tell_look() {
     ScreenLook look = look_of(session_.view());
     look.mapping = shown_mapping();
@@ -184,7 +184,7 @@ void App::draw_raw(const Side& side, double ratio) {
     probe::value("raw.high", range.high);
 }
 
-/// One range for both films, so that they can be compared, unless their results are other quantities.
+/// Both films share a range, so that they can be compared, unless they show different quantities.
 ValueRange App::range_of(const Side& side) const {
     const Mapping& mapping = session_.settings().view.as<ViewSettings>().mapping;
     const bool own = side.display.result().quantity.name != display_.result().quantity.name;
@@ -197,7 +197,7 @@ void App::draw_result(const Side& side, double ratio) {
     const ViewSettings& view = session_.view();
     const auto draw = [&](const ImageTexture& texture, PictureStyle style, const Rect& area) {
         if (layout_.blended)
-            style.blend = Blend{view.blend_opacity, view.blend_threshold};
+            style.blend = view.blend;
         const Shape& shape = texture.shape();
         const Shape placed = side.display.placed_shape(false);
         Camera::Placement at = placement(side, false);

@@ -57,7 +57,7 @@ void Ending::without_display() {
     if (!at_exit)
         return;
     display_gone();
-    spdlog::error("The display is gone: finishing the files.");
+    spdlog::error("The display has disappeared. The files are being finished.");
     std::exchange(at_exit, nullptr)->finish();
 }
 

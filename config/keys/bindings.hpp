@@ -1,4 +1,4 @@
-// Which keys the actions of the window have: by default, and after a [keys] table.
+// Keys of the window's actions: defaults, and changes by a [keys] table.
 #pragma once
 
 #include "config/keys/actions.hpp"
@@ -21,7 +21,7 @@ struct KeyChord {
 /// "Ctrl+Shift+O", "Space", "m", "["; names and letters in upper or lower case. Throws UsageError.
 KeyChord parse_chord(std::string_view text);
 std::string to_string(const KeyChord& chord); ///< parse_chord() reads it
-/// For people: "Ctrl O", "←".
+/// Text for users: "Ctrl O", "←".
 std::string shown(const KeyChord& chord);
 /// The keys that have a name: "Left", …
 const std::vector<std::string>& key_names();

@@ -65,7 +65,7 @@ void read_keys(const toml::table& table, KeyBindings& bindings, std::vector<std:
         const std::string chord = to_string(twice->chord);
         const std::string name(info(said).name), other_name(info(other).name);
         if (given.contains(other))
-            fail(given[said], "keys: " + chord + " is the key of " + name + " and of " + other_name +
+            fail(given[said], "keys: " + chord + " is already the key of " + name + " and of " + other_name +
                                   ". Give one of them another, or none (\"\").");
         std::vector<KeyChord> left = changed.keys(other);
         std::erase(left, twice->chord);

@@ -30,7 +30,7 @@ struct FirstLook {
     std::vector<std::uint8_t> rgb; ///< of the small picture, row by row
 };
 
-/// How long the first frame may take to come.
+/// Time limit for the first frame.
 inline constexpr std::chrono::seconds kLookPatience{10};
 
 /// Opens a file, reads its first frame and closes it. It may take long, so do not call it on the drawing

@@ -29,7 +29,7 @@ const std::vector<Preset>& compiled_presets(); ///< config/presets/*.toml as the
 const Preset& known_preset(const std::string& name);
 void load_preset(const std::string& name, Settings& settings); ///< the same
 void load_preset(const Preset& preset, Settings& settings);
-/// From a file. Throws RunError where it cannot be read, or is too large.
+/// Reads a preset from a file. Throws RunError if it cannot be read or is too large.
 Preset read_preset(const std::string& path, PresetOrigin origin);
 
 /// Letters, digits, '-' and '_', 64 at most.

@@ -288,7 +288,7 @@ void RecordedReader::damaged(const std::string& what) const {
 nlohmann::json RecordedReader::parsed(const std::string& from) const {
     Json json = json_object_in(from);
     if (json.is_null())
-        damaged("it is no whole JSON object, or more than " + std::to_string(kMaxJsonDepth) + " deep");
+        damaged("it is not a complete JSON object, or more than " + std::to_string(kMaxJsonDepth) + " deep");
     return json;
 }
 std::string RecordedReader::text(const char* key) const {
@@ -298,7 +298,7 @@ std::string RecordedReader::text(const char* key) const {
 }
 double RecordedReader::number(const char* key) const {
     if (!json_[key].is_number())
-        damaged(std::string(key) + " is no number");
+        damaged(std::string(key) + " is not a number");
     return json_[key].get<double>();
 }
 
@@ -346,7 +346,7 @@ void RecordedReader::note_missing(const ChainStage& stage) {
         if (decl.kind != ParamKind::action && !stage.params.given(decl.name))
             missing.push_back(decl.name);
     if (!missing.empty())
-        settings_.remarks.push_back(path_ + " does not say " + join(missing) + " of " +
+        settings_.remarks.push_back(path_ + " does not state " + join(missing) + " of " +
                                     stage.params.table().owner() + ": left at the default.");
 }
 
@@ -366,7 +366,7 @@ void RecordedReader::refuse_files(const ChainStage& stage) const {
                 decl.kind == ParamKind::path ? to_string(stage.params.get(decl.name)) : "";
             !file.empty())
             fail(stage.params.table().owner() + " reads a file, " + decl.name + " = '" +
-                 one_line(shortened(file, 256)) + "'; if that is meant, read this recording with --trust.");
+                 one_line(shortened(file, 256)) + "'. If you trust it, add --trust.");
 }
 
 void RecordedReader::only_chosen(ChainStage& stage) const {
@@ -404,7 +404,7 @@ void RecordedReader::read_range(const char* key, const char* low, const char* hi
         return;
     const Json& ends = json_[key];
     if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number())
-        damaged(std::string(key) + " is no pair of numbers");
+        damaged(std::string(key) + " is not a pair of numbers");
     of_file([&] {
         settings_.view.set("automatic", automatic);
         settings_.view.set(low, ends[0].get<double>());
@@ -430,7 +430,7 @@ void RecordedReader::read_scale() {
         return;
     const double um = number("um_per_px") * (has("screen_zoom") ? number("screen_zoom") : 1);
     if (!(um > 0 && um <= kMaxUmPerPx))
-        damaged("um_per_px is no size of a pixel");
+        damaged("um_per_px is not a pixel size");
     settings_.program.set("um_per_px", 0.0);
     settings_.um_per_source_px = of_results() ? um / source_pixels_per_pixel(settings_.chain) : um;
 }
@@ -466,7 +466,7 @@ void RecordedReader::remark_shown() {
                                     (regions.empty() ? "." : "; with their " + regions + "."));
         return;
     }
-    settings_.remarks.push_back("Taken from " + path_ + ", as they were when its recording began: chain " +
+    settings_.remarks.push_back("Taken from " + path_ + ", as at the start of its recording: chain " +
                                 text_in_effect(settings_.chain) +
                                 (has("colormap") ? ", colours and range" : "") +
                                 (regions.empty() ? "" : ", " + regions) + ".");
@@ -564,7 +564,7 @@ bool take_recording(Settings& settings) {
         if (!reader.begin(descriptions_of(source.path, false)) || !reader.show())
             return false;
     } catch (const UsageError& error) {
-        settings.remarks.push_back("The settings that " + source.path + " says are not taken. " +
+        settings.remarks.push_back("The settings that " + source.path + " states are not used. " +
                                    error.what());
         if (source.holds_results.empty())
             return false;
@@ -583,8 +583,7 @@ void show_as_they_are(Settings& settings, const SourceRecording& source) {
         settings.chain_from = source.path;
         settings.chain_default = false;
         settings.remarks.push_back(source.path + " holds " + source.holds_results +
-                                   ": no stage processes them again, unless --stage, --preset or --config "
-                                   "asks for it.");
+                                   ": no stage processes them again without --stage, --preset or --config.");
     } else if (!settings.chain.stages().empty()) {
         settings.remarks.push_back(source.path + " holds " + source.holds_results + ", no raw frames: " +
                                    text_in_effect(settings.chain) + " processes them again.");

@@ -37,6 +37,11 @@ public:
 
     Shape prepare(const Shape& input) override {
         tiles_ = Tiles::of(input);
+        const std::vector<float> table = flow_table(params_);
+        const std::size_t bytes = table.size() * sizeof(float);
+        table_ = bytes > 0 ? Buffer(bytes, device_memory()) : Buffer();
+        if (bytes > 0)
+            check(cudaMemcpy(table_.as<float>(), table.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
         return flow_shape(params_, input);
     }
 
@@ -46,7 +51,7 @@ public:
                             .output = output.data,
                             .output_pitch = output.pitch,
                             .tiles = tiles_,
-                            .scale = flow_scale(params_, context.info),
+                            .scale = flow_scale(params_, context.info, table_.as<float>()),
                             .counts = context.counts};
         flow_kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
         check_launch("the kernel of stage flow");
@@ -59,6 +64,7 @@ public:
 private:
     FlowParams params_;
     Tiles tiles_;
+    Buffer table_; ///< flow_table(); null: none
 };
 
 } // namespace

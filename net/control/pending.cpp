@@ -160,8 +160,8 @@ bool PendingRequests::any_new() const {
     return false;
 }
 
-/// Requires the mutex. Of the requests not checked in this turn, the one whose last check is oldest. Null:
-/// none.
+/// Requires the mutex. Returns the request whose last check is oldest, among those not checked in this
+/// round. Null: none.
 PendingRequests::Request* PendingRequests::next() {
     Request* found = nullptr;
     for (auto at = requests_.begin(); at != requests_.end(); ++at)

@@ -86,7 +86,7 @@ public:
         socket_.set(zmq::sockopt::rcvhwm, kMostUnread);
         socket_.set(zmq::sockopt::sndhwm, 1);              // answers, which may contain images
         socket_.set(zmq::sockopt::router_mandatory, true); // report dropped answers
-        socket_.set(zmq::sockopt::linger, 500); // ms; a client that does not read delays the end no longer
+        socket_.set(zmq::sockopt::linger, 500); // ms; the maximum delay at the end if a client does not read
         socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMostBytes));
         end_silent_connections(socket_);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
@@ -203,8 +203,8 @@ private:
         clients_.answered(to.front(), taken(to, parts));
     }
 
-    /// True if the connection took it. The first part, the client's name, fails without room or without the
-    /// client; the others follow it.
+    /// True if the connection accepted the message. The first part, the client's name, fails if there is no
+    /// space or no such client; the other parts follow it.
     bool taken(const Envelope& to, std::vector<zmq::message_t>& parts) {
         constexpr auto kMore = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
         try {

@@ -83,18 +83,18 @@ void LatencyCounts::add(double seconds) {
 std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency,
                          const std::vector<DoorTotal>& doors) {
     Page page;
-    page.begin("build_info", "gauge", "Version of the program and what it computes on.");
+    page.begin("build_info", "gauge", "Version of the program and its backend.");
     page.line("1", "version=\"" SPECKLESCOPE_VERSION "\",backend=\"" + escaped(s.backend.name) +
                        "\",device=\"" + escaped(s.backend.device) + "\"");
     page.gauge("run_seconds", "Time since the source was opened.", s.seconds);
     page.counter("frames_acquired", "Frames that the source gave.", s.frames.acquired);
-    page.counter("frames_processed", "Frames of which there is a result.", s.frames.processed);
+    page.counter("frames_processed", "Frames with a result.", s.frames.processed);
     page.counter("frames_failed", "Frames that could not be computed.", s.drops.failed);
     page.counter("frames_passed_over",
                  "Frames read and not shown: overtaken by a seek, or for histories alone.",
                  s.frames.passed_over);
     page.begin("frames_dropped_total", "counter",
-               "Frames lost: in front of the program, for want of a free slot, or by recorders.");
+               "Frames lost: at the source, without a free slot, or by recorders.");
     page.line(std::to_string(s.drops.source), "cause=\"source\"");
     page.line(std::to_string(s.drops.ring), "cause=\"slots\"");
     page.line(std::to_string(s.drops.recorder), "cause=\"recorder\"");
@@ -105,7 +105,7 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency,
     page.gauge("display_frames_per_second", "Results drawn over the last second.", s.rate.display);
     page.gauge("queue_frames", "Frames that wait for processing.", s.queue.depth);
     page.gauge("slots", "Frames that the ring has room for.", s.queue.slots);
-    page.gauge("slots_free", "Those of them that nobody holds.", s.queue.slots_free);
+    page.gauge("slots_free", "Free slots.", s.queue.slots_free);
     page.counter("raw_samples", "Samples of raw frames that have a full scale.", s.counts.total.raw_samples);
     page.counter("raw_samples_saturated", "Those of them at full scale.", s.counts.total.raw_saturated);
     page.gauge("saturated_ratio", "Share of samples at full scale in the newest raw frame, 0 to 1.",
@@ -127,7 +127,7 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency,
         for (const DoorTotal& door : doors)
             page.line(std::to_string(door.*count), "door=\"" + escaped(door.door) + "\"");
     };
-    counted("door_sent_total", "Answers, frames or pictures that went out through a door.", &DoorTotal::sent);
+    counted("door_sent_total", "Answers, frames or images sent through an interface.", &DoorTotal::sent);
     counted("door_lost_total", "Those that found no room: somebody does not read.", &DoorTotal::lost);
     return page.text();
 }
@@ -185,7 +185,7 @@ public:
                            ". Name another port, or end the program that uses it.");
         const MHD_DaemonInfo* bound = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
         address_ = asked.host + ":" + std::to_string(bound ? bound->port : asked.port);
-        warn_if_open(asked, address_, "what is counted goes out unencrypted");
+        warn_if_open(asked, address_, "the counts are sent unencrypted");
         run_log().info("Metrics are told at http://{}/metrics", address_);
     }
     Impl(const Impl&) = delete;
@@ -254,7 +254,7 @@ private:
             text = "Only GET is answered.\n";
         } else if (url != "/metrics") {
             status = MHD_HTTP_NOT_FOUND;
-            text = "There is nothing here. Ask for /metrics.\n";
+            text = "Not found. Use /metrics.\n";
         } else {
             const std::scoped_lock lock(mutex_);
             text = metrics_text(stats_, latency_, doors_);

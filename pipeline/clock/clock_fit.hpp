@@ -71,7 +71,7 @@ class ClockFit {
 public:
     /// Times in ns; captures in order.
     void add(std::int64_t capture_ns, std::int64_t arrival_ns);
-    /// Nothing before kLeastFrames and kLeastSpan.
+    /// Returns nothing before kLeastFrames and kLeastSpan.
     std::optional<ClockReport> report() const;
     double span_s() const;
 
@@ -81,7 +81,7 @@ public:
 private:
     struct Point {
         double t = 0; ///< s on the source's clock since the first frame
-        double d = 0; ///< ns by which arrival lags behind capture since the first frame
+        double d = 0; ///< delay of the arrival after the capture since the first frame, ns
     };
     struct Line {
         double slope = 0; ///< ns/s
@@ -124,7 +124,7 @@ private:
 /// before. One thread only.
 class GrowingTime {
 public:
-    /// `follows`: the source knows of no gap between this frame and the previous one.
+    /// `follows`: the source reports no gap between this frame and the previous one.
     std::int64_t at(std::int64_t capture_ns, bool follows) {
         std::int64_t time = capture_ns + shift_;
         if (any_ && time < last_) {

@@ -121,8 +121,8 @@ void refuse_outside(const PlacedRegions& placed) {
         return;
     for (const PlacedRegion& region : placed.regions)
         if (region.fit == RegionFit::outside)
-            throw UsageError("Region '" + region.name + "' has no pixel on the picture of " +
-                             size_text(placed) + " that the chain gives; move it there, or leave it out.");
+            throw UsageError("Region '" + region.name + "' has no pixel in the image of " +
+                             size_text(placed) + " that the chain gives. Move it, or remove it.");
 }
 
 std::vector<std::string> placing_lines(const PlacedRegions& placed, const PlacedRegions* before) {
@@ -142,14 +142,14 @@ std::vector<std::string> placing_lines(const PlacedRegions& placed, const Placed
             continue;
         }
         lines.push_back("Region '" + region.name + "' lies " +
-                        (region.fit == RegionFit::clipped ? "partly" : "wholly") +
-                        " outside the picture of " + size_text(placed) + ": " +
+                        (region.fit == RegionFit::clipped ? "partly" : "wholly") + " outside the image of " +
+                        size_text(placed) + ": " +
                         (region.fit == RegionFit::clipped
                              ? "its " + std::to_string(region.pixels) + " pixels inside are measured."
                              : std::string("it has no pixels and no numbers.")));
     }
     if (more > 0)
-        lines.push_back(std::to_string(more) + " more regions do not lie wholly on the picture.");
+        lines.push_back(std::to_string(more) + " more regions are partly or wholly outside the image.");
     return lines;
 }
 

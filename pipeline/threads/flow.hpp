@@ -185,14 +185,12 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         return um_per_source_px > 0 ? um_per_source_px : status.source.um_per_px;
     }
-    bool live() const {
+    template <class T> T of_source(T SourceInfo::*fact) const {
         const std::scoped_lock lock(mutex);
-        return status.source.live;
+        return status.source.*fact;
     }
-    bool patient() const {
-        const std::scoped_lock lock(mutex);
-        return status.source.patient;
-    }
+    bool live() const { return of_source(&SourceInfo::live); }
+    bool patient() const { return of_source(&SourceInfo::patient); }
     bool own_clock() const { ///< capture times are from the source's clock
         const std::scoped_lock lock(mutex);
         return !status.source.clock.empty();
@@ -202,10 +200,7 @@ struct Flow {
         return std::any_of(sinks.open.begin(), sinks.open.end(),
                            [](const auto& sink) { return sink->records(); });
     }
-    double source_rate() const {
-        const std::scoped_lock lock(mutex);
-        return status.source.rate;
-    }
+    double source_rate() const { return of_source(&SourceInfo::rate); }
     std::optional<LoopRange> looped() const {
         const std::scoped_lock lock(mutex);
         return playback.loop;

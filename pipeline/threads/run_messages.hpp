@@ -60,7 +60,7 @@ public:
                   std::string(percent) + " % of the samples of frame " +
                       std::to_string(result.info.sequence) + " are at full scale" +
                       (image ? "."
-                             : ": contrast comes out too low there and flow too high; give less light, "
+                             : ", which makes contrast too low and flow too high there. Reduce light, "
                                "exposure or gain."));
     }
 
@@ -78,11 +78,10 @@ private:
     void histories(const Result& result) {
         if (const std::string_view what = basis_.change(result.info);
             !what.empty() && !result.warmup.done() && !std::exchange(said_basis_, true))
-            flow_.log(Message::Level::warning,
-                      "The " + std::string(what) + " changed at frame " +
-                          std::to_string(result.info.sequence) +
-                          ": stages that look back over frames begin again after each such change (" +
-                          to_string(result.warmup) + ").");
+            flow_.log(Message::Level::warning, "The " + std::string(what) + " changed at frame " +
+                                                   std::to_string(result.info.sequence) +
+                                                   ": stages with history restart after each such change (" +
+                                                   to_string(result.warmup) + ").");
         const bool first = !std::exchange(any_, true);
         if (first || said_anew_ || !result.info.discontinuity || result.info.position.value_or(0) == 0 ||
             result.warmup.done())
@@ -97,11 +96,10 @@ private:
     void clipped(const Frame& frame) {
         if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
             return;
-        flow_.log(Message::Level::warning,
-                  "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
-                      std::exchange(scattering_, {}) +
-                      " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, float "
-                      "TIFF).");
+        flow_.log(
+            Message::Level::warning,
+            "Lamps are clipped at the full scale of this image, so stage " + std::exchange(scattering_, {}) +
+                " underestimates the glare. Use an image of high dynamic range (.hdr, .exr, float TIFF).");
         said_clipped_ = true;
     }
 
@@ -113,10 +111,10 @@ private:
         }
         said_lossy_ = true;
         if (!codec.empty())
-            flow_.log(Message::Level::warning,
-                      "The source is coded by " + codec + ", which smooths speckle: stage " + stage +
-                          " gives too little contrast and too much flow; record or send "
-                          "without loss (FFV1, raw, TIFF).");
+            flow_.log(Message::Level::warning, "The source is coded by " + codec +
+                                                   ", which smooths speckle: stage " + stage +
+                                                   " makes contrast too low and flow too high. Record or "
+                                                   "send without loss (FFV1, raw, TIFF).");
     }
 
     Flow& flow_;

@@ -153,7 +153,7 @@ void Canvas::clip(const PaperRect& area) {
 void Canvas::unclip() { cairo_restore(context_.get()); }
 
 ImageCanvas::ImageCanvas(int width, int height, double scale)
-    : Canvas(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height), "A picture with marks"),
+    : Canvas(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height), "An image with marks"),
       width_(width), height_(height) {
     cairo_font_options_t* options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY); // without subpixels

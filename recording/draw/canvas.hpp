@@ -23,7 +23,7 @@ struct Ink {
     double red = 0, green = 0, blue = 0, opacity = 1;
 };
 inline constexpr Ink kBlack{0.08, 0.08, 0.1}, kGrey{0.42, 0.42, 0.46}, kFaint{0.82, 0.82, 0.85};
-/// On dark boxes over an image.
+/// Inks for dark boxes over an image.
 inline constexpr Ink kLight{0.92, 0.94, 0.96}, kShade{0.04, 0.05, 0.063, 0.75};
 /// Colour from "#rrggbb".
 Ink ink_of(const std::string& colour);

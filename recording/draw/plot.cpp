@@ -177,7 +177,7 @@ namespace {
 constexpr double kPage = 480, kMargin = 12, kHigh = 190; ///< points: the width of a printed page
 constexpr int kPixels = 4;                               ///< of the PNG for a point
 
-/// A plot alone on its page.
+/// A plot that is the only item of its page.
 class PlotCanvas : public Canvas {
 public:
     explicit PlotCanvas(cairo_surface_t* surface) : Canvas(surface, "The plot") {}

@@ -63,7 +63,7 @@ const ParamTable& record_limits_table() {
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
-                   .doc = "End a recording while this percentage of its disk is still free"})
+                   .doc = "End a recording when less than this percentage of its disk is free"})
             .real("pre_trigger", &L::pre_trigger_s,
                   {.label = "Before trigger",
                    .unit = "s",

@@ -154,7 +154,7 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
 /// Before the first row, and again after a change.
 void KymographFile::tell_settings(const LineFrame& frame) {
     const std::string exposure = to_string(frame.exposure);
-    const bool first = rows_ == 0, edited = first || told_ != frame.info.version;
+    const bool first = rows_.count == 0, edited = first || told_ != frame.info.version;
     if (!edited && exposure == exposure_)
         return;
     if (edited && frame.chain)
@@ -166,14 +166,14 @@ void KymographFile::tell_settings(const LineFrame& frame) {
     if (first)
         table_text_ += "row,sequence,capture_s,arrival_s,version\n";
     else
-        ++changes_;
+        ++rows_.changes;
     told_ = frame.info.version;
     exposure_ = exposure;
 }
 
 bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) const {
     constexpr std::uint64_t kMostRows = 0xffffffffU; // limit of TIFF
-    return rows_ < kMostRows && frame.placed->regions[line.region].line == line_ &&
+    return rows_.count < kMostRows && frame.placed->regions[line.region].line == line_ &&
            frame.quantity == quantity_ &&
            um_of_raw_ * (frame.chain ? source_pixels_per_pixel(*frame.chain) : 1) == um_per_px_;
 }
@@ -182,7 +182,7 @@ void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
     tell_settings(frame);
     for (const double average : line.averages)
         put(pixels_text_, static_cast<float>(from_average(average, frame.mean)));
-    add_whole(table_text_, rows_);
+    add_whole(table_text_, rows_.count);
     table_text_ += ',';
     add_whole(table_text_, frame.info.sequence);
     table_text_ += ',';
@@ -192,11 +192,11 @@ void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
     table_text_ += ',';
     add_whole(table_text_, frame.info.version);
     table_text_ += '\n';
-    if (frame.info.has_time() && rows_ == 0)
+    if (frame.info.has_time() && rows_.count == 0)
         first_ns_ = frame.info.capture_ns;
     if (frame.info.has_time())
-        last_ns_ = frame.info.capture_ns;
-    ++rows_;
+        rows_.last_ns = frame.info.capture_ns;
+    ++rows_.count;
 }
 
 /// Distance between columns, in px or µm.
@@ -206,19 +206,20 @@ double KymographFile::spacing() const {
 
 /// Mean time between rows; the nominal time if the clock does not advance. 0: unknown.
 double KymographFile::period_s() const {
-    const bool known = rows_ > 1 && last_ns_ > first_ns_;
-    return known ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) / static_cast<double>(rows_ - 1)
-                 : nominal_s_;
+    const bool known = rows_.count > 1 && rows_.last_ns > first_ns_;
+    return known
+               ? 1e-9 * static_cast<double>(rows_.last_ns - first_ns_) / static_cast<double>(rows_.count - 1)
+               : nominal_s_;
 }
 
 std::string KymographFile::directory() const {
     const std::uint64_t text = kChangingChars + fixed_.size() + 1;
     const double period = period_s();
     const TiffKind kind =
-        pixels_ + rows_ * columns_ * 4 > kClassicTiffBytes ? TiffKind::big : TiffKind::classic;
+        pixels_ + rows_.count * columns_ * 4 > kClassicTiffBytes ? TiffKind::big : TiffKind::classic;
     const TiffEntry entries[kPageEntries] = {
         {256, TiffField::u32, 1, columns_},
-        {257, TiffField::u32, 1, rows_},
+        {257, TiffField::u32, 1, rows_.count},
         {258, TiffField::u16, 1, 32},                                           // bits per sample
         {259, TiffField::u16, 1, 1},                                            // not compressed
         {262, TiffField::u16, 1, 1},                                            // 0 is black
@@ -226,7 +227,7 @@ std::string KymographFile::directory() const {
         {273, TiffField::u64, 1, pixels_},                                      // offset of the only strip
         {277, TiffField::u16, 1, 1},                                            // samples per pixel
         {278, TiffField::u32, 1, 0xffffffffU},                                  // rows per strip: all
-        {279, TiffField::u64, 1, rows_ * columns_ * 4},                         // bytes of the strip
+        {279, TiffField::u64, 1, rows_.count * columns_ * 4},                   // bytes of the strip
         {282, TiffField::rational, 1, tiff_ratio(1 / spacing())},               // columns per px or µm
         {283, TiffField::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)}, // rows per second
         {296, TiffField::u16, 1, 1},                                            // no unit
@@ -248,9 +249,9 @@ std::string KymographFile::changing(bool finished, std::uint64_t dropped) const 
                   "{\"finished\": %s, \"rows\": %llu, \"dropped\": %llu, \"row_period_s\": %.12g, "
                   "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld, \"settings_changed\": %llu",
                   um_per_px_ > 0 ? "micron" : "pixel", period > 0 ? "s" : "row", finished ? "true" : "false",
-                  static_cast<unsigned long long>(rows_), static_cast<unsigned long long>(dropped), period,
-                  static_cast<long long>(first_ns_), static_cast<long long>(last_ns_),
-                  static_cast<unsigned long long>(changes_));
+                  static_cast<unsigned long long>(rows_.count), static_cast<unsigned long long>(dropped),
+                  period, static_cast<long long>(first_ns_), static_cast<long long>(rows_.last_ns),
+                  static_cast<unsigned long long>(rows_.changes));
     std::string padded(text);
     padded.resize(kChangingChars - 2, ' ');
     return padded + ", ";
@@ -271,10 +272,10 @@ void KymographFile::write_head(bool finished, std::uint64_t dropped) {
 }
 
 std::uint64_t KymographFile::flush(std::uint64_t dropped) {
-    if (rows_ == in_file_)
+    if (rows_.count == in_file_.count)
         return 0;
     const std::uint64_t bytes = pixels_text_.size() + table_text_.size();
-    store(pixels_ + in_file_ * columns_ * 4, pixels_text_);
+    store(pixels_ + in_file_.count * columns_ * 4, pixels_text_);
     check_named(table_, table_path_);
     if (const int error = table_.write_at(table_end_, table_text_.data(), table_text_.size()); error != 0)
         throw RunError(write_error(table_path_, error));
@@ -283,26 +284,22 @@ std::uint64_t KymographFile::flush(std::uint64_t dropped) {
         throw RunError(write_error(path_, error));
     table_end_ += table_text_.size();
     in_file_ = rows_;
-    last_in_file_ns_ = last_ns_;
-    changes_in_file_ = changes_;
     pixels_text_.clear();
     table_text_.clear();
     return bytes;
 }
 
 void KymographFile::finish(bool finished, std::uint64_t dropped) {
-    if (in_file_ == 0) { // no complete row: the file would be unreadable
+    if (in_file_.count == 0) { // no complete row: the file would be unreadable
         ::unlink(path_.c_str());
         ::unlink(table_path_.c_str());
         return;
     }
     rows_ = in_file_;
-    last_ns_ = last_in_file_ns_;
-    changes_ = changes_in_file_;
     int error = 0;
     const auto note = [&](bool well) { error = well || error != 0 ? error : errno; };
     if (!finished) { // not more than the file reports
-        note(::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) == 0);
+        note(::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_.count * columns_ * 4)) == 0);
         note(::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) == 0);
     }
     std::exception_ptr head;

@@ -97,14 +97,17 @@ private:
     double nominal_s_ = 0;     ///< between rows; 0: unknown
     std::string fixed_;        ///< constant part of the description
     std::uint64_t pixels_ = 0; ///< position of the first one
-    std::uint64_t rows_ = 0, in_file_ = 0;
-    std::uint64_t table_end_ = 0; ///< end of the line of row in_file_
-    std::int64_t first_ns_ = 0, last_ns_ = 0;
-    std::int64_t last_in_file_ns_ = 0;
-    std::uint64_t told_ = 0; ///< version of the parameters written to the table, once rows_ > 0
+    struct Rows {
+        std::uint64_t count = 0;
+        std::int64_t last_ns = 0;
+        std::uint64_t changes = 0; ///< of parameters or exposure after the first row
+    };
+    Rows rows_, in_file_;         ///< added, and written
+    std::uint64_t table_end_ = 0; ///< end of the line of the last row in the file
+    std::int64_t first_ns_ = 0;
+    std::uint64_t told_ = 0; ///< version of the parameters written to the table, with the first row
     std::string exposure_;   ///< exposure written to the table
-    std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< changes of either after the first row
-    std::string pixels_text_, table_text_;            ///< not yet written
+    std::string pixels_text_, table_text_; ///< not yet written
     TimedSync sync_;
 };
 

@@ -33,8 +33,8 @@ std::string head_of(const StreamInfo& stream, int band) {
            said("centre, centre_std, edge",
                 "px along the line; edge: standard deviation of the edges' blur") +
            said("depth, baseline",
-                "in the unit of the map; depth is below 0 of a vessel darker than beside") +
-           said("width_um, width_std_um", "µm; nan where nobody said how large a pixel is") +
+                "in the unit of the map; depth is below 0 for a vessel darker than its surroundings") +
+           said("width_um, width_std_um", "µm; nan if the pixel size is unknown") +
            said("fit", "ok, or why there are no numbers") +
            said("r2", "part of the variance along the line that the curve explains");
 }

@@ -27,7 +27,7 @@ void PreTrigger::open(const StreamInfo& stream) {
         const double wanted =
             static_cast<double>(slot_bytes(source.shape)) * std::ceil(source.rate * seconds_);
         check_memory(std::min(most_, static_cast<std::uint64_t>(std::min(wanted, 1e18))),
-                     "Keeping the frames before a recording", "ask for fewer seconds or MiB");
+                     "Keeping the frames before a recording", "use fewer seconds or MiB");
     }
     clear();
 }

@@ -347,7 +347,7 @@ void Recorder::mark(const EventMark& event) {
         events_.push_back(event);
 }
 
-// On the thread.
+// Runs on the recorder's thread.
 
 std::deque<RecorderItem> Recorder::take() {
     drop_late();

@@ -64,7 +64,7 @@ std::string colours_text(const Report& report) {
         text += " " + unit;
     if (given.automatic)
         text += " (percentiles " + digits(given.low_percentile) + " to " + digits(given.high_percentile) +
-                " of the picture)";
+                " of the image)";
     return text + (given.exposure_stops != 0 ? ", " + digits(given.exposure_stops) + " stops" : "");
 }
 
@@ -196,7 +196,7 @@ std::vector<std::pair<std::string, std::string>> settings_rows(const Report& rep
 
 namespace {
 
-/// Without Markdown markup: "[Regions](#regions)" becomes "Regions".
+/// Removes Markdown markup: "[Regions](#regions)" becomes "Regions".
 std::string plain(std::string_view text) {
     static const std::regex marks(R"(\]\([^)]*\)|[`*\[\]])"), spaces("\\s+"), ends("^ | $");
     return std::regex_replace(
@@ -379,7 +379,7 @@ std::vector<Region> regions_of_report(const Report& report) {
     return values && values->placed->outlines ? regions_of(*values->placed->outlines) : std::vector<Region>();
 }
 
-/// With a "*" if it rests on an assumed exposure.
+/// Unit, with a "*" if it rests on an assumed exposure.
 std::string unit_of(const Report& report) {
     const Result& result = report.result;
     return result.quantity.unit + (rests_on_assumption(result.quantity, result.exposure) ? " *" : "");
@@ -785,7 +785,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     return files;
 }
 
-// As a record format: follows the run and is written when the recording ends.
+// Report as a record format: follows the run and is written when the recording ends.
 
 namespace {
 

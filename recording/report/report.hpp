@@ -63,8 +63,8 @@ struct RegionTable {
 RegionTable region_table(const Report& report, int significant_digits = 7);
 /// "Source", "vessels.tiff", …
 std::vector<std::pair<std::string, std::string>> settings_rows(const Report& report);
-/// For each stage its declaration, definition and source; for regions and baseline the method of averaging.
-/// Quotes docs/science.md, which is compiled in.
+/// Returns declaration, definition and source of each stage, and the method of averaging for regions and
+/// baseline. Quotes docs/science.md, which is compiled in.
 std::vector<std::string> methods(const Report& report);
 std::string_view science_text();
 /// A PDF file, A4. Markup in texts is not interpreted. Throws RunError.
@@ -81,7 +81,7 @@ void check_report(const std::string& path);
 /// complete. Throws RunError.
 ReportFiles write_report(const std::string& path, const Report& report);
 
-// As a record format: the last result, with the traces of all recorded frames.
+// Makes a report as a record format: the last result, with the traces of all recorded frames.
 MakeWriter make_report_writer;
 WritePicture write_report_picture;
 void check_report_of(RecordWhat what);

@@ -177,8 +177,7 @@ struct ScreenPainter::Burner::Drawing {
 
     void leave_out(const std::string& what) {
         if (left_out.insert(what).second)
-            run_log().warn("The screen movie has no room for {}, which is left out. Enlarge the image with "
-                           "--screen-zoom.",
+            run_log().warn("The screen movie is too small for {}. Enlarge the image with --screen-zoom.",
                            what);
     }
 

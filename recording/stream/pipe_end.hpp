@@ -47,7 +47,7 @@ public:
     void write(const std::string& text);
     /// Throws RunError if the reader has exited.
     void check() const;
-    /// From now on, write() fails if the reader takes no data for a second. From any thread.
+    /// From now on, write() fails if the reader reads nothing for a second. From any thread.
     void hurry() noexcept;
     void close() noexcept;
 
@@ -55,7 +55,7 @@ public:
     std::uint64_t bytes() const { return bytes_; } ///< used by the writing thread
 
 private:
-    /// How a write is kept from blocking in the system, where it could not be cancelled.
+    /// Ways to keep a write from blocking in the system, where it could not be cancelled.
     enum class Way : std::uint8_t {
         plain,  ///< a file or a device: does not block
         ours,   ///< opened here as non-blocking

@@ -54,11 +54,11 @@ struct FilmProgress {
     // Called by GStreamer; `progress` points to a FilmProgress, whose mutex they lock.
     /// Stores the first error, and the end of the stream.
     static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
-    /// At the input of the MP4 muxer.
+    /// Probe at the input of the MP4 muxer.
     static GstPadProbeReturn on_caps(GstPad*, GstPadProbeInfo* info, gpointer);
-    /// At the input of the muxer: counts encoded frames.
+    /// Probe at the input of the muxer: counts encoded frames.
     static GstPadProbeReturn on_muxed(GstPad*, GstPadProbeInfo*, gpointer progress);
-    /// At the bytes for the file.
+    /// Probe at the output to the file.
     static GstPadProbeReturn on_bytes(GstPad*, GstPadProbeInfo* info, gpointer progress);
 };
 

@@ -37,7 +37,7 @@ const char* flaw_of_size(ArvBuffer* buffer) {
     const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
     const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
     if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide)
-        return "claimed a size that no picture has";
+        return "had an impossible size";
     if (format.bayer != Bayer::none && (width < 2 || height < 2))
         return "were too small for a mosaic";
     std::size_t held = 0, unused = 0;
@@ -50,7 +50,7 @@ const char* flaw_of_size(ArvBuffer* buffer) {
     const bool fits = data && picture && pad_x >= 0 && picture >= data &&
                       static_cast<std::uint64_t>(picture - data) <= held &&
                       needed <= held - static_cast<std::uint64_t>(picture - data);
-    return fits ? "" : "held less than the picture that they claimed";
+    return fits ? "" : "were shorter than their stated size";
 }
 
 /// Why a received buffer is no frame; empty if it is one.
@@ -59,7 +59,7 @@ const char* flaw(ArvBuffer* buffer) {
     case ARV_BUFFER_STATUS_SUCCESS:
         break;
     case ARV_BUFFER_STATUS_SIZE_MISMATCH:
-        return "were of another size than the camera had said";
+        return "had another size than the camera stated";
     default:
         return "came without some of their packets";
     }
@@ -70,7 +70,7 @@ const char* flaw(ArvBuffer* buffer) {
         return find_format(arv_buffer_get_image_pixel_format(buffer)) ? flaw_of_size(buffer)
                                                                       : "were of another pixel format";
     default:
-        return "held no picture";
+        return "contained no image";
     }
 }
 
@@ -127,7 +127,7 @@ public:
             return next_of_camera(port);
         } catch (const RunError&) { // counted now, since it may never come back
             if (const std::uint64_t gone = series_.abort_all(); gone > 0)
-                port.lost(gone, "were asked for by a trigger when the camera went away");
+                port.lost(gone, "were triggered when the camera was disconnected");
             throw;
         }
     }
@@ -181,7 +181,7 @@ private:
         const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
                                             std::chrono::duration<double, std::milli>(exposure_ms()));
         if (const std::uint64_t unanswered = series_.expire(SteadyClock::now(), patience); unanswered > 0)
-            port.lost(unanswered, "were asked for by a trigger that the camera did not answer");
+            port.lost(unanswered, "were triggered, and the camera did not answer");
         return series_.finished() ? Status::end : Status::idle;
     }
 
@@ -252,10 +252,8 @@ private:
         const bool too_late = counted > missing;
         const std::string why = flaw(buffer.get());
         if (too_late)
-            warn_once(
-                said_late_,
-                "A frame answered a trigger that had been given up and counted as unanswered; it is left "
-                "out.");
+            warn_once(said_late_,
+                      "A late frame, whose trigger was already counted as unanswered, is discarded.");
         else if (!why.empty())
             port.lost(1, why);
         else
@@ -283,7 +281,7 @@ private:
         const Shape shape = format.shape(width, height);
         if (captured.set) {
             warn_once(said_set_,
-                      "Its clock was set while it ran; capture times go on from where they were, and "
+                      "Its clock was set while it ran; capture times continue from the last one, and "
                       "stages with history restart.");
             port.discontinuity();
         }
@@ -321,7 +319,7 @@ private:
         return full_scale;
     }
 
-    /// Time stamp on the camera's clock, ns; nothing without a clock or for a frame without a stamp.
+    /// Time stamp on the camera's clock, ns; nothing if the camera has no clock or the frame no stamp.
     std::optional<std::int64_t> stamp_of(ArvBuffer* buffer) const {
         constexpr std::int64_t kLargest = std::int64_t{1} << 62; // larger stamps are damaged
         if (ticks_ <= 0)

@@ -24,7 +24,7 @@ std::string format_for(const NamedCamera& camera, AravisParams::Format asked) {
     throw UsageError("source aravis: format = " + name + " is not possible: PixelFormat of " + camera.name +
                      " takes " + listed(offered) +
                      (asked != AravisParams::Format::automatic ? ". Choose one of them."
-                                                               : ", of which none is taken here."));
+                                                               : ", none of which is supported."));
 }
 
 void set_lost(ArvDevice* /*device*/, gpointer flag) {

@@ -25,6 +25,43 @@ namespace {
 constexpr std::size_t kCounted = 1000;
 constexpr std::chrono::milliseconds kCounting{1000};
 
+/// Messages about the files, each logged once.
+class ImageLog {
+public:
+    /// A new page of file `name`, in this coding.
+    void page(const std::string& name, const ImageReader& reader) {
+        invalid_values_.log(name, reader.doubts());
+        if (const std::string& remark = reader.remark(); std::exchange(stack_, remark) != remark)
+            run_log().info("{}", remark);
+    }
+    void coding(const std::string& name, const Coding& coding) {
+        const std::string text = to_string(coding);
+        if (std::exchange(coding_, text) == text)
+            return;
+        const bool counted = coding.light == Light::counts; // usual for recordings of cameras: not logged
+        if (!coding.transfer.linear())
+            run_log().info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
+                           coding.by.empty() ? " Use --transfer linear to keep the values." : "");
+        else
+            run_log().log(
+                counted ? spdlog::level::debug : spdlog::level::info, "'{}' is taken as {}.{}", name, text,
+                coding.by.empty() && counted ? " Use --transfer srgb for an image made for a display." : "");
+    }
+    void samples(const std::string& name, const ImageReader& reader) {
+        for (const std::string& remark : reader.remarks())
+            if (std::find(remarks_.begin(), remarks_.end(), remark) == remarks_.end()) {
+                remarks_.push_back(remark);
+                run_log().info("'{}' {}.", name, remark);
+            }
+    }
+
+private:
+    std::string coding_;
+    std::string stack_; ///< selection of a stack
+    std::vector<std::string> remarks_;
+    InvalidValueLog invalid_values_;
+};
+
 class ImageSource final : public Source, public TimedFrames {
 public:
     ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
@@ -64,7 +101,7 @@ public:
     }
 
     Status next(FramePort& port) override {
-        if (ended_)
+        if (at_.ended)
             return Status::end;
         pacer_.set_speed(options().speed);
         if (!pacer_.wait(pace()))
@@ -72,13 +109,13 @@ public:
         try {
             return deliver(port);
         } catch (...) {
-            ended_ = true; // reported once
+            at_.ended = true; // reported once
             throw;
         }
     }
 
     std::uint64_t length() override {
-        return index_.all_of(files_) ? std::max(index_.frames(), position_) : ended_at_;
+        return index_.all_of(files_) ? std::max(index_.frames(), at_.position) : at_.ended_at;
     }
 
     std::optional<std::uint64_t> frame_at(double seconds) override {
@@ -128,9 +165,9 @@ public:
             skip_rows(place.row);
         clock_.jump();
         pacer_.skip_pacing(at_once);
-        position_ = frame;
-        in_file_ = frame - index_.frames_before(place.file);
-        ended_ = new_round_ = false;
+        at_.position = frame;
+        at_.in_file = frame - index_.frames_before(place.file);
+        at_.ended = at_.new_round = false;
     }
 
     void pace(double rate) override { pace_ = rate; }
@@ -141,19 +178,12 @@ public:
         files_.clear();
         file_ = 0;
         rows_left_ = 0;
-        ended_ = false;
-        new_round_ = false;
-        position_ = ended_at_ = 0;
+        at_ = {};
+        log_ = {};
+        mosaics_ = {};
         pacer_.restart();
         clock_.restart();
-        said_.clear();
-        stack_remarked_.clear();
         last_error_.clear();
-        skipped_ = in_file_ = 0;
-        any_ = false;
-        invalid_values_.clear();
-        mosaics_.clear();
-        remarked_.clear();
         full_scales_.clear();
         found_full_scale_.reset();
     }
@@ -225,14 +255,6 @@ private:
         }
     }
 
-    void tell_remarks() {
-        for (const std::string& remark : reader_->remarks())
-            if (std::find(remarked_.begin(), remarked_.end(), remark) == remarked_.end()) {
-                remarked_.push_back(remark);
-                run_log().info("'{}' {}.", files_[file_ - 1], remark);
-            }
-    }
-
     bool decodes() const { return !coding_.transfer.linear(); }
 
     /// Recorded metadata of the next frame; nothing if a page is cut into several.
@@ -267,10 +289,10 @@ private:
     Status deliver(FramePort& port) {
         for (;;) {
             if (rows_left_ == 0 && !advance()) {
-                if (!any_ && !last_error_.empty())
+                if (!at_.any && !last_error_.empty())
                     throw RunError(last_error_);
                 report_skipped(port);
-                ended_ = true;
+                at_.ended = true;
                 return Status::end;
             }
             Frame frame = port.acquire(shape_);
@@ -282,13 +304,13 @@ private:
                 skip_file(error);
                 continue;
             }
-            any_ = true;
-            if (std::exchange(new_round_, false))
+            at_.any = true;
+            if (std::exchange(at_.new_round, false))
                 port.discontinuity();
             report_skipped(port);
             rows_left_ -= stored_.height;
-            ++in_file_;
-            frame.info().position = position_++;
+            ++at_.in_file;
+            frame.info().position = at_.position++;
             clock_.stamp(frame.info(), recorded(), port, pacer_, options().rate, pace());
             frame.info().full_scale = full_scale();
             frame.info().light = coding_.light;
@@ -309,13 +331,13 @@ private:
     void skip_file(const RunError& error) {
         if (files_.size() == 1)
             throw;
-        if (ended_at_ == 0)
+        if (at_.ended_at == 0)
             run_log().warn("{} {} skipped; other files are read.", error.what(),
-                           in_file_ == 0 ? "The file is" : "The rest of the file is");
+                           at_.in_file == 0 ? "The file is" : "The rest of the file is");
         const std::uint64_t all = index_.frames_of(files_, wanted(), file_ - 1);
-        const std::uint64_t rest = std::max(all, in_file_) - in_file_;
-        skipped_ += std::max<std::uint64_t>(rest, 1);
-        position_ += rest;
+        const std::uint64_t rest = std::max(all, at_.in_file) - at_.in_file;
+        at_.skipped += std::max<std::uint64_t>(rest, 1);
+        at_.position += rest;
         last_error_ = error.what();
         reader_.reset();
         rows_left_ = 0;
@@ -323,7 +345,7 @@ private:
 
     /// Each unreadable file counts as one frame.
     void report_skipped(FramePort& port) {
-        for (; skipped_ > 0; --skipped_) {
+        for (; at_.skipped > 0; --at_.skipped) {
             port.lost(1, "in files that cannot be read");
             pacer_.take(options().rate, pace());
         }
@@ -347,7 +369,7 @@ private:
             reader_->read_rows(light);
             find_full_scale(*reader_, light);
         }
-        tell_remarks();
+        log_.samples(files_[file_ - 1], *reader_);
         if (bins())
             bin_bayer(options().bayer, light, to, full_scale());
         else if (coding_.light == Light::counts && !coding_.recorded)
@@ -361,25 +383,15 @@ private:
         coding_ = reader_->coding();
         if (asked_ && coding_.recorded && !asked_->linear())
             throw UsageError("source image: '" + name +
-                             "' is a recording with linear values and takes no transfer = " +
-                             options().transfer + ". Leave it out.");
+                             "' is a recording with linear values. Remove transfer = " + options().transfer +
+                             ". Leave it out.");
         if (asked_ && !coding_.recorded)
             coding_ = {.transfer = *asked_,
                        .light = asked_->linear() ? Light::counts : Light::decoded,
                        .by = "as asked"};
         if (decodes())
             decoder_ = Decoder(coding_.transfer, page_type_, code_full_scale());
-        const std::string text = to_string(coding_);
-        if (std::exchange(said_, text) == text)
-            return;
-        const bool counted = coding_.light == Light::counts; // usual for recordings of cameras: not logged
-        if (decodes())
-            run_log().info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
-                           coding_.by.empty() ? " Use --transfer linear to keep the values." : "");
-        else
-            run_log().log(
-                counted ? spdlog::level::debug : spdlog::level::info, "'{}' is taken as {}.{}", name, text,
-                coding_.by.empty() && counted ? " --transfer srgb decodes a picture made for the eye." : "");
+        log_.coding(name, coding_);
     }
 
     /// Moves to the next page, file or round; false at the end.
@@ -397,15 +409,15 @@ private:
                 }
             }
             if (file_ == files_.size()) {
-                ended_at_ = position_;
-                if (!options().loop || !any_)
+                at_.ended_at = at_.position;
+                if (!options().loop || !at_.any)
                     return false;
                 file_ = 0;
                 // A single repeated image is a still scene: windows continue.
-                new_round_ = std::exchange(position_, 0) > 1;
+                at_.new_round = std::exchange(at_.position, 0) > 1;
             }
             clock_.next_file();
-            in_file_ = 0;
+            at_.in_file = 0;
             try {
                 reader_ = open_image(files_[file_++], wanted().choice);
             } catch (const RunError& error) {
@@ -419,9 +431,7 @@ private:
         shape_ = page;
         page_type_ = page.type;
         found_full_scale_.reset();
-        invalid_values_.log(name, reader_->doubts());
-        if (const std::string& remark = reader_->remark(); std::exchange(stack_remarked_, remark) != remark)
-            run_log().info("{}", remark);
+        log_.page(name, *reader_);
         read_coding(name);
         if (decodes())
             shape_.type = PixelType::f32;
@@ -477,24 +487,24 @@ private:
     PixelType page_type_ = PixelType::u8; ///< of the values in the file
     std::optional<Transfer> asked_;       ///< nothing: according to the file
     Coding coding_;                       ///< of the current page
-    std::string said_;                    ///< last logged coding
-    std::string stack_remarked_;          ///< last logged selection of a stack
-    InvalidValueLog invalid_values_;
-    std::vector<std::string> remarked_; ///< remarks of reader_ that have been logged
     FullScaleFinder full_scales_;
     std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
     Decoder decoder_;
     MosaicFinder mosaics_;
     std::vector<std::byte> codes_, mosaic_; ///< rows before decoding, and before binning
     int rows_left_ = 0;                     ///< of the current page
-    std::uint64_t skipped_ = 0;             ///< unreadable files since the last frame
-    std::string last_error_;                ///< error of the newest
-    std::uint64_t in_file_ = 0;             ///< frames of the current file so far
-    bool any_ = false;                      ///< at least one page was read: prevents endless empty rounds
-    bool ended_ = false;
-    bool new_round_ = false;
-    std::uint64_t position_ = 0; ///< of the next frame
-    std::uint64_t ended_at_ = 0; ///< number of frames at the last end
+    struct Progress {
+        std::uint64_t position = 0; ///< of the next frame
+        std::uint64_t in_file = 0;  ///< frames of the current file so far
+        std::uint64_t skipped = 0;  ///< unreadable files since the last frame
+        std::uint64_t ended_at = 0; ///< number of frames at the last end
+        bool any = false;           ///< at least one page was read: prevents endless empty rounds
+        bool ended = false;
+        bool new_round = false;
+    };
+    Progress at_;
+    std::string last_error_; ///< error of the newest unreadable file
+    ImageLog log_;
     ImageIndex index_;
     double pace_ = 0; ///< for frames without a rate
     Pacer pacer_;

@@ -248,8 +248,8 @@ public:
         sidecar_.close();
         pacer_.restart();
         clock_.restart();
-        invalid_values_.clear();
-        mosaics_.clear();
+        invalid_values_ = {};
+        mosaics_ = {};
         full_scales_.clear();
         found_full_scale_.reset();
         in_pass_ = 0;
@@ -502,7 +502,7 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
     constexpr std::array<std::string_view, 6> kGrey = {"mono",   "mono9",  "mono10",
                                                        "mono12", "mono14", "mono16"};
     if (interlaced || std::find(kGrey.begin(), kGrey.end(), colour) == kGrey.end())
-        return nullptr; // y4mdec refuses other kinds of grey
+        return nullptr; // y4mdec does not read other kinds of grey
     if (colour != "mono") {
         int bits = 0;
         std::from_chars(colour.data() + std::strlen("mono"), colour.data() + colour.size(), bits);

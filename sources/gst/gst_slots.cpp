@@ -61,7 +61,7 @@ void SlotLoan::came_back() {
 Frame SlotLoan::frame(GstBuffer* buffer) {
     if (given_.exchange(true))
         return {};
-    // Otherwise the loan lasts as long as the memory, which an element may keep indefinitely.
+    // Otherwise the slot is lent as long as the memory exists, and an element may keep it indefinitely.
     if (alone_)
         came_back();
     return slot_.frame(std::shared_ptr<void>(gst_buffer_ref(buffer), [](void* held) {

@@ -61,8 +61,8 @@ SourceType gst_source_type() {
     static const ParamTable table = Declare<GstTextParams>("source gst").table();
     return {.kind = "gst",
             .syntax = "gst:DESCRIPTION",
-            .doc = "gst-launch text that ends where Specklescope begins: \"gst:videotestsrc is-live=true\". "
-                   "Elements other than reading sources, decoders and converters need --trust",
+            .doc = "gst-launch pipeline without its sink: \"gst:videotestsrc is-live=true\". Elements other "
+                   "than reading sources, decoders and converters need --trust",
             .table = &table,
             .make = make_text,
             .discover = nullptr};

@@ -188,8 +188,8 @@ private:
 
     std::string explain(const Failure& failure) const override {
         return "The camera '" + name() + "' delivers no frames: " + failure.reason +
-               ". Check that it is connected, not in use, and can do the format asked for (" +
-               caps_text(asked_) + ").";
+               ". Check that it is connected, not in use, and supports the format (" + caps_text(asked_) +
+               ").";
     }
 
     std::string device_;

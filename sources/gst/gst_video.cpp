@@ -49,8 +49,7 @@ gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer mo
             *static_cast<const std::uint64_t*>(most_bytes) / kBytes) {
         const std::string size = std::to_string(width) + "×" + std::to_string(height);
         GST_ELEMENT_ERROR(decoder, STREAM, DECODE,
-                          ("its pictures of %s need more memory than is allowed here", size.c_str()),
-                          (nullptr));
+                          ("its images of %s need more memory than is allowed", size.c_str()), (nullptr));
         return FALSE;
     }
     const gchar* chroma = gst_structure_get_string(claimed, "chroma-format");
@@ -75,7 +74,7 @@ void link_video(GstElement*, GstPad* pad, gpointer convert) {
 void check_found(GstElement* decoder, gpointer convert) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
     if (!gst_pad_is_linked(sink.get()))
-        GST_ELEMENT_ERROR(decoder, STREAM, WRONG_TYPE, ("it holds no video that can be decoded"), (nullptr));
+        GST_ELEMENT_ERROR(decoder, STREAM, WRONG_TYPE, ("it has no video that can be decoded"), (nullptr));
 }
 
 /// Makes decoders report damaged data instead of guessing.
@@ -98,7 +97,7 @@ public:
         landing_.reset();
         counted_.reset();
         claimed_.reset();
-        invalid_values_.clear();
+        invalid_values_ = {};
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }

@@ -34,7 +34,7 @@ PageName page_name(const std::string& what, const std::string& name) {
     const auto [next, error] = std::from_chars(name.data() + at + key.size(), end, taken.page);
     if (error != std::errc{} || next != end || taken.page < 1)
         throw UsageError(what + " '" + name + "': page = " + name.substr(at + key.size()) +
-                         " is no page; allowed: a whole number from 1, or no ?page= for the mean of all.");
+                         " is not a page; allowed: a whole number from 1, or no ?page= for the mean of all.");
     return taken;
 }
 

@@ -25,7 +25,7 @@ fftwf_complex* complex(float* data) { return reinterpret_cast<fftwf_complex*>(da
 hwy::AlignedFreeUniquePtr<float[]> floats(std::size_t count) {
     auto memory = hwy::AllocateAligned<float>(count);
     if (!memory)
-        throw RunError("There is no room for " + std::to_string(count * sizeof(float) / 1'000'000) +
+        throw RunError("There is not enough memory for " + std::to_string(count * sizeof(float) / 1'000'000) +
                        " MB of spectra; use a smaller memory or a smaller image.");
     constexpr std::size_t kStep = kFilledAtOnce / sizeof(float);
     for (std::size_t first = 0; first < count; first += kStep) {

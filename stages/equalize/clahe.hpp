@@ -52,23 +52,7 @@ int clahe_clip_limit(double clip, int area, int bins);
 StageType clahe_stage();
 std::unique_ptr<DeviceStage> make_clahe_device(const Params& params);
 
-// Arithmetic of stage clahe, bit-identical on host and device: products are never fused into sums.
-// stages/equalize/simd/clahe_rows.cpp is compiled with -ffp-contract=off for this.
-
-SPECKLESCOPE_BOTH inline float product(float a, float b) {
-#ifdef __CUDA_ARCH__
-    return __fmul_rn(a, b);
-#else
-    return a * b;
-#endif
-}
-SPECKLESCOPE_BOTH inline float sum(float a, float b) {
-#ifdef __CUDA_ARCH__
-    return __fadd_rn(a, b);
-#else
-    return a + b;
-#endif
-}
+// Arithmetic of stage clahe, bit-identical on host and device: product() and sum() are never fused.
 
 /// Scales from values to bins and from counts to values.
 struct ClaheLevels {

@@ -25,16 +25,44 @@ ContrastOutput contrast_output(FlowParams::Output output) {
     return ContrastOutput::sfi;
 }
 
-const ParamTable& flow_table() {
+/// True for a model of a field in use.
+bool has_static_part(const FlowParams& params) {
+    return params.output != FlowParams::Output::bfi && params.model != FlowModel::simplified &&
+           params.model != FlowModel::velocity;
+}
+
+const ParamTable& declarations() {
     static const ParamTable table =
         Declare<FlowParams>("stage flow")
             .choice("input", &FlowParams::input,
                     {{"auto", "As the stage before"}, {"contrast", "Contrast K"}, {"contrast2", "K²"}},
                     {.doc = "Quantity of the input: K or K². auto: as the contrast stage before"})
-            .choice(
-                "output", &FlowParams::output,
-                {{"index", "Flow index (SFI)"}, {"tau", "Correlation time τc"}, {"bfi", "Flow index 1/K²"}},
-                {.doc = "Output: index 1/(2TK²) in 1/s, tau 2TK² in s, or bfi 1/K²"})
+            .choice("output", &FlowParams::output,
+                    {{"index", "Flow index"}, {"tau", "Correlation time τc"}, {"bfi", "Flow index 1/K²"}},
+                    {.doc = "Output: index 1/τc in 1/s and tau τc in s by the model, or bfi 1/K²"})
+            .choice("model", &FlowParams::model,
+                    {{"simplified", "Long exposures, 1/(2TK²)"},
+                     {"lorentzian", "Lorentzian, n = 1"},
+                     {"gaussian", "Gaussian, n = 2"},
+                     {"sqrt", "Square root, n = ½"},
+                     {"velocity", "Velocity (Fercher, Briers)"}},
+                    {.cost = Cost::rebuild,
+                     .visible = [](const FlowParams& p) { return p.output != FlowParams::Output::bfi; },
+                     .doc = "Model of K² against T/τc. simplified: β/(2TK²), the limit of long exposures; "
+                            "lorentzian, gaussian, sqrt: field correlation exp(−(t/τc)ⁿ) with n = 1, 2, ½"})
+            .real("beta", &FlowParams::beta,
+                  {.min = 0.01,
+                   .max = 1,
+                   .visible = [](const FlowParams& p) { return p.output != FlowParams::Output::bfi; },
+                   .doc = "Coherence factor β: K² of a static scatterer. K² of β and more gives no number "
+                          "with a model other than simplified"})
+            .real("static", &FlowParams::fixed_part,
+                  {.min = 0,
+                   .max = 0.95,
+                   .cost = Cost::rebuild,
+                   .visible = [](const FlowParams& p) { return has_static_part(p); },
+                   .doc = "Part of the light from static scatterers, 1 − ρ. K² up to β(1 − ρ)² gives no "
+                          "number"})
             .real("exposure", &FlowParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -46,15 +74,44 @@ const ParamTable& flow_table() {
     return table;
 }
 
-Quantity flow_quantity(const Params& params, const Quantity&) {
-    return contrast_quantity(contrast_output(params.as<FlowParams>().output));
+std::string model_name(const FlowParams& params) {
+    switch (params.model) {
+    case FlowModel::lorentzian:
+        return "Lorentzian model";
+    case FlowModel::gaussian:
+        return "Gaussian model";
+    case FlowModel::sqrt:
+        return "model n = ½";
+    case FlowModel::velocity:
+        return "velocity model";
+    case FlowModel::simplified:
+        break;
+    }
+    return "";
+}
+
+/// The name has the model, β and the static part: maps that differ in them are not comparable.
+Quantity flow_quantity(const Params& given, const Quantity&) {
+    const auto& params = given.as<FlowParams>();
+    Quantity quantity = contrast_quantity(contrast_output(params.output));
+    if (params.output == FlowParams::Output::bfi)
+        return quantity;
+    if (params.model != FlowModel::simplified) // proportional neither to K² nor to its inverse
+        quantity =
+            params.output == FlowParams::Output::tau
+                ? Quantity{"correlation time, " + model_name(params), "τc", "s", Measure::other}
+                : Quantity{"inverse correlation time, " + model_name(params), "1/τc", "1/s", Measure::other};
+    if (params.beta < 1)
+        quantity.name += ", β = " + to_string(ParamValue(params.beta));
+    if (has_static_part(params) && params.fixed_part > 0)
+        quantity.name += ", " + to_string(ParamValue(params.fixed_part)) + " static";
+    return quantity;
 }
 
 [[noreturn]] void refuse_input(const std::string& given) {
-    throw UsageError(
-        "stage flow: input = auto needs K or K² from the stages before, which give " + given +
-        "; set output = contrast2 of a contrast stage in front, or input = contrast or contrast2 "
-        "where the source holds it.");
+    throw UsageError("stage flow: input = auto needs K or K² from the stages before, which give " + given +
+                     "; set output = contrast2 in a contrast stage before it, or input = contrast or "
+                     "contrast2 if the source has it.");
 }
 
 /// Replaces input = auto with contrast or contrast2.
@@ -73,13 +130,14 @@ public:
     explicit FlowHost(const Params& params) : params_(params.as<FlowParams>()) {}
 
     Shape prepare(const Shape& input) override {
+        table_ = flow_table(params_);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
         return flow_shape(params_, input);
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
-        const FlowScale scale = flow_scale(params_, context.info);
+        const FlowScale scale = flow_scale(params_, context.info, table_.empty() ? nullptr : table_.data());
         std::fill(slots_.begin(), slots_.end(), SlotCounts{});
         for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             for (int y = rows.begin; y < rows.end; ++y)
@@ -95,6 +153,7 @@ public:
 
 private:
     FlowParams params_;
+    std::vector<float> table_;
     std::vector<SlotCounts> slots_;
     int bands_ = 1;
 };
@@ -107,14 +166,26 @@ Shape flow_shape(const FlowParams& params, const Shape& input) {
     return input;
 }
 
-FlowScale flow_scale(const FlowParams& params, const FrameInfo& info) {
-    const double twice_s = 2 * exposure_seconds(params.exposure_ms, info);
-    FlowScale scale{.squares = params.input == Input::contrast, .divides = true, .c = 1};
-    if (params.output == FlowParams::Output::index)
-        scale.c = static_cast<float>(1 / twice_s);
-    if (params.output == FlowParams::Output::tau) {
-        scale.c = static_cast<float>(twice_s);
-        scale.divides = false;
+FlowScale flow_scale(const FlowParams& params, const FrameInfo& info, const float* table) {
+    const double exposure_s = exposure_seconds(params.exposure_ms, info);
+    FlowScale scale{.squares = params.input == Input::contrast, .table = table, .model = params.model};
+    scale.divides = params.output != FlowParams::Output::tau;
+    if (params.output == FlowParams::Output::bfi) {
+        scale.table = nullptr;
+        return scale;
+    }
+    if (!table) {
+        const double c = 2 * exposure_s / params.beta;
+        scale.c = static_cast<float>(scale.divides ? 1 / c : c);
+        return scale;
+    }
+    scale.divides = !scale.divides; // x grows with 1/K²
+    scale.c = static_cast<float>(scale.divides ? exposure_s : 1 / exposure_s);
+    scale.per_beta = static_cast<float>(1 / params.beta);
+    if (has_static_part(params)) {
+        const double floor = params.fixed_part * params.fixed_part;
+        scale.floor = static_cast<float>(floor);
+        scale.gain = static_cast<float>(1 / (1 - floor));
     }
     return scale;
 }
@@ -124,7 +195,7 @@ StageType flow_stage() {
             .doc = "Flow index, correlation time or 1/K² from contrast, averaged or not",
             .title = "Flow index",
             .group = StageGroup::contrast,
-            .table = &flow_table(),
+            .table = &declarations(),
             .types = {PixelType::f32},
             .channels = {1},
             .quantity = flow_quantity,

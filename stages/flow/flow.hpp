@@ -8,12 +8,24 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace specklescope {
 
-/// Each sample K or K², f32, one channel, becomes index = 1/(2·T·K²) in 1/s, tau = 2·T·K² in s (Yang 2011,
-/// eqs. 3 and 2) or bfi = 1/K². K = 0 gives an infinite index; NaN and negative samples, which are no
-/// contrast, give NaN. speckle:output=contrast2 | flow equals speckle:output=sfi up to the rounding of K².
+/// Relation between K² and x = T/τc (docs/science.md, Flow by a model).
+enum class FlowModel : std::uint8_t {
+    simplified, ///< K² = β/(2x), the limit of long exposures (Yang 2011, eq. 3)
+    lorentzian, ///< field correlation exp(−t/τc), n = 1 (Bandyopadhyay 2005)
+    gaussian,   ///< exp(−(t/τc)²), n = 2 (Duncan, Kirkpatrick 2008)
+    sqrt,       ///< exp(−√(t/τc)), n = ½ (Postnov 2020)
+    velocity    ///< K² = β(1 − e^(−2x))/(2x) (Fercher, Briers 1981)
+};
+
+/// Each sample K or K², f32, one channel, becomes an index in 1/s, a correlation time in s, or bfi = 1/K².
+/// With the simplified model the index is β/(2·T·K²) and tau 2·T·K²/β (Yang 2011, eqs. 3 and 2); K = 0 gives
+/// an infinite index. With the others they are 1/τc and τc of the model; K² of β and more, and with static
+/// light K² of β(1 − ρ)² and less, is out of its reach and gives NaN, as do NaN and negative samples.
+/// speckle:output=contrast2 | flow equals speckle:output=sfi up to the rounding of K².
 struct FlowParams {
     enum class Input : std::uint8_t {
         automatic, ///< from the chain before the stage; settled before a stage is made
@@ -25,24 +37,54 @@ struct FlowParams {
     Input input = Input::automatic;
     Output output = Output::index;
     double exposure_ms = 10;
+    FlowModel model = FlowModel::simplified;
+    double beta = 1;       ///< coherence factor β, 0 < β ≤ 1
+    double fixed_part = 0; ///< 1 − ρ: part of the light from static scatterers; models of a field only
 };
 
 /// The input's shape. Throws UsageError if input = auto is not settled.
 Shape flow_shape(const FlowParams& params, const Shape& input);
 
-/// K² is the sample or its square; the result is c/K² or c·K².
+inline constexpr int kFlowSteps = 1024;
+/// h(y) at y = 0, 1/kFlowSteps, …, 1 for x = h(y)·(1 − y)^p/y, computed in double; y is K²/β without the
+/// static part, from 0 to 1, and p is 1, ½ (gaussian) or 2 (sqrt). h is smooth and of the order of 1, so that
+/// lines between its values are within 2e-6 of x for x from 1e-3 to 1e4. Empty for the simplified model.
+std::vector<float> flow_table(const FlowParams& params);
+
+/// K² is the sample or its square; the result is c/v or c·v, where v is K², or x with a table.
 struct FlowScale {
     bool squares = false;
     bool divides = true;
     float c = 1;
+    const float* table = nullptr; ///< flow_table(); null: none
+    float per_beta = 1;           ///< y = (K²·per_beta − floor)·gain
+    float floor = 0, gain = 1;
+    FlowModel model = FlowModel::simplified;
 };
-/// `params` after settling.
-FlowScale flow_scale(const FlowParams& params, const FrameInfo& info);
+/// `params` after settling; `table`: null or flow_table() where the stage runs.
+FlowScale flow_scale(const FlowParams& params, const FrameInfo& info, const float* table);
+
+/// x of a K² by the table; NaN if it is out of the model's reach.
+SPECKLESCOPE_BOTH inline float flow_x(float contrast2, const FlowScale& scale) {
+    const float y = product(sum(product(contrast2, scale.per_beta), -scale.floor), scale.gain);
+    const bool reached = y >= 0 && y < 1;
+    const float place = product(reached ? y : 0.0F, static_cast<float>(kFlowSteps));
+    const int i = static_cast<int>(place);
+    const float step = sum(place, -static_cast<float>(i));
+    const float low = scale.table[i];
+    const float h = sum(low, product(step, sum(scale.table[i + 1], -low)));
+    const float rest = sum(1.0F, -y);
+    const float power = scale.model == FlowModel::gaussian ? std::sqrt(rest)
+                        : scale.model == FlowModel::sqrt   ? product(rest, rest)
+                                                           : rest;
+    return reached ? product(h, power) / y : NAN;
+}
 
 /// Every operation is rounded once: the same bits on host and device.
 SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale) {
-    const float contrast2 = scale.squares ? sample * sample : std::fabs(sample); // removes −0
-    const float value = scale.divides ? scale.c / contrast2 : scale.c * contrast2;
+    const float contrast2 = scale.squares ? product(sample, sample) : std::fabs(sample); // removes −0
+    const float v = scale.table ? flow_x(contrast2, scale) : contrast2;
+    const float value = scale.divides ? scale.c / v : product(scale.c, v);
     return sample >= 0 ? value : NAN;
 }
 

@@ -27,7 +27,7 @@ protected:
         history.open(stream);
     }
     Result frame(std::uint64_t position, double value, int radius = 3) {
-        ++played_; // the clock of what was played
+        ++played_; // increases with every frame that is played
         Result made = result(played_, static_cast<std::int64_t>(played_) * 7 * kMs, regions, {value, -value});
         made.info.position = position;
         made.info.film_ns = static_cast<std::int64_t>(position) * kStep;

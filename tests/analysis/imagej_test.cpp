@@ -122,8 +122,8 @@ TEST(Imagej, RefusesOtherRoiTypes) {
         "byte 36: it is put together of several outlines; allowed: one, as rectangle, oval, polygon, "
         "freehand, "
         "traced or straight line.",
-        "byte 48: it is a text or a picture, and no outline.",
-        "byte 48: it is a text or a picture, and no outline.",
+        "byte 48: it is a text or an image, not an outline.",
+        "byte 48: it is a text or an image, not an outline.",
         "byte 6: its type is points; allowed: rectangle, oval, polygon, freehand, traced, straight line.",
         "byte 6: its type is polyline;",
         "byte 6: its type is freehand line;",
@@ -261,8 +261,8 @@ TEST(Imagej, RefusesInvalidFieldsWithTheirByte) {
         {triangle().put_name(u"a\nb"), "Region 'a b' has a control character in its name"},
         {triangle().put(6, 6, 1), "byte 6: its type is no region;"},
         {triangle().put(6, 77, 1), "byte 6: its type is 77;"},
-        {RoiBytes(kLine, 0, 0, 9, 9).put_real(18, NAN), "has a coordinate that no picture has"},
-        {RoiBytes(kLine, 0, 0, 9, 9).put_real(18, 1e9F), "has a coordinate that no picture has"}};
+        {RoiBytes(kLine, 0, 0, 9, 9).put_real(18, NAN), "has a coordinate outside any image"},
+        {RoiBytes(kLine, 0, 0, 9, 9).put_real(18, 1e9F), "has a coordinate outside any image"}};
     for (const auto& [roi, sentence] : cases) {
         EXPECT_TRUE(roi.sentence().starts_with("r.roi")) << roi.sentence();
         EXPECT_NE(roi.sentence().find(sentence), std::string::npos) << roi.sentence() << "\nnot " << sentence;
@@ -341,10 +341,10 @@ TEST(Imagej, ArchivesNameEachRegionAndAreReadCompletely) {
         {"bombs", "unpacks to more than 64 MiB; no set of regions does."},
         {"many", "holds more than 4096 regions; take some of them out."},
         {"bad", "entry b.roi, byte 40: the file ends within its header of 64 bytes."},
-        {"empty", "entry a.roi, byte 0: it is no region of ImageJ, which begins with Iout."},
+        {"empty", "entry a.roi, byte 0: it is not a region of ImageJ, which begins with Iout."},
         {"nameless", "entry .roi: A region has an empty name"},
-        {"cut", "is no archive that can be read ("},
-        {"text", "is no archive that can be read ("},
+        {"cut", "is not a readable archive ("},
+        {"text", "is not a readable archive ("},
         {"nothing", "holds no region: no entry ends in .roi."},
         {"more", "entry a.roi cannot be unpacked; store the regions again."},
         {"less", "entry a.roi"},

@@ -103,7 +103,7 @@ TEST_F(Kymographs, MatchScipysProfilesOfTheRecordedMap) {
     EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
 }
 
-/// The file contains what it claims, and at least `sys.argv[1]` rows.
+/// Checks that the file agrees with its description and has at least `sys.argv[1]` rows.
 constexpr const char* kReadCut = R"py(
 import csv, json
 import numpy as np, tifffile

@@ -88,7 +88,7 @@ TEST_F(PulseCommand, ReadsForeignAndTruncatedTables) {
     test::write_file(folder / "t.csv", text + "x,17.0");
     const ChildResult found = run({"pulse", "t.csv"});
     ASSERT_EQ(found.status, 0) << found.all();
-    EXPECT_NE(found.out.find("600 rows of 1 region, column mean over arrival_s; the last line is not whole"),
+    EXPECT_NE(found.out.find("600 rows of 1 region, column mean over arrival_s; the incomplete last line"),
               std::string::npos)
         << found.out;
     EXPECT_NE(found.out.find("1.500 Hz (90.0 beats/min)"), std::string::npos) << found.out;
@@ -146,7 +146,7 @@ TEST_F(PulseCommand, RefusesInvalidTables) {
         {head, {"pulse", "t.csv", "u.csv"}, 2, "'u.csv'"},
         {head, {"pulse", "none.csv"}, 1, "There is no file 'none.csv'"},
         {head, {"pulse", "."}, 1, "'.'"},
-        {head, {"pulse", "t.csv", "--frames", "3"}, 2, "--frames says nothing to pulse"},
+        {head, {"pulse", "t.csv", "--frames", "3"}, 2, "--frames has no effect on pulse"},
         {head, {"pulse", "t.csv", "--json", "missing/p.json"}, 1, "missing"},
         {head, {"pulse", "t.csv", "--json", "t.csv"}, 1, "'t.csv' exists"},
         {head,

@@ -254,8 +254,7 @@ TEST(RegionEditor, RegionsWithoutAPixelOnTheImageAreRefused) {
     editor.set_picture(100, 80);
     const std::string refused = sentence([&] { editor.add(RegionShape::rectangle, {{100, 10}, {120, 20}}); });
     EXPECT_EQ(refused,
-              "The rectangle has no pixel on the picture of 100×80 and was not added; draw it on the "
-              "picture.");
+              "The rectangle has no pixel in the image of 100×80 and was not added. Draw it on the image.");
     EXPECT_TRUE(editor.regions().empty());
     editor.add(RegionShape::rectangle, {{99, 10}, {120, 20}}); // one of its columns is inside
     const std::vector<Region> before = editor.regions();
@@ -267,7 +266,7 @@ TEST(RegionEditor, RegionsWithoutAPixelOnTheImageAreRefused) {
     EXPECT_EQ(sentence([&] {
                   editor.replace({triangle("in"), rectangle("out", 0, 80, 5, 85)});
               }),
-              "Region 'out' has no pixel on the picture of 100×80; the regions that are there stay.");
+              "Region 'out' has no pixel in the image of 100×80; the regions that are there stay.");
     EXPECT_EQ(editor.regions(), before);
     editor.set_picture(50, 80); // now it is off the image: it stays, and may be moved
     EXPECT_EQ(editor.regions(), before);

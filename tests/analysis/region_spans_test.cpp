@@ -224,7 +224,7 @@ TEST(RegionSpans, LongRowsAreSplitAndChunksContainEveryPixelOnce) {
     }
     EXPECT_EQ(placed->regions[0].pixels, 30000U);
     EXPECT_EQ(placing_lines(*placed).front(),
-              "Region 'none' lies wholly outside the picture of 3000×10: it has no pixels and no numbers.");
+              "Region 'none' lies wholly outside the image of 3000×10: it has no pixels and no numbers.");
     EXPECT_THROW(refuse_outside(*placed), UsageError);
 }
 
@@ -254,10 +254,9 @@ TEST(RegionSpans, OutlinesThatCrossRowsTooOftenAreRefusedImmediately) {
         region_spans(far, 65536, 65536, spans);
         FAIL() << "not refused";
     } catch (const UsageError& error) {
-        EXPECT_EQ(
-            std::string(error.what()),
-            "Region 'far' has an outline that crosses rows of the picture 4294967296 times; allowed: up "
-            "to 33554432, take one with fewer corners.");
+        EXPECT_EQ(std::string(error.what()),
+                  "Region 'far' has an outline that crosses rows of the image 4294967296 times; allowed: up "
+                  "to 33554432, take one with fewer corners.");
     }
     EXPECT_TRUE(spans.empty());
     EXPECT_EQ(region_spans(far, 65536, 512, spans), RegionFit::outside)

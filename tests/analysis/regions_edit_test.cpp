@@ -73,7 +73,7 @@ TEST(PipelineRegions, TakeEffectBetweenFramesAndAreNamedInEachResult) {
     const auto before = pipeline.regions();
     pipeline.set_regions(box("far", 24, 0, 3)); // the picture has 24 columns
     ASSERT_TRUE(eventually([&] {
-        return listener.heard("Region 'far' has no pixel on the picture of 24×17 that the chain gives") == 1;
+        return listener.heard("Region 'far' has no pixel in the image of 24×17 that the chain gives") == 1;
     }));
     EXPECT_EQ(pipeline.regions(), before);
     pipeline.stop();
@@ -118,8 +118,7 @@ TEST(PipelineRegions, PartlyOutsideAreMeasuredInsideAndReportedOnce) {
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
     test::Listener listener(pipeline);
-    EXPECT_EQ(listener.heard("Region 'edge' lies partly outside the picture of 24×17: its 28 pixels inside"),
-              1)
+    EXPECT_EQ(listener.heard("Region 'edge' lies partly outside the image of 24×17: its 28 pixels inside"), 1)
         << listener.all();
     EXPECT_EQ(pixels, 28U);
     pipeline.stop();
@@ -146,7 +145,7 @@ TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksRegionsThatDoNotFit) {
     ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
     EXPECT_EQ(pipeline.status().state, RunState::ended) << pipeline.status().message;
     EXPECT_EQ(outside, 3);
-    EXPECT_EQ(listener.heard("Region 'right' lies wholly outside the picture of 10×10"), 1) << listener.all();
+    EXPECT_EQ(listener.heard("Region 'right' lies wholly outside the image of 10×10"), 1) << listener.all();
     pipeline.stop();
 }
 

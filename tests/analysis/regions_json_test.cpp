@@ -52,10 +52,10 @@ TEST(RegionsJson, WhatIsWrittenIsReadBackAndReadByPython) {
 TEST(RegionsJson, ErrorsNameTheLine) {
     const std::string good = R"({"name":"a","shape":"line","points":[[0,0],[1,1]]})";
     const std::vector<std::pair<std::string, std::string>> cases = {
-        {"", "line 1, byte 1: it is no JSON here."},
+        {"", "line 1, byte 1: it is not JSON."},
         {"{\"regions\":\n[\n" + good + "\n,}", "line 4, byte "},
         {"{\"regions\":[" + good + "]} x", "line 1, byte "},
-        {"[1,\n 2", "line 2, byte 7: it is no JSON here."},
+        {"[1,\n 2", "line 2, byte 7: it is not JSON."},
         {"[]", "line 1: the whole is a list; allowed: an object in braces."},
         {"{}", "line 1: there is no list of regions; allowed: {\"regions\":[…]}."},
         {"{\"region\":[]}", "line 1: there is no key 'region' here; allowed: regions."},
@@ -74,11 +74,11 @@ TEST(RegionsJson, ErrorsNameTheLine) {
          "line 3: a point is a list; allowed: [x, y], two numbers."},
         {R"({"regions":[{"name":"a","shape":"line","points":[[0,0],[1,1,1]]}]})",
          "line 1: a point is a list"},
-        {R"({"regions":[{"name":"a","shape":"line","points":[[0,0],[1,NaN]]}]})", "it is no JSON here."},
+        {R"({"regions":[{"name":"a","shape":"line","points":[[0,0],[1,NaN]]}]})", "it is not JSON."},
         {"{\"regions\":[{\"name\":\"a\",\"shape\":\"line\",\n\"points\":[[0,0],[1,1e999]]}]}",
          "line 2, byte 64: a number is too large."},
         {R"({"regions":[{"name":"a","shape":"line","points":[[0,0],[1,1e9]]}]})",
-         "line 1: Region 'a' has a coordinate that no picture has; allowed: −131072…131072 px."},
+         "line 1: Region 'a' has a coordinate outside any image; allowed: −131072…131072 px."},
         {R"({"regions":[{"name":"a","shape":"line","points":[[0,0],[1,1]],"locked":1}]})",
          "line 1: locked is a number; allowed: true, false."},
         {R"({"regions":[{"name":"a","shape":"line","points":[[0,0],[1,1]],"color":"#000000"}]})",
@@ -86,7 +86,7 @@ TEST(RegionsJson, ErrorsNameTheLine) {
         {std::string(50, '[') + std::string(50, ']'),
          "line 1, byte 7: lists and objects lie more than 6 deep in each other."},
         {"{\"regions\":[{\"name\":\"\xff\",\"shape\":\"line\",\"points\":[[0,0],[1,1]]}]}",
-         "it is no JSON here."}};
+         "it is not JSON."}};
     for (const auto& [text, sentence] : cases) {
         try {
             read_regions_json(text, "r.json");

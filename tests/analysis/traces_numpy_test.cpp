@@ -165,11 +165,11 @@ TEST_F(TracesBesideNumpy, AThousandRegions) {
 
 TEST_F(TracesBesideNumpy, ImagesOfAnotherSizeMarkRegionsAndDropNone) {
     const ChildResult ran = trace({"sizes/", "--stage", "none"}, "sizes.json", "sizes.csv");
-    EXPECT_NE(ran.err.find("Region 'lost' lies wholly outside the picture of 50×40: it has no pixels and no "
+    EXPECT_NE(ran.err.find("Region 'lost' lies wholly outside the image of 50×40: it has no pixels and no "
                            "numbers."),
               std::string::npos)
         << ran.err;
-    EXPECT_NE(ran.err.find("Region 'cut off' lies partly outside the picture of 50×40: its 100 pixels"),
+    EXPECT_NE(ran.err.find("Region 'cut off' lies partly outside the image of 50×40: its 100 pixels"),
               std::string::npos)
         << ran.err;
     agree(R"py(
@@ -184,8 +184,8 @@ lost = [row for row in rows if row["region"] == "lost" and row["sequence"] in "3
 assert all(row["pixels"] == row["valid"] == "0" and row["mean"] == "nan" for row in lost) and len(lost) == 3
 said = [l for l in open("sizes.csv") if "of 50×40 pixels" in l or "of 90×61 pixels" in l]
 assert ["50×40" in l for l in said] == [False, True, False], said
-assert sum("region: lost: rectangle, 0 pixels, none of it on the picture" in l for l in open("sizes.csv")) == 1
-assert sum("region: cut off: rectangle, 100 pixels, clipped at the picture's edge" in l for l in open("sizes.csv")) == 1
+assert sum("region: lost: rectangle, 0 pixels, outside the image" in l for l in open("sizes.csv")) == 1
+assert sum("region: cut off: rectangle, 100 pixels, clipped at the edge of the image" in l for l in open("sizes.csv")) == 1
 )py");
 }
 

@@ -149,10 +149,9 @@ TEST_F(Traces, TheHeaderNamesColumnsAndUnits) {
                                  "--regions", "r.json", "--traces", "t.csv"});
     ASSERT_EQ(ran.status, 0) << ran.all();
     EXPECT_NE(ran.out.find("t.csv"), std::string::npos) << ran.out;
-    EXPECT_NE(
-        ran.err.find("Region 'edge' lies partly outside the picture of 128×96: its 48 pixels inside are "
-                     "measured."),
-        std::string::npos)
+    EXPECT_NE(ran.err.find("Region 'edge' lies partly outside the image of 128×96: its 48 pixels inside are "
+                           "measured."),
+              std::string::npos)
         << ran.err;
     const std::string text = test::read_file(folder / "t.csv");
     EXPECT_NE(text.find(std::string("\n") + kColumns + "\n0,"), std::string::npos) << text;
@@ -292,8 +291,8 @@ TEST_F(Traces, AndRegionsRefuseInvalidRequests) {
         {{"--traces", "t.csv"}, 2, "--traces = t.csv needs regions"},
         {{"--regions", "far.json", "--traces", "t.csv"},
          2,
-         "Region 'far' has no pixel on the picture of 128×96"},
-        {{"--regions", "bad.json"}, 2, "bad.json, line 2, byte 25: it is no JSON here."},
+         "Region 'far' has no pixel in the image of 128×96"},
+        {{"--regions", "bad.json"}, 2, "bad.json, line 2, byte 25: it is not JSON."},
         {{"--regions", "none.json"}, 1, "There is no file 'none.json'"},
         {{"--regions", "r.json", "--traces", "missing/t.csv"}, 1, "There is no folder missing"},
         {{"--config", "s.toml"}, 2, "s.toml, line 1: traces writes the file 'x.csv'"}};

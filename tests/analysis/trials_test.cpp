@@ -179,7 +179,7 @@ TEST(Trials, ReportWhyThereAreNone) {
     EXPECT_EQ(why({}, {5}, {1, 1, 0.1}), "there are fewer than two frames");
     EXPECT_EQ(why({kNaN, kInf}, {5}, {1, 1, 0.1}), "there are fewer than two frames");
     EXPECT_EQ(why({0, 1, 2, 90, 91}, {50}, {1, 1, 0}), "no frame lies in the window of any event");
-    EXPECT_EQ(why(times, {50}, {1, 1, 0}), "the trace holds no event's window from end to end");
+    EXPECT_EQ(why(times, {50}, {1, 1, 0}), "no event has its whole window within the trace");
     EXPECT_EQ(why(times, {1}, {1, 1, 1e-9}), "the window has more than 1000000 steps");
     const Trials one = average_trials(times, values, {1, 80}, {1, 1, 0}, RegionMean::plain);
     ASSERT_EQ(one.points.size(), 3U);
@@ -413,7 +413,7 @@ TEST_F(TrialsCommand, RefusesTablesWithoutAKnownMean) {
         << "a frame without a time hides no step back";
     EXPECT_NE(refused(good, {"--around", "stimulus", "--before", "-1"}).find("trials_before = -1"),
               std::string::npos);
-    EXPECT_NE(refused(good, {"--around", "stimulus", "--rate", "5"}).find("says nothing to trials"),
+    EXPECT_NE(refused(good, {"--around", "stimulus", "--rate", "5"}).find("has no effect on trials"),
               std::string::npos);
     const ChildResult view = run({"view", "--around", "x"});
     EXPECT_EQ(view.status, 2);

@@ -41,7 +41,7 @@ TEST(Belongs, OptionsOfOtherCommandsAreRefusedByEachOfThoseThatProcessNothing) {
             if (!option.argument.empty())
                 words.emplace_back(option.name == "config" ? file : option.name == "preset" ? "flow" : "1");
             const std::string error = error_of(words);
-            const std::string refused = "--" + option.name + " says nothing to " + command[0];
+            const std::string refused = "--" + option.name + " has no effect on " + command[0];
             EXPECT_EQ(error.starts_with(refused), !concerns(option, command[0])) << error;
         }
     }

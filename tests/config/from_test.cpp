@@ -90,7 +90,7 @@ TEST_F(From, ATimeThatIsNoneIsRefused) {
         EXPECT_EQ(result.status, 2) << result.all();
         EXPECT_NE(result.err.find(why), std::string::npos) << result.all();
     };
-    refused({"--from-s", "1"}, "does not say how many frames a second it has, so that 1 s of it are unknown");
+    refused({"--from-s", "1"}, "states no frame rate, so the frame at 1 s is unknown");
     refused({"--from-s", "2.4", "--rate", "25"},
             "2.4 s is frame 60, and 'film.raw' has no frame 60; allowed: 0…59.");
     refused({"--from-s", "1", "--from", "3", "--rate", "25"}, "cannot be combined");

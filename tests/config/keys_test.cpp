@@ -119,7 +119,8 @@ TEST(Keys, WhatIsWrongIsOneSentenceWithItsLine) {
               "k.toml, line 2: keys: there is no action 'xyzzyplugh'. See specklescope help keys.");
     EXPECT_EQ(
         error_of("[keys]\nfit = \"0\"\nsnapshot = \"P\"\npanel = [\"1\", \"P\"]\nshow_processed=\"9\"\n"),
-        "k.toml, line 4: keys: P is the key of panel and of snapshot. Give one of them another, or none "
+        "k.toml, line 4: keys: P is already the key of panel and of snapshot. Give one of them another, or "
+        "none "
         "(\"\").");
     EXPECT_TRUE(error_of("[keys]\npause = \"Hyper+A\"\n")
                     .starts_with("k.toml, line 2: keys: pause: 'Hyper+A' is not a key; allowed: "));
@@ -152,9 +153,9 @@ TEST(Keys, TheUsersFileHoldsKeysAndNothingElse) {
     EXPECT_EQ(bindings.keys(Action::panel), std::vector{parse_chord("F9")});
     EXPECT_EQ(refused("source = \"x\"\n"),
               ", line 1: there is no key 'source' in this file; allowed: a table [keys].");
-    EXPECT_EQ(
-        refused("[keys]\npanel = \"F9\"\nopen = \"F9\"\n"),
-        ", line 2: keys: F9 is the key of panel and of open. Give one of them another, or none (\"\").");
+    EXPECT_EQ(refused("[keys]\npanel = \"F9\"\nopen = \"F9\"\n"),
+              ", line 2: keys: F9 is already the key of panel and of open. Give one of them another, or none "
+              "(\"\").");
     EXPECT_TRUE(refused("[keys]\npanel = \n").starts_with(", line 2: "));
 }
 

@@ -332,7 +332,7 @@ TEST_F(Repeat, AnotherVersionIsNamed) {
     EXPECT_NE(refusal("made.raw").find("depth"), std::string::npos);
     json["parameters"] = "speckle:radius=5";
     describe(json);
-    EXPECT_NE(said(from("made.raw")).find("does not say"), std::string::npos) << said(from("made.raw"));
+    EXPECT_NE(said(from("made.raw")).find("does not state"), std::string::npos) << said(from("made.raw"));
 }
 
 TEST_F(Repeat, AChainThatWasChangedMeanwhileIsSaid) {

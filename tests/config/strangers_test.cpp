@@ -230,7 +230,7 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
         return big(static_cast<std::uint32_t>(data.size())) + type + data + big(png_crc(type + data));
     };
     const std::string head = png_header(16, 16);
-    // A text that claims 2 GB, one that expands to 60 MB, rows of 2 GB, and ten thousand texts.
+    // A text with a stated size of 2 GB, one that expands to 60 MB, rows of 2 GB, and ten thousand texts.
     const ChildResult packed =
         run_child({"/usr/bin/python3", "-c",
                    "import zlib,sys; sys.stdout.write(zlib.compress(b' ' * (64 << 20), 9).hex())"},

@@ -1,8 +1,7 @@
-// Calls of CUDA's runtime that fail. The runtime is linked in statically, so nothing preloaded reaches it:
-// this program's own copy of each call is a stand-in (the linker's --wrap), which asks
-// tests/faults/faults.cpp, where that is preloaded, whether this one is to fail. As in CUDA itself, what
-// failed is also what cudaGetLastError() says next. Not among them: what cuFFT asks of the driver behind our
-// back.
+// Failing calls of CUDA's runtime. The runtime is linked statically, so preloading does not reach it. The
+// linker's --wrap replaces each call in this program. The replacement queries tests/faults/faults.cpp, which
+// is preloaded, whether this call must fail. As in CUDA, cudaGetLastError() then returns the same error.
+// Calls of cuFFT to the driver are not covered.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -20,11 +19,11 @@ thread_local cudaError_t last = cudaSuccess;
 
 cudaError_t failure(cudaError_t error) { return last = error; }
 
-/// Fails without having done anything.
+/// Fails without any effect.
 template <class Call, class... Args> cudaError_t instead(cudaError_t error, Call* real, Args... args) {
     return fails() ? failure(error) : real(args...);
 }
-/// Fails, and what was to go has gone all the same: nothing leaks that is not ours.
+/// Fails, but frees the resource all the same, so that it does not leak.
 template <class Call, class... Args> cudaError_t after(Call* real, Args... args) {
     const cudaError_t status = real(args...);
     return fails() ? failure(cudaErrorLaunchFailure) : status;

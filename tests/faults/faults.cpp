@@ -1,10 +1,9 @@
-// Preloaded into the program, makes the n-th call of a kind fail, as an exhausted machine would:
-//
-//   SPECKLESCOPE_FAULT=KIND:N    the n-th call fails;  KIND:N+  it and all that follow
-//   SPECKLESCOPE_FAULT_REPORT=F  what was counted is written there at the end
-//
-// Only calls made by the program itself, or for it by the libraries that read and write its files, are
-// counted: GLib ends the process when it gets no memory, by design, and nothing here could change that.
+// Preloaded into the program, makes the n-th call of a kind fail, as on an exhausted machine:
+//  SPECKLESCOPE_FAULT=KIND:N    the n-th call fails;
+//  KIND:N+  the n-th call and all later ones fail
+// SPECKLESCOPE_FAULT_REPORT=F  the counts are written to F at the end
+// Counts only calls by the program, or by libraries that read and write its files: GLib ends the process
+// without memory by design, which cannot be changed here.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -106,7 +105,7 @@ int open_descriptors() {
     return count;
 }
 
-/// Writes what was counted so far, without anything that allocates.
+/// Writes the counts without allocating memory.
 void note() {
     if (report < 0)
         return;
@@ -131,11 +130,11 @@ void note() {
     }
     length += std::snprintf(text.data() + length, text.size() - static_cast<std::size_t>(length), "]}");
     std::memset(text.data() + length, ' ',
-                text.size() - static_cast<std::size_t>(length)); // over what stood there
+                text.size() - static_cast<std::size_t>(length)); // over the previous text
     (void)syscall(SYS_pwrite64, report, text.data(), text.size(), 0);
 }
 
-/// Counts a call; true if this one is to fail, and errno says so then.
+/// Counts a call; true if this one must fail, with errno set.
 bool fails(Kind which, const void* caller) {
     if (!ready.load(std::memory_order_relaxed) || which != kind || !by_us(caller))
         return false;
@@ -144,7 +143,7 @@ bool fails(Kind which, const void* caller) {
         return false;
     if (failed++ == 0) {
         depth = backtrace(stack.data(), static_cast<int>(stack.size()));
-        note(); // who aborts does not come to the end
+        note(); // an aborting program does not reach the end
     }
     errno = kErrors[which];
     return true;
@@ -178,7 +177,7 @@ __attribute__((constructor)) void begin() {
 using Main = int (*)(int, char**, char**);
 Main real_main = nullptr;
 
-/// What fails before main() has nobody to tell; counting begins there.
+/// An error before main() cannot be reported, so counting begins there.
 int counted_main(int argc, char** argv, char** environment) {
     ready = kind >= 0;
     return real_main(argc, argv, environment);
@@ -395,14 +394,14 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
     return real(from_folder, from, to_folder, to, flags);
 }
 
-/// The descriptor is gone all the same, as after a close() that reports what a network disk could not keep.
+/// The descriptor is closed all the same, as after a close() that reports data lost by a network disk.
 int close(int descriptor) {
     static const auto real = next<int (*)(int)>("close");
     const bool fail = kind == kClose && is_file(descriptor) && fails(kClose, __builtin_return_address(0));
     const int status = real(descriptor);
     if (!fail)
         return status;
-    errno = kErrors[kClose]; // what close() left there is not the failure
+    errno = kErrors[kClose]; // errno from close() is not the injected error
     return -1;
 }
 
@@ -415,7 +414,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
     return real(thread, attributes, start, argument);
 }
 
-/// Asked by the stand-ins of cuda_faults.cpp.
+/// Called by the replacements in cuda_faults.cpp.
 int specklescope_cuda_call_fails() { return fails(kCuda, __builtin_return_address(0)) ? 1 : 0; }
 
 } // extern "C"

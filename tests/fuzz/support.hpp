@@ -22,6 +22,9 @@
 
 namespace specklescope::fuzz {
 
+/// Only the compiled presets are used.
+inline const bool kOwnPresets = setenv("XDG_CONFIG_HOME", "/nonexistent", 1) == 0;
+
 inline std::string_view text_of(const std::uint8_t* data, std::size_t bytes) {
     return {reinterpret_cast<const char*>(data), bytes};
 }

@@ -38,11 +38,6 @@ void check(std::string_view bytes) {
 } // namespace
 } // namespace specklescope::fuzz
 
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); // use only the compiled presets
-    return 0;
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
     specklescope::fuzz::check(specklescope::fuzz::text_of(data, bytes));
     return 0;

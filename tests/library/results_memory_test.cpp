@@ -53,8 +53,7 @@ TEST(ResultsMemory, OfTheHostIsNoGpus) {
     EXPECT_EQ(image.memory, SPECKLESCOPE_HOST);
     std::int32_t device = -1;
     const char* const sentence =
-        "This result lies on the host, which has no stream and is no GPU; results of a stream "
-        "that was opened with memory=device lie on one.";
+        "This result is in host memory; only streams opened with memory=device have results on a GPU.";
     expect_refused(specklescope_frame_device(frame, &device), SPECKLESCOPE_USAGE_ERROR, sentence);
     expect_refused(specklescope_frame_used_on(frame, nullptr), SPECKLESCOPE_USAGE_ERROR, sentence);
     expect_refused(specklescope_frame_device(frame, nullptr), SPECKLESCOPE_USAGE_ERROR,

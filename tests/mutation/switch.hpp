@@ -1,5 +1,5 @@
-// Which small wrong change is awake (SPECKLESCOPE_MUTANT=number), and which were reached (a file that this
-// process and its children share). Only in the copy of the tree that tests/mutation/mutate.py makes.
+// Number of the active change (SPECKLESCOPE_MUTANT), and the changes that were reached (a file shared by
+// this process and its children). Exists only in the copy of the tree that tests/mutation/mutate.py makes.
 #pragma once
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ struct Switch {
     }
 };
 
-inline const Switch the_switch; // read before main: a test may take all memory away later
+inline const Switch the_switch; // read before main, because a test may exhaust the memory later
 
 inline bool on(int number) {
     if (the_switch.reached)

@@ -37,11 +37,11 @@ TEST_P(OpenDoor, IsSaidOnce) {
 
 std::vector<Door> doors() {
     std::vector<Door> all = {
-        {"publish", "zmq://*:0", "zmq://127.0.0.1:0", "results go out unencrypted"},
+        {"publish", "zmq://*:0", "zmq://127.0.0.1:0", "results are sent unencrypted"},
         {"control", "zmq://*:0", "zmq://127.0.0.1:0", "changes all that the program does"},
     };
 #ifdef SPECKLESCOPE_HAVE_MICROHTTPD
-    all.push_back({"metrics", "*:0", "127.0.0.1:0", "what is counted goes out unencrypted"});
+    all.push_back({"metrics", "*:0", "127.0.0.1:0", "the counts are sent unencrypted"});
 #endif
 #ifdef SPECKLESCOPE_HAVE_RTSP
     all.push_back({"serve", "rtsp://*:0/flow", "rtsp://127.0.0.1:0/flow", "unencrypted"});

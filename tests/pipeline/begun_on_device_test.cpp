@@ -2,53 +2,31 @@
 // recording is complete without them.
 #include "pipeline/pipeline.hpp"
 #include "recording/recorder.hpp"
+#include "tests/support/executors.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/watching_sink.hpp"
 
 #include <gtest/gtest.h>
 
-#include <deque>
-
 namespace specklescope::begun_on_device_test {
 
 constexpr std::uint64_t kFrames = 100;
 
-/// Simulates a device: results have host pixels only if requested at submit. Up to the last frame, one is
-/// always in flight when a result is returned.
-class OneBehind final : public Executor {
+/// Results have host pixels only if requested at submit. Up to the last frame, one is always in flight when a
+/// result is returned.
+class OneBehind final : public test::StandIn {
 public:
-    std::string backend() const override { return "cuda"; }
-    std::string device_name() const override { return "stand-in"; }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
-    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        host_->set_chain(std::move(chain), version);
-    }
-    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        host_->set_regions(std::move(regions), version);
-    }
-    std::optional<Shape> output() const override { return host_->output(); }
-    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
-        host_->submit(std::move(frame), want_host, again);
-        done_.push_back(*host_->collect(true));
+        StandIn::submit(std::move(frame), want_host, again);
         if (!want_host)
             std::swap(done_.back().device_image, done_.back().image);
         ++submitted_;
     }
-    std::optional<Result> collect(bool) override {
-        if (done_.size() < (submitted_ < kFrames ? 2 : 1))
-            return std::nullopt;
-        Result result = std::move(done_.front());
-        done_.pop_front();
-        return result;
+    std::optional<Result> collect(bool wait) override {
+        return done_.size() < (submitted_ < kFrames ? 2 : 1) ? std::nullopt : StandIn::collect(wait);
     }
-    int in_flight() const override { return static_cast<int>(done_.size()); }
-    int capacity() const override { return 3; }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
 
 private:
-    std::unique_ptr<Executor> host_ = make_host_executor(1);
-    std::deque<Result> done_;
     std::uint64_t submitted_ = 0;
 };
 

@@ -166,7 +166,7 @@ std::string advice_on(const std::vector<std::string>& stages) {
 TEST(Chain, WarnsOfMisleadingMeans) {
     struct Case {
         std::vector<std::string> stages;
-        std::string place, remedy; ///< stage that the warning names, and what it says to do
+        std::string place, remedy; ///< stage that the warning names, and the remedy
     };
     for (const Case& one :
          {Case{{"speckle", "average"}, "stage average", "speckle:output=contrast2 | average | flow"},

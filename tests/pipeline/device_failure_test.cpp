@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/threads/flow.hpp"
+#include "tests/support/executors.hpp"
 #include "tests/support/watching_sink.hpp"
 
 #include <gtest/gtest.h>
@@ -15,123 +16,65 @@ namespace specklescope::device_failure_test {
 enum class Where { submit, collect };
 
 /// A device whose set_chain fails while frames are in flight; `on_submit` may make the edit.
-class DyingAtAnEdit final : public Executor {
+class DyingAtAnEdit final : public test::StandIn {
 public:
     explicit DyingAtAnEdit(std::function<void(int)> on_submit) : on_submit_(std::move(on_submit)) {}
-    std::string backend() const override { return "cuda"; }
-    std::string device_name() const override { return "stand-in"; }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         if (version > 0)
             throw DeviceError("It fell off the bus.");
-        host_->set_chain(std::move(chain), version);
+        StandIn::set_chain(std::move(chain), version);
     }
-    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        host_->set_regions(std::move(regions), version);
-    }
-    std::optional<Shape> output() const override { return host_->output(); }
-    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
-        host_->submit(std::move(frame), want_host, again);
-        done_.push_back(*host_->collect(true));
+        StandIn::submit(std::move(frame), want_host, again);
         on_submit_(submitted_++);
     }
     /// Always one frame behind: a frame is in flight at every edit.
-    std::optional<Result> collect(bool) override {
-        if (done_.size() < 2)
-            return std::nullopt;
-        Result result = std::move(done_.front());
-        done_.pop_front();
-        return result;
+    std::optional<Result> collect(bool wait) override {
+        return done_.size() < 2 ? std::nullopt : StandIn::collect(wait);
     }
-    int in_flight() const override { return static_cast<int>(done_.size()); }
-    int capacity() const override { return 3; }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
 
 private:
-    std::unique_ptr<Executor> host_ = make_host_executor(1);
     std::function<void(int)> on_submit_;
-    std::deque<Result> done_;
     int submitted_ = 0;
 };
 
 /// Has no slot for frame `starved`, at submit or, like an executor with own threads, at collect.
-class StarvingExecutor final : public Executor {
+class StarvingExecutor final : public test::StandIn {
 public:
     StarvingExecutor(int starved, Where where) : starved_(starved), where_(where) {}
-    std::string backend() const override { return "cuda"; }
-    std::string device_name() const override { return "stand-in"; }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
-    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        host_->set_chain(std::move(chain), version);
-    }
-    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        host_->set_regions(std::move(regions), version);
-    }
-    std::optional<Shape> output() const override { return host_->output(); }
-    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
-        if (submitted_++ == starved_) {
-            if (where_ == Where::submit)
-                throw NoSlot();
-            done_.emplace_back();
-            return;
-        }
-        host_->submit(std::move(frame), want_host, again);
-        done_.push_back(host_->collect(true));
+        if (submitted_++ != starved_)
+            return StandIn::submit(std::move(frame), want_host, again);
+        if (where_ == Where::submit)
+            throw NoSlot();
+        done_.emplace_back(); // without a frame
     }
-    std::optional<Result> collect(bool) override {
-        if (done_.empty())
-            return std::nullopt;
-        std::optional<Result> result = std::move(done_.front());
-        done_.pop_front();
-        if (!result)
+    std::optional<Result> collect(bool wait) override {
+        std::optional<Result> result = StandIn::collect(wait);
+        if (result && !result->raw)
             throw NoSlot();
         return result;
     }
-    int in_flight() const override { return static_cast<int>(done_.size()); }
-    int capacity() const override { return 3; }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
 
 private:
-    std::unique_ptr<Executor> host_ = make_host_executor(1);
-    std::deque<std::optional<Result>> done_;
     int starved_, submitted_ = 0;
     Where where_;
 };
 
-/// A host executor named like the device; fails from its frame `failing` on.
-class FailingExecutor : public Executor {
+/// Fails from its frame `failing` on.
+class FailingExecutor : public test::StandIn {
 public:
     FailingExecutor(int failing, Where where) : failing_(failing), where_(where) {}
-    std::string backend() const override { return "cuda"; }
-    std::string device_name() const override { return "stand-in"; }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
-    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        host_->set_chain(std::move(chain), version);
-    }
-    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        host_->set_regions(std::move(regions), version);
-    }
-    std::optional<Shape> output() const override { return host_->output(); }
-    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         fail_if(Where::submit, submitted_++);
-        host_->submit(std::move(frame), want_host, again);
-        done_.push_back(*host_->collect(true));
+        StandIn::submit(std::move(frame), want_host, again);
     }
-    std::optional<Result> collect(bool) override {
+    std::optional<Result> collect(bool wait) override {
         fail_if(Where::collect, collected_);
-        if (done_.empty())
-            return std::nullopt;
-        ++collected_;
-        Result result = std::move(done_.front());
-        done_.pop_front();
+        std::optional<Result> result = StandIn::collect(wait);
+        collected_ += result ? 1 : 0;
         return result;
     }
-    int in_flight() const override { return static_cast<int>(done_.size()); }
-    int capacity() const override { return 3; }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
 
 private:
     void fail_if(Where here, int frame) const {
@@ -139,8 +82,6 @@ private:
             throw DeviceError("It fell off the bus.");
     }
 
-    std::unique_ptr<Executor> host_ = make_host_executor(1);
-    std::deque<Result> done_;
     int failing_;
     Where where_;
     int submitted_ = 0, collected_ = 0;
@@ -234,32 +175,16 @@ TEST(DeviceFailure, ResultsOfTheHostHaveTheVersionOfTheLastEdit) {
         }
 }
 
-/// Simulates a device: computes on the host and records the requests.
-class AskedExecutor final : public Executor {
+/// Counts the requests for host pixels.
+class AskedExecutor final : public test::StandIn {
 public:
     explicit AskedExecutor(std::atomic<int>& downloads) : downloads_(downloads) {}
-    std::string backend() const override { return "cuda"; }
-    std::string device_name() const override { return "stand-in"; }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
-    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        host_->set_chain(std::move(chain), version);
-    }
-    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        host_->set_regions(std::move(regions), version);
-    }
-    std::optional<Shape> output() const override { return host_->output(); }
-    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         downloads_ += want_host ? 1 : 0;
-        host_->submit(std::move(frame), true, again);
+        StandIn::submit(std::move(frame), true, again);
     }
-    std::optional<Result> collect(bool wait) override { return host_->collect(wait); }
-    int in_flight() const override { return host_->in_flight(); }
-    int capacity() const override { return host_->capacity(); }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
 
 private:
-    std::unique_ptr<Executor> host_ = make_host_executor(1);
     std::atomic<int>& downloads_;
 };
 
@@ -383,7 +308,7 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAndTheDeviceContinues) {
             EXPECT_EQ(flow->stats.failed, 1U);
             EXPECT_EQ(flow->backend.name, "cuda") << "the GPU is well";
             ASSERT_EQ(flow->messages.size(), 1U);
-            EXPECT_NE(flow->messages[0].text.find("a recorder or the viewer holds"), std::string::npos)
+            EXPECT_NE(flow->messages[0].text.find("A recorder or the window uses"), std::string::npos)
                 << flow->messages[0].text;
         }
 }

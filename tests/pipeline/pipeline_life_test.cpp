@@ -353,7 +353,7 @@ TEST(PipelineLife, StopsWhileEveryResultIsHeld) {
     EXPECT_EQ(s.frames.acquired, s.frames.processed + s.drops.total())
         << "frames given up at the stop are counted";
     EXPECT_GT(s.drops.failed, 0U);
-    EXPECT_EQ(listener.heard("No result slot came free"), 1) << listener.all();
+    EXPECT_EQ(listener.heard("No result slot was released"), 1) << listener.all();
 }
 
 } // namespace specklescope::pipeline_life_test

@@ -1,6 +1,7 @@
 // Frames assigned to several executors in rotation: order, capacity, edits, refusals.
 #include "base/error.hpp"
 #include "pipeline/executor.hpp"
+#include "tests/support/executors.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -13,28 +14,21 @@ std::shared_ptr<const Chain> chain_of(const std::string& text) {
     return chain;
 }
 
-/// A host executor with several frames in flight, each result delayed by `delay` calls of collect().
-class LateExecutor final : public Executor {
+/// Several frames in flight, each result delayed by `delay` calls of collect().
+class LateExecutor final : public test::StandIn {
 public:
-    LateExecutor(int room, int delay) : host_(make_host_executor(1)), room_(room), delay_(delay) {}
+    LateExecutor(int room, int delay) : room_(room), delay_(delay) {}
     std::string backend() const override { return "cpu"; }
     std::string device_name() const override { return "late by " + std::to_string(delay_); }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         if (refuses)
             throw UsageError("This one does not want to.");
-        host_->set_chain(std::move(chain), version);
+        StandIn::set_chain(std::move(chain), version);
     }
-    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        host_->set_regions(std::move(regions), version);
-    }
-    std::optional<Shape> output() const override { return host_->output(); }
-    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         if (full)
             throw NoSlot("This one is full.");
-        host_->submit(std::move(frame), want_host, again);
-        done_.push_back(*host_->collect(true));
+        StandIn::submit(std::move(frame), want_host, again);
         Result& result = done_.back();
         const HostView pixels = result.image.host();
         result.device_image = borrowed_device_frame({pixels.data, pixels.shape, pixels.pitch}); // simulated
@@ -42,15 +36,10 @@ public:
             result.memory = std::make_shared<NoMemory>();
     }
     std::optional<Result> collect(bool wait) override {
-        if (done_.empty() || (!wait && ++calls_ % (delay_ + 1) != 0))
-            return std::nullopt;
-        Result result = std::move(done_.front());
-        done_.erase(done_.begin());
-        return result;
+        const bool late = !done_.empty() && !wait && ++calls_ % (delay_ + 1) != 0;
+        return late ? std::nullopt : StandIn::collect(wait);
     }
-    int in_flight() const override { return static_cast<int>(done_.size()); }
     int capacity() const override { return room_; }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
     bool refuses = false, leaves = false, full = false;
 
 private:
@@ -59,8 +48,6 @@ private:
         void give() override {}
         void used_on(void*) override {}
     };
-    std::unique_ptr<Executor> host_;
-    std::vector<Result> done_;
     int room_, delay_, calls_ = 0;
 };
 

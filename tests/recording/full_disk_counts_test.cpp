@@ -113,7 +113,7 @@ TEST_P(FullDiskCounts, AreWhatCanBeRead) {
                     (room + 100 > whole && status.written == GetParam().frames))
             << room << ": " << status.error;
         EXPECT_TRUE(status.error.empty() ||
-                    status.error.find("what was written stays readable") != std::string::npos)
+                    status.error.find("the written part stays readable") != std::string::npos)
             << room << ": " << status.error;
         if (std::string(GetParam().name).ends_with(".mp4") && room > whole / 2) {
             EXPECT_GE(status.written, 60U) << room << ": its first second, and not only while it is recorded";
@@ -179,7 +179,7 @@ TEST(FullDiskOfAFilm, IsReadToItsEndWithoutRoomForItsIndex) {
     ASSERT_EQ(whole.error, "");
     fs::remove(whole.path);
     const SinkStatus status = record_in(whole.bytes - 1000);
-    EXPECT_NE(status.error.find("File too large; what was written stays readable"), std::string::npos)
+    EXPECT_NE(status.error.find("File too large; the written part stays readable"), std::string::npos)
         << status.error;
     EXPECT_EQ(status.written, kFrames);
     EXPECT_LT(status.bytes, whole.bytes - 1000) << "half an index stays";

@@ -85,7 +85,7 @@ TEST(VideoColor, IsRoundedAndNotCutOff) {
     }
 }
 
-/// Without a rate x264 holds a frame back, and a slow frame must come out before the next goes in.
+/// Without a rate x264 holds a frame back. A slow frame must be returned before the next one is passed.
 TEST(RecordedVideoOfNoRate, TakesFramesThatAreFarApart) {
     const TemporaryFolder folder;
     const Shape shape{160, 120, 1, kF32};

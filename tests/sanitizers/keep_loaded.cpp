@@ -1,4 +1,4 @@
-// In builds with the address sanitizer libraries stay loaded. A graphics driver that is unloaded takes with
-// it the only pointers to what it never frees, and the names of its places: what was reachable until then
-// would be reported as a leak of nobody.
+// With the address sanitizer, libraries stay loaded. Unloading a graphics driver would remove the only
+// pointers to memory that it never frees, and the names of its functions: a leak without a source would be
+// reported.
 extern "C" int dlclose(void* /*library*/) { return 0; }

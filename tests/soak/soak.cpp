@@ -68,7 +68,7 @@ Held most(const Held& a, const Held& b) {
 
 int up_to(Random& random, int most) { return std::uniform_int_distribution(0, most)(random); }
 
-/// One thing that does not hold, said at once.
+/// Checks a condition, and prints it at once if it does not hold.
 void expect(bool holds, Totals& totals, const std::string& what) {
     if (holds)
         return;
@@ -76,8 +76,7 @@ void expect(bool holds, Totals& totals, const std::string& what) {
     std::printf("soak: round %llu: %s\n", static_cast<unsigned long long>(totals.rounds), what.c_str());
 }
 
-/// A camera that dies after every 25 frames, with an error or in silence, and comes back when it is opened
-/// again.
+/// A camera that dies after every 25 frames, with an error or silently, and works again when it is reopened.
 std::unique_ptr<Source> mortal_camera(std::uint64_t frames) {
     SourceInfo info{.name = "mortal camera",
                     .shape = {96, 64, 1, PixelType::u16},
@@ -191,7 +190,7 @@ std::uint64_t pages(const fs::path& path) {
     return count;
 }
 
-/// Frames in the TIFF files of a folder, of names that begin so.
+/// Number of frames in TIFF files of a folder whose names have this beginning.
 std::uint64_t pages_in(const fs::path& folder, const std::string& begin) {
     std::uint64_t count = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
@@ -203,7 +202,7 @@ std::uint64_t pages_in(const fs::path& folder, const std::string& begin) {
 
 void check_round(Pipeline& pipeline, const Sinks& sinks, const fs::path& folder, Totals& totals) {
     const StatsSnapshot stats = pipeline.stats();
-    // A file that was paused at the end still holds frames that nobody asked for.
+    // A file that was paused at the end still has unrequested frames.
     const std::uint64_t known = stats.frames.processed + stats.drops.ring + stats.drops.failed;
     expect(stats.frames.acquired == known, totals,
            "acquired " + std::to_string(stats.frames.acquired) + ", accounted for " + std::to_string(known));
@@ -228,7 +227,7 @@ void check_round(Pipeline& pipeline, const Sinks& sinks, const fs::path& folder,
     totals.reopened += stats.away.reopened;
 }
 
-/// Edits, pauses and another recorder while the frames go through; returns when all are.
+/// Makes edits and pauses and adds a recorder while frames are processed; returns at the end.
 void disturb(Pipeline& pipeline, Sinks& sinks, const fs::path& folder, Random& random, Totals& totals) {
     std::uint64_t seen = 0;
     while (!pipeline.finished()) {
@@ -295,7 +294,7 @@ void make_films(const fs::path& folder) {
     pipeline.stop();
 }
 
-/// What the process holds may differ by this from what it held after the first rounds.
+/// Allowed growth of resources after the first rounds.
 constexpr int kMoreDescriptors = 0, kMoreThreads = 0;
 constexpr double kMoreMiB = 48; ///< arenas of the allocator, once a thread
 
@@ -309,7 +308,7 @@ int soak(const Options& options) {
     for (bool more = true; more;) {
         round(options, place.path(), totals);
         Held now = held_by_this_process();
-        // A thread that was joined, or that oneTBB lets go, stays in /proc for a moment.
+        // A thread that was joined, or released by oneTBB, stays in /proc for a moment.
         if (totals.rounds > kWarm)
             (void)test::eventually(
                 [&] {
@@ -368,7 +367,7 @@ int main(int argc, char** argv) {
             return 2;
         }
     }
-    spdlog::set_level(spdlog::level::off); // edits that are refused are part of it
+    spdlog::set_level(spdlog::level::off); // includes refused edits
     std::printf("soak: seed %u\n", options.seed);
     try {
         return soak(options);

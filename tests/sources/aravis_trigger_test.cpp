@@ -65,7 +65,7 @@ TEST_F(FakeTrigger, ACameraThatDiesBetweenTriggersLosesNoneOfTheCount) {
     ASSERT_TRUE(read_frames(*source, port));
     EXPECT_EQ(port.frames.size() + reasons(port), kTriggers);
     EXPECT_EQ(port.next_sequence, kTriggers);
-    EXPECT_GT(port.lost_because["were asked for by a trigger when the camera went away"], 0U);
+    EXPECT_GT(port.lost_because["were triggered when the camera was disconnected"], 0U);
     for (std::size_t i = 1; i < port.frames.size(); ++i)
         ASSERT_GT(port.frames[i].info.capture_ns, port.frames[i - 1].info.capture_ns);
 }
@@ -104,7 +104,7 @@ TEST_F(GigeCamera, UnansweredTriggersAreCountedAndTheRunEnds) {
     EXPECT_EQ(did["ignored"], 500 / 7);
     EXPECT_EQ(did["sent"], port.frames.size());
     EXPECT_EQ(port.lost_because["came without some of their packets"], did["broken"]);
-    EXPECT_EQ(port.lost_because["were asked for by a trigger that the camera did not answer"] +
+    EXPECT_EQ(port.lost_because["were triggered, and the camera did not answer"] +
                   port.lost_because["are missing in the camera's own count"],
               did["ignored"].get<std::uint64_t>() + did["skipped"].get<std::uint64_t>());
 }
@@ -136,7 +136,7 @@ TEST_F(GigeCamera, MissingFramesOfTimedOutTriggersAreNotCountedTwice) {
     ASSERT_TRUE(read_frames(*source, port, 1));
     source->set("fire", std::int64_t{2});
     read_all(*source, port, std::chrono::seconds(4)); // two seconds beyond its timeout
-    EXPECT_EQ(port.lost_because["were asked for by a trigger that the camera did not answer"], 1U);
+    EXPECT_EQ(port.lost_because["were triggered, and the camera did not answer"], 1U);
     source->set("fire", std::int64_t{3});
     source->set("fire", std::int64_t{4});
     ASSERT_TRUE(read_frames(*source, port, 2));

@@ -107,10 +107,10 @@ TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
 
 // The image size comes from the network and cannot be trusted.
 TEST_F(GigeCamera, AnIncompleteFrameIsCountedAndNotRead) {
-    for (const auto& [claim, why] : {std::pair{"10:16", "held less than the picture that they claimed"},
-                                     {"10:2", "held less than the picture that they claimed"},
-                                     {"10:0", "claimed a size that no picture has"},
-                                     {"10:100000", "claimed a size that no picture has"}}) {
+    for (const auto& [claim, why] : {std::pair{"10:16", "were shorter than their stated size"},
+                                     {"10:2", "were shorter than their stated size"},
+                                     {"10:0", "had an impossible size"},
+                                     {"10:100000", "had an impossible size"}}) {
         SCOPED_TRACE(claim);
         start({"--claim", claim});
         const auto source = camera(kName, {});

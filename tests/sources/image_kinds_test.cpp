@@ -52,18 +52,10 @@ KindRead read_kind(const std::string& text) {
     return read;
 }
 
-class ImageKinds : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = std::make_unique<TemporaryFolder>();
-        usable_ = python(*folder_, read_file(test::source_folder() + "/tests/support/write_kinds.py"));
-    }
-    static void TearDownTestSuite() { folder_.reset(); }
-    void SetUp() override { ASSERT_TRUE(usable_) << read_file(*folder_ / "python.log"); }
-    static std::string file(const std::string& name) { return *folder_ / name; }
+class ImageKinds : public WrittenByPython<ImageKinds> {
+public:
+    static std::string script() { return read_file(test::source_folder() + "/tests/support/write_kinds.py"); }
     static KindRead read(const std::string& name) { return read_kind(file(name)); }
-    static inline std::unique_ptr<TemporaryFolder> folder_;
-    static inline bool usable_ = false;
 };
 
 TEST_F(ImageKinds, EachHasItsValuesAndFullScale) {
@@ -105,7 +97,7 @@ TEST_F(ImageKinds, AssumptionsLossesAndRotationsAreLogged) {
     expect("float64le.tif", {"64-bit float", "rounded"});
     expect("turned6.tif", {"orientation 6"});
     expect("turned3.jpg", {"orientation 3"});
-    expect("lut_stack.tif", {"palette", "values are taken"});
+    expect("lut_stack.tif", {"palette", "values are used"});
     expect("one_scale.tif", {"colours of its palette"});
     expect("signed_imagej.tif", {"ImageJ", "-32768"});
     expect("density_imagej.tif", {"calibration", "not applied"});

@@ -67,21 +67,11 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
 }
 
 /// Files written by Python once for all tests; NAME.expected contains the expected bytes.
-class ImageSource : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = std::make_unique<TemporaryFolder>();
-        usable_ = python(*folder_, read_file(test::source_folder() + "/tests/support/write_images.py"));
+class ImageSource : public WrittenByPython<ImageSource> {
+public:
+    static std::string script() {
+        return read_file(test::source_folder() + "/tests/support/write_images.py");
     }
-    static void TearDownTestSuite() { folder_.reset(); }
-    void SetUp() override {
-        if (!usable_)
-            FAIL() << "Debian's python3 with numpy, tifffile and Pillow is needed to write the files: "
-                   << read_file(*folder_ / "python.log");
-    }
-    static std::string file(const std::string& name) { return *folder_ / name; }
-    static inline std::unique_ptr<TemporaryFolder> folder_;
-    static inline bool usable_ = false;
 };
 
 TEST_F(ImageSource, EveryKindBitByBit) {

@@ -16,7 +16,7 @@
 
 namespace specklescope::test {
 
-/// Host memory that knows its blocks.
+/// Host memory that records its blocks.
 class KnownMemory final : public SlotMemory {
 public:
     void* allocate(std::size_t bytes) override {

@@ -110,17 +110,9 @@ open("moved.exr", "wb").write(data)
 scene.astype(np.float64).tofile("moved.exr.light")
 )py";
 
-class RadianceTest : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = std::make_unique<TemporaryFolder>();
-        usable_ = python(*folder_, kScript);
-    }
-    static void TearDownTestSuite() { folder_.reset(); }
-    void SetUp() override { ASSERT_TRUE(usable_) << read_file(*folder_ / "python.log"); }
-    static std::string file(const std::string& name) { return *folder_ / name; }
-    static inline std::unique_ptr<TemporaryFolder> folder_;
-    static inline bool usable_ = false;
+class RadianceTest : public WrittenByPython<RadianceTest> {
+public:
+    static std::string script() { return kScript; }
 };
 
 std::vector<std::string> readable() {

@@ -63,7 +63,8 @@ TEST_F(RawLies, TimesBeyondAllClocksAreIgnored) {
           R"("capture_ns": 1e300)"},
          13);
     EXPECT_EQ(
-        said("lie.raw.jsonl' has an impossible value, which is ignored: a capture time that is no whole"), 1U)
+        said("lie.raw.jsonl' has an impossible value, which is ignored: a capture time that is not a whole"),
+        1U)
         << said_ << "once, also when it is played again";
     EXPECT_EQ(time(3) - time(2), 1000);
     EXPECT_EQ(time(4) - time(3), 1000) << "its step goes on";
@@ -104,7 +105,7 @@ TEST_F(RawLies, ImpossibleLossesAreIgnored) {
     EXPECT_EQ(said("more than 2^40 frames lost at once"), 1U) << said_;
     play("", {R"("sequence": 7)", R"("sequence": -1)", R"("sequence": 9)"});
     EXPECT_EQ(port_.lost_frames, 0U);
-    EXPECT_EQ(said("a sequence number that is no whole number from 0 on"), 1U) << said_;
+    EXPECT_EQ(said("a sequence number that is not a whole number from 0"), 1U) << said_;
 }
 
 TEST_F(RawLies, ChannelsAreCheckedLikeSides) {

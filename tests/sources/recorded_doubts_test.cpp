@@ -75,8 +75,8 @@ TEST_F(RecordedDoubts, OfAStackAreReportedOnce) {
     const std::string said = played(folder_ / "s.tiff?loop=true", 7);
     EXPECT_EQ(times(said, "s.tiff' has an impossible value, which is ignored: a rate outside 1e-9 to"), 1U)
         << said;
-    EXPECT_EQ(times(said, "a capture time that is no whole number of ns within 146 years"), 1U) << said;
-    EXPECT_EQ(times(said, "a sequence number that is no whole number from 0 on"), 1U) << said;
+    EXPECT_EQ(times(said, "a capture time that is not a whole number of ns within 146 years"), 1U) << said;
+    EXPECT_EQ(times(said, "a sequence number that is not a whole number from 0"), 1U) << said;
     EXPECT_EQ(times(said, "impossible value"), 3U) << said;
 }
 
@@ -118,7 +118,7 @@ TEST_F(RecordedDoubts, OfAVideoAreReportedOnce) {
     const std::string said = played(status.path + "?loop=true", 9);
     for (const char* doubt : {"a rate outside 1e-9 to 100000 frames/s", "more than 2^40 frames written",
                               "a width, a height or channels outside 1 to 1e9",
-                              "a capture time that is no whole number of ns within 146 years"})
+                              "a capture time that is not a whole number of ns within 146 years"})
         EXPECT_EQ(times(said, std::string("f.mkv' has an impossible value, which is ignored: ") + doubt), 1U)
             << doubt << "\n"
             << said;
@@ -134,7 +134,7 @@ std::vector<std::string_view> doubts_of_film(const std::string& changes, const s
 TEST_F(RecordedDoubts, OfSequenceNumbersInAVideoAreReported) {
     using Doubts = std::vector<std::string_view>;
     const Doubts lost{"more than 2^40 frames lost at once"};
-    const Doubts number{"a sequence number that is no whole number from 0 on"};
+    const Doubts number{"a sequence number that is not a whole number from 0"};
     EXPECT_EQ(doubts_of_film("[[0, 7, 5], [3, 1099511627790, 5]]"), lost);
     EXPECT_EQ(doubts_of_film("[[3, 9223372036854775808, 5]]"), lost) << "behind what the first frame says";
     EXPECT_EQ(doubts_of_film("[[0, 7, 5], [2, -1, 5]]"), number);

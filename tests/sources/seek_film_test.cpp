@@ -7,7 +7,7 @@
 
 namespace specklescope::test::seek_film_test {
 
-/// Whether packets are stored in another order than displayed; and their number.
+/// True if packets are stored in another order than displayed; and their number.
 std::pair<bool, int> order_of(const std::string& path) {
     init_gstreamer();
     const GstHandle<GstElement> pipeline = own(gst_parse_launch(

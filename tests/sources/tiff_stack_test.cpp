@@ -102,15 +102,9 @@ struct Film {
     std::string error;
 };
 
-class TiffStacks : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = std::make_unique<TemporaryFolder>();
-        written_ = python(*folder_, kWriter);
-    }
-    static void TearDownTestSuite() { folder_.reset(); }
-    void SetUp() override { ASSERT_TRUE(written_) << read_file(*folder_ / "python.log"); }
-
+class TiffStacks : public WrittenByPython<TiffStacks> {
+public:
+    static std::string script() { return kWriter; }
     static Film film(const std::string& text) {
         const auto source = make_source(*folder_ / text, {});
         Film film;
@@ -142,8 +136,6 @@ protected:
             values[i] = from + static_cast<double>(i);
         return values;
     }
-    static inline std::unique_ptr<TemporaryFolder> folder_;
-    static inline bool written_ = false;
 };
 
 TEST_F(TiffStacks, ImagesOfOneDirectoryAreAllFrames) {

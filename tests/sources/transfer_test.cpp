@@ -81,7 +81,7 @@ note("linear.png", grey8, "linear (its gAMA chunk)")
 png("icc.png", rgb8, chunk(b"iCCP", b"powers\0\0" + zlib.compress(icc((1.0, 1.5, 2.5)))))
 note("icc.png", np.stack([(rgb8[..., i] / 255) ** g for i, g in enumerate((1.0, 1.5, 2.5))], -1), "'Test of powers' (its ICC profile)")
 png("colour.png", rgb8, b"")
-note("colour.png", srgb(rgb8 / 255), "sRGB (assumed, as colour PNG")
+note("colour.png", srgb(rgb8 / 255), "sRGB (assumed, as is usual for 8-bit colour PNG")
 png("colour16.png", rgb16, b"")
 note("colour16.png", rgb16, "linear (assumed")
 png("camera.png", grey8, b"")
@@ -107,10 +107,10 @@ def exif(space, index=None):
     third = folder([(1, 2, 4, index)], 0) if index else b""
     return b"Exif\0\0" + struct.pack("<2sHI", b"II", 42, 8) + first + second + third
 
-jpeg("plain.jpg", color, srgb, "sRGB (assumed, as JPEG pictures are)")
-jpeg("grey.jpg", smooth, srgb, "sRGB (assumed, as JPEG pictures are)")
+jpeg("plain.jpg", color, srgb, "sRGB (assumed, as is usual for JPEG)")
+jpeg("grey.jpg", smooth, srgb, "sRGB (assumed, as is usual for JPEG)")
 jpeg("exif.jpg", color, srgb, "sRGB (its Exif ColorSpace)", exif=exif(1))
-jpeg("uncalibrated.jpg", color, srgb, "sRGB (assumed, as JPEG", exif=exif(65535))
+jpeg("uncalibrated.jpg", color, srgb, "sRGB (assumed, as is usual for JPEG", exif=exif(65535))
 jpeg("adobe.jpg", color, lambda v: v ** (563 / 256), "(its Exif index of Adobe RGB)", exif=exif(65535, index=b"R03\0"))
 jpeg("profile.jpg", smooth, lambda v: v ** 1.75, "'Test of powers' (its ICC profile)", icc_profile=icc((1.75,)), exif=exif(1))
 
@@ -140,17 +140,9 @@ note("radiance.tif", radiance, "linear")
 open("list.txt", "w").write("\n".join(listing) + "\n")
 )py";
 
-class TransferTest : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = std::make_unique<TemporaryFolder>();
-        usable_ = python(*folder_, kScript);
-    }
-    static void TearDownTestSuite() { folder_.reset(); }
-    void SetUp() override { ASSERT_TRUE(usable_) << read_file(*folder_ / "python.log"); }
-    static std::string file(const std::string& name) { return *folder_ / name; }
-    static inline std::unique_ptr<TemporaryFolder> folder_;
-    static inline bool usable_ = false;
+class TransferTest : public WrittenByPython<TransferTest> {
+public:
+    static std::string script() { return kScript; }
 };
 
 Delivered only_frame(Source& source) {

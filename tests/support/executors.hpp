@@ -7,8 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope::test {
@@ -26,6 +29,42 @@ protected:
     std::unique_ptr<Executor> executor;
 };
 inline std::string backend_name(const testing::TestParamInfo<std::string>& tested) { return tested.param; }
+
+/// Simulates a device: computes each frame on the host at submit, and keeps its result until collect.
+class StandIn : public Executor {
+public:
+    std::string backend() const override { return "cuda"; }
+    std::string device_name() const override { return "stand-in"; }
+    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
+    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        host_->set_chain(std::move(chain), version);
+    }
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        host_->set_regions(std::move(regions), version);
+    }
+    std::optional<Shape> output() const override { return host_->output(); }
+    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
+    void submit(Frame frame, bool want_host, bool again) override {
+        host_->submit(std::move(frame), want_host, again);
+        done_.push_back(*host_->collect(true));
+    }
+    std::optional<Result> collect(bool) override {
+        if (done_.empty())
+            return std::nullopt;
+        Result result = std::move(done_.front());
+        done_.pop_front();
+        return result;
+    }
+    int in_flight() const override { return static_cast<int>(done_.size()); }
+    int capacity() const override { return 3; }
+    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
+
+protected:
+    std::deque<Result> done_;
+
+private:
+    std::unique_ptr<Executor> host_ = make_host_executor(1);
+};
 
 /// "speckle:output=contrast2", "average"
 inline std::shared_ptr<const Chain> chain_of_stages(const std::vector<std::string>& texts) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,19 @@ inline bool python(const TemporaryFolder& folder, const std::string& script) {
         "cd '" + folder.path().string() + "' && /usr/bin/python3 script.py > python.log 2>&1";
     return std::system(command.c_str()) == 0; // NOLINT(concurrency-mt-unsafe)
 }
+
+/// Tests of files that Suite::script() writes with Debian's Python, once for all of them.
+template <class Suite> class WrittenByPython : public testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        usable_ = python(*folder_, Suite::script());
+    }
+    static void TearDownTestSuite() { folder_.reset(); }
+    void SetUp() override { ASSERT_TRUE(usable_) << read_file(*folder_ / "python.log"); }
+    static std::string file(const std::string& name) { return *folder_ / name; }
+    static inline std::unique_ptr<TemporaryFolder> folder_;
+    static inline bool usable_ = false;
+};
 
 } // namespace specklescope::test

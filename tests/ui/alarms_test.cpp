@@ -1,4 +1,4 @@
-// The list of alarms as a function of what the session knows.
+// The list of alarms for each state of the session.
 #include "session/alarms.hpp"
 
 #include <gtest/gtest.h>

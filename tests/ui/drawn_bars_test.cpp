@@ -146,9 +146,14 @@ TEST_F(DrawnBars, WhatIsUnderTheMouseIsSaidWholeInANarrowWindow) {
                 EXPECT_LE(vertex.pos.x, width) << "all of it is in the window";
             }
     }
+    hover.second_raw = 128; // counts of the film that is compared
+    hover.second_type = PixelType::u8;
+    frames([&] { draw_status_bar({0, 770, 1280, 30}, session, state, hover, display, 1); });
+    EXPECT_NE(said().find(" | 128"), std::string::npos) << said();
+    EXPECT_EQ(said().find(" | 128."), std::string::npos) << said();
 }
 
-/// The raw picture of a recording of results has no counts.
+/// The raw image of a recording of results has no counts.
 TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
     Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
     session.start([] {});

@@ -64,13 +64,14 @@ TEST_F(DrawnDialogs, AreWholeInEveryWindow) {
 }
 
 TEST_F(DrawnDialogs, ThatAskForFilesOfRegionsAreWholeInEveryWindow) {
-    for (const RegionTools::Ask ask : {RegionTools::Ask::save, RegionTools::Ask::load}) {
+    using Ask = RegionFileField::Ask;
+    for (const Ask ask : {Ask::save, Ask::load}) {
         Session session{Settings()};
-        RegionTools tools;
+        RegionFileField file;
         expect_whole(
-            ask == RegionTools::Ask::save ? "Save regions" : "Load regions", [&] { tools.ask = ask; },
-            [&] { draw_region_files(session, tools, false, false); });
-        frame([&] { draw_region_files(session, tools, false, true); });
+            ask == Ask::save ? "Save regions" : "Load regions", [&] { file.ask = ask; },
+            [&] { draw_region_files(session, file, false, false); });
+        frame([&] { draw_region_files(session, file, false, true); });
     }
 }
 

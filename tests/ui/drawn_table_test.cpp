@@ -105,7 +105,7 @@ TEST_F(DrawnTable, ARowThatIsRenamedByAKeyComesIntoView) {
     EXPECT_TRUE(in_view(2));
     EXPECT_FALSE(in_view(25));
     session_.regions.select(25);
-    tools_.rename = true;
+    tools_.rename.asked = true;
     draw_some();
     EXPECT_TRUE(in_view(25)) << "it is renamed";
     ASSERT_TRUE(io.WantTextInput) << "its field has the keyboard";
@@ -136,11 +136,11 @@ TEST_F(DrawnTable, ARowThatIsRenamedIsSeenWhereThePanelIsScrolledAway) {
         ASSERT_GT(panel->Scroll.y, 1000);
         session_.regions.select(static_cast<std::size_t>(count / 2));
         draw_some();
-        tools_.rename = true;
+        tools_.rename.asked = true;
         draw_some();
         EXPECT_TRUE(io.WantTextInput) << count << ": its field has the keyboard";
         EXPECT_LT(panel->Scroll.y, 500) << count;
-        tools_.renamed.reset();
+        tools_.rename.index.reset();
         draw_some();
     }
 }
@@ -169,7 +169,7 @@ TEST_F(DrawnTable, NumbersBehindTheFirstRowsAreWholeAsWell) {
 TEST_F(DrawnTable, ANameThatIsBeingTypedIsForNoOtherRegion) {
     fill(3, 1, 0.1, 100);
     session_.regions.select(1);
-    tools_.rename = true;
+    tools_.rename.asked = true;
     for (int i = 0; i < 6; ++i)
         draw(320);
     ASSERT_TRUE(ImGui::GetIO().WantTextInput);
@@ -179,7 +179,7 @@ TEST_F(DrawnTable, ANameThatIsBeingTypedIsForNoOtherRegion) {
     session_.regions.replace(others); // a recording was opened, or a request arrived
     for (int i = 0; i < 4; ++i)
         draw(320);
-    EXPECT_FALSE(tools_.renamed.has_value());
+    EXPECT_FALSE(tools_.rename.index.has_value());
     for (std::size_t i = 0; i < 3; ++i)
         EXPECT_EQ(session_.regions.regions()[i].name, others[i].name);
 }

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -37,6 +38,8 @@ class ExportsTest : public DrawnParts {
 protected:
     static void ignore() {}
     void SetUp() override {
+        // A log in a file would also meet the limit of FileSizeLimit.
+        std::signal(SIGXFSZ, SIG_IGN); // NOLINT(cert-err33-c)
         write_text(folder_ / "r.json", R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[4,4],[30,27]]},
 {"name":"disk","shape":"ellipse","points":[[34,10],[58,40]]}]})");
@@ -56,6 +59,7 @@ protected:
         session_->start(ignore);
         session_->pipeline()->pause(true);
     }
+    void TearDown() override { std::signal(SIGXFSZ, SIG_DFL); } // NOLINT(cert-err33-c)
     bool until(const std::function<bool()>& so) {
         return test::eventually([&] {
             session_->poll();

@@ -51,10 +51,10 @@ TEST_F(KeyWords, OfSeveralTheFirstThatMeansItNow) {
 
 TEST_F(KeyWords, TheNoticeOfAPauseNamesThem) {
     for (const auto& [keys, region, wanted] :
-         {std::tuple{KeyBindings(), false, "Space goes on, ← and → step one frame."},
-          {KeyBindings(), true, "Space goes on, , and . step one frame."},
+         {std::tuple{KeyBindings(), false, "Space resumes, ← and → step one frame."},
+          {KeyBindings(), true, "Space resumes, , and . step one frame."},
           {with({{Action::pause, "Q"}, {Action::step, "X"}, {Action::step_back, "W"}}), false,
-           "Q goes on, W and X step one frame."},
+           "Q resumes, W and X step one frame."},
           {with({{Action::pause, ""}, {Action::step_back, ""}}), false, "→ steps one frame."},
           {with({{Action::pause, ""}, {Action::step_back, ""}, {Action::step, ""}}), false, ""}}) {
         Session session(settings_of(film(), keys));
@@ -98,7 +98,7 @@ TEST_F(KeyWords, SoDoesTheLineThatSaysHowToDraw) {
               "Polygon: click its corners; Enter or a double click closes it. Esc: done.");
     EXPECT_EQ(tools.status(other), "Polygon: click its corners; a double click closes it. Q: done.");
     tools.choose(RegionTool::rectangle);
-    EXPECT_EQ(tools.status(other), "Rectangle: drag over the picture. Shift: square. Q: done.");
+    EXPECT_EQ(tools.status(other), "Rectangle: drag over the image. Shift: square. Q: done.");
 }
 
 } // namespace specklescope::key_words_test

@@ -90,7 +90,7 @@ TEST_F(RegionSessionTest, TheyGoWithTheWindowToAnotherSourceAndAreMarkedThere) {
     EXPECT_EQ(result.info.version, 0U) << "it began with them";
     EXPECT_TRUE(eventually([&] {
         session.poll();
-        return told(session, "Region 'out' lies wholly outside the picture of 32×32");
+        return told(session, "Region 'out' lies wholly outside the image of 32×32");
     }));
     session.regions.rename(0, "here"); // it can be edited all the same
     EXPECT_TRUE(measured(session, {"here", "out"}));

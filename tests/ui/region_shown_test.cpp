@@ -13,8 +13,8 @@ TEST_F(RegionToolsTest, OutsideThePictureNothingIsAddedAndOnASmallerOneTheyAreMa
     ASSERT_TRUE(viewer->until([&] { return viewer->number("image.y") > viewer->widget("canvas").y + 60; }));
     ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{30, -3}, {50, -8}, {60, -9}}));
     EXPECT_TRUE(viewer->until([&] {
-        return viewer->text("status") == "The rectangle has no pixel on the picture of 160×120 and was not "
-                                         "added; draw it on the picture.";
+        return viewer->text("status") ==
+               "The rectangle has no pixel in the image of 160×120 and was not added. Draw it on the image.";
     })) << viewer->text("status");
     EXPECT_EQ(viewer->number("regions.count"), 0);
     ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{100, 90}, {120, 100}, {150, 110}}));

@@ -76,7 +76,7 @@ TEST_F(SessionTest, ABaselineOfRegionsEndsWithItsSource) {
     session.open("synthetic:uniform?width=64&height=48&tau=4");
     ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
     EXPECT_FALSE(session.baseline.taken());
-    EXPECT_EQ(told(session, "was of the source before"), 1);
+    EXPECT_EQ(told(session, "was for the previous source"), 1);
 }
 
 TEST_F(SessionTest, RecentSourcesAreTheLastTwelveNewestFirst) {

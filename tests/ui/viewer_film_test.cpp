@@ -68,7 +68,7 @@ TEST_F(ViewerFilmTest, StepsGoBothWaysByKeyAndButton) {
         *desktop_, folder_,
         with({film(60, "&rate=5"), "--no-remember", "--from", "30", "--stage", "temporal:frames=5"}));
     stand(viewer);
-    double here = -1; // a frame may have been on its way to the screen
+    double here = -1; // a frame may still be waiting to be drawn
     ASSERT_TRUE(viewer.until([&] {
         const double before = here;
         viewer.drawn();

@@ -203,7 +203,7 @@ TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
     ASSERT_TRUE(viewer.shows_picture());
     ASSERT_TRUE(moves_on());
     EXPECT_EQ(viewer.number("change.shown"), 0) << "the baseline is of a.raw";
-    EXPECT_NE(viewer.log().find("was of the source before"), std::string::npos) << viewer.log();
+    EXPECT_NE(viewer.log().find("was for the previous source"), std::string::npos) << viewer.log();
 
     viewer.key("y");
     ASSERT_TRUE(viewer.until(shown)) << viewer.log();

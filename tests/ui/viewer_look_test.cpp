@@ -1,4 +1,4 @@
-// What the window says of itself: tooltips, contrast of its themes, the panel, and the dialog that opens
+// Values that the window reports: tooltips, contrast of its themes, the panel, and the dialog that opens
 // files.
 #include "tests/support/datagram_camera.hpp"
 #include "tests/support/file_tools.hpp"

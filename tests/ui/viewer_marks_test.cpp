@@ -87,7 +87,7 @@ TEST_F(ViewerMarksTest, TheRowsOfTheOverlayFollowTheChain) {
         return viewer.until([&] { return viewer.text("overlay.stages").find(wanted) != std::string::npos; });
     };
     // A stage's note is next to its name.
-    EXPECT_TRUE(rows(" gaussian=direct speckle=the contrast of a picture that stage gaussian has smoothed"))
+    EXPECT_TRUE(rows(" gaussian=direct speckle=contrast after stage gaussian is too low"))
         << viewer.text("overlay.stages");
     viewer.click("gaussian.down");
     EXPECT_TRUE(rows(" speckle gaussian=the mean of a flow index")) << viewer.text("overlay.stages");

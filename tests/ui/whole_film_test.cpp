@@ -49,7 +49,7 @@ protected:
         ASSERT_EQ(made.status, 0) << made.all();
     }
     std::string film() const { return "raw:" + (folder_ / "film.raw"); }
-    /// What a run writes.
+    /// Table that `run` writes.
     std::string csv_of_run(const std::string& chain) const {
         std::vector<std::string> words = {"run",       film(),   "--backend", "cpu",
                                           "--regions", "r.json", "--traces",  "run.csv"};

@@ -24,12 +24,12 @@ std::vector<Row> rows_of(const KeyBindings& bindings) {
                         std::string(action.words), std::string(action.name)});
     static constexpr std::array<std::array<const char*, 2>, 7> kMouse = {
         {{"Wheel", "zoom"},
-         {"Drag", "move the picture, or a region"},
+         {"Drag", "move the image, or a region"},
          {"Double click", "fit"},
          {"Shift", "square, circle, steps of 45°"},
          {"Ctrl drag", "draw a rectangle as a region"},
-         {"Ctrl click", "take a corner out of a polygon"},
-         {"Right click", "on a control: its default"}}};
+         {"Ctrl click", "remove a corner of a polygon"},
+         {"Right click", "on a control: reset it"}}};
     for (const auto& [keys, words] : kMouse)
         rows.push_back({"Mouse", keys, words, std::string("mouse.") + keys});
     return rows;
@@ -100,7 +100,7 @@ void draw_keys(bool* open, bool about_asked, const KeyBindings& keys) {
     tooltip("Version, libraries and licences of this program.");
     ImGui::SameLine();
     hint("[keys] in " + (keys_path().empty() ? std::string("a settings file") : keys_path()) +
-         " gives actions other keys; specklescope help keys names them.");
+         " changes the keys; specklescope help keys lists the actions.");
     draw_about();
     if (!*open)
         ImGui::CloseCurrentPopup();

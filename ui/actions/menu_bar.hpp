@@ -1,5 +1,5 @@
-// The menus of the window: File, Edit, View … in the tool bar, or one button for all of them where the window
-// is narrow. Their entries are those of the command palette that have a place in a menu.
+// The menus in the tool bar (File, Edit, View …), or one button for all of them in a narrow window. Their
+// entries are the commands of the palette that have a place in a menu.
 #pragma once
 
 #include "ui/actions/palette.hpp"

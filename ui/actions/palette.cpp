@@ -94,7 +94,7 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         ImGui::PopID();
     }
     if (found.empty())
-        hint("Nothing is called that.");
+        hint("No matches.");
     ImGui::EndChild();
 }
 
@@ -118,7 +118,7 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
     ImGui::SetNextItemWidth(-1);
     const int before = selected_;
     if (ImGui::InputTextWithHint(
-            "##typed", kind_.empty() ? "what to do: a few letters of its name" : "a few letters of the edit",
+            "##typed", kind_.empty() ? "action: a few letters of its name" : "a few letters of the edit",
             &typed_, ImGuiInputTextFlags_CallbackHistory, moves, &selected_)) {
         selected_ = 0;
         said_.clear();
@@ -135,7 +135,7 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
     list(found, chosen);
     if (confirm && !found.empty())
         chosen = found[static_cast<std::size_t>(selected_)];
-    hint(said_.empty() ? "Enter does it, ↑ ↓ choose, Esc closes." : said_,
+    hint(said_.empty() ? "Enter: run. ↑ ↓: choose. Esc: close." : said_,
          said_.empty() ? theme::kDim : theme::kWarning);
     probe::value("palette.found", static_cast<double>(found.size()));
     probe::value("palette.first", found.empty() ? "" : found[static_cast<std::size_t>(selected_)]->text);
@@ -219,10 +219,10 @@ void add_chain_entries(Session& session, std::vector<PaletteEntry>& entries) {
         entries.push_back(
             {"Chain", "Take out " + title, "remove", "", "", [&session, i] { remove_stage(session, i); }});
         entries.push_back({"Chain", "Move " + title + " earlier", "up", "",
-                           i > 0 ? "" : "It is the first one.",
+                           i > 0 ? "" : "It is the first region.",
                            [&session, i] { move_stage(session, i, i - 1); }});
         entries.push_back({"Chain", "Move " + title + " later", "down", "",
-                           i + 1 < stages.size() ? "" : "It is the last one.",
+                           i + 1 < stages.size() ? "" : "It is the last region.",
                            [&session, i] { move_stage(session, i, i + 1); }});
     }
 }

@@ -199,9 +199,9 @@ bool lock_button(const Rect& bar, Mapping& mapping) {
     ImGui::PopStyleVar();
     ImGui::PopFont();
     probe::item("range.lock");
-    tooltip(mapping.automatic ? "The range follows each picture, so brightness cannot be compared over time. "
+    tooltip(mapping.automatic ? "The range adapts to each image, so brightness cannot be compared over time. "
                                 "Click to keep the present limits."
-                              : "The range is fixed. Click to let it follow the picture.");
+                              : "The range is fixed. Click for an automatic range.");
     if (pressed)
         mapping.automatic = !mapping.automatic;
     return pressed;

@@ -28,7 +28,7 @@ bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, con
 void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,
                 const Quantity& quantity, GLuint colors, const std::optional<BeyondRange>& beyond);
 
-// Which colour maps can be read without seeing hues.
+// Marks the colour maps that can be read without hues.
 
 /// True if the luminance of the map (IEC 61966-2-1, ITU-R BT.709) grows from the first to the last colour,
 /// apart from 8-bit rounding. Such a map keeps the order of values for colour-blind readers and in grey

@@ -256,10 +256,9 @@ std::unique_ptr<Drawing> begin_drawing(SurfaceSize size) {
             return drawing;
         reasons += (reasons.empty() ? "" : "; ") + place.name + ": " + reason;
     }
-    throw RunError("No window can be drawn offscreen: EGL gives no OpenGL 3.3 (" +
-                   (reasons.empty() ? "it knows no way to draw" : reasons) +
-                   "); install libgl1-mesa-dri or the GPU's EGL driver, or take 'specklescope run', which "
-                   "needs neither.");
+    throw RunError("No window can be drawn offscreen: EGL has no OpenGL 3.3 (" +
+                   (reasons.empty() ? "it has no device to draw with" : reasons) +
+                   "). Install libgl1-mesa-dri or the GPU's EGL driver, or use 'specklescope run'.");
 }
 
 constexpr std::array<std::pair<int, int>, 22> kKeys = {{{ImGuiKey_Tab, GLFW_KEY_TAB},
@@ -346,8 +345,8 @@ std::unique_ptr<Surface> make_offscreen_surface(const ViewSettings& view) {
 #else
 
 std::unique_ptr<Surface> make_offscreen_surface(const ViewSettings&) {
-    throw RunError("This build draws no window offscreen: it was made without EGL; install libegl-dev and "
-                   "build again, or take 'specklescope run', which needs none.");
+    throw RunError("This build cannot draw offscreen: it was made without EGL. Install libegl-dev and build "
+                   "again, or use 'specklescope run'.");
 }
 
 #endif

@@ -20,7 +20,7 @@ struct State {
     nlohmann::json widgets = nlohmann::json::object();
     nlohmann::json values = nlohmann::json::object();
     std::map<std::string, Rect> controls;
-    std::vector<Rect> explained; ///< what has a tooltip
+    std::vector<Rect> explained; ///< items with a tooltip
     std::uint64_t frame = 0;
 };
 

@@ -15,10 +15,10 @@ void main() {
 }
 )";
 
-// The shader tests the bits for NaN, because a compiler may assume that isnan() is always false. When the
-// picture is reduced, it averages SAMPLES × SAMPLES points of the screen pixel's footprint after applying
-// the range, without undefined points. SAMPLES and COLOUR are compile-time constants: loops in a fragment
-// are slow on a software renderer.
+// The shader tests the bits for NaN, because a compiler may assume that isnan() is always false. For a
+// reduced image it averages SAMPLES × SAMPLES points of the screen pixel's footprint after applying the
+// range, without undefined points. SAMPLES and COLOUR are compile-time constants: loops in a fragment are
+// slow on a software renderer.
 constexpr const char* kFragment = R"(
 uniform sampler2D picture;
 uniform sampler2D colors;

@@ -44,7 +44,7 @@ void Window::start_imgui(const ViewSettings& view) {
     load_fonts(&note_);
 }
 
-/// With one byte per pixel of the glyphs, where the backend takes four and keeps copies.
+/// Stores one byte per glyph pixel; Dear ImGui's backend uses four, and keeps copies.
 void Window::load_fonts(std::string* note) {
     theme::load_fonts(static_cast<float>(scale_), note);
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;

@@ -38,7 +38,7 @@ Frame WindowFiles::read(SurfaceSize size) {
         ring_.emplace(shape, kSlots, host_memory());
     Frame frame = ring_->try_acquire();
     if (!frame)
-        throw RunError("There is no room for a picture of the window.");
+        throw RunError("There is not enough memory for an image of the window.");
     rows_.resize(shape.bytes());
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, size.width, size.height, GL_RGB, GL_UNSIGNED_BYTE, rows_.data());
@@ -73,14 +73,14 @@ bool WindowFiles::finish_movie() {
     movie_->close();
     const SinkStatus status = movie_->status();
     spdlog::log(status.dropped > 0 ? spdlog::level::warn : spdlog::level::info,
-                "The movie of the window: drawn {}, recorded {}, dropped {}.", frames_, status.written,
+                "Window movie: {} frames drawn, {} recorded, {} dropped.", frames_, status.written,
                 status.dropped);
     return status.error.empty() && status.written > 0;
 }
 
 bool WindowFiles::write_screenshot() const {
     if (!last_.image) {
-        spdlog::error("There is no picture of the window to write as '{}'.", one_line(screenshot_));
+        spdlog::error("There is no image of the window to save as '{}'.", one_line(screenshot_));
         return false;
     }
     const std::string path =

@@ -236,7 +236,7 @@ void HistogramPanel::numbers(const ViewSettings& view, const Display& display, c
         const PixelCounts& seen = display.result().counts;
         if (sample.size() == 0)
             return hint(shown_ == HistogramOf::result && seen.undefined + seen.infinite > 0
-                            ? "No pixel of it has a number."
+                            ? "No pixel has a number."
                             : "No values yet.");
         const std::string unit = shown_ == HistogramOf::raw      ? display.result().chain->input().unit
                                  : shown_ == HistogramOf::change ? "%"
@@ -310,7 +310,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     if (!open_)
         return;
     if (!display.has_result())
-        return hint("No picture yet.");
+        return hint("No image yet.");
     ImGui::PushID("histogram");
     ViewSettings& view = session.view();
     choices(view);

@@ -128,7 +128,7 @@ float draw_alarm_bar(const Rect& canvas, Session& session, bool& messages) {
     if (ImGui::Button(done.c_str()))
         session.acknowledge_alarms();
     probe::item("alarms.acknowledge");
-    tooltip("I have seen it. The bar comes back for a new alarm.");
+    tooltip("Acknowledge the alarms. The bar returns with a new alarm.");
     ImGui::SameLine(0, dp(6));
     if (ImGui::Button(list.c_str()))
         messages = true;

@@ -6,8 +6,8 @@
 
 namespace specklescope {
 
-/// Alarms that are not acknowledged, a line each, at the upper edge of `canvas`. A click acknowledges them;
-/// `messages` is set when their list is asked for. Returns the height that it takes.
+/// Draws the alarms that are not acknowledged, one line each, at the upper edge of `canvas`. A click
+/// acknowledges them. Sets `messages` if the user opens the list of messages. Returns the height of the bar.
 float draw_alarm_bar(const Rect& canvas, Session& session, bool& messages);
 
 /// Present alarms, and the last messages with their times, newest first; in a dialog while `open`. The arrows

@@ -49,12 +49,11 @@ struct LayoutChoice {
 };
 using Shown = ViewSettings::Layout;
 constexpr std::array<LayoutChoice, 5> kLayouts = {
-    {{"Processed", Shown::processed, Action::show_processed, "The processed picture"},
-     {"Raw", Shown::raw, Action::show_raw, "The raw picture"},
-     {"Both", Shown::side_by_side, Action::show_both, "Raw and processed side by side"},
-     {"Split", Shown::split, Action::show_split,
-      "Raw and processed with a divider between them, which is dragged"},
-     {"Blend", Shown::blended, Action::show_blended, "The processed picture through the raw one"}}};
+    {{"Processed", Shown::processed, Action::show_processed, "Result"},
+     {"Raw", Shown::raw, Action::show_raw, "Raw image"},
+     {"Both", Shown::side_by_side, Action::show_both, "Raw image and result side by side"},
+     {"Split", Shown::split, Action::show_split, "Raw image and result with a divider, which can be dragged"},
+     {"Blend", Shown::blended, Action::show_blended, "Result over the raw image"}}};
 
 /// Draws one button per layout if there is space, otherwise a list.
 void layout_buttons(ViewSettings& view, const KeyBindings& keys, bool all) {
@@ -115,7 +114,7 @@ std::string color_text(const Color& color, const Shape& shape) {
            sample_text(color[2], shape.type);
 }
 
-/// In the source's unit: a recording of results does not contain counts.
+/// Value in the source's unit: a recording of results does not contain counts.
 std::string raw_text(double value, const Display& display) {
     const std::string unit = display.result().chain->input().unit;
     return sample_text(value, display.raw_shape().type) + (unit == "1" ? "" : " " + unit);
@@ -128,8 +127,8 @@ struct HoverValue {
 };
 
 /// Value of the compared film.
-std::string other(const std::optional<double>& value) {
-    return value ? " | " + number_text(*value, 4) : std::string();
+std::string other(const std::optional<double>& value, PixelType type = PixelType::f32) {
+    return value ? " | " + sample_text(*value, type) : std::string();
 }
 
 std::vector<HoverValue> values_of(const Hover& hover, const Display& display, const Mapping& mapping) {
@@ -141,7 +140,8 @@ std::vector<HoverValue> values_of(const Hover& hover, const Display& display, co
     else if (hover.raw_color)
         values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
     else if (hover.raw)
-        values.push_back({"raw", raw_text(*hover.raw, display) + other(hover.second_raw), dp(132)});
+        values.push_back(
+            {"raw", raw_text(*hover.raw, display) + other(hover.second_raw, hover.second_type), dp(132)});
     if (hover.color)
         values.push_back({"RGB", color_text(*hover.color, display.processed_shape()), dp(240)});
     else if (hover.value)
@@ -207,7 +207,7 @@ void draw_summary(const Rect& area, const Session& session, const StatsSnapshot&
         parts.push_back(
             {stats.drops.total() ? brief_count_text(stats.drops.total(), "frame") + " dropped" : "no drops",
              color(AlarmKind::frames_dropped),
-             "Frames that were lost since the source was opened. The statistics (F1) tell where."});
+             "Frames lost since the source was opened. The statistics (F1) show where."});
     if (stale || session.pipeline()->status().state == RunState::running)
         parts.push_back({(stale ? std::string("–") : number_text(stats.rate.processing, 3)) + " frames/s",
                          theme::kDim, "Frames processed per second, over the last seconds."});
@@ -250,13 +250,13 @@ void record_button(Session& session, ViewState& state, float bar_width) {
         now = now ? now : session.recordings.running(each);
     const bool recording = now != nullptr;
     const KeyBindings& keys = session.settings().keys;
-    const std::array<std::string, 4> what = {with_key("the processed picture", keys, Action::record),
+    const std::array<std::string, 4> what = {with_key("the result", keys, Action::record),
                                              with_key("raw frames", keys, Action::record_raw), "both",
                                              with_key("a movie of the screen", keys, Action::record_screen)};
     const auto chosen = static_cast<std::size_t>(state.toolbar_records);
     if (icon_button("tool.record", Icon::record,
                     recording ? "Stop recording\n" + progress_text(*now, true)
-                              : std::string("Record ") + what[chosen] + "; a right click chooses what",
+                              : std::string("Record ") + what[chosen] + "; right-click to choose what",
                     recording))
         for (const RecordWhat each : kEach) {
             const Records chosen_by = each == RecordWhat::raw      ? Records::raw
@@ -304,7 +304,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         };
         if (icon_button("tool.pause", paused ? Icon::play : Icon::pause,
                         keyed(ended    ? "Play it again"
-                              : paused ? "Go on"
+                              : paused ? "Resume"
                                        : "Pause",
                               Action::pause),
                         paused))
@@ -351,7 +351,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
 
 namespace {
 
-/// At the right end of the status bar; returns what they leave of it.
+/// Draws buttons at the right end of the status bar; returns the remaining area.
 Rect status_buttons(const Rect& area, Session& session, bool& messages) {
     const float y = ImGui::GetCursorPosY(), height = static_cast<float>(area.height) - dp(6);
     const KeyBindings& keys = session.settings().keys;
@@ -397,7 +397,7 @@ void draw_status_bar(const Rect& whole, Session& session, ViewState& state, cons
             const float summary = ImGui::CalcTextSize("1000 frames/s").x + ImGui::CalcTextSize("no drops").x;
             const float room = static_cast<float>(area.width) - summary - dp(56); // the summary has priority
             const std::string advice =
-                "Point at the picture for its values.  Wheel zooms, drag moves, double click fits.";
+                "Point at the image for its values.  Wheel zooms, drag moves, double click fits.";
             ImGui::TextColored(theme::vec(theme::kDim), "%s",
                                fitted(*ImGui::GetFont(), advice, room).c_str());
             ImGui::SameLine();

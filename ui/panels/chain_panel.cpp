@@ -156,7 +156,7 @@ bool stage_header(const std::string& owner, const ChainStage& stage, const std::
             wish = asked;
     };
     using What = Wish::What;
-    sign(0, "remove", "×", "Take this stage out", true, {What::remove, index, 0});
+    sign(0, "remove", "×", "Remove this stage", true, {What::remove, index, 0});
     sign(1, "down", "↓", "Later in the chain", index + 1 < count, {What::move, index, index + 1});
     sign(2, "up", "↑", "Earlier in the chain", index > 0, {What::move, index, index - 1});
     sign(3, "bypass", "", stage.bypassed ? "Compute this stage again" : "Bypass this stage: it stays here",
@@ -176,7 +176,7 @@ void stage_controls(Session& session, const Display& display, const std::string&
     if (stage.params.table().decls().empty())
         hint("Nothing to set.");
     if (waits_for_file(stage))
-        hint("Takes effect when the file is given.", theme::kWarning);
+        hint("Takes effect when a file is chosen.", theme::kWarning);
     param_controls(
         owner, of_source ? with_exposure(stage.params, reported) : stage.params,
         [&](const std::string& name, const ParamValue& value) {

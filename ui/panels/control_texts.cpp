@@ -26,7 +26,7 @@ std::string fitted(const ImFont& font, std::string text, float width) {
     };
     if (extent(text) <= width)
         return text;
-    // In one pass: a long GStreamer pipeline or path is measured in every frame.
+    // Measures the text in one pass, because long GStreamer pipelines and paths are measured in every frame.
     const char* rest = end_of_part(font, text.c_str(), text.c_str() + text.size(), width - extent(kCut));
     text.resize(static_cast<std::size_t>(rest - text.c_str()));
     return text.empty() ? text : text + kCut;

@@ -56,7 +56,7 @@ bool draw_leave(const Session& session, ViewState& state) {
     bool leave = ImGui::Button("Finish the recording and quit") || state.confirm || running.empty();
     probe::item("leave.finish");
     ImGui::SameLine();
-    const bool stay = ImGui::Button("Go on") || state.dismiss;
+    const bool stay = ImGui::Button("Keep recording") || state.dismiss;
     probe::item("leave.stay");
     leave = leave && !stay;
     if (leave || stay) {
@@ -78,7 +78,7 @@ void draw_open_error(Session& session, const ViewState& state) {
     said(session.open_error().value_or(""));
     ImGui::Dummy({0, dp(4)});
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(theme::kDim));
-    said("What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
+    said("The previous source stays open. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
          "rtsp://… or gst:…; 'specklescope list sources' explains each.");
     ImGui::PopStyleColor();
     ImGui::Dummy({0, dp(4)});

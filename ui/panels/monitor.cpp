@@ -234,7 +234,7 @@ void Monitor::settle_range(Session& session, bool has_result, std::uint64_t gene
 }
 
 void Monitor::lock_button(float width, float height) {
-    // One item under both labels: the keyboard stays on it.
+    // Both labels belong to one item, so that it keeps the keyboard focus.
     const std::string text = std::string(unlocked_ ? "Lock" : "Hold to unlock") + "###lock";
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const auto now = SteadyClock::now();
@@ -317,7 +317,8 @@ MonitorAsk Monitor::draw_bar(const Rect& area, const Session& session) {
             fitted_name(*ImGui::GetFont(), session.pipeline()->status().source.name, room);
         if (room > dp(60)) {
             ImGui::SameLine(left);
-            ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
+            ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2 -
+                                 ImGui::GetStyle().FramePadding.y); // which the buttons of the line add
             ImGui::TextUnformatted(name.c_str());
         }
     }

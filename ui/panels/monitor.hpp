@@ -16,18 +16,18 @@ struct MonitorLayout {
     Rect bar, canvas, color_bar, readouts; ///< color_bar and readouts are empty where there is no room
     bool portrait = false;                 ///< readouts below the picture instead of next to it
 };
-/// Of a window of this size. `bar`, `color_bar`: height and width that they want. The canvas never takes less
-/// than half of the window.
+/// Layout for a window of this size. `bar`, `color_bar`: height and width that they need. The canvas always
+/// gets at least half of the window.
 MonitorLayout monitor_layout(double width, double height, double bar, double color_bar);
 
-/// Of a region.
+/// Displayed values of a region.
 struct Readout {
     std::string name{}, value{}, unit{}, change{};
     ImU32 color = 0;
     std::vector<TraceColumn> curve{};
 };
 
-/// What the buttons ask for in a frame.
+/// Button that was pressed in this frame.
 enum class MonitorAsk : std::uint8_t { nothing, leave, range, record, snapshot, event, messages };
 
 class Monitor {
@@ -35,7 +35,7 @@ public:
     /// Call in each frame, also when the mode is off: it begins locked.
     void update(Session& session, bool has_result, std::uint64_t generation);
     bool locked() const { return on_ && !unlocked_; }
-    /// While it is locked: looking and acknowledging.
+    /// True if the action is allowed while locked: viewing and acknowledging.
     static bool allows(Action action);
     void refuse(); ///< the lock is shown
     /// Range of colours is fixed by the mode: two seconds after the first frame of a live source.

@@ -354,10 +354,10 @@ std::string opens(const KeyBindings& keys, const char* what) {
     return key_words(" Press ", key_of(keys, Action::open), what);
 }
 
-/// "Space goes on, ← and → step one frame."
+/// Text such as "Space resumes, ← and → step one frame."
 std::string paused_text(const Session& session, const SourceInfo& source) {
     const KeyBindings& keys = session.settings().keys;
-    const std::string on = key_words("", key_of(keys, Action::pause), " goes on");
+    const std::string on = key_words("", key_of(keys, Action::pause), " resumes");
     if (source.live)
         return "The source runs on" + (on.empty() ? "" : "; " + on) + ".";
     const bool region = session.regions.selected().has_value();

@@ -143,7 +143,7 @@ void display_section(Session& session, ViewState& state, Display& display) {
     draw_layout_lines(session);
     const Quantity quantity = display.has_result() ? display.result().quantity : session.chain().quantity();
     if (display.has_result() && display.processed_shape().channels == 3)
-        hint("A colour picture keeps its colours.");
+        hint("A colour image keeps its colours.");
     else
         colormap_control(session.view().colormap_of(quantity), display);
     range_controls(session, quantity);
@@ -156,7 +156,7 @@ void display_section(Session& session, ViewState& state, Display& display) {
     probe::item("raw.stretch");
     probe::value("raw.stretch", state.stretch_raw ? 1.0 : 0.0);
     ImGui::EndDisabled();
-    tooltip(light ? "A picture of light is shown in the range of its result, so that the two can be compared."
+    tooltip(light ? "The raw image has the range of its result, for comparison."
                   : "Grey levels from the 0.5 to the 99.5 percentile instead of 0 to full scale.");
     ImGui::SameLine(0, dp(14));
     if (bool marked = state.marks_saturated; ImGui::Checkbox("Saturated", &marked))
@@ -257,7 +257,7 @@ void draw_change_lines(Session& session, ViewState& state, const Display& displa
         state.change = !state.change;
     ImGui::EndDisabled();
     probe::item("change.show");
-    tooltip(with_key("The picture as 100·(F/F₀ − 1) %, or in absolute units", keys, Action::change));
+    tooltip(with_key("Show the image as 100·(F/F₀ − 1) %, or in absolute units", keys, Action::change));
     declared(session, "baseline_s");
     if (!state.change || !taken)
         return;

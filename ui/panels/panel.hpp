@@ -28,10 +28,8 @@ struct ViewState {
     bool about_asked = false;   ///< opens the dialog over the list of keys in this frame
     bool open_dialog = false;   ///< the dialog for a source is requested
     bool open_compares = false; ///< what it opens is compared with the present source
-    std::string open_text;
     enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< format that the record button begins
-    bool open_recorded = true;                                  ///< opens a recording with its settings
     bool snapshot = false;                                      ///< requested in this frame
     bool toggle_traces = false;                                 ///< requested in this frame
     bool presets_asked = false;                                 ///< requested in this frame
@@ -61,6 +59,7 @@ struct Hover {
     std::optional<double> change;                 ///< against the baseline, in %
     bool stale = false;                           ///< Freshness::stale: no values
     std::optional<double> second_raw{}, second{}; ///< raw and value of the film that is compared
+    PixelType second_type = PixelType::f32;       ///< of second_raw
 };
 /// `zoom`: screen pixels per image pixel.
 void draw_status_bar(const Rect& area, Session& session, ViewState& state, const Hover& hover,

@@ -83,13 +83,12 @@ void kept_line(const Session& session) {
     char text[96];
     std::snprintf(text, sizeof text, "keeps the last %.1f s, %.0f MiB", kept->seconds,
                   static_cast<double>(kept->bytes) / (1 << 20));
-    const std::string shown = kept->lent      ? "what came before is in the recording"
+    const std::string shown = kept->lent      ? "earlier frames are in the recording"
                               : kept->limited ? std::string(text) + ": its memory is full"
                                               : std::string(text);
     hint(shown, kept->limited ? theme::kWarning : theme::kDim);
-    tooltip(
-        "Raw frames of the time before the button, which a recording of raw frames begins with. How long, "
-        "and how much memory: Length and files.");
+    tooltip("Raw frames from before the button, at the start of a raw recording. Set their duration and "
+            "memory under Length and files.");
     probe::value("record.kept", shown);
 }
 
@@ -102,16 +101,17 @@ void program_control(Session& session, const std::string& name) {
         program.set(name, *value);
 }
 
-/// For screen movies that begin later.
+constexpr ImGuiTreeNodeFlags kNotIndented = ImGuiTreeNodeFlags_NoTreePushOnOpen; ///< labels keep their column
+
+/// These settings apply to screen movies that begin later.
 void screen_controls(Session& session) {
-    const bool open = ImGui::TreeNodeEx("On movies of the screen");
+    const bool open = ImGui::TreeNodeEx("On movies of the screen", kNotIndented);
     probe::item("record.marks");
     tooltip("Marks that are drawn into movies of the screen.");
     if (!open)
         return;
     for (const ParamDecl& decl : screen_marks_table().decls())
         program_control(session, decl.name);
-    ImGui::TreePop();
     try {
         check_marks(session.settings().program.as<ProgramSettings>().marks, "Recording");
     } catch (const UsageError& error) {
@@ -119,7 +119,7 @@ void screen_controls(Session& session) {
     }
 }
 
-/// For recordings that begin later.
+/// These settings apply to recordings that begin later.
 void limits_controls(Session& session) {
     const Params& program = session.settings().program;
     const Params initial(program.table());
@@ -132,7 +132,7 @@ void limits_controls(Session& session) {
         return !is_text(decl.kind) && program.get(decl.name) != initial.get(decl.name);
     });
     ImGui::SetNextItemOpen(changed, ImGuiCond_Once);
-    const bool open = ImGui::TreeNodeEx("Length and files");
+    const bool open = ImGui::TreeNodeEx("Length and files", kNotIndented);
     probe::item("record.limits");
     tooltip("When a recording ends, how files are split and named, and frames from before the button.");
     if (!open)
@@ -140,7 +140,6 @@ void limits_controls(Session& session) {
     for (const ParamDecl& decl : all)
         if (!is_text(decl.kind))
             control(decl);
-    ImGui::TreePop();
     try {
         check_limits(program.as<ProgramSettings>().recording, "Recording");
     } catch (const UsageError& error) {
@@ -188,10 +187,9 @@ void draw_record(Session& session, ViewState& state) {
     if (ImGui::Button("Report", {half, 0}))
         state.report.ask = true;
     probe::item("report");
-    tooltip(
-        with_key("PDF with picture, regions, traces, events, settings and methods; the picture as PNG and "
-                 "the table as CSV beside it",
-                 session.settings().keys, Action::report));
+    tooltip(with_key("PDF with image, regions, traces, events, settings and methods; also the image as PNG "
+                     "and the table as CSV",
+                     session.settings().keys, Action::report));
     for (const Recording& recording : session.recordings.running()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +

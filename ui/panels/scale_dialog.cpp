@@ -49,7 +49,7 @@ bool ScaleDialog::apply(Session& session) {
     const ParamDecl& decl = program_table().at("um_per_px");
     const std::optional<double> um = positive(um_);
     if (!um || *um > decl.max) {
-        error_ = "'" + um_ + "' is no size of a pixel; allowed: a number of µm above 0, up to " +
+        error_ = "'" + um_ + "' is not a pixel size; allowed: a number of µm above 0, up to " +
                  number_text(decl.max) + ", or nothing.";
         return false;
     }
@@ -112,11 +112,11 @@ void ScaleDialog::draw(Session& session, bool confirm, bool dismiss) {
     const bool done = (pressed || confirm) && apply(session);
     refused_ = (pressed || confirm) && !done;
     const KeyBindings& keys = session.settings().keys;
-    const std::string said = "Empty: as the recording says, or unknown.";
+    const std::string said = "Empty: the file's value, or unknown.";
     hint(!error_.empty() ? error_
          : has_line      ? said
                          : with_key("Or draw a line", keys, Action::line_tool) +
-                          " over something of known length, select it, and come back" +
+                          " over an object of known length, select it, and open this dialog again" +
                           with_key("", keys, Action::pixel_size) + ". " + said,
          error_.empty() ? theme::kDim : theme::kWarning);
     probe::value("scale.error", error_);
@@ -132,8 +132,7 @@ void draw_scale_line(Session& session, const Chain& chain, ScaleDialog& dialog) 
     if (ImGui::Button((text + " …##scale").c_str(), {ImGui::CalcItemWidth(), 0}))
         dialog.ask = true;
     probe::item("view.scale");
-    tooltip(with_key("How large a pixel of the result is, a side: for the scale bar, areas and widths in µm, "
-                     "and the calibration of files",
+    tooltip(with_key("Side of a pixel of the result, for the scale bar, areas, widths and calibrated files",
                      session.settings().keys, Action::pixel_size));
 }
 

@@ -214,12 +214,12 @@ void buttons(Session& session, Film& film) {
     ImGui::SameLine(0, dp(kGap));
     if (icon_button("film.play", stands ? Icon::play : Icon::pause,
                     keyed(ended    ? "Play it again"
-                          : stands ? "Go on"
+                          : stands ? "Resume"
                                    : "Pause",
                           Action::pause)))
         toggle_pause(session, film);
     ImGui::SameLine(0, dp(kGap));
-    if (icon_button("film.forward", Icon::step, keyed("One frame on", Action::step)))
+    if (icon_button("film.forward", Icon::step, keyed("One frame forward", Action::step)))
         step_once(session, film);
     ImGui::SameLine(0, dp(kGroup));
     if (icon_button("film.loop", Icon::loop, keyed("Loop, between the marks if there are any", Action::loop),
@@ -311,13 +311,12 @@ void draw_transport(const Rect& area, Session& session, Film& film, IntervalsVie
         const std::string shown = place_text(session, film, parts);
         ImGui::TextColored(theme::vec(film_is_late(film) ? theme::kDim : theme::kText), "%s", shown.c_str());
         if (film_is_late(film))
-            tooltip("The frame is on its way");
+            tooltip("The frame is loading");
         else if (film_length(session) == 0)
-            tooltip("How many frames there are is known at the end");
+            tooltip("The number of frames is known at the end");
         else if (film.uneven)
-            tooltip(
-                "Frames are missing, or came unevenly: the times are those of the rate. The traces have the "
-                "times of capture.");
+            tooltip("Frames are missing or uneven: these times follow the rate. The traces have the capture "
+                    "times.");
         probe::value("film.text", shown);
         report(session, film);
     }

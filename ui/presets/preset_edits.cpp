@@ -55,8 +55,7 @@ void take_preset(Session& session, const std::string& name) {
             session.settings().program = taken.settings.program;
             session.say(Message::Level::info,
                         "Preset " + name +
-                            " also says how pictures are read: that takes effect when a "
-                            "source is opened.");
+                            " also sets how images are decoded, which takes effect when a source is opened.");
         }
         (void)session.take_preset(taken, true);
     } catch (const std::exception& error) {
@@ -111,11 +110,11 @@ void PresetMenu::list(Session& session) {
 void PresetMenu::chosen(Session& session) {
     const Preset* preset = find_preset(selected_);
     if (!preset)
-        return hint("Choose one for what it does, and how what is set differs from it.");
+        return hint("Choose a preset to see its effect and what loading it would change.");
     const Preset copy = *preset; // copy: deleting invalidates the reference
     hint(copy.doc);
     const bool same = differences_.empty();
-    hint(same ? "What is set is this preset." : "Loading it would change:",
+    hint(same ? "The present settings are this preset." : "Loading it would change:",
          same ? theme::kGood : theme::kText);
     constexpr std::size_t kMost = 12;
     for (std::size_t i = 0; i < std::min(differences_.size(), kMost); ++i)
@@ -130,12 +129,12 @@ void PresetMenu::chosen(Session& session) {
         take_preset(session, selected_);
     }
     probe::item("preset.load");
-    tooltip("Take the chain, range and colours of this preset.");
+    tooltip("Load the chain, range and colours of this preset.");
     if (!copy.yours())
         return;
     ImGui::SameLine();
     const bool sure = deletes_ == selected_;
-    if (ImGui::Button(sure ? "Delete it for good" : "Delete", {dp(150), 0})) {
+    if (ImGui::Button(sure ? "Press again to delete" : "Delete", {dp(150), 0})) {
         if (!sure) {
             deletes_ = selected_;
         } else {
@@ -151,7 +150,7 @@ void PresetMenu::chosen(Session& session) {
         }
     }
     probe::item("preset.delete");
-    tooltip("Delete the file of this preset. Asks once more.");
+    tooltip("Delete the file of this preset, after a second press.");
 }
 
 void PresetMenu::save_row(Session& session) {
@@ -171,14 +170,14 @@ void PresetMenu::save_row(Session& session) {
     const bool pressed = ImGui::Button(replace ? "Replace it" : "Save as", {-1, 0});
     ImGui::EndDisabled();
     probe::item("preset.save");
-    tooltip("Chain, range and colours as they are set now.");
+    tooltip("Save the present chain, range and colours.");
     if (!(pressed || entered) || name_.empty())
         return;
     try {
         const Preset* there = find_preset(name_);
         if (there && there->yours() && !replace) {
             replaces_ = name_;
-            said_ = "There is a preset of yours with this name; once more replaces it.";
+            said_ = "You have a preset of this name. Press again to replace it.";
             return;
         }
         save_preset(name_, there && there->yours() ? there->doc : "", session.settings_now(), replace);

@@ -30,7 +30,7 @@ struct RegionView {
     }
     RegionPoint to_picture(const ImVec2& at) const { return {(at.x - x) / scale, (at.y - y) / scale}; }
 };
-/// One view, or two side by side; none if the result does not align with the displayed picture.
+/// One view, or two side by side; none if the result does not align with the displayed image.
 using RegionViews = std::vector<RegionView>;
 
 } // namespace specklescope

@@ -18,6 +18,7 @@ namespace specklescope {
 namespace {
 
 using theme::dp;
+using Ask = RegionFileField::Ask;
 
 constexpr const char* kSave = "Save regions";
 constexpr const char* kLoad = "Load regions";
@@ -28,44 +29,43 @@ bool there(const std::string& path) {
 }
 
 /// True if the file was saved.
-bool save(Session& session, RegionTools& tools) {
-    std::string path = home_expanded(tools.path);
+bool save(Session& session, RegionFileField& file) {
+    std::string path = home_expanded(file.path);
     if (path.empty())
         return false;
     if (std::filesystem::path(path).extension().empty())
         path += ".json";
     if (!path.ends_with(".json")) {
-        tools.path_error = "Regions are written as .json; ImageJ's .roi and .zip are only read.";
+        file.error = "Regions are written as .json; ImageJ's .roi and .zip are only read.";
         return false;
     }
-    if (path != session.regions_path && path != tools.replaces && there(path)) {
-        tools.replaces = path;
-        tools.path_error =
-            "There is a file of that name. Press Replace, or Enter again, to put this in its place.";
+    if (path != session.regions_path && path != file.replaces && there(path)) {
+        file.replaces = path;
+        file.error = "A file of this name exists. Press Replace, or Enter again, to replace it.";
         return false;
     }
     try {
         session.save_regions_file(path);
         return true;
     } catch (const std::exception& error) {
-        tools.path_error = sentence_of(error);
+        file.error = sentence_of(error);
         return false;
     }
 }
 
-bool load(Session& session, RegionTools& tools) {
-    if (tools.path.empty())
+bool load(Session& session, RegionFileField& file) {
+    if (file.path.empty())
         return false;
     try {
-        session.load_regions_file(home_expanded(tools.path));
+        session.load_regions_file(home_expanded(file.path));
         return true;
     } catch (const std::exception& error) {
-        tools.path_error = sentence_of(error);
+        file.error = sentence_of(error);
         return false;
     }
 }
 
-void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool dismiss) {
+void field(Session& session, RegionFileField& file, bool saves, bool confirm, bool dismiss) {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
     bool open = true;
@@ -76,29 +76,26 @@ void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool 
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-dp(94));
     if (ImGui::InputTextWithHint("##path", saves ? "regions.json" : "regions.json, cells.roi, RoiSet.zip",
-                                 &tools.path, ImGuiInputTextFlags_AutoSelectAll)) {
-        tools.path_error.clear();
-        tools.replaces.clear();
+                                 &file.path, ImGuiInputTextFlags_AutoSelectAll)) {
+        file.error.clear();
+        file.replaces.clear();
     }
     probe::item("regions.path");
     tooltip(saves ? "File to write the regions to."
                   : "File to read regions from: .json of this program, or ImageJ's .roi and .zip.");
     ImGui::SameLine();
-    const bool pressed = ImGui::Button(!saves                   ? "Load"
-                                       : tools.replaces.empty() ? "Save"
-                                                                : "Replace",
-                                       {-1, 0});
+    const bool pressed = ImGui::Button(!saves ? "Load" : file.replaces.empty() ? "Save" : "Replace", {-1, 0});
     probe::item("regions.path.ok");
     tooltip(saves ? "Write the file. Enter does the same." : "Read the file. Enter does the same.");
-    const bool done = (pressed || confirm) && (saves ? save(session, tools) : load(session, tools));
+    const bool done = (pressed || confirm) && (saves ? save(session, file) : load(session, file));
     ImGui::Dummy({0, dp(2)});
-    hint(!tools.path_error.empty() ? tools.path_error
+    hint(!file.error.empty() ? file.error
          : saves
              ? "Outlines with names and colours, in pixels of the result; --regions FILE measures over them."
-             : "They take the place of those that are there; undo" +
-                   with_key("", session.settings().keys, Action::undo) + " brings these back.",
-         tools.path_error.empty() ? theme::kDim : theme::kWarning);
-    probe::value("regions.path.error", tools.path_error);
+             : "They replace the present regions; undo" +
+                   with_key("", session.settings().keys, Action::undo) + " restores these.",
+         file.error.empty() ? theme::kDim : theme::kWarning);
+    probe::value("regions.path.error", file.error);
     if (done || !open || dismiss)
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
@@ -106,24 +103,24 @@ void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool 
 
 } // namespace
 
-void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss) {
-    const RegionTools::Ask ask = std::exchange(tools.ask, RegionTools::Ask::nothing);
-    if (ask != RegionTools::Ask::nothing) {
-        tools.path = !session.regions_path.empty()   ? session.regions_path
-                     : ask == RegionTools::Ask::save ? "regions.json"
-                                                     : "";
-        if (ask == RegionTools::Ask::save && !tools.path.ends_with(".json"))
-            tools.path = std::filesystem::path(tools.path).replace_extension(".json").string();
-        if (const std::string folder = std::exchange(tools.folder, ""); !folder.empty())
-            tools.path =
-                (std::filesystem::path(folder) / std::filesystem::path(tools.path).filename()).string();
-        tools.path_error.clear();
-        tools.replaces.clear();
-        ImGui::OpenPopup(ask == RegionTools::Ask::save ? kSave : kLoad);
+void draw_region_files(Session& session, RegionFileField& file, bool confirm, bool dismiss) {
+    const Ask ask = std::exchange(file.ask, Ask::nothing);
+    if (ask != Ask::nothing) {
+        file.path = !session.regions_path.empty() ? session.regions_path
+                    : ask == Ask::save            ? "regions.json"
+                                                  : "";
+        if (ask == Ask::save && !file.path.ends_with(".json"))
+            file.path = std::filesystem::path(file.path).replace_extension(".json").string();
+        if (const std::string folder = std::exchange(file.folder, ""); !folder.empty())
+            file.path =
+                (std::filesystem::path(folder) / std::filesystem::path(file.path).filename()).string();
+        file.error.clear();
+        file.replaces.clear();
+        ImGui::OpenPopup(ask == Ask::save ? kSave : kLoad);
         confirm = dismiss = false; // the key that opened the field
     }
-    field(session, tools, true, confirm, dismiss);
-    field(session, tools, false, confirm, dismiss);
+    field(session, file, true, confirm, dismiss);
+    field(session, file, false, confirm, dismiss);
 }
 
 bool take_region_file(const std::string& path, Session& session) {

@@ -22,8 +22,7 @@ bool of_selected(Action action) { return info(action).place == KeyPlace::selecte
 std::string RegionTools::why_not_drawing(Action action, const RegionEditor& editor) const {
     switch (action) {
     case Action::finish_shape:
-        return tool_ == RegionTool::select || gesture_ == Gesture::draw ? "No tool is chosen to draw with."
-                                                                        : "";
+        return tool_ == RegionTool::select || gesture_ == Gesture::draw ? "No drawing tool is chosen." : "";
     case Action::drop_corner:
         return drawn_.empty() || tool_ != RegionTool::polygon ? "No polygon is being drawn." : "";
     default:
@@ -69,7 +68,8 @@ void RegionTools::run(Action action, Session& session) {
             return editor.paste(*copied_);
         case Action::save_regions:
         case Action::load_regions:
-            ask = action == Action::save_regions ? Ask::save : Ask::load;
+            file.ask =
+                action == Action::save_regions ? RegionFileField::Ask::save : RegionFileField::Ask::load;
             return;
         case Action::next_region:
         case Action::previous_region:
@@ -132,7 +132,7 @@ void RegionTools::shift(Action action, std::size_t index, Session& session) {
         done = editor.resize(index, size->dx, size->dy);
     if (!done)
         say(editor.regions()[index].locked ? locked_text(session)
-                                           : "It would leave the picture, or have no size.");
+                                           : "The region would leave the image, or have no size.");
 }
 
 void RegionTools::change_selected(Action action, std::size_t index, Session& session) {
@@ -144,7 +144,7 @@ void RegionTools::change_selected(Action action, std::size_t index, Session& ses
             say(locked_text(session));
         return;
     case Action::rename_region:
-        rename = true;
+        rename.asked = true;
         session.view().panel = true;
         return;
     case Action::recolour_region: {

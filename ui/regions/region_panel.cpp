@@ -75,17 +75,17 @@ void buttons(Session& session, RegionTools& tools) {
         const bool locked = at && editor.regions()[*at].locked;
         ButtonRow row;
         if (row("Rename", "region.rename.button", at.has_value(),
-                keyed("Another name, as by a double click on its row", Action::rename_region)))
+                keyed("Rename, also by a double click on its row", Action::rename_region)))
             begin_rename(editor, tools, *at);
         if (row(locked ? "Unlock" : "Lock", "region.lock", at.has_value(),
                 keyed("A locked region is neither moved nor deleted", Action::lock_region)))
             editor.lock(*at, !locked);
         if (row("Copy", "region.duplicate", at.has_value(),
-                keyed("Another one like it, beside it", Action::duplicate_region)))
+                keyed("Duplicate the region", Action::duplicate_region)))
             editor.duplicate(*at);
         if (row("Delete", "region.delete", at && !locked,
                 keyed("Delete it", Action::delete_region) + "; undo" + keyed("", Action::undo) +
-                    " brings it back"))
+                    " restores it"))
             editor.remove(*at);
     }
     ButtonRow row;
@@ -94,12 +94,11 @@ void buttons(Session& session, RegionTools& tools) {
         session.undo();
     if (row("Redo", "regions.redo", history.can_redo(), keyed("Redo the edit that was undone", Action::redo)))
         session.redo();
-    if (row("Save …", "regions.save", !editor.regions().empty(),
-            keyed("Write them as JSON", Action::save_regions)))
-        tools.ask = RegionTools::Ask::save;
+    if (row("Save …", "regions.save", !editor.regions().empty(), keyed("Save as JSON", Action::save_regions)))
+        tools.file.ask = RegionFileField::Ask::save;
     if (row("Load …", "regions.load", true,
-            keyed("Read JSON, or ImageJ's .roi and .zip", Action::load_regions)))
-        tools.ask = RegionTools::Ask::load;
+            keyed("Load JSON, or ImageJ's .roi and .zip", Action::load_regions)))
+        tools.file.ask = RegionFileField::Ask::load;
 }
 
 /// Draws at the right end of the header.
@@ -172,14 +171,15 @@ void report_regions(const Session& session, const RegionTools& tools) {
 
 void draw_region_section(Session& session, RegionTools& tools) {
     RegionEditor& editor = session.regions;
-    const bool renames = std::exchange(tools.rename, false) && editor.selected();
+    const bool renames = std::exchange(tools.rename.asked, false) && editor.selected();
     if (renames) {
         begin_rename(editor, tools, *editor.selected());
         ImGui::SetNextItemOpen(true);
     }
-    if (tools.renamed && (*tools.renamed >= editor.regions().size() ||
-                          editor.regions()[*tools.renamed].name != tools.renames)) // the regions have changed
-        tools.renamed.reset();
+    if (tools.rename.index &&
+        (*tools.rename.index >= editor.regions().size() ||
+         editor.regions()[*tools.rename.index].name != tools.rename.before)) // the regions have changed
+        tools.rename.index.reset();
     const bool had_any = std::exchange(tools.any, !editor.regions().empty());
     const bool first = tools.any && !had_any;
     if (first)
@@ -225,21 +225,21 @@ void draw_region_section(Session& session, RegionTools& tools) {
 const char* sentence_of_mean(RegionMean mean) {
     switch (mean) {
     case RegionMean::of_squares:
-        return "The mean is the root of the mean of K²: contrasts are averaged as squares.";
+        return "Mean contrast, the root of the average K².";
     case RegionMean::of_inverses:
-        return "The mean is taken on K² and then converted: c over the mean of K².";
+        return "Mean flow, computed from the average K² (not the average of the pixels' flow values).";
     case RegionMean::plain:
         break;
     }
-    return "The mean is that of the values.";
+    return "Mean of the values.";
 }
 
 const char* sentence_of_fit(RegionFit fit) {
     switch (fit) {
     case RegionFit::clipped:
-        return "It lies partly outside the picture: only its pixels inside are measured.";
+        return "It is partly outside the image: only the pixels inside are measured.";
     case RegionFit::outside:
-        return "It lies outside the picture: it is kept, and has no numbers.";
+        return "It is outside the image, and has no numbers.";
     case RegionFit::whole:
         break;
     }
@@ -251,9 +251,9 @@ std::string area_text(const RegionStatistics& s, double um) {
 }
 
 void begin_rename(const RegionEditor& editor, RegionTools& tools, std::size_t index) {
-    tools.renamed = index;
-    tools.name = tools.renames = editor.regions()[index].name;
-    tools.rename_begins = true;
+    tools.rename.index = index;
+    tools.rename.name = tools.rename.before = editor.regions()[index].name;
+    tools.rename.begins = true;
 }
 
 namespace {
@@ -333,7 +333,7 @@ void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& key
     if (!ImGui::BeginPopup("colours"))
         return;
     close_on_escape();
-    hint("These stay apart for the colour-blind too.");
+    hint("These colours are colour-blind safe.");
     for (std::size_t i = 0; i < region_palette().size(); ++i) {
         if (i > 0)
             ImGui::SameLine(0, dp(4));
@@ -353,7 +353,7 @@ void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& key
 /// Draws the name, or the field to edit it.
 void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     const Region& region = editor.regions()[index];
-    if (tools.renamed != index) {
+    if (tools.rename.index != index) {
         ImGui::AlignTextToFramePadding();
         const std::string shown = fitted(*ImGui::GetFont(), region.name, ImGui::GetContentRegionAvail().x);
         ImGui::TextUnformatted(shown.c_str());
@@ -362,18 +362,18 @@ void name_cell(RegionEditor& editor, RegionTools& tools, std::size_t index) {
         return;
     }
     ImGui::SetNextItemWidth(-1);
-    if (std::exchange(tools.rename_begins, false)) {
+    if (std::exchange(tools.rename.begins, false)) {
         ImGui::SetKeyboardFocusHere();
         ImGui::SetScrollHereY();
     }
-    ImGui::InputText("##name", &tools.name, ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::InputText("##name", &tools.rename.name, ImGuiInputTextFlags_AutoSelectAll);
     probe::item("region.rename");
-    tooltip("Name of the region. Enter keeps it, Escape puts the old one back.");
+    tooltip("Name of the region. Enter: keep. Escape: restore the old name.");
     if (!ImGui::IsItemDeactivated())
         return;
-    tools.renamed.reset();
+    tools.rename.index.reset();
     try {
-        editor.rename(index, tools.name); // Escape has restored the old name
+        editor.rename(index, tools.rename.name); // Escape has restored the old name
     } catch (const UsageError& error) {
         tools.say(error.what());
     }
@@ -451,7 +451,7 @@ void head(const RegionNumbers& numbers, const Columns& columns) {
                   numbers.assumed.empty() ? theme::kDim : theme::kWarning);
     if (numbers.values)
         tooltip(std::string(sentence_of_mean(numbers.values->mean)) +
-                " The standard deviation is that of the values." +
+                " The standard deviation is taken on the values." +
                 (numbers.assumed.empty() ? "" : "\n" + numbers.assumed));
     if (columns.pixels) {
         ImGui::TableSetColumnIndex(3);
@@ -486,8 +486,8 @@ void draw_region_table(Session& session, RegionTools& tools) {
     head(tools.numbers, columns);
     // Draw an invisible row too if the table must scroll to it.
     int brought = another && scrolls && selected ? static_cast<int>(*selected) : -1;
-    if (tools.rename_begins && tools.renamed)
-        brought = static_cast<int>(*tools.renamed);
+    if (tools.rename.begins && tools.rename.index)
+        brought = static_cast<int>(*tools.rename.index);
     ImGuiListClipper clipper;
     clipper.Begin(count, scrolls ? line : -1); // -1: measures the rows, which all are drawn
     if (brought >= 0)

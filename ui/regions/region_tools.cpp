@@ -56,13 +56,13 @@ std::string how_to(RegionTool tool, const KeyBindings& keys) {
     case RegionTool::select:
         break;
     case RegionTool::rectangle:
-        return "Rectangle: drag over the picture. Shift: square." + done;
+        return "Rectangle: drag over the image. Shift: square." + done;
     case RegionTool::ellipse:
-        return "Ellipse: drag over the picture. Shift: circle." + done;
+        return "Ellipse: drag over the image. Shift: circle." + done;
     case RegionTool::polygon:
         return "Polygon: click its corners; " + closes_it(keys) + "." + done;
     case RegionTool::freehand:
-        return "Freehand: draw around it with the button down." + done;
+        return "Freehand: draw the outline with the button down." + done;
     case RegionTool::line:
         return "Line: drag from end to end. Shift: steps of 45°." + done;
     }
@@ -123,7 +123,7 @@ std::string RegionTools::status(const Session& session) const {
         std::string closes = closes_it(keys);
         closes[0] = closes[0] == 'a' ? 'A' : closes[0];
         return std::to_string(drawn_.size()) + (drawn_.size() == 1 ? " corner.  " : " corners.  ") + closes +
-               key_words(", ", key_of(keys, Action::drop_corner), " takes one back") +
+               key_words(", ", key_of(keys, Action::drop_corner), " removes the last one") +
                key_words(", ", key_of(keys, Action::cancel), " gives up") + ".";
     }
     if (drawn_.size() > 1)
@@ -190,7 +190,7 @@ void RegionTools::press(const RegionView& view, RegionEditor& editor) {
     const bool handle = grip_ && grip_->part >= RegionGrip::Part::handle;
     if (handle && io.KeyCtrl && grip_->part == RegionGrip::Part::handle) {
         if (!editor.remove_corner(grip_->region, grip_->index))
-            say("Ctrl and a click take a corner out of a polygon that has more than three.");
+            say("Ctrl-click removes a corner of a polygon that has more than three.");
         gesture_ = Gesture::done;
     } else if (handle) {
         gesture_ = editor.begin_drag(*grip_, mouse_) ? Gesture::drag : Gesture::done;
@@ -268,9 +268,8 @@ void RegionTools::finish(RegionEditor& editor) {
     const std::vector<RegionPoint> points = std::exchange(drawn_, {});
     const bool outline = tool_ == RegionTool::polygon || tool_ == RegionTool::freehand;
     if (points.size() < (outline ? 3U : 2U))
-        return say(tool_ == RegionTool::polygon
-                       ? "A polygon needs three corners at least."
-                       : "An outline that short holds nothing; draw around an area.");
+        return say(tool_ == RegionTool::polygon ? "A polygon needs at least three corners."
+                                                : "The outline is too short. Draw around an area.");
     try {
         editor.add(shape_of(tool_), points);
     } catch (const UsageError& error) {

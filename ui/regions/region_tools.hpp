@@ -39,11 +39,27 @@ struct RegionNumbers {
     void take(const Result& result, double um, bool old);
 };
 
+/// Field for a file of regions; ui/regions/region_files.cpp draws it.
+struct RegionFileField {
+    enum class Ask : std::uint8_t { nothing, save, load };
+    Ask ask = Ask::nothing; ///< open it in this frame
+    std::string path;       ///< typed path
+    std::string folder;     ///< folder of the offered file name; empty: unchanged
+    std::string error;      ///< reason why the file could not be read or written
+    std::string replaces;   ///< the file that a second Enter replaces
+};
+
+/// Field for the name of a region, in its row of the table.
+struct RegionNameField {
+    bool asked = false;               ///< rename the selected region
+    bool begins = false;              ///< it appears in this frame
+    std::optional<std::size_t> index; ///< region whose name is edited
+    std::string before;               ///< name of this region before the edit
+    std::string name;                 ///< typed name
+};
+
 class RegionTools {
 public:
-    /// File dialog to open; ui/regions/region_files.cpp draws it.
-    enum class Ask : std::uint8_t { nothing, save, load };
-
     RegionTool tool() const { return tool_; }
     /// Selects a tool; the current tool again selects none.
     void choose(RegionTool tool);
@@ -61,23 +77,15 @@ public:
     /// must not move the picture.
     bool mouse(const RegionViews& views, bool hovered, const std::vector<ImVec2>& trail, Session& session);
     void draw(const RegionViews& views, const Session& session) const;
-    bool asks_for_field() const { return ask != Ask::nothing || rename; }
+    bool asks_for_field() const { return file.ask != RegionFileField::Ask::nothing || rename.asked; }
     /// Instruction or numbers for the status line; may be empty.
     std::string status(const Session& session) const;
     void say(std::string sentence);
 
-    Ask ask = Ask::nothing; ///< open a dialog in this frame
-    bool rename = false;    ///< rename the selected region
-    bool rename_begins = false;
-    bool any = false;                   ///< the panel has shown regions
-    bool reveal = false;                ///< the section is to be scrolled into view
-    std::optional<std::size_t> renamed; ///< region whose name is edited
-    std::string renames;                ///< name of this region before the edit
-    std::string name;                   ///< typed name
-    std::string path;                   ///< typed path
-    std::string folder;                 ///< folder of the offered file name; empty: unchanged
-    std::string path_error;             ///< reason why the file could not be read or written
-    std::string replaces;               ///< the file that a second Enter replaces
+    RegionFileField file;
+    RegionNameField rename;
+    bool any = false;    ///< the panel has shown regions
+    bool reveal = false; ///< the section is to be scrolled into view
     RegionNumbers numbers;
     LinePanel line;
     int first_row = 0, end_row = 0;   ///< of the table in the last frame
@@ -122,7 +130,7 @@ private:
 void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& keys);
 float region_bar_width();
 /// Draws the field for a file while it is open. `confirm`, `dismiss`: Enter and Escape in this frame.
-void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss);
+void draw_region_files(Session& session, RegionFileField& file, bool confirm, bool dismiss);
 /// True if the file has the extension of region files. It is then read, or the error is reported.
 bool take_region_file(const std::string& path, Session& session);
 

@@ -53,8 +53,8 @@ bool answers(const Folder& folder, const std::string& part) {
 
 SourceArgument file_source(const std::string& path) {
     if (path.find("${env:") != std::string::npos)
-        throw UsageError("A file whose name holds ${env: cannot be opened: that stands for what the "
-                         "environment holds.");
+        throw UsageError("A file name with ${env: cannot be opened, because ${env:NAME} is replaced by a "
+                         "variable of the environment.");
     return path;
 }
 

@@ -61,7 +61,7 @@ std::optional<std::string> FolderDialog::chosen() {
     std::string path = absolute(text_);
     if (std::filesystem::is_directory(path, ignored))
         return path;
-    said_ = "There is no folder '" + one_line(text_) + "'; make it, or choose another.";
+    said_ = "There is no folder '" + one_line(text_) + "'. Create it, or choose another.";
     return std::nullopt;
 }
 
@@ -127,7 +127,7 @@ std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     ImGui::EndChild();
     bool choose = ImGui::Button("Choose", {dp(90), 0}) || confirm;
     probe::item("folder.choose");
-    tooltip("Take this folder. Enter does the same.");
+    tooltip("Use this folder. Enter does the same.");
     ImGui::SameLine();
     if (ImGui::Button("Cancel", {dp(90), 0}) || dismiss || !open)
         ImGui::CloseCurrentPopup();

@@ -24,14 +24,14 @@ constexpr int kLookSide = 320;
 
 } // namespace
 
-void OpenDialog::begin(Session& session, ViewState& state) {
-    state.open_text = session.settings().source.shown();
+void OpenDialog::begin(Session& session) {
+    text_ = session.settings().source.shown();
     said_.clear();
-    raw_ = raw_form_ = inner_ = false;
+    raw_.needed = raw_.shown = inner_ = false;
     program_ = SystemDialog::program();
     look_wanted_.clear();
     started_.clear();
-    std::string folder = typed_path(state.open_text).folder;
+    std::string folder = typed_path(text_).folder;
     if (folder.empty()) {
         std::error_code ignored;
         folder = std::filesystem::current_path(ignored).string();
@@ -100,7 +100,7 @@ void OpenDialog::take_text(const std::string& text) {
         return;
     started_ = text;
     said_.clear();
-    raw_ = false;
+    raw_.needed = false;
     const TypedPath typed = typed_path(text);
     choose_rows(typed);
     if (typed.folder.empty())
@@ -117,20 +117,15 @@ void OpenDialog::take_text(const std::string& text) {
     if (at == folder->entries.end() || at->folder)
         return look_wanted_.clear();
     const std::string path = (typed.folder == "/" ? "" : typed.folder) + "/" + typed.name;
-    raw_ = looks_raw(typed.name);
-    if (raw_) {
-        raw_path_ = path;
-        raw_bytes_ = at->bytes;
-        raw_header_ = 0;
-        raw_sizes_ = raw_sizes(raw_bytes_, 0, typed.name);
-        raw_size_ = raw_sizes_.empty() ? RawSize{0, 0, "", 0} : raw_sizes_.front();
+    if (looks_raw(typed.name)) {
+        raw_.begin(path, at->bytes);
         look_at("raw:" + path); // its .lines file describes it, so it needs no form
     } else {
         look_at(path);
     }
 }
 
-void OpenDialog::poll(Session& session, ViewState& state) {
+void OpenDialog::poll(Session& session) {
     if (folder_.poll())
         started_ = std::string(1, '\0'); // parse the text again: the typed file may be in this listing
     cameras_.poll();
@@ -150,12 +145,12 @@ void OpenDialog::poll(Session& session, ViewState& state) {
         pictured_ = look_.result()->text;
     }
     if (const std::optional<std::string> answer = system_.poll(); answer && !answer->empty()) {
-        state.open_text = *answer;
+        text_ = *answer;
         take_text(*answer);
         if (looks_raw(*answer)) // a raw file needs a size
             return;
         try {
-            open(file_source(*answer), session, state);
+            open(file_source(*answer), session);
             ImGui::CloseCurrentPopup();
         } catch (const UsageError& error) {
             said_ = error.what();
@@ -163,7 +158,7 @@ void OpenDialog::poll(Session& session, ViewState& state) {
     }
 }
 
-void OpenDialog::field(ViewState& state) {
+void OpenDialog::field() {
     const float buttons = dp(86) + (program_.empty() ? 0 : dp(90));
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();
@@ -172,7 +167,7 @@ void OpenDialog::field(ViewState& state) {
         const Folder* folder;
     } completion{folder_.result() ? &*folder_.result() : nullptr};
     ImGui::InputTextWithHint(
-        "##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…", &state.open_text,
+        "##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…", &text_,
         ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion,
         [](ImGuiInputTextCallbackData* data) {
             const Folder* folder = static_cast<Completion*>(data->UserData)->folder;
@@ -186,7 +181,7 @@ void OpenDialog::field(ViewState& state) {
         },
         &completion);
     probe::item("open.text");
-    tooltip("Tab completes a path as far as it is clear.");
+    tooltip("Tab completes a path.");
     ImGui::SameLine();
     if (ImGui::Button("Open", {dp(78), 0}))
         opens_ = true;
@@ -219,46 +214,46 @@ std::optional<std::string> OpenDialog::first_match() const {
     return std::nullopt;
 }
 
-std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
-    if (raw_form_) // the preview is only for display
-        return raw_chosen();
+std::optional<SourceArgument> OpenDialog::chosen(Session& session) {
+    if (raw_.shown) // the preview is only for display
+        return raw_.chosen(said_);
     // An unchanged text means the current source, including its secrets.
-    if (std::optional<SourceArgument> known = session.known_source(state.open_text))
+    if (std::optional<SourceArgument> known = session.known_source(text_))
         return known;
-    const bool path = !typed_path(state.open_text).folder.empty();
+    const bool path = !typed_path(text_).folder.empty();
     try {
-        return path ? file_source(state.open_text) : SourceArgument(state.open_text);
+        return path ? file_source(text_) : SourceArgument(text_);
     } catch (const UsageError& error) {
         said_ = error.what();
         return std::nullopt;
     }
 }
 
-void OpenDialog::open(const SourceArgument& source, Session& session, const ViewState& state) const {
+void OpenDialog::open(const SourceArgument& source, Session& session) const {
     if (compares_)
         session.comparison.open_recording(source);
     else
-        session.open(source, !state.open_recorded);
+        session.open(source, !recorded_);
 }
 
-void OpenDialog::open_chosen(Session& session, ViewState& state) {
+void OpenDialog::open_chosen(Session& session) {
     if (const std::optional<std::string> match = first_match()) {
-        state.open_text = *match;
+        text_ = *match;
         take_text(*match);
         if (looks_raw(*match)) // shows the form for its size first
             return;
     }
-    if (const std::optional<SourceArgument> source = chosen(session, state)) {
-        open(*source, session, state);
+    if (const std::optional<SourceArgument> source = chosen(session)) {
+        open(*source, session);
         ImGui::CloseCurrentPopup();
     }
 }
 
 namespace {
 
-void recorded_box(ViewState& state) {
+void recorded_box(bool& recorded) {
     ImGui::SameLine(0, dp(16));
-    ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
+    ImGui::Checkbox("Use the settings of a recording", &recorded);
     probe::item("open.recorded");
     tooltip("Chain, colours, range and regions of a recording of this program, as they were when it began; "
             "recorded results are shown as they are. Off: as they are set now.");
@@ -269,7 +264,7 @@ void recorded_box(ViewState& state) {
 void OpenDialog::draw(Session& session, ViewState& state) {
     if (std::exchange(state.open_dialog, false)) {
         compares_ = std::exchange(state.open_compares, false);
-        begin(session, state);
+        begin(session);
         state.confirm = state.dismiss = false; // the key that opened the dialog
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -284,21 +279,21 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     }
     // Escape that closes a list of this dialog must not close the dialog.
     const bool inner = std::exchange(inner_, false) || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
-    poll(session, state);
+    poll(session);
     opens_ = false;
-    field(state);
-    take_text(state.open_text);
+    field();
+    take_text(text_);
     const float height = beside ? std::min(dp(400), screen.y * 0.5F) : screen.y * 0.34F,
                 whole = ImGui::GetContentRegionAvail().x;
     const float gap = dp(8);
     const float left = beside ? whole * 0.27F : whole * 0.42F;
     const float middle = beside ? whole * 0.37F : whole - left - gap;
     ImGui::BeginChild("##sources", {left, height}, true);
-    sources(session, state);
+    sources(session);
     ImGui::EndChild();
     ImGui::SameLine(0, gap);
     ImGui::BeginChild("##files", {middle, height}, true);
-    files(state);
+    files();
     ImGui::EndChild();
     thumbnails_.update();
     if (beside)
@@ -313,14 +308,14 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     probe::item("open.all");
     tooltip("List every file, not only images, videos and raw frames.");
     if (!compares_)
-        recorded_box(state);
+        recorded_box(recorded_);
     if (system_.running())
         hint("The desktop's dialog is open; what it chooses is opened here.");
     if (!said_.empty())
         hint(said_, theme::kWarning);
     probe::value("open.said", said_);
     if (state.confirm || opens_)
-        open_chosen(session, state);
+        open_chosen(session);
     inner_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
     if (!open || (state.dismiss && !inner))
         ImGui::CloseCurrentPopup();

@@ -31,31 +31,47 @@ private:
     };
     using Cameras = std::vector<std::pair<std::string, std::string>>;
 
-    void begin(Session& session, ViewState& state);
-    void poll(Session& session, ViewState& state);
-    void field(ViewState& state);
+    /// Form for a file without a header.
+    struct RawForm {
+        void begin(const std::string& file, std::uint64_t length);
+        std::string draw(); ///< returns the source to preview; empty: none
+        /// The source; otherwise nullopt, with the reason in `why`.
+        std::optional<SourceArgument> chosen(std::string& why) const;
+        std::uint64_t pixels() const; ///< number of bytes after the header
+        std::string source() const;
+
+        bool needed = false; ///< the file has no header
+        bool shown = false;
+        std::string path;
+        std::uint64_t bytes = 0;
+        RawSize size;
+        int header = 0;
+        std::vector<RawSize> sizes; ///< that fit
+    };
+
+    void begin(Session& session);
+    void poll(Session& session);
+    void field();
     struct Row;
     bool row(const Row& row);
-    void sources(const Session& session, ViewState& state);
-    void files(ViewState& state);
+    void sources(const Session& session);
+    void files();
     void preview(bool beside);
-    void raw_form();
     void show_folder(const std::string& path, const std::string& part);
     void choose_rows(const TypedPath& typed);
     void take_text(const std::string& text);
     void look_at(const std::string& text);
     std::optional<std::string> first_match() const;
-    void open(const SourceArgument& source, Session& session, const ViewState& state) const;
-    void open_chosen(Session& session, ViewState& state);
+    void open(const SourceArgument& source, Session& session) const;
+    void open_chosen(Session& session);
     /// Source that the Open button opens; otherwise nullopt, with the reason displayed.
-    std::optional<SourceArgument> chosen(Session& session, const ViewState& state);
-    /// The same for the form.
-    std::optional<SourceArgument> raw_chosen();
-    std::uint64_t raw_pixels() const;
+    std::optional<SourceArgument> chosen(Session& session);
 
+    std::string text_;    ///< typed
     std::string started_; ///< the text when the dialog was opened, or when it was last parsed
     std::string said_;
     bool compares_ = false; ///< ViewState::open_compares
+    bool recorded_ = true;  ///< opens a recording with its settings
     bool opens_ = false;    ///< a row was double-clicked
     bool all_files_ = false;
     Later<Folder> folder_;
@@ -72,14 +88,7 @@ private:
     SystemDialog system_;
     std::string program_; ///< desktop dialog; empty: none
     bool inner_ = false;  ///< a list of this dialog was open in the previous frame
-
-    bool raw_ = false;      ///< the file has no header
-    bool raw_form_ = false; ///< the form for its size is shown
-    std::string raw_path_;
-    std::uint64_t raw_bytes_ = 0;
-    RawSize raw_size_;
-    int raw_header_ = 0;
-    std::vector<RawSize> raw_sizes_;
+    RawForm raw_;
 };
 
 // Recent sources with their current state, and the simulated scenes.

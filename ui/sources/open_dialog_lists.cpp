@@ -118,12 +118,12 @@ bool OpenDialog::row(const Row& row) {
     return clicked;
 }
 
-void OpenDialog::sources(const Session& session, ViewState& state) {
+void OpenDialog::sources(const Session& session) {
     int number = 0;
     const auto choose = [&](const Row& each) {
         if (!row(each))
             return;
-        state.open_text = each.source.empty() ? each.about : each.source.shown();
+        text_ = each.source.empty() ? each.about : each.source.shown();
         opens_ = true;
     };
     hint("Recent");
@@ -137,7 +137,7 @@ void OpenDialog::sources(const Session& session, ViewState& state) {
         const std::size_t slash = file ? shown.find_last_of('/', shown.find('?')) : std::string::npos;
         Row each{.sign = file ? Row::Sign::file : Row::Sign::live,
                  .name = slash == std::string::npos ? shown : shown.substr(slash + 1),
-                 .note = missing ? "not there any more" : recent.note,
+                 .note = missing ? "missing" : recent.note,
                  .id = "open.recent." + std::to_string(number++),
                  .about = shown};
         if (file)
@@ -160,7 +160,7 @@ void OpenDialog::sources(const Session& session, ViewState& state) {
                     .possible = !source.empty()});
 }
 
-void OpenDialog::files(ViewState& state) {
+void OpenDialog::files() {
     const auto& folder = folder_.result();
     hint(folder_wanted_ + (folder_.busy() ? "  …" : ""));
     probe::value("open.folder", folder && !folder_.busy() ? folder->path : "");
@@ -169,7 +169,7 @@ void OpenDialog::files(ViewState& state) {
     if (!folder->error.empty())
         return hint(folder->error, theme::kWarning);
     const std::string base = folder->path == "/" ? "/" : folder->path + "/";
-    const TypedPath typed = typed_path(state.open_text);
+    const TypedPath typed = typed_path(text_);
     const bool here = typed.folder == folder->path;
     std::optional<std::string> next; // applied after the list, which it may replace
     if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
@@ -197,12 +197,12 @@ void OpenDialog::files(ViewState& state) {
             }
         }
     if (rows_.empty())
-        hint(folder->entries.empty() && folder->part.empty() ? "Nothing here that a source could be."
-                                                             : "Nothing has this in its name.");
+        hint(folder->entries.empty() && folder->part.empty() ? "No images or videos in this folder."
+                                                             : "No matches.");
     if (folder->cut)
         hint("Only " + std::to_string(kMostEntries) + " of them are listed; type a part of the name.");
     if (next) {
-        state.open_text = *next;
+        text_ = *next;
         take_text(*next);
     }
 }

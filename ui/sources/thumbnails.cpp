@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kUploads = 8; ///< textures per drawn frame
 
-/// In the file, also where the coding of its samples is undone in the frames.
+/// Type of the samples in the file, before they are decoded.
 PixelType stored_type(const FirstLook& look) {
     if (look.stored_full_scale <= 0)
         return look.shape.type;

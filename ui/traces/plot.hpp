@@ -49,9 +49,9 @@ Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row);
 void draw_playhead(const PlotArea& plot, std::int64_t time_ns);
 /// Draws a line at the frame with its time and number.
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment);
-/// A sentence in the middle.
-/// At its upper edge.
+/// A sentence at the upper edge.
 void draw_warning(const Rect& area, const std::string& sentence);
+/// A sentence in the middle.
 void draw_empty(const Rect& area, const std::string& sentence);
 
 } // namespace specklescope

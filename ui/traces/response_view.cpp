@@ -61,7 +61,7 @@ void ResponseView::measure(const TraceOverview& about, Session& session, const s
                 if (column.time_ns < interval.from_ns || column.time_ns > interval.to_ns)
                     continue;
                 if (column.low != column.high)
-                    row.why = "older than what is kept of each frame";
+                    row.why = "too old: its frames are no longer kept whole";
                 else if (!made || !about.comparable(column, made->with))
                     row.why = "its settings or outline changed within the interval";
                 times.push_back(static_cast<double>(column.time_ns) * 1e-9);

@@ -31,7 +31,7 @@ private:
         std::string interval, region;
         ImU32 colour = 0;
         Response response;
-        std::string why; ///< there is none; empty: there is
+        std::string why; ///< reason why there is no response; empty: there is one
     };
     void measure(const TraceOverview& about, Session& session, const std::vector<ImU32>& colours,
                  bool relative);

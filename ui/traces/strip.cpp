@@ -216,17 +216,16 @@ bool TraceStrip::timed() const { return !about_.newest || about_.newest->timed; 
 
 void TraceStrip::take_baseline(Session& session) {
     if (!timed()) {
-        session.say(Message::Level::warning,
-                    "A baseline over seconds needs times, and nobody states how fast "
-                    "the frames of this source came: set its rate.");
+        session.say(
+            Message::Level::warning,
+            "A baseline in seconds needs times, and the frame rate of this source is unknown. Set its rate.");
         return;
     }
     const double seconds = session.view().baseline_s;
     if (!session.baseline.take(session.traces(), seconds, session.intervals)) {
         session.say(Message::Level::warning,
-                    has_regions() ? "No region has had a value yet that could be a baseline."
-                                  : "A baseline is the mean of regions, and there are none: draw one on the "
-                                    "picture, or give them with --regions FILE.");
+                    has_regions() ? "No region has a value yet."
+                                  : "There are no regions. Draw one on the image, or use --regions FILE.");
         return;
     }
     const TraceMeans& means = *session.baseline.taken();
@@ -249,8 +248,7 @@ void TraceStrip::stretch_choice(Session& session, float width) {
     probe::item("traces.stretch");
     if (!open)
         return tooltip(
-            with_key("The stretch of time that is shown. Wheel zooms, drag moves, double click fits; or the "
-                     "whole run",
+            with_key("Displayed time. Wheel zooms, drag moves, double click fits; or the whole run",
                      session.settings().keys, Action::whole_run));
     close_on_escape();
     for (const auto& [text, seconds] : kStretches)
@@ -270,8 +268,8 @@ void TraceStrip::follow_button(Session& session) {
             view_.hold();
     }
     probe::item("traces.follow");
-    tooltip(held ? with_key("Go on with the newest frame", session.settings().keys, Action::follow)
-                 : std::string("Hold this stretch of time"));
+    tooltip(held ? with_key("Follow the newest frame", session.settings().keys, Action::follow)
+                 : std::string("Stop following: keep this part of the time axis"));
 }
 
 void TraceStrip::auto_button() {
@@ -294,9 +292,8 @@ void TraceStrip::pulse_button() {
     if (tool_button("Pulse", pulse_wanted_))
         pulse_wanted_ = !pulse_wanted_;
     probe::item("traces.pulse");
-    tooltip(
-        "Heart rate and pulsatility index of the selected region, or else of the first, over what is seen "
-        "of its trace, the last minute of it at most");
+    tooltip("Heart rate and pulsatility index of the selected region, otherwise the first, over the visible "
+            "part of its trace, at most a minute");
 }
 
 /// Returns the lower edge.
@@ -494,9 +491,9 @@ void TraceStrip::draw(const Rect& area, Session& session, const RegionNumbers& n
             draw_empty(
                 rest, session.traces_wanted()
                           ? "No frame with regions has come yet."
-                          : "There are no regions to trace: draw one on the picture" +
+                          : "There are no regions. Draw one on the image" +
                                 key_words(" (", key_of(keys, Action::rectangle_tool), " draws a rectangle)") +
-                                ", or give them with --regions FILE.");
+                                ", or use --regions FILE.");
         } else {
             std::vector<ImU32> colours;
             colours.reserve(about_.regions.size());
@@ -519,8 +516,6 @@ void TraceStrip::draw(const Rect& area, Session& session, const RegionNumbers& n
     edge(area, session.view().traces_size);
     drawing_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
 }
-
-using theme::dp;
 
 void TraceStrip::mark_remembered(Session& session, std::size_t n) {
     if (n < session.events().remembered().size())
@@ -573,7 +568,7 @@ void TraceStrip::event_popup(Session& session) {
     const bool entered = ImGui::InputText(
         "##label", &edited_label_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     probe::item("traces.event.label");
-    tooltip("Label of this event. Enter keeps it.");
+    tooltip("Label of this event. Enter: keep.");
     ImGui::SameLine();
     if (entered || ImGui::Button("Name")) {
         session.rename_event(edited_event_, edited_label_);

@@ -76,7 +76,7 @@ void TraceStrip::measure_pulse(Session& session) {
     const TraceRegion& region = about_.regions[of];
     if (!timed()) {
         Pulse none;
-        none.why = "nobody states how fast the frames came: set the source's rate";
+        none.why = "the frame rate is unknown: set the source's rate";
         pulse_ = {region.id, region.name, view_.from_ns(), view_.to_ns(), none, about_.changes};
         return;
     }

@@ -239,7 +239,7 @@ void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& se
     const std::vector<Trials>& trials = of_these && timed ? averages->trials : none;
     std::optional<ValueSpan> extremes;
     std::uint64_t used = 0;
-    std::string why = timed ? "" : "nobody states how fast the frames came: set the source's rate";
+    std::string why = timed ? "" : "the frame rate is unknown: set the source's rate";
     for (std::size_t i = 0; i < std::min(trials.size(), about.regions.size()); ++i) {
         why = trials[i].why.empty() ? why : trials[i].why;
         if (hidden.contains(about.regions[i].id))

@@ -172,7 +172,7 @@ TEST_F(Rtsp, OneThatStandsStillHoldsNobodyUp) {
     // After more data than any socket buffer holds.
     EXPECT_TRUE(program->until(
         [](const ChildResult& r) {
-            return r.err.find("has not read its pictures for a second") != std::string::npos;
+            return r.err.find("has read no image for a second") != std::string::npos;
         },
         120s))
         << program->so_far().all();
@@ -344,7 +344,7 @@ TEST_F(Rtsp, APortInUseAndAWrongAddressAreOneSentence) {
           {"--serve rtsp://eye:sesame@127.0.0.1:0/flow", 2,
            "rtsp://eye:***@127.0.0.1:0/flow' contains a password"},
           {"--serve 'rtsp://eye:${env:NOT_SET_HERE}@127.0.0.1:0/flow'", 2, "NOT_SET_HERE, which is not set"},
-          {"--config serve.toml", 2, "read this file with --trust"},
+          {"--config serve.toml", 2, "add --trust"},
           {"--output /dev/video7", 2, "allowed: v4l2:/dev/videoN"},
           {"--output v4l2:/dev/video77", 1, "/dev/video77"},
           {"--output v4l2:/dev/null", 1, "/dev/null"},

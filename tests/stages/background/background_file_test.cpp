@@ -76,7 +76,7 @@ TEST(Background, UsesTheMeanOfPagesOrTheNamedPage) {
     EXPECT_NE(refused((folder / "dark.tif") + "?page=6").find("has no page 6; allowed: 1…5"),
               std::string::npos);
     for (const char* page : {"0", "-1", "x", "2x", ""})
-        EXPECT_NE(refused((folder / "dark.tif") + "?page=" + page).find("is no page; allowed"),
+        EXPECT_NE(refused((folder / "dark.tif") + "?page=" + page).find("is not a page; allowed"),
                   std::string::npos)
             << page;
     save_tiff(folder / "dark.tif", TestImage<std::uint16_t>(5, 4), "a");
