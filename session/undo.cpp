@@ -233,12 +233,14 @@ void UndoHistory::record(UndoState now, std::string edit) {
     const UndoState& last = entries_[at_].state;
     if (*last.regions == *now.regions)
         now.regions = last.regions;
-    const std::string found = edit_between(last, now);
+    std::string found = edit_between(last, now);
     if (found.empty())
         return amend(std::move(now));
+    if (edit.empty())
+        edit = std::move(found);
     const std::size_t bytes = bytes_of(now, &last);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, entries_.end());
-    entries_.push_back({edit.empty() ? found : std::move(edit), std::move(now), bytes});
+    entries_.push_back({std::move(edit), std::move(now), bytes});
     ++at_;
     std::size_t sum = 0;
     for (const Entry& entry : entries_)
