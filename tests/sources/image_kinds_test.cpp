@@ -97,7 +97,7 @@ TEST_F(ImageKinds, AssumptionsLossesAndRotationsAreLogged) {
     expect("float64le.tif", {"64-bit float", "rounded"});
     expect("turned6.tif", {"orientation 6"});
     expect("turned3.jpg", {"orientation 3"});
-    expect("lut_stack.tif", {"palette", "values are used"});
+    expect("lut_stack.tif", {"palette", "values"});
     expect("one_scale.tif", {"colours of its palette"});
     expect("signed_imagej.tif", {"ImageJ", "-32768"});
     expect("density_imagej.tif", {"calibration", "not applied"});

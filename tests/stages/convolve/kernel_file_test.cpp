@@ -173,7 +173,7 @@ TEST(KernelFile, refuses_other_files) {
         {"object", npy("|O", "(2, 3)", data), "'|O'; allowed: f2, f4"},
         {"no type", npy("", "(2, 3)", data), "''; allowed: f2, f4"},
         {"one axis", npy("<f4", "(6,)", data), "an array of 6; allowed: height×width"},
-        {"no axis", npy("<f4", "()", data), "no array"},
+        {"no axis", npy("<f4", "()", data), "a single number"},
         {"four channels", npy("<f4", "(1, 3, 4)", data), "an array of 1×3×4; allowed"},
         {"no pixel", npy("<f4", "(0, 4)", data), "empty"},
         {"huge", npy("<f4", "(99999999, 99999999)", data), "too large"},
