@@ -51,13 +51,15 @@ const ParamTable& declarations() {
                      .doc = "Model of K² against T/τc. simplified: β/(2TK²), the limit of long exposures; "
                             "lorentzian, gaussian, sqrt: field correlation exp(−(t/τc)ⁿ) with n = 1, 2, ½"})
             .real("beta", &FlowParams::beta,
-                  {.min = 0.01,
+                  {.label = "Coherence β",
+                   .min = 0.01,
                    .max = 1,
                    .visible = [](const FlowParams& p) { return p.output != FlowParams::Output::bfi; },
                    .doc = "Coherence factor β: K² of a static scatterer. K² of β and more gives no number "
                           "with a model other than simplified"})
             .real("static", &FlowParams::fixed_part,
-                  {.min = 0,
+                  {.label = "Static light",
+                   .min = 0,
                    .max = 0.95,
                    .cost = Cost::rebuild,
                    .visible = [](const FlowParams& p) { return has_static_part(p); },

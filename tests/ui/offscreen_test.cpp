@@ -67,7 +67,7 @@ protected:
     }
     /// Three numbers: drawn, in the movie, dropped.
     static std::array<int, 3> said_of_movie(const ChildResult& result) {
-        static const std::regex kSaid("drawn (\\d+), recorded (\\d+), dropped (\\d+)");
+        static const std::regex kSaid(R"((\d+) frames drawn, (\d+) recorded, (\d+) dropped)");
         std::smatch found;
         if (!std::regex_search(result.err, found, kSaid)) {
             ADD_FAILURE() << result.all();

@@ -148,7 +148,7 @@ TEST_F(RegionToolsTest, ThePanelDoesTheSameByMouse) {
     desktop_->events({"type", "--delay", "40", "taken"});
     viewer->key("Return");
     EXPECT_TRUE(viewer->until(
-        [&] { return viewer->text("regions.path.error").starts_with("There is a file of that name."); }));
+        [&] { return viewer->text("regions.path.error").starts_with("A file of this name exists."); }));
     EXPECT_EQ(read_text(folder_ / "taken.json"), "somebody else's");
     viewer->key("Return");
     EXPECT_TRUE(viewer->until([&] { return !viewer->has_widget("regions.path"); }));
