@@ -276,7 +276,7 @@ Json run_window(bool offscreen) {
             window.settle();
             if (!live)
                 window.pause();
-            const auto add = [&](const std::string& name, const Json& values) {
+            const auto add = [&, &image = image, &size = size](const std::string& name, const Json& values) {
                 Json row = {{"name", name + (live ? ", live" : ", paused film")},
                             {"image", image.text()},
                             {"window", size.text()},

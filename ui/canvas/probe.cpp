@@ -51,7 +51,7 @@ nlohmann::json unexplained(const State& s) {
     nlohmann::json names = nlohmann::json::array();
     for (const auto& [name, place] : s.controls)
         if (std::none_of(s.explained.begin(), s.explained.end(),
-                         [&](const Rect& one) { return lies_in(place, one); }))
+                         [&place = place](const Rect& one) { return lies_in(place, one); }))
             names.push_back(name);
     return names;
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <ranges>
 
 namespace specklescope {
 
@@ -154,8 +153,8 @@ void draw_messages(bool* open, const Session& session) {
     if (!session.alarms().empty())
         ImGui::Separator();
     const std::deque<Note>& notes = session.notices().list();
-    for (const Note& note : std::views::reverse(notes))
-        message_row(note.when, note.text, level_color(note.level));
+    for (auto note = notes.rbegin(); note != notes.rend(); ++note)
+        message_row(note->when, note->text, level_color(note->level));
     if (notes.empty())
         hint("No messages yet.");
     scroll_by_keys();
