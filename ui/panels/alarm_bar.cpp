@@ -153,8 +153,8 @@ void draw_messages(bool* open, const Session& session) {
     if (!session.alarms().empty())
         ImGui::Separator();
     const std::deque<Note>& notes = session.notices().list();
-    for (auto note = notes.rbegin(); note != notes.rend(); ++note)
-        message_row(note->when, note->text, level_color(note->level));
+    std::for_each(notes.rbegin(), notes.rend(),
+                  [](const Note& note) { message_row(note.when, note.text, level_color(note.level)); });
     if (notes.empty())
         hint("No messages yet.");
     scroll_by_keys();
