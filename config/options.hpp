@@ -26,7 +26,7 @@ const CliOption* find_option(std::string_view name);
 const std::vector<std::string_view>& only_for(std::string_view option);
 /// True if the option applies to a command ("view", "run", …).
 bool concerns(const CliOption& option, std::string_view command);
-/// An example of the option that can be typed after a command; "" if there is none.
+/// Example of the option after a command; empty: none.
 const char* option_example(std::string_view option);
 
 struct CliCommand {

@@ -129,7 +129,7 @@ struct AbsenceCounts {
     std::uint64_t missed = 0; ///< estimated frames missed in that time, at the previous rate
 };
 
-/// What is known with a result.
+/// Facts of a result besides its pixels.
 struct ResultFacts {
     Assumptions assumed;
     Exposure exposure; ///< in the result's unit

@@ -92,6 +92,11 @@ std::string advice_for_full(int error) {
     return error == ENOSPC || error == EDQUOT ? kept + "free some space and record again" : "";
 }
 
+std::string removed_text(const std::string& path) {
+    return "Recording into " + path +
+           " stopped: the file, or its folder, was removed. Record into another folder.";
+}
+
 std::string write_error(const std::string& path, int error) {
     std::string text = "Recording into " + path + " stopped: " + write_reason(error);
     text += advice_for_full(error);

@@ -55,11 +55,11 @@ MadeWith made_with(const RecordedFrame& result);
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
 
 /// Totals of one file; updated in the file about once a second and when it is finished.
+/// "Recording into a.csv stopped: the file, or its folder, was removed. …"
+std::string removed_text(const std::string& path);
 /// Nothing of the recording is left.
 struct FileRemoved : RunError {
-    explicit FileRemoved(const std::string& path)
-        : RunError("Recording into " + path +
-                   " stopped: the file, or its folder, was removed. Record into another folder.") {}
+    explicit FileRemoved(const std::string& path) : RunError(removed_text(path)) {}
 };
 
 struct FileTotals {

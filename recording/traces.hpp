@@ -13,8 +13,8 @@ namespace specklescope {
 
 class BaselineImage;
 
-/// F₀ of each region of a result, NaN where there is none; empty if the baseline is of other settings. Sets
-/// `text` to its description, with the reason if it is not used.
+/// Returns F₀ of each region of a result (NaN: none), or nothing if the baseline was made with other
+/// settings. Sets `text` to the description of the baseline, with the reason if it is not used.
 using FindBaseline = std::function<std::vector<double>(const Result& result, std::string& text)>;
 /// F₀ over each region of the image. Null without an image.
 FindBaseline baseline_over(std::shared_ptr<const BaselineImage> image);

@@ -178,7 +178,7 @@ void add_interval_edits(const std::vector<Interval>& a, const std::vector<Interv
     }
 }
 
-/// Memory of the parts that the state does not share with the one before it (null: there is none).
+/// Bytes of the parts that a state does not share with the previous one; null: the first state.
 std::size_t bytes_of(const UndoState& state, const UndoState* before) {
     std::size_t bytes = 0;
     if (!before || before->regions != state.regions)

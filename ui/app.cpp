@@ -295,18 +295,18 @@ App::Layout App::arrange() {
             picture_width(middle, both) * picture_height(middle, both) >= kLeastShare * size.x * size.y;
         around = l.shows_traces ? both : around;
     }
-    const double traces = around.traces, beside = l.panel_below ? 0 : around.panel,
+    const double traces = around.traces, right = l.panel_below ? 0 : around.panel,
                  below = l.panel_below ? around.panel : 0;
-    film = transport_height(session_, size.x - beside); // which is lower if it is wider
+    film = transport_height(session_, size.x - right); // wider, it is lower
     l.tools = {0, 0, size.x, tools};
     l.status = {0, size.y - status, size.x, status};
     l.panel = l.panel_below ? Rect{0, tools + height - below, size.x, below}
-                            : Rect{size.x - beside, tools, beside, height};
+                            : Rect{size.x - right, tools, right, height};
     const double whole = std::max(1.0, height - below);
-    l.traces = {0, tools + whole - traces, std::max(1.0, size.x - beside), traces};
-    l.film = {0, tools + whole - traces - film, std::max(1.0, size.x - beside), film};
+    l.traces = {0, tools + whole - traces, std::max(1.0, size.x - right), traces};
+    l.film = {0, tools + whole - traces - film, std::max(1.0, size.x - right), film};
     l.region_tools = {0, tools, strip, std::max(1.0, whole - traces - film)};
-    l.canvas = {strip, tools, std::max(1.0, size.x - beside - bar - strip), l.region_tools.height};
+    l.canvas = {strip, tools, std::max(1.0, size.x - right - bar - strip), l.region_tools.height};
     l.bar = {l.canvas.x + l.canvas.width, tools, bar, l.canvas.height};
     place_pictures(l);
     return l;

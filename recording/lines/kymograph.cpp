@@ -103,8 +103,7 @@ template <class T> void put(std::string& bytes, T value) {
 
 void check_named(const File& file, const std::string& path) {
     if (!file.has_name())
-        throw RunError("Recording into " + path +
-                       " stopped: the file, or its folder, was removed. Record into another folder.");
+        throw RunError(removed_text(path));
 }
 
 } // namespace

@@ -249,7 +249,7 @@ class Campaign:
             shutil.rmtree(folder, ignore_errors=True)
 
     def one(self, name, fault, well):
-        """Returns the violated invariant, None if there is none, and whether the fault happened."""
+        """Returns the violated invariant (or None), and whether the fault happened."""
         counted = {}
         try:
             status, text, counted, frames = self.run(name, fault)

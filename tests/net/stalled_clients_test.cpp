@@ -25,7 +25,7 @@ constexpr Shape kPicture{64, 48, 1, PixelType::u16};
 constexpr std::uint64_t kFrames = 4000; ///< four seconds of a camera at 1000 frames/s
 
 /// The last sink: its frames have passed all outputs.
-class Behind final : public Sink {
+class SecondSink final : public Sink {
 public:
     void open(const StreamInfo&) override {}
     void push(const Result& result, bool may_wait) override {
@@ -65,7 +65,7 @@ struct Camera {
     explicit Camera(const std::vector<std::shared_ptr<Sink>>& doors) {
         auto source = std::make_unique<test::ScriptedSource>(
             test::camera_info(kPicture),
-            [seen = behind, lost = std::uint64_t{0}](test::ScriptedSource& self, FramePort& port) mutable {
+            [seen = second, lost = std::uint64_t{0}](test::ScriptedSource& self, FramePort& port) mutable {
                 if (self.offered > seen->count + lost) {
                     std::this_thread::sleep_for(std::chrono::microseconds(20));
                     return Source::Status::idle;
@@ -82,7 +82,7 @@ struct Camera {
         pipeline = std::make_unique<Pipeline>(std::move(source), test::chain_of("speckle:radius=1"), with);
         for (const auto& door : doors)
             pipeline->add_sink(door);
-        pipeline->add_sink(behind);
+        pipeline->add_sink(second);
         pipeline->start();
     }
     /// Conditions that must hold with any client.
@@ -90,11 +90,11 @@ struct Camera {
         const StatsSnapshot stats = pipeline->stats();
         EXPECT_EQ(stats.drops.ring, 0U) << "a door keeps frames";
         EXPECT_EQ(stats.drops.source + stats.drops.failed, 0U);
-        EXPECT_EQ(stats.frames.processed, behind->count);
-        EXPECT_TRUE(behind->in_order()) << "a number that is missing would be a drop; no sink may wait";
+        EXPECT_EQ(stats.frames.processed, second->count);
+        EXPECT_TRUE(second->in_order()) << "a number that is missing would be a drop; no sink may wait";
     }
 
-    std::shared_ptr<Behind> behind = std::make_shared<Behind>();
+    std::shared_ptr<SecondSink> second = std::make_shared<SecondSink>();
     std::unique_ptr<Pipeline> pipeline;
 };
 
@@ -198,13 +198,13 @@ TEST(StalledClients, CostACameraNoFrame) {
         ASSERT_TRUE(main_thread_until([&] { return outlet->status().written > 0; })) << "he is sent pictures";
     }
     ASSERT_TRUE(main_thread_until([&] { return answered > 0; }));
-    const std::uint64_t begun = camera.behind->count;
-    EXPECT_TRUE(main_thread_until([&] { return camera.behind->count >= begun + kFrames; }))
-        << "somebody is waited for: " << camera.behind->count - begun << " frames came";
+    const std::uint64_t begun = camera.second->count;
+    EXPECT_TRUE(main_thread_until([&] { return camera.second->count >= begun + kFrames; }))
+        << "somebody is waited for: " << camera.second->count - begun << " frames came";
     camera.pipeline->stop();
     camera.expect_no_loss();
     const SinkStatus published = publisher->drained();
-    EXPECT_EQ(published.written + published.dropped, camera.behind->count) << "each is accounted for";
+    EXPECT_EQ(published.written + published.dropped, camera.second->count) << "each is accounted for";
     EXPECT_EQ(published.error, "");
 
     // It was stalled: many messages to it were dropped.
@@ -216,10 +216,10 @@ TEST(StalledClients, CostACameraNoFrame) {
 
     // For comparison, the same camera without outputs.
     const Camera alone({});
-    ASSERT_TRUE(eventually([&] { return alone.behind->count >= kFrames; }, std::chrono::seconds(300)));
+    ASSERT_TRUE(eventually([&] { return alone.second->count >= kFrames; }, std::chrono::seconds(300)));
     alone.pipeline->stop();
     alone.expect_no_loss();
-    const std::vector<std::uint64_t> with = camera.behind->hashes(), without = alone.behind->hashes();
+    const std::vector<std::uint64_t> with = camera.second->hashes(), without = alone.second->hashes();
     EXPECT_TRUE(std::equal(with.begin(), with.begin() + kFrames, without.begin()))
         << "the results are the same";
 }

@@ -72,9 +72,9 @@ assert results.tobytes() == run.tobytes(), 'values'
 
 def movie(kind):
     path = glob.glob(kind + '_*.mkv')[0]
-    told = subprocess.run(['ffprobe', '-v', 'error', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0', path],
-                          capture_output=True, text=True, check=True).stdout
-    packets = numpy.array([float(line.strip(',')) for line in told.split()])
+    listed = subprocess.run(['ffprobe', '-v', 'error', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0', path],
+                            capture_output=True, text=True, check=True).stdout
+    packets = numpy.array([float(line.strip(',')) for line in listed.split()])
     film, frames = cv2.VideoCapture(path), []
     if rate:
         assert abs(film.get(cv2.CAP_PROP_FPS) - rate) < 0.001 * rate, film.get(cv2.CAP_PROP_FPS)

@@ -268,7 +268,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         state.confirm = state.dismiss = false; // the key that opened the dialog
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const bool beside = screen.x >= dp(760);
+    const bool three_columns = screen.x >= dp(760);
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(940), screen.x * 0.94F), 0});
     bool open = true;
@@ -283,11 +283,11 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     opens_ = false;
     field();
     take_text(text_);
-    const float height = beside ? std::min(dp(400), screen.y * 0.5F) : screen.y * 0.34F,
+    const float height = three_columns ? std::min(dp(400), screen.y * 0.5F) : screen.y * 0.34F,
                 whole = ImGui::GetContentRegionAvail().x;
     const float gap = dp(8);
-    const float left = beside ? whole * 0.27F : whole * 0.42F;
-    const float middle = beside ? whole * 0.37F : whole - left - gap;
+    const float left = three_columns ? whole * 0.27F : whole * 0.42F;
+    const float middle = three_columns ? whole * 0.37F : whole - left - gap;
     ImGui::BeginChild("##sources", {left, height}, true);
     sources(session);
     ImGui::EndChild();
@@ -296,10 +296,10 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     files();
     ImGui::EndChild();
     thumbnails_.update();
-    if (beside)
+    if (three_columns)
         ImGui::SameLine(0, gap);
-    ImGui::BeginChild("##look", {0, beside ? height : screen.y * 0.3F}, true);
-    preview(beside);
+    ImGui::BeginChild("##look", {0, three_columns ? height : screen.y * 0.3F}, true);
+    preview(three_columns);
     ImGui::EndChild();
     if (ImGui::Checkbox("All files", &all_files_)) {
         const std::string folder = std::exchange(folder_wanted_, "");

@@ -56,7 +56,7 @@ private:
     bool row(const Row& row);
     void sources(const Session& session);
     void files();
-    void preview(bool beside);
+    void preview(bool three_columns);
     void show_folder(const std::string& path, const std::string& part);
     void choose_rows(const TypedPath& typed);
     void take_text(const std::string& text);

@@ -92,7 +92,7 @@ std::optional<SourceArgument> OpenDialog::RawForm::chosen(std::string& why) cons
     return std::nullopt;
 }
 
-void OpenDialog::preview(bool beside) {
+void OpenDialog::preview(bool three_columns) {
     const auto& looked = look_.result();
     const bool known = looked && looked->text == look_wanted_ && !look_wanted_.empty();
     const bool headerless =
@@ -112,8 +112,9 @@ void OpenDialog::preview(bool beside) {
     if (pictured_ == looked->text) {
         const FirstLook& look = looked->look;
         const float room = ImGui::GetContentRegionAvail().x;
-        const float scale = std::min(room / static_cast<float>(look.width),
-                                     theme::dp(beside ? 240.0F : 120.0F) / static_cast<float>(look.height));
+        const float scale =
+            std::min(room / static_cast<float>(look.width),
+                     theme::dp(three_columns ? 240.0F : 120.0F) / static_cast<float>(look.height));
         const auto id = static_cast<std::intptr_t>(picture_.id());
         ImGui::Image(reinterpret_cast<ImTextureID>(id), // NOLINT(performance-no-int-to-ptr)
                      {static_cast<float>(look.width) * scale, static_cast<float>(look.height) * scale});
