@@ -11,8 +11,6 @@ namespace specklescope {
 
 namespace {
 
-using Input = FlowParams::Input;
-
 ContrastOutput contrast_output(FlowParams::Output output) {
     switch (output) {
     case FlowParams::Output::tau:
@@ -34,9 +32,7 @@ bool has_static_part(const FlowParams& params) {
 const ParamTable& declarations() {
     static const ParamTable table =
         Declare<FlowParams>("stage flow")
-            .choice("input", &FlowParams::input,
-                    {{"auto", "As the stage before"}, {"contrast", "Contrast K"}, {"contrast2", "K²"}},
-                    {.doc = "Quantity of the input: K or K². auto: as the contrast stage before"})
+            .choice("input", &FlowParams::input, contrast_input_names(), {.doc = kContrastInputDoc})
             .choice("output", &FlowParams::output,
                     {{"index", "Flow index"}, {"tau", "Correlation time τc"}, {"bfi", "Flow index 1/K²"}},
                     {.doc = "Output: index 1/τc in 1/s and tau τc in s by the model, or bfi 1/K²"})
@@ -110,20 +106,11 @@ Quantity flow_quantity(const Params& given, const Quantity&) {
     return quantity;
 }
 
-[[noreturn]] void refuse_input(const std::string& given) {
-    throw UsageError("stage flow: input = auto needs K or K² from the stages before, which give " + given +
-                     "; set output = contrast2 in a contrast stage before it, or input = contrast or "
-                     "contrast2 if the source has it.");
-}
-
 /// Replaces input = auto with contrast or contrast2.
 Params settle_flow(const Params& params, const Quantity& input) {
-    if (params.as<FlowParams>().input != Input::automatic)
-        return params;
-    if (input.measure != Measure::contrast && input.measure != Measure::contrast2)
-        refuse_input(input.symbol + " (" + input.name + ")");
     Params settled = params;
-    settled.as<FlowParams>().input = input.measure == Measure::contrast ? Input::contrast : Input::contrast2;
+    ContrastInput& own = settled.as<FlowParams>().input;
+    own = settled_input("stage flow", own, input);
     return settled;
 }
 
@@ -163,14 +150,14 @@ private:
 } // namespace
 
 Shape flow_shape(const FlowParams& params, const Shape& input) {
-    if (params.input == Input::automatic)
-        refuse_input("nothing");
+    check_settled("stage flow", params.input);
     return input;
 }
 
 FlowScale flow_scale(const FlowParams& params, const FrameInfo& info, const float* table) {
     const double exposure_s = exposure_seconds(params.exposure_ms, info);
-    FlowScale scale{.squares = params.input == Input::contrast, .table = table, .model = params.model};
+    FlowScale scale{
+        .squares = params.input == ContrastInput::contrast, .table = table, .model = params.model};
     scale.divides = params.output != FlowParams::Output::tau;
     if (params.output == FlowParams::Output::bfi) {
         scale.table = nullptr;

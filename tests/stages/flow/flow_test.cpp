@@ -104,7 +104,7 @@ TEST(Flow, AutoRefusesOtherQuantitiesOfEveryStage) {
             const Chain in_effect = settled(chain);
             const auto& params = in_effect.stages()[1].params.as<FlowParams>();
             const bool root = stage.type->quantity(stage.params, {}).measure == Measure::contrast;
-            EXPECT_EQ(params.input, root ? FlowParams::Input::contrast : FlowParams::Input::contrast2);
+            EXPECT_EQ(params.input, root ? ContrastInput::contrast : ContrastInput::contrast2);
             return;
         }
         try {
