@@ -27,7 +27,8 @@ struct MesiArgs {
 /// Samples of one pixel.
 template <int Most> struct MesiSamples {
     static constexpr int kMost = Most;
-    float values[Most];
+    float values[Most]; ///< NaN beyond the exposures: the compiler unrolls without branches
+    SPECKLESCOPE_BOTH static constexpr int end() { return Most; }
     SPECKLESCOPE_BOTH float operator()(int i) const { return values[i]; }
 };
 

@@ -4,10 +4,14 @@
 
 /// Levenberg–Marquardt for K² = β·m(x) + ν, x = T·rate, m = ρ²·A + 4ρ(1 − ρ)·B + (1 − ρ)² with
 /// B(x) = (e^−x − 1 + x)/x² and A = 2·B(2x) (Parthasarathy 2008). Parameters: ln rate, ρ and, if they are
-/// free, β and ν. `O`: MesiScalar, or the same for vectors. NaN samples are left out.
+/// free, β and ν. `O`: MesiScalar, or the same for vectors. `Sample`: sample(i) is K² of exposure i, NaN if
+/// it is missing; i < sample.end(), which may be more than the exposures.
 template <class O, bool kBeta, bool kNoise> class MesiSolver {
     using V = typename O::V;
     using M = typename O::M;
+
+    static constexpr int kFitted = 2 + (kBeta ? 1 : 0) + (kNoise ? 1 : 0);
+    static constexpr float kLeastBeta = 1e-4F;
 
     struct Point {
         V rate, rho, beta, noise;
@@ -21,7 +25,9 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
         V rpp, rpt, rtt; ///< of r times the second derivatives
     };
     struct Step {
-        V linear; ///< of β or ν
+        V shift;  ///< of β or ν, which is linear: to its best value here
+        V saved;  ///< of the cost, by the shift
+        V linear; ///< of β or ν, from there
         V rho, log_rate;
         V enough; ///< a step of this size ends the fit: Newton's step squares the error
         V fall;   ///< expected decrease of the cost
@@ -76,9 +82,7 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-        for (int i = 0; i < Sample::kMost; ++i) {
-            if (i >= task.count)
-                break;
+        for (int i = 0; i < sample.end(); ++i) {
             const V x = O::mul(point.rate, set(task.exposures[i]));
             const V inverse = O::mul(time, set(task.inverses[i]));
             const V e = exponential(O::larger(O::sub(zero, x), set(-80)));
@@ -159,7 +163,9 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
         pp = pivot(pp, s.pp);
         Step step{};
         step.pivot = pivot(O::less_product(tt, O::mul(pt, O::inverse(pp)), pt), s.tt);
-        const V per_beta = O::inverse(beta);
+        step.shift = kBeta || kNoise ? O::mul(l_r, l_inverse) : set(0);
+        step.saved = kBeta || kNoise ? O::mul(l_r, step.shift) : set(0);
+        const V per_beta = O::inverse(kBeta ? O::larger(O::add(beta, step.shift), set(kLeastBeta)) : beta);
         const V pp2 = O::less_product(pp, s.rpp, per_beta);
         const V pt2 = O::less_product(pt, s.rpt, per_beta);
         const V tt2 = O::less_product(tt, s.rtt, per_beta);
@@ -176,11 +182,9 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
         by_t = O::select(ends, O::div(rt, O::select(O::less(O::mul(set(0.1F), tt), tt2), tt2, tt)), by_t);
         by_p = O::select(ends, set(0), by_p);
         step.enough = O::select(convex, set(1e-3F), set(4e-5F));
-        step.fall = O::fma(by_t, s.rt, O::mul(by_p, s.rp));
-        if (kBeta || kNoise) {
-            step.linear = O::mul(O::less_product(O::less_product(l_r, l_p, by_p), l_t, by_t), l_inverse);
-            step.fall = O::fma(step.linear, l_r, step.fall);
-        }
+        step.fall = O::fma(by_t, rt, O::mul(by_p, rp));
+        if (kBeta || kNoise)
+            step.linear = O::sub(set(0), O::mul(O::fma(l_p, by_p, O::mul(l_t, by_t)), l_inverse));
         step.log_rate = O::mul(by_t, per_beta);
         step.rho = O::mul(by_p, per_beta);
         return step;
@@ -189,7 +193,10 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
     /// The best of the starts. A missing sample counts as its neighbour here.
     template <class Sample> SPECKLESCOPE_BOTH static Point start(const MesiTask& task, const Sample& sample) {
         V last = set(0);
-        for (int i = task.count - 1; i >= 0; --i) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+        for (int i = sample.end() - 1; i >= 0; --i) {
             const V value = sample(i);
             last = O::select(O::defined(value), value, last);
         }
@@ -198,26 +205,26 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-        for (int i = 0; i < Sample::kMost; ++i) {
-            if (i >= task.count)
-                break;
+        for (int i = 0; i < sample.end(); ++i) {
             const V value = sample(i);
             last = O::select(O::defined(value), value, last);
             values[i] = last;
-            total = O::add(total, last);
+            if (i < task.count)
+                total = O::add(total, last);
         }
         Point best{set(task.slowest), set(1), set(task.beta), set(task.noise)};
         V best_score = set(-1e30F);
         V mean = set(0);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
         for (int j = 0; j < MesiTask::kStarts; ++j) {
             const MesiStart& one = task.starts[j];
             V score = set(-one.offset);
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-            for (int i = 0; i < Sample::kMost; ++i) {
-                if (i >= task.count)
-                    break;
+            for (int i = 0; i < sample.end(); ++i) {
                 score = O::fma(values[i], set(one.weights[i]), score);
             }
             const M better = O::less(best_score, score);
@@ -230,86 +237,11 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
                 mean = O::select(better, set(one.mean), mean);
         }
         if (kBeta)
-            best.beta = O::larger(O::mul(best.beta, best_score), set(1e-4F));
+            best.beta = O::larger(O::mul(best.beta, best_score), set(kLeastBeta));
         if (kNoise)
             best.noise =
                 O::less_product(O::mul(total, set(1.0F / static_cast<float>(task.count))), best.beta, mean);
         return best;
-    }
-
-    template <bool Missing, class Sample>
-    SPECKLESCOPE_BOTH static MesiFit<V> fit_samples(const MesiTask& task, const Sample& sample) {
-        constexpr int kFitted = 2 + (kBeta ? 1 : 0) + (kNoise ? 1 : 0);
-        const V zero = set(0);
-        V used = zero;
-        V squares = zero;
-        for (int i = 0; i < task.count; ++i) {
-            const V value = sample(i);
-            const M there = O::defined(value);
-            used = O::add(used, O::select(there, set(1), zero));
-            squares = O::select(there, O::fma(value, value, squares), squares);
-        }
-        const V floor = O::mul(squares, set(1e-13F)); // cost that rounding leaves
-        const V large = set(3e38F);
-        Point at = start(task, sample);
-        Point next = at;
-        Sums sums = none(large);
-        V iterations = zero;
-        V part = set(1); // of the full step
-        V fall = zero;   // expected for this part
-        M open = O::less(set(kFitted - 0.5F), used);
-        M done = O::less(set(1), zero);
-        for (int step_number = 0; step_number < task.iterations && O::any(open); ++step_number) {
-            const Sums there = evaluate<Missing>(task, sample, next);
-            iterations = O::select(open, O::add(iterations, set(1)), iterations);
-            const M falls = O::both(open, O::less(there.cost, O::fma(sums.cost, set(1.0001F), floor)));
-            // A parabola through the costs at both ends of the step and its slope at the first.
-            const V rise = O::sub(there.cost, sums.cost);
-            const V lowest = O::mul(fall, O::inverse(O::larger(O::fma(set(2), fall, rise), set(1e-30F))));
-            part = O::mul(part, O::smaller(O::larger(lowest, set(0.1F)), set(0.5F)));
-            at = select(falls, next, at);
-            sums = select(falls, there, sums);
-            const Step step = solve(sums, used, at.rho, at.beta);
-            // A step of more than e-fold or half of the range of ρ leaves the range of the derivatives.
-            const V size = O::larger(O::magnitude(step.log_rate), O::mul(set(2), O::magnitude(step.rho)));
-            part = O::select(falls, O::inverse(O::larger(size, set(1))), part);
-            fall = O::mul(step.fall, part);
-            // The first fall of K² is ρ·rate·T: along it, ρ and rate change together.
-            next.rho = O::smaller(O::larger(O::fma(step.rho, part, at.rho), set(0.01F)), set(1));
-            const V turn = O::mul(O::fma(step.rho, O::inverse(at.rho), step.log_rate), part);
-            next.rate = O::mul(O::mul(at.rate, O::div(at.rho, next.rho)),
-                               exponential(O::smaller(O::larger(turn, set(-2)), set(2))));
-            next.rate = O::smaller(O::larger(next.rate, set(task.slowest)), set(task.fastest));
-            if (kBeta)
-                next.beta = O::larger(O::fma(step.linear, part, at.beta), set(1e-4F));
-            if (kNoise)
-                next.noise = O::fma(step.linear, part, at.noise);
-            const M small = O::either(O::less(size, step.enough),
-                                      O::less(step.fall, O::fma(sums.cost, set(1e-8F), floor)));
-            const M ends = O::both(falls, small);
-            at = select(ends, next, at);
-            done = O::either(done, ends);
-            open = O::without(open, ends);
-        }
-        // A rate at an end of its range is none that the samples give.
-        done =
-            O::both(done, O::both(O::less(set(task.slowest), at.rate), O::less(at.rate, set(task.fastest))));
-        const V none = set(NAN);
-        const V freedom = O::sub(used, set(kFitted));
-        const V variance = O::div(sums.cost, freedom);
-        const Step last = solve(sums, used, at.rho, at.beta); // its pivot
-        MesiFit<V> result;
-        result.rate = O::select(done, at.rate, none);
-        result.rho = O::select(done, at.rho, none);
-        result.beta = O::select(done, at.beta, none);
-        result.noise = O::select(done, at.noise, none);
-        result.residual = O::select(done, O::root(O::div(sums.cost, used)), none);
-        const V deviation = O::div(O::root(O::div(variance, last.pivot)), at.beta);
-        const M spare = O::both(done, O::less(set(0.5F), freedom));
-        result.error = O::select(spare, O::mul(O::mul(at.rate, deviation), student(freedom)), none);
-        result.iterations = iterations;
-        result.used = used;
-        return result;
     }
 
     /// 68 % interval of Student's distribution, in standard deviations; within 0.3 %.
@@ -323,39 +255,138 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
                 kBeta ? O::select(mask, yes.beta, no.beta) : no.beta,
                 kNoise ? O::select(mask, yes.noise, no.noise) : no.noise};
     }
-    SPECKLESCOPE_BOTH static Sums select(M mask, const Sums& yes, const Sums& no) {
-        Sums s = no;
-        s.cost = O::select(mask, yes.cost, no.cost);
-        s.rp = O::select(mask, yes.rp, no.rp);
-        s.rt = O::select(mask, yes.rt, no.rt);
-        s.pp = O::select(mask, yes.pp, no.pp);
-        s.pt = O::select(mask, yes.pt, no.pt);
-        s.tt = O::select(mask, yes.tt, no.tt);
-        s.rpp = O::select(mask, yes.rpp, no.rpp);
-        s.rpt = O::select(mask, yes.rpt, no.rpt);
-        s.rtt = O::select(mask, yes.rtt, no.rtt);
-        if (kBeta) {
-            s.rm = O::select(mask, yes.rm, no.rm);
-            s.mm = O::select(mask, yes.mm, no.mm);
-            s.mp = O::select(mask, yes.mp, no.mp);
-            s.mt = O::select(mask, yes.mt, no.mt);
+    SPECKLESCOPE_BOTH static Step select(M mask, const Step& yes, const Step& no) {
+        return {no.shift,
+                no.saved,
+                kBeta || kNoise ? O::select(mask, yes.linear, no.linear) : no.linear,
+                O::select(mask, yes.rho, no.rho),
+                O::select(mask, yes.log_rate, no.log_rate),
+                O::select(mask, yes.enough, no.enough),
+                O::select(mask, yes.fall, no.fall),
+                O::select(mask, yes.pivot, no.pivot)};
+    }
+    SPECKLESCOPE_BOTH static M never() { return O::less(set(1), set(0)); }
+
+public:
+    /// A fit in progress.
+    struct State {
+        Point at;   ///< the best so far
+        V cost;     ///< there
+        Step step;  ///< from there
+        Point next; ///< `part` of the step further
+        V part;
+        V floor; ///< cost that rounding leaves
+        V used, iterations;
+        M open, done;
+    };
+
+    template <class Sample> SPECKLESCOPE_BOTH static State begin(const MesiTask& task, const Sample& sample) {
+        V used = set(0);
+        V squares = set(0);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+        for (int i = 0; i < sample.end(); ++i) {
+            const V value = sample(i);
+            const M there = O::defined(value);
+            used = O::add(used, O::select(there, set(1), set(0)));
+            squares = O::select(there, O::fma(value, value, squares), squares);
         }
-        if (kNoise) {
-            s.r = O::select(mask, yes.r, no.r);
-            s.p = O::select(mask, yes.p, no.p);
-            s.t = O::select(mask, yes.t, no.t);
-        }
+        State s{};
+        s.at = s.next = start(task, sample);
+        s.cost = set(3e38F);
+        s.step = {set(0), set(0), set(0), set(0), set(0), set(0), set(0), set(1)};
+        s.part = set(1);
+        s.floor = O::mul(squares, set(1e-13F));
+        s.used = used;
+        s.iterations = set(0);
+        s.open = O::less(set(kFitted - 0.5F), used);
+        s.done = never();
         return s;
     }
 
-public:
+    /// An iteration of the open fits.
+    template <bool Missing, class Sample>
+    SPECKLESCOPE_BOTH static void advance(const MesiTask& task, const Sample& sample, State& s) {
+        const Sums there = evaluate<Missing>(task, sample, s.next);
+        s.iterations = O::select(s.open, O::add(s.iterations, set(1)), s.iterations);
+        const Step step = solve(there, s.used, s.next.rho, s.next.beta);
+        const V cost = O::larger(O::sub(there.cost, step.saved), set(0));
+        const M falls = O::both(s.open, O::less(cost, O::fma(s.cost, set(1.0001F), s.floor)));
+        // Otherwise a shorter step: a parabola through the costs at its ends and its slope at the first.
+        const V fall = O::mul(s.step.fall, s.part);
+        const V bend = O::larger(O::fma(set(2), fall, O::sub(cost, s.cost)), set(1e-30F));
+        const V lowest = O::mul(fall, O::inverse(bend));
+        const V shorter = O::mul(s.part, O::smaller(O::larger(lowest, set(0.1F)), set(0.5F)));
+        if (kBeta)
+            s.next.beta = O::larger(O::add(s.next.beta, step.shift), set(kLeastBeta));
+        if (kNoise)
+            s.next.noise = O::add(s.next.noise, step.shift);
+        s.at = select(falls, s.next, s.at);
+        s.cost = O::select(falls, cost, s.cost);
+        s.step = select(falls, step, s.step);
+        // A step of more than e-fold or half of the range of ρ leaves the range of the derivatives.
+        const V size = O::larger(O::magnitude(s.step.log_rate), O::mul(set(2), O::magnitude(s.step.rho)));
+        s.part = O::select(falls, O::inverse(O::larger(size, set(1))), shorter);
+        s.next = stepped(task, s);
+        const M small = O::either(O::less(size, s.step.enough),
+                                  O::less(s.step.fall, O::fma(s.cost, set(1e-8F), s.floor)));
+        const M ends = O::both(falls, small);
+        s.at = select(ends, s.next, s.at);
+        s.done = O::either(s.done, ends);
+        s.open = O::both(O::without(s.open, ends),
+                         O::less(s.iterations, set(static_cast<float>(task.iterations))));
+    }
+
+    SPECKLESCOPE_BOTH static MesiFit<V> result(const MesiTask& task, const State& s) {
+        // A parameter at an end of its range is none that the samples give.
+        const M inside =
+            O::both(O::less(set(task.slowest), s.at.rate), O::less(s.at.rate, set(task.fastest)));
+        const M speckle = kBeta ? O::less(set(kLeastBeta), s.at.beta) : O::less(set(0), set(1));
+        const M done = O::both(s.done, O::both(inside, speckle));
+        const V none = set(NAN);
+        const V freedom = O::sub(s.used, set(kFitted));
+        const V cost = O::larger(O::sub(s.cost, s.step.fall), set(0)); // after the last step
+        const V variance = O::div(cost, O::mul(freedom, s.step.pivot));
+        const V deviation = O::div(O::root(variance), s.at.beta);
+        const M spare = O::both(done, O::less(set(0.5F), freedom));
+        MesiFit<V> fit;
+        fit.rate = O::select(done, s.at.rate, none);
+        fit.rho = O::select(done, s.at.rho, none);
+        fit.beta = O::select(done, s.at.beta, none);
+        fit.noise = O::select(done, s.at.noise, none);
+        fit.residual = O::select(done, O::root(O::div(cost, s.used)), none);
+        fit.error = O::select(spare, O::mul(O::mul(s.at.rate, deviation), student(freedom)), none);
+        fit.iterations = s.iterations;
+        fit.used = s.used;
+        return fit;
+    }
+
     template <class Sample>
     SPECKLESCOPE_BOTH static MesiFit<V> fit(const MesiTask& task, const Sample& sample) {
-        V all = set(0);
-        for (int i = 0; i < task.count; ++i)
-            all = O::add(all, sample(i));
-        return O::any(O::without(O::less(set(-1), set(0)), O::defined(all)))
-                   ? fit_samples<true>(task, sample)
-                   : fit_samples<false>(task, sample);
+        State state = begin(task, sample);
+        if (O::any(O::less(state.used, set(static_cast<float>(sample.end())))))
+            while (O::any(state.open))
+                advance<true>(task, sample, state);
+        else
+            while (O::any(state.open))
+                advance<false>(task, sample, state);
+        return result(task, state);
+    }
+
+private:
+    SPECKLESCOPE_BOTH static Point stepped(const MesiTask& task, const State& s) {
+        Point next = s.at;
+        next.rho = O::smaller(O::larger(O::fma(s.step.rho, s.part, s.at.rho), set(0.01F)), set(1));
+        // The first fall of K² is ρ·rate·T: along it, ρ and rate change together.
+        const V turn = O::mul(O::fma(s.step.rho, O::inverse(s.at.rho), s.step.log_rate), s.part);
+        next.rate = O::mul(O::mul(s.at.rate, O::div(s.at.rho, next.rho)),
+                           exponential(O::smaller(O::larger(turn, set(-2)), set(2))));
+        next.rate = O::smaller(O::larger(next.rate, set(task.slowest)), set(task.fastest));
+        if (kBeta)
+            next.beta = O::larger(O::fma(s.step.linear, s.part, s.at.beta), set(kLeastBeta));
+        if (kNoise)
+            next.noise = O::fma(s.step.linear, s.part, s.at.noise);
+        return next;
     }
 };

@@ -54,6 +54,8 @@ struct MesiPlanes {
     static constexpr int kMost = kMesiExposures;
     const float* samples;
     std::size_t plane;
+    int count;
+    int end() const { return count; }
     MesiLanes::V operator()(int i) const {
         return hn::Load(MesiLanes::D(), samples + static_cast<std::size_t>(i) * plane);
     }
@@ -95,7 +97,7 @@ void RunRow(const MesiRow& row, const MesiTask& task, PixelCounts& counts) {
     }
     MesiBlock block{};
     for (std::size_t begin = 0; begin < width; begin += hn::Lanes(MesiLanes::D())) {
-        const MesiPlanes planes{row.planes + begin, row.plane};
+        const MesiPlanes planes{row.planes + begin, row.plane, task.count};
         if (row.fits)
             switch (row.free) {
             case MesiFree::none:

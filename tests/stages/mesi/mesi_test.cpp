@@ -170,6 +170,7 @@ TEST_P(MesiOn, RecoversTissueWithAStaticLayer) {
 struct Pixel {
     static constexpr int kMost = 8;
     std::array<float, 8> values;
+    static int end() { return kMost; }
     float operator()(int i) const { return values[static_cast<std::size_t>(i)]; }
 };
 
