@@ -64,6 +64,7 @@ std::vector<CliOption> make_options() {
          "Add a stage to the chain; repeat in order. none: the raw image. Default: speckle. Replaces the "
          "chain of a preset or settings file",
          kProcess},
+        from_program("show", kProcess),
         from_program("backend", kProcess),
         from_program("threads", kProcess),
         from_program("gpus", kProcess),
@@ -169,6 +170,7 @@ const char* option_example(std::string_view option) {
         {"silence", "--silence 30"},
         {"channel", "--channel red"},
         {"stage", "--stage background:black=64 --stage speckle:radius=2"},
+        {"show", "--stage speckle:also=contrast --show contrast"},
         {"backend", "--backend cpu"},
         {"threads", "--threads 4"},
         {"gpus", "--gpus 0,2"},

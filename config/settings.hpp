@@ -89,6 +89,7 @@ struct ProgramSettings {         // NOLINT(clang-analyzer-optin.performance.Padd
     std::string transfer = "auto"; ///< of pictures: parse_transfer()
     double silence_s = 5;
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
+    std::string show;                        ///< displayed output of the chain; "": the last image
     bool medians = false;                    ///< of regions
     int band = 1;                            ///< px across lines
     double um_per_px = 0; ///< a side of a pixel of the results; 0: Settings::um_per_source_px

@@ -174,14 +174,22 @@ std::uint64_t Pipeline::edit_all(std::size_t stage, const NamedValues& values) {
 
 std::uint64_t Pipeline::set_chain(Chain chain) {
     return edit([&](Chain& next) {
-        chain.set_channel(next.channel());
-        chain.set_input(next.input());
+        chain.keep_context(next);
         next = std::move(chain);
     });
 }
 
 std::uint64_t Pipeline::set_channel(GreyChannel channel) {
     return edit([&](Chain& chain) { chain.set_channel(channel); });
+}
+
+std::uint64_t Pipeline::show_output(const std::string& name) {
+    return edit([&](Chain& chain) {
+        chain.set_shown(name);
+        if (chain.displayed() != name)
+            throw UsageError("The chain gives no image '" + one_line(name) + "'. Add also=" + one_line(name) +
+                             " to a stage that has it.");
+    });
 }
 
 std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> regions) {

@@ -102,6 +102,8 @@ public:
     /// Replaces the stages; keeps channel and input.
     std::uint64_t set_chain(Chain chain);
     std::uint64_t set_channel(GreyChannel channel);
+    /// Displays a named output; "": the last image. Throws UsageError if the chain does not give it.
+    std::uint64_t show_output(const std::string& name);
     /// Null: no regions. Refused if a region has no pixel on the results.
     std::uint64_t set_regions(std::shared_ptr<const RegionOutlines> regions);
     /// Refusals with a version later than this, in order; the last kRefused are kept.
