@@ -9,19 +9,19 @@
 namespace specklescope {
 
 ChoiceNames contrast_output_names() {
-    return {{"sfi", "Flow index (SFI)"},
-            {"contrast", "Contrast K"},
-            {"contrast2", "K²"},
-            {"tau", "Correlation time τc"},
-            {"bfi", "Flow index 1/K²"},
-            {"mean", "Mean intensity"},
+    return {{"sfi", "Flow index (SFI)"},      {"contrast", "Contrast K"}, {"contrast2", "K²"},
+            {"tau", "Correlation time τc"},   {"bfi", "Flow index 1/K²"}, {"mean", "Mean intensity"},
             {"error", "Standard error of K²"}};
 }
 
 const ParamTable& contrast_extras_table(bool spatial) {
-    static const auto noise = [] {
+    static const auto shared = [] {
         Declare<ContrastExtras> declare("contrast");
         declare
+            .several("also", &ContrastExtras::also, contrast_output_names(),
+                     {.label = "More images",
+                      .cost = Cost::rebuild,
+                      .doc = "Further images from the same pass, joined by '+'"})
             .real("gain", &ContrastExtras::gain,
                   {.unit = "DN/e",
                    .min = 0,
@@ -42,9 +42,9 @@ const ParamTable& contrast_extras_table(bool spatial) {
                    .doc = "Black level, subtracted from the mean. 0 after a dark frame (stage background)"});
         return declare;
     };
-    static const ParamTable temporal = noise().table();
+    static const ParamTable temporal = shared().table();
     static const ParamTable all =
-        noise()
+        shared()
             .real("speckle_size", &ContrastExtras::speckle_size,
                   {.label = "Speckle size",
                    .unit = "px",
@@ -104,6 +104,14 @@ Quantity contrast_quantity(ContrastOutput output, const ContrastExtras& extras) 
     return quantity;
 }
 
+std::vector<NamedOutput> contrast_also(const ContrastExtras& extras) {
+    const ChoiceNames names = contrast_output_names();
+    std::vector<NamedOutput> also;
+    for (const ContrastOutput output : named_contrasts(extras))
+        also.push_back({names[static_cast<std::size_t>(output)].key, contrast_quantity(output, extras)});
+    return also;
+}
+
 double exposure_seconds(double exposure_ms, const FrameInfo& info) {
     return (std::isfinite(info.exposure_ms) ? info.exposure_ms : exposure_ms) * 1e-3;
 }
@@ -114,8 +122,8 @@ bool needs_exposure(ContrastOutput output) {
 
 bool needs_exposure(ContrastOutput output, const ContrastExtras& extras) {
     const std::vector<ContrastOutput> named = named_contrasts(extras);
-    return needs_exposure(output) || std::any_of(named.begin(), named.end(),
-                                                 [](ContrastOutput one) { return needs_exposure(one); });
+    return needs_exposure(output) ||
+           std::any_of(named.begin(), named.end(), [](ContrastOutput one) { return needs_exposure(one); });
 }
 
 ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,

@@ -53,6 +53,8 @@ const ParamTable& contrast_extras_table(bool spatial);
 std::vector<ContrastOutput> named_contrasts(const ContrastExtras& extras);
 /// The name states the corrections.
 Quantity contrast_quantity(ContrastOutput output, const ContrastExtras& extras);
+/// For StageType::also.
+std::vector<NamedOutput> contrast_also(const ContrastExtras& extras);
 
 /// Results for S = ΣI, D = N·ΣI² − S² of N samples and coefficient c. S ≤ 0 → NaN; D = 0 with S > 0 → K = 0,
 /// SFI = +∞.

@@ -37,9 +37,9 @@ struct WindowSums {
     double s, d;
 };
 
-/// Images that a stage makes from the sums of its windows. Sums come as float from integer samples if there are
-/// no corrections; values then have the bits that the stage's loops would write. Otherwise they are double, so
-/// that corrections do not enlarge rounding errors.
+/// Images that a stage makes from the sums of its windows. Sums come as float from integer samples if there
+/// are no corrections; values then have the bits that the stage's loops would write. Otherwise they are
+/// double, so that corrections do not enlarge rounding errors.
 struct ContrastFinish {
     static constexpr int kMost = 8; ///< the stage's output and each of its named outputs
     struct Image {
@@ -72,8 +72,8 @@ struct ContrastFinish {
 ContrastFinish contrast_corrections(const ContrastExtras& extras, double samples,
                                     const WindowCorrelation& correlation, PixelType type);
 
-/// With the stage's output and its named outputs `also`, in the order of named_contrasts(). Params: parameters
-/// of a contrast stage.
+/// With the stage's output and its named outputs `also`, in the order of named_contrasts(). Params:
+/// parameters of a contrast stage.
 template <Space S, class Params>
 ContrastFinish contrast_finish(const Params& params, double samples, const WindowCorrelation& correlation,
                                PixelType type, const FrameInfo& info, const ImageView<S>& output,
@@ -152,9 +152,7 @@ class SumRows {
 public:
     void prepare(int width) { memory_.resize(2 * sizeof(double) * static_cast<std::size_t>(width)); }
     template <class Real> Real* s() { return reinterpret_cast<Real*>(memory_.data()); }
-    template <class Real> Real* d() {
-        return reinterpret_cast<Real*>(memory_.data() + memory_.size() / 2);
-    }
+    template <class Real> Real* d() { return reinterpret_cast<Real*>(memory_.data() + memory_.size() / 2); }
 
 private:
     std::vector<std::byte> memory_;

@@ -54,6 +54,10 @@ Quantity speckle_quantity(const Params& params, const Quantity&) {
     return contrast_quantity(values.output, values.extras);
 }
 
+std::vector<NamedOutput> speckle_also(const Params& params, const Quantity&) {
+    return contrast_also(params.as<SpeckleParams>().extras);
+}
+
 } // namespace
 
 Shape speckle_shape(const SpeckleParams& params, const Shape& input) {
@@ -156,7 +160,7 @@ public:
         frame.streamed = output.shape.bytes() > kCached;
         frame.scale = speckle_scale(params_, context.info).c;
         ContrastFinish finish = speckle_finish<Space::host>(params_, correlation_, input.shape.type,
-                                                            context.info, output, {});
+                                                            context.info, output, context.also);
         frame.finish = finish.count > 0 ? &finish : nullptr;
         std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         if (counted_frames_ > 1) {
@@ -305,7 +309,8 @@ StageType speckle_stage() {
             .tolerance = 1e-6,
             .quantity = speckle_quantity,
             .make_host = host_maker<SpeckleHost>,
-            .make_device = device_maker<make_speckle_device>};
+            .make_device = device_maker<make_speckle_device>,
+            .also = speckle_also};
 }
 
 } // namespace specklescope

@@ -34,13 +34,12 @@ Shape speckle_shape(const SpeckleParams& params, const Shape& input);
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info);
 
 /// contrast_finish() of a run. `correlation`: window_correlation() of the prepared stage.
-template <Space S>
-ContrastFinish speckle_finish(const SpeckleParams& params, const WindowCorrelation& correlation,
-                              PixelType type, const FrameInfo& info, const ImageView<S>& output,
-                              std::span<const ImageView<S>> also) {
+template <Space S> ContrastFinish speckle_finish(const SpeckleParams& params,
+                                                 const WindowCorrelation& correlation, PixelType type,
+                                                 const FrameInfo& info, const ImageView<S>& output,
+                                                 std::span<const ImageView<S>> also) {
     const double side = 2.0 * params.radius + 1;
-    ContrastFinish finish =
-        contrast_finish<S>(params, side * side, correlation, type, info, output, also);
+    ContrastFinish finish = contrast_finish<S>(params, side * side, correlation, type, info, output, also);
     finish.quotient = true;
     return finish;
 }
