@@ -185,7 +185,13 @@ Chain settled(Chain chain) {
             continue;
         if (stage.type->settle)
             stage.params = stage.type->settle(stage.params, quantity);
+        double speckles = quantity.speckles;
+        if (stage.type->speckles)
+            speckles = stage.type->speckles(stage.params);
+        else if (stage.type->averages)
+            speckles *= stage.type->averages(stage.params);
         quantity = stage.type->quantity(stage.params, quantity);
+        quantity.speckles = speckles;
     }
     refuse_same_names(chain.also());
     return chain;

@@ -77,8 +77,7 @@ ContrastFinish contrast_corrections(const ContrastExtras& extras, double samples
         finish.share = 1 - r;
         finish.bend = (r * (1 + 3 * r) - 4 * correlation.triples) / (1 - r);
     }
-    finish.speckles = (1 - r) * (1 - r) / (correlation.squares - 2 * correlation.rows + r * r);
-    finish.pairs = r;
+    finish.speckles = correlation.speckles();
     return finish;
 }
 

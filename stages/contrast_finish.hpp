@@ -27,6 +27,8 @@ struct WindowCorrelation {
     WindowCorrelation over(double count) const {
         return {pairs / count, squares / count, rows / (count * count), triples / (count * count)};
     }
+    /// Effective number of independent speckles.
+    double speckles() const { return (1 - pairs) * (1 - pairs) / (squares - 2 * rows + pairs * pairs); }
 };
 
 /// of_speckle(), or independent samples if `speckle_size` is 0.
@@ -56,7 +58,6 @@ struct ContrastFinish {
     double black = 0, gain = 0, variance = 0; ///< variance: of read noise and quantisation, DN²
     double share = 0, bend = 0; ///< D/S² = share·K²/(1 + bend·K²) in the mean; share = 0: not corrected
     double speckles = 1;        ///< effective number of independent speckles in a window
-    double pairs = 0;           ///< WindowCorrelation::pairs
     bool quotient = false;      ///< float: K is √(c·D/S²), otherwise √(c·D)/S
 
     SPECKLESCOPE_BOTH float* row(int image, int y) const {
@@ -110,14 +111,19 @@ SPECKLESCOPE_BOTH inline WindowSums corrected(const ContrastFinish& finish, doub
     return {s, d};
 }
 
+/// Relative variance of K² from a number of independent speckles (docs/science.md, Standard errors).
+SPECKLESCOPE_BOTH inline double speckle_variance(double k2, double speckles) {
+    const double bounded = 1 + 4 * k2 / speckles;
+    return 2 * (1 + k2) / (speckles * bounded * bounded);
+}
+
 /// Relative standard error of K² from corrected sums of n samples; NaN for K² < 0.
 SPECKLESCOPE_BOTH inline double standard_error(const ContrastFinish& finish, double n, double s, double d) {
     const double k2 = n / (n - 1) * d / (s * s);
     const double noise = n * (finish.gain * s + n * finish.variance) / (s * s) / k2; // as a part of K²
     const double speckles = finish.speckles * (n - 1) / (finish.samples - 1);
-    const double bounded = 1 + 1.7 * k2 * finish.pairs; // docs/science.md, Standard errors
     const double variance =
-        2 * (1 + k2) / (speckles * bounded * bounded) + (noise > 0 ? (4 + 2 * noise) * noise / (n - 1) : 0);
+        speckle_variance(k2, speckles) + (noise > 0 ? (4 + 2 * noise) * noise / (n - 1) : 0);
     return k2 >= 0 ? std::sqrt(variance) : NAN;
 }
 

@@ -310,7 +310,11 @@ StageType speckle_stage() {
             .quantity = speckle_quantity,
             .make_host = host_maker<SpeckleHost>,
             .make_device = device_maker<make_speckle_device>,
-            .also = speckle_also};
+            .also = speckle_also,
+            .speckles = [](const Params& params) {
+                const auto& values = params.as<SpeckleParams>();
+                return window_correlation(values.radius, values.extras.speckle_size).speckles();
+            }};
 }
 
 } // namespace specklescope

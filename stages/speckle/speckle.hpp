@@ -23,7 +23,7 @@ struct SpeckleParams {
     double exposure_ms = 10;
     Output output = Output::sfi;
     Border border = Border::replicate; ///< or omit: windows of the existing pixels
-    ContrastExtras extras;
+    ContrastExtras extras{};
 };
 
 /// Shape of the result: f32, one channel; smaller by 2·radius with border = crop. Throws UsageError if the

@@ -291,7 +291,14 @@ StageType spatiotemporal_stage() {
             .make_device = device_maker<make_spatiotemporal_device>,
             .also = spatiotemporal_also,
             .stateful = true,
-            .history = [](const Params& params) { return params.as<SpatiotemporalParams>().frames - 1; }};
+            .history = [](const Params& params) { return params.as<SpatiotemporalParams>().frames - 1; },
+            .speckles =
+                [](const Params& params) {
+                    const auto& values = params.as<SpatiotemporalParams>();
+                    return window_correlation(values.radius, values.extras.speckle_size)
+                        .over(values.frames)
+                        .speckles();
+                }};
 }
 
 } // namespace specklescope

@@ -24,7 +24,7 @@ struct SpatiotemporalParams {
     double exposure_ms = 10;
     ContrastOutput output = ContrastOutput::sfi;
     Border border = Border::replicate; ///< one of contrast_borders()
-    ContrastExtras extras;
+    ContrastExtras extras{};
 };
 
 /// Same as contrast_window_shape().

@@ -115,7 +115,8 @@ StageType temporal_stage() {
             .make_device = device_maker<make_temporal_device>,
             .also = temporal_also,
             .stateful = true,
-            .history = [](const Params& params) { return params.as<TemporalParams>().frames - 1; }};
+            .history = [](const Params& params) { return params.as<TemporalParams>().frames - 1; },
+            .speckles = [](const Params& params) { return params.as<TemporalParams>().frames - 1.0; }};
 }
 
 } // namespace specklescope

@@ -18,7 +18,7 @@ struct TemporalParams {
     int frames = 25;
     double exposure_ms = 10;
     ContrastOutput output = ContrastOutput::sfi;
-    ContrastExtras extras; ///< without speckle_size
+    ContrastExtras extras{}; ///< without speckle_size
 };
 
 StageType temporal_stage();

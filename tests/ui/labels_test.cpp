@@ -18,8 +18,8 @@ const std::set<std::string> kWords = {
     "frames",     "free",    "full",  "gain",      "gamma",    "header",  "height",   "high",    "input",
     "keep",       "kernel",  "kind",  "latency",   "layout",   "length",  "live",     "loop",    "low",
     "memory",     "method",  "model", "noise",     "note",     "output",  "panel",    "per",     "percentile",
-    "pigment",    "radius",  "rate",  "scale",     "scaling",  "scene",   "seed",     "sigma",   "size",
-    "slice",      "speed",   "stops", "strength",  "subject",  "theme",   "tiles",    "timeout", "traces",
+    "pigment",    "radius",  "rate",  "read",  "scale",     "scaling",  "scene",   "seed",     "sigma",   "size",
+    "slice",      "speckle", "speed",   "stops", "strength",  "subject",  "theme",   "tiles",    "timeout", "traces",
     "transport",  "trigger", "width"};
 /// Names of formats, colour maps, protocols and constants, which are the field's own.
 const std::set<std::string> kNames = {"viridis", "inferno", "magma",  "turbo", "jet",
