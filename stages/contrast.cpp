@@ -33,12 +33,14 @@ const ParamTable& contrast_extras_table(bool spatial) {
                    .unit = "DN",
                    .min = 0,
                    .max = 100000,
+                   .least = 1e-6,
                    .doc = "Read noise, standard deviation without light, subtracted from K². 0: off"})
             .real("black", &ContrastExtras::black,
                   {.label = "Black level",
                    .unit = "DN",
                    .min = 0,
                    .max = 65535,
+                   .least = 1e-6,
                    .doc = "Black level, subtracted from the mean. 0 after a dark frame (stage background)"});
         return declare;
     };
