@@ -134,7 +134,7 @@ template <class T> double noiseless(const std::vector<T>& samples, double gain, 
         variance += (static_cast<double>(sample) - mean) * (static_cast<double>(sample) - mean) / (n - 1);
     const double above = mean - black;
     const double quantisation = std::is_integral_v<T> ? 1.0 / 12 : 0;
-    return n < 2 || above <= 0
+    return n < 2 || above <= 1e-9
                ? std::nan("")
                : variance / (above * above) - gain / above - (read * read + quantisation) / (above * above);
 }
