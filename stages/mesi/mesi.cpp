@@ -66,8 +66,10 @@ const ParamTable& declarations() {
                     {.doc = "Output: index 1/τc in 1/s, or tau τc in s"})
             .choice("input", &MesiParams::input, contrast_input_names(), {.doc = kContrastInputDoc})
             .several("also", &MesiParams::also, map_names(),
-                     {.cost = Cost::rebuild,
-                      .doc = "Named outputs. residual: root mean square of K² minus fit; error: half of the "
+                     {.label = "More images",
+                      .cost = Cost::rebuild,
+                      .doc = "Further images from the same pass, joined by '+'. residual: root mean square "
+                             "of K² minus fit; error: half of the "
                              "68 % interval of 1/τc in 1/s; used: samples in the fit"})
             .table();
     return table;

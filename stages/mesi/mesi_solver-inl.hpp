@@ -2,7 +2,7 @@
 // instruction set (simd/mesi_row.cpp), which include it into their namespaces. Every operation is rounded as
 // named, so that all of them give the same bits.
 
-/// Levenberg–Marquardt for K² = β·m(x) + ν, x = T·rate, m = ρ²·A + 4ρ(1 − ρ)·B + (1 − ρ)² with
+/// Least squares for K² = β·m(x) + ν, x = T·rate, m = ρ²·A + 4ρ(1 − ρ)·B + (1 − ρ)² with
 /// B(x) = (e^−x − 1 + x)/x² and A = 2·B(2x) (Parthasarathy 2008). Parameters: ln rate, ρ and, if they are
 /// free, β and ν. `O`: MesiScalar, or the same for vectors. `Sample`: sample(i) is K² of exposure i, NaN if
 /// it is missing; i < sample.end(), which may be more than the exposures.
