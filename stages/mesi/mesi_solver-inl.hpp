@@ -10,12 +10,16 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
     using V = typename O::V;
     using M = typename O::M;
 
-    static constexpr int kFitted = 2 + (kBeta ? 1 : 0) + (kNoise ? 1 : 0);
-    static constexpr float kLeastBeta = 1e-4F;
-
+public:
+    /// Parameters of a fit.
     struct Point {
         V rate, rho, beta, noise;
     };
+
+private:
+    static constexpr int kFitted = 2 + (kBeta ? 1 : 0) + (kNoise ? 1 : 0);
+    static constexpr float kLeastBeta = 1e-4F;
+
     /// Sums over the samples: of the residual r and of the derivatives by ν (1), β (m), ρ (p) and ln rate
     /// (t), the last two without their factor β.
     struct Sums {
@@ -190,6 +194,42 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
         return step;
     }
 
+    /// 68 % interval of Student's distribution, in standard deviations; within 0.3 %.
+    SPECKLESCOPE_BOTH static V student(V freedom) {
+        const V u = O::inverse(freedom);
+        const V t = O::fma(u, O::fma(u, set(0.077F), set(0.26F)), set(0.5F));
+        return O::fma(t, u, set(1));
+    }
+    SPECKLESCOPE_BOTH static Point select(M mask, const Point& yes, const Point& no) {
+        return {O::select(mask, yes.rate, no.rate), O::select(mask, yes.rho, no.rho),
+                kBeta ? O::select(mask, yes.beta, no.beta) : no.beta,
+                kNoise ? O::select(mask, yes.noise, no.noise) : no.noise};
+    }
+    SPECKLESCOPE_BOTH static Step select(M mask, const Step& yes, const Step& no) {
+        return {no.shift,
+                no.saved,
+                kBeta || kNoise ? O::select(mask, yes.linear, no.linear) : no.linear,
+                O::select(mask, yes.rho, no.rho),
+                O::select(mask, yes.log_rate, no.log_rate),
+                O::select(mask, yes.enough, no.enough),
+                O::select(mask, yes.fall, no.fall),
+                O::select(mask, yes.pivot, no.pivot)};
+    }
+    SPECKLESCOPE_BOTH static M never() { return O::less(set(1), set(0)); }
+
+public:
+    /// A fit in progress.
+    struct State {
+        Point at;   ///< the best so far
+        V cost;     ///< there
+        Step step;  ///< from there
+        Point next; ///< `part` of the step further
+        V part;
+        V floor; ///< cost that rounding leaves
+        V used, iterations;
+        M open, done;
+    };
+
     /// The best of the starts. A missing sample counts as its neighbour here.
     template <class Sample> SPECKLESCOPE_BOTH static Point start(const MesiTask& task, const Sample& sample) {
         V last = set(0);
@@ -244,43 +284,7 @@ template <class O, bool kBeta, bool kNoise> class MesiSolver {
         return best;
     }
 
-    /// 68 % interval of Student's distribution, in standard deviations; within 0.3 %.
-    SPECKLESCOPE_BOTH static V student(V freedom) {
-        const V u = O::inverse(freedom);
-        const V t = O::fma(u, O::fma(u, set(0.077F), set(0.26F)), set(0.5F));
-        return O::fma(t, u, set(1));
-    }
-    SPECKLESCOPE_BOTH static Point select(M mask, const Point& yes, const Point& no) {
-        return {O::select(mask, yes.rate, no.rate), O::select(mask, yes.rho, no.rho),
-                kBeta ? O::select(mask, yes.beta, no.beta) : no.beta,
-                kNoise ? O::select(mask, yes.noise, no.noise) : no.noise};
-    }
-    SPECKLESCOPE_BOTH static Step select(M mask, const Step& yes, const Step& no) {
-        return {no.shift,
-                no.saved,
-                kBeta || kNoise ? O::select(mask, yes.linear, no.linear) : no.linear,
-                O::select(mask, yes.rho, no.rho),
-                O::select(mask, yes.log_rate, no.log_rate),
-                O::select(mask, yes.enough, no.enough),
-                O::select(mask, yes.fall, no.fall),
-                O::select(mask, yes.pivot, no.pivot)};
-    }
-    SPECKLESCOPE_BOTH static M never() { return O::less(set(1), set(0)); }
-
-public:
-    /// A fit in progress.
-    struct State {
-        Point at;   ///< the best so far
-        V cost;     ///< there
-        Step step;  ///< from there
-        Point next; ///< `part` of the step further
-        V part;
-        V floor; ///< cost that rounding leaves
-        V used, iterations;
-        M open, done;
-    };
-
-    template <class Sample> SPECKLESCOPE_BOTH static State begin(const MesiTask& task, const Sample& sample) {
+    template <class Sample> SPECKLESCOPE_BOTH static State begin(const Point& start, const Sample& sample) {
         V used = set(0);
         V squares = set(0);
 #ifdef __CUDA_ARCH__
@@ -293,7 +297,7 @@ public:
             squares = O::select(there, O::fma(value, value, squares), squares);
         }
         State s{};
-        s.at = s.next = start(task, sample);
+        s.at = s.next = start;
         s.cost = set(3e38F);
         s.step = {set(0), set(0), set(0), set(0), set(0), set(0), set(0), set(1)};
         s.part = set(1);
@@ -364,7 +368,7 @@ public:
 
     template <class Sample>
     SPECKLESCOPE_BOTH static MesiFit<V> fit(const MesiTask& task, const Sample& sample) {
-        State state = begin(task, sample);
+        State state = begin(start(task, sample), sample);
         if (O::any(O::less(state.used, set(static_cast<float>(sample.end())))))
             while (O::any(state.open))
                 advance<true>(task, sample, state);

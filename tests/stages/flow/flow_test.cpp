@@ -111,8 +111,7 @@ TEST(Flow, AutoRefusesOtherQuantitiesOfEveryStage) {
             (void)settled(chain);
             ADD_FAILURE() << to_string(chain);
         } catch (const UsageError& error) {
-            EXPECT_NE(std::string(error.what()).find("stage flow: input = auto needs K or K²"),
-                      std::string::npos)
+            EXPECT_NE(std::string(error.what()).find(": input = auto needs K or K²"), std::string::npos)
                 << error.what();
             ++refused;
         }
