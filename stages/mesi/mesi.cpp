@@ -200,7 +200,8 @@ StageType mesi_stage() {
             .history =
                 [](const Params& params) {
                     const auto& values = params.as<MesiParams>();
-                    const auto listed = std::count(values.exposures.begin(), values.exposures.end(), '+') + 1;
+                    const auto listed = 1 + std::count_if(values.exposures.begin(), values.exposures.end(),
+                                                          [](char c) { return c == '+' || c == ','; });
                     return (values.exposures.empty() ? kMesiExposures : static_cast<int>(listed)) *
                                values.cycles -
                            1;

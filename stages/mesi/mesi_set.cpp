@@ -15,14 +15,14 @@ constexpr double kSameExposure = 1e-2;
 
 bool same(double a, double b) { return std::abs(a - b) <= kSameExposure * std::max(a, b); }
 
-/// "0.1+0.5+2" in ms. Throws UsageError.
+/// "0.1+0.5+2" or "0.1,0.5,2" in ms. Throws UsageError.
 std::vector<double> listed(const std::string& text) {
     std::vector<double> exposures;
     for (const char* at = text.data(); at < text.data() + text.size();) {
         double ms = 0;
         const auto [end, error] = std::from_chars(at, text.data() + text.size(), ms);
         const bool last = end == text.data() + text.size();
-        if (error != std::errc() || !(ms >= 1e-3 && ms <= 1e5) || !(last || *end == '+') ||
+        if (error != std::errc() || !(ms >= 1e-3 && ms <= 1e5) || !(last || *end == '+' || *end == ',') ||
             (!last && end + 1 == text.data() + text.size()))
             throw UsageError("stage mesi: exposures = " + text +
                              " is not a list of times. Give milliseconds joined by +, such as 0.5+1+2+4+8.");

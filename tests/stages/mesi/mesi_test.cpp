@@ -336,13 +336,15 @@ TEST_P(MesiOn, ChangesOfExposureRestartNothingInItsChain) {
 }
 
 TEST(Mesi, RefusesListsThatNoFitCanUse) {
-    for (const std::string exposures : {"1+2", "1+2+2", "1+3+2", "1+2+", "1,5", "a+b+c", "0+1+2", "-1+2+3",
-                                        "1++2+3", "1+2+3+4+5+6+7+8+9+10+11+12+13+14+15+16+17"}) {
+    for (const std::string exposures : {"1+2", "1+2+2", "1+3+2", "1+2+", "1,5", "1,2,", "a+b+c", "0+1+2",
+                                        "-1+2+3", "1++2+3", "1+2+3+4+5+6+7+8+9+10+11+12+13+14+15+16+17"}) {
         MesiParams params;
         params.exposures = exposures;
         EXPECT_THROW(MesiSet{params}, UsageError) << exposures;
     }
     MesiParams params;
+    params.exposures = "0.5,1,2";
+    EXPECT_NO_THROW(MesiSet{params});
     params.exposures = "1+2";
     params.fit = MesiFree::none;
     EXPECT_NO_THROW(MesiSet{params});
