@@ -33,13 +33,15 @@ const ParamTable& declarations() {
                          "Fitted parameters. flow: 1/τc and dynamic part ρ; noise: also the noise floor ν; "
                          "beta: also the coherence factor β"})
             .text("exposures", &MesiParams::exposures,
-                  {.unit = "ms",
+                  {.label = "Exposure cycle",
+                   .unit = "ms",
                    .cost = Cost::rebuild,
                    .doc =
                        "Exposures of the cycle, ascending, such as 0.5+1+2+4+8; frames with others are left "
                        "out. Empty: those of the first cycle"})
             .integer("cycles", &MesiParams::cycles,
-                     {.min = 1,
+                     {.label = "Mean of cycles",
+                      .min = 1,
                       .max = 1000,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
@@ -57,7 +59,8 @@ const ParamTable& declarations() {
                    .visible = [](const MesiParams& p) { return !frees_noise(p.fit); },
                    .doc = "Noise floor ν, added to K² at every exposure"})
             .integer("iterations", &MesiParams::iterations,
-                     {.min = 2,
+                     {.label = "Most iterations",
+                      .min = 2,
                       .max = 100,
                       .logarithmic = true,
                       .doc = "Limit of iterations. A pixel that needs more gives no number"})
