@@ -36,8 +36,7 @@ struct MesiLanes {
     static V larger(V a, V b) { return hn::IfThenElse(hn::Gt(a, b), a, b); }
     static V scaled(V a, V whole) {
         const hn::RebindToUnsigned<D> bits;
-        return hn::BitCast(
-            D(), hn::Add(hn::BitCast(bits, a), hn::ShiftLeft<23>(hn::BitCast(bits, whole))));
+        return hn::BitCast(D(), hn::Add(hn::BitCast(bits, a), hn::ShiftLeft<23>(hn::BitCast(bits, whole))));
     }
     static M less(V a, V b) { return hn::Lt(a, b); }
     static M defined(V a) { return hn::Eq(a, a); }
