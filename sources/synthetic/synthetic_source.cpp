@@ -2,7 +2,7 @@
 #include "sources/registry.hpp"
 
 #include "sources/pacer.hpp"
-#include "sources/synthetic/exposure_cache.hpp"
+#include "sources/synthetic/simulated_scene.hpp"
 
 namespace specklescope {
 
@@ -17,11 +17,11 @@ public:
     SourceInfo open() override {
         close();
         live_ = options().live && options().rate > 0;
-        cache_ = std::make_unique<ExposureCache>(options());
+        scene_ = std::make_unique<SimulatedScene>(options());
         SourceInfo info;
         info.name = "simulated " + std::get<std::string>(params_.get("scene"));
-        info.shape = cache_->shape();
-        info.full_scale = cache_->truth().full_scale;
+        info.shape = scene_->shape();
+        info.full_scale = scene_->truth().full_scale;
         info.rate = options().rate;
         info.frames = static_cast<std::uint64_t>(options().frames);
         info.live = live_;
@@ -34,23 +34,20 @@ public:
         if (options().frames > 0 && number_ >= static_cast<std::uint64_t>(options().frames))
             return Status::end;
         if (stale_) {
-            cache_ = std::make_unique<ExposureCache>(options());
+            scene_ = std::make_unique<SimulatedScene>(options());
             stale_ = false;
         }
-        // Not live: frames must not depend on timing, so none is shown before all exposures are ready.
-        if (!live_ && !cache_->wait_all(std::chrono::milliseconds(50)))
-            return Status::idle;
         pacer_.set_speed(live_ ? 1 : options().speed);
         if (!pacer_.wait(options().rate))
             return Status::idle;
-        Frame frame = port.acquire(cache_->shape());
+        Frame frame = port.acquire(scene_->shape());
         if (!frame && !live_)
             return Status::idle;
         const std::int64_t capture =
             pacer_.take(options().rate > 0 ? options().rate : kFallbackRate, options().rate);
         turn_clock();
         if (frame) {
-            cache_->compose(number_, seconds(), frame.host());
+            scene_->render({number_, seconds(), step()}, frame.host());
             if (!live_) {
                 frame.info().position = number_;
                 frame.info().film_ns = std::llround(std::min(seconds() * 1e9, 4e18));
@@ -58,7 +55,7 @@ public:
             frame.info().capture_ns = capture;
             frame.info().exposure_ms = options().exposure_ms;
             frame.info().exposure_origin = ExposureOrigin::camera;
-            frame.info().full_scale = cache_->truth().full_scale;
+            frame.info().full_scale = scene_->truth().full_scale;
             port.submit(std::move(frame));
         }
         ++number_;
@@ -80,7 +77,7 @@ public:
     }
 
     void close() override {
-        cache_.reset();
+        scene_.reset();
         pacer_.restart();
         number_ = 0;
         step_ = 0;
@@ -115,7 +112,7 @@ private:
         step_ = step();
     }
 
-    std::unique_ptr<ExposureCache> cache_;
+    std::unique_ptr<SimulatedScene> scene_;
     Pacer pacer_;
     std::uint64_t number_ = 0; ///< of the next frame
     // State of the heartbeat's clock at the last change of its rate.
@@ -123,7 +120,7 @@ private:
     std::uint64_t turned_at_ = 0;
     double turned_s_ = 0;
     bool live_ = true;
-    bool stale_ = false; ///< an edit needs new exposures
+    bool stale_ = false; ///< an edit needs a new scene
 };
 
 std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {
@@ -179,13 +176,15 @@ const ParamTable& synthetic_table() {
                    .cost = Cost::rebuild,
                    .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
                    .doc = "Correlation time of the uniform scene"})
-            .real("speckle", &O::speckle,
-                  {.label = "Speckle size",
-                   .unit = "px",
-                   .min = 1,
-                   .max = 10,
-                   .cost = Cost::rebuild,
-                   .doc = "Speckle size: full width at half maximum of the intensity's autocovariance"})
+            .real(
+                "speckle", &O::speckle,
+                {.label = "Speckle size",
+                 .unit = "px",
+                 .min = 1,
+                 .max = 10,
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "Speckle size: full width at half maximum of the autocovariance of the recorded image"})
             .real("noise", &O::noise,
                   {.min = 0,
                    .max = 20,

@@ -50,7 +50,7 @@ struct SyntheticOptions {
     int bits = 12;    ///< 8 or 9…16
     double exposure_ms = 5;
     double tau_ms = 1;  ///< correlation time of the uniform scene
-    double speckle = 2; ///< px, full width at half maximum
+    double speckle = 2; ///< px, full width at half maximum in the recorded image
     double noise = 1;   ///< relative to the noise of a common camera; 0: none
     int seed = 1;
     int frames = 0;   ///< 0: endless
