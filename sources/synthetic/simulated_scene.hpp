@@ -30,6 +30,7 @@ public:
 
     const Shape& shape() const { return shape_; }
     const SyntheticTruth& truth() const { return truth_; }
+    bool pulses() const { return pulses_; } ///< rates change with the heartbeat
     struct Moment {
         std::uint64_t number = 0;
         double seconds = 0;    ///< of the heartbeat's clock

@@ -1,14 +1,17 @@
 #include "sources/synthetic/synthetic_source.hpp"
 #include "sources/registry.hpp"
 
+#include "base/long_work.hpp"
+#include "base/parallel.hpp"
 #include "sources/pacer.hpp"
-#include "sources/synthetic/simulated_scene.hpp"
+#include "sources/synthetic/mixed_frames.hpp"
 
 namespace specklescope {
 
 namespace {
 
-constexpr double kFallbackRate = 60; ///< for the heartbeat's clock if frames have no rate
+constexpr double kFallbackRate = 60;  ///< for the heartbeat's clock if frames have no rate
+constexpr double kMostComputed = 1e8; ///< pixels per second of a live source whose frames are all computed
 
 class SyntheticSource final : public Source {
 public:
@@ -17,7 +20,7 @@ public:
     SourceInfo open() override {
         close();
         live_ = options().live && options().rate > 0;
-        scene_ = std::make_unique<SimulatedScene>(options());
+        make_scene();
         SourceInfo info;
         info.name = "simulated " + std::get<std::string>(params_.get("scene"));
         info.shape = scene_->shape();
@@ -34,8 +37,7 @@ public:
         if (options().frames > 0 && number_ >= static_cast<std::uint64_t>(options().frames))
             return Status::end;
         if (stale_) {
-            scene_ = std::make_unique<SimulatedScene>(options());
-            stale_ = false;
+            make_scene();
         }
         pacer_.set_speed(live_ ? 1 : options().speed);
         if (!pacer_.wait(options().rate))
@@ -47,7 +49,7 @@ public:
             pacer_.take(options().rate > 0 ? options().rate : kFallbackRate, options().rate);
         turn_clock();
         if (frame) {
-            scene_->render({number_, seconds(), step()}, frame.host());
+            draw(frame.host());
             if (!live_) {
                 frame.info().position = number_;
                 frame.info().film_ns = std::llround(std::min(seconds() * 1e9, 4e18));
@@ -77,6 +79,7 @@ public:
     }
 
     void close() override {
+        mixed_.reset();
         scene_.reset();
         pacer_.restart();
         number_ = 0;
@@ -101,6 +104,37 @@ public:
 private:
     const SyntheticOptions& options() const { return params_.as<SyntheticOptions>(); }
 
+    void make_scene() {
+        mixed_.reset();
+        scene_ = std::make_unique<SimulatedScene>(options());
+        stale_ = false;
+        using Frames = SyntheticOptions::Frames;
+        const double pixels = static_cast<double>(scene_->shape().pixels()) * options().rate;
+        if (options().making == Frames::mixed ||
+            (options().making == Frames::automatic && live_ && pixels > kMostComputed))
+            mixed_ = std::make_unique<MixedFrames>(*scene_);
+        while (mixed_ && !live_ && !mixed_->complete()) // the same frames every time
+            make_mixed();
+    }
+
+    void make_mixed() {
+        work_goes_on("exposing the simulated scene");
+        const auto begin = SteadyClock::now();
+        mixed_->make(step());
+        const auto end = SteadyClock::now();
+        next_made_ = end + 3 * (end - begin);
+    }
+
+    /// A simulated camera leaves most of the processor to the others.
+    void draw(HostView to) {
+        const ThreadLimit limit(live_ ? std::max(1, all_threads() / 4) : 0);
+        if (!mixed_)
+            return scene_->render({number_, seconds(), step()}, to);
+        if (!mixed_->complete() && SteadyClock::now() >= next_made_)
+            make_mixed();
+        mixed_->compose(number_, seconds(), to);
+    }
+
     double step() const { return 1 / (options().rate > 0 ? options().rate : kFallbackRate); }
     double seconds() const { return turned_s_ + static_cast<double>(number_ - turned_at_) * step_; }
     /// With another rate the clock continues from its current phase.
@@ -113,6 +147,8 @@ private:
     }
 
     std::unique_ptr<SimulatedScene> scene_;
+    std::unique_ptr<MixedFrames> mixed_;
+    SteadyClock::time_point next_made_{}; ///< when a live source computes the next frame of its set
     Pacer pacer_;
     std::uint64_t number_ = 0; ///< of the next frame
     // State of the heartbeat's clock at the last change of its rate.
@@ -205,6 +241,15 @@ const ParamTable& synthetic_table() {
             .boolean("live", &O::live,
                      {.doc = "true: like a camera, drops frames without a free slot. false: like a file, "
                              "waits, same frames every time"})
+            .choice(
+                "making", &O::making, {{"auto", "Automatic"}, "computed", "mixed"},
+                {.label = "Frames",
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "Source of frames. computed: each from its number, with the true correlation of frames. "
+                     "mixed: bands of up to 48 computed frames in random order, as fast as a copy; frames "
+                     "do not correlate, and long means keep the noise of the set. auto: mixed for a live "
+                     "source of more than 100 million pixels a second"})
             .table();
     return table;
 }

@@ -41,6 +41,7 @@ void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates
 
 struct SyntheticOptions {
     enum class Scene : std::uint8_t { vessels, uniform, still };
+    enum class Frames : std::uint8_t { automatic, computed, mixed };
 
     Scene scene = Scene::vessels;
     int width = 1280;
@@ -55,6 +56,7 @@ struct SyntheticOptions {
     int seed = 1;
     int frames = 0;   ///< 0: endless
     bool live = true; ///< drops frames without a slot, like a camera
+    Frames making = Frames::automatic;
 };
 
 SourceType synthetic_source_type();
