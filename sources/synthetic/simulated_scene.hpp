@@ -1,6 +1,7 @@
 // Frames of a simulated scene, each computed from its number.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "sources/synthetic/evolution.hpp"
 #include "sources/synthetic/scene_rows.hpp"
 #include "sources/synthetic/synthetic_source.hpp"
@@ -30,6 +31,7 @@ public:
 
     const Shape& shape() const { return shape_; }
     const SyntheticTruth& truth() const { return truth_; }
+    double exposure_ms(std::uint64_t number) const { return exposures_ms_[number % exposures_ms_.size()]; }
     bool pulses() const { return pulses_; } ///< rates change with the heartbeat
     struct Moment {
         std::uint64_t number = 0;
@@ -42,12 +44,20 @@ public:
 private:
     struct Frame;
     struct Scratch;
+    /// Of one exposure time: whether fields are drawn, and the pixels' law.
+    struct Drawing {
+        bool fields = false;
+        PixelLaw law;
+    };
     static SyntheticOptions affordable(const SyntheticOptions& options);
+    void make_defects();
     void prepare(double interval_s);
-    PixelLaw law(double exposure_s, bool fields) const;
-    TorusRow pattern(std::uint64_t key, const float* (SpeckleBank::*plane)(int, int) const, int number,
+    Drawing drawing(double exposure_s, double interval_s) const;
+    TorusRow pattern(std::uint64_t key, const float* (SpeckleBank::*plane)(int, int) const, int number, int x,
                      int y) const;
-    void light(const Frame& frame, int y, float* to, Scratch& scratch) const;
+    LightRow patterns(const Frame& frame, int x, int y) const;
+    void light(const Frame& frame, int x0, int y, int count, float* to, Scratch& scratch) const;
+    void shifted_light(const Frame& frame, Band rows, float* to, Scratch& scratch) const;
     void record(const Frame& frame, int y, const float* light, std::byte* to) const;
 
     SyntheticOptions options_;
@@ -55,14 +65,21 @@ private:
     Shape shape_;
     SpeckleOptics optics_;
     SpeckleBank bank_;
+    std::vector<double> exposures_ms_;
+    bool moves_ = false; ///< the speckle changes
     bool pulses_ = false;
     RateClasses classes_;
     std::vector<float> mean_; ///< DN per pixel
+    // The camera's defects; empty: none.
+    std::vector<float> response_, columns_;
+    struct BadPixel {
+        int y, x, value;
+    };
+    std::vector<BadPixel> bad_; ///< by rows
     // Of the interval between frames.
     double interval_s_ = 0;
     std::optional<Evolution> evolution_;
-    bool fields_ = false;
-    PixelLaw law_;
+    std::vector<Drawing> drawings_; ///< per exposure time
 };
 
 } // namespace specklescope

@@ -10,12 +10,23 @@ namespace specklescope {
 
 namespace {
 
-constexpr double kFallbackRate = 60;  ///< for the heartbeat's clock if frames have no rate
 constexpr double kMostComputed = 1e8; ///< pixels per second of a live source whose frames are all computed
+
+/// Throws UsageError for options that contradict each other.
+void check_options(const SyntheticOptions& options) {
+    const bool cycles = exposures_of(options).size() > 1;
+    if (options.making == SyntheticOptions::Frames::mixed && (cycles || scene_moves(options)))
+        throw UsageError(
+            "source synthetic: making = mixed cannot move the scene or change the exposure. Choose "
+            "making = computed.");
+}
 
 class SyntheticSource final : public Source {
 public:
-    explicit SyntheticSource(const Params& params) { params_ = params; }
+    explicit SyntheticSource(const Params& params) {
+        params_ = params;
+        check_options(options());
+    }
 
     SourceInfo open() override {
         close();
@@ -45,8 +56,7 @@ public:
         Frame frame = port.acquire(scene_->shape());
         if (!frame && !live_)
             return Status::idle;
-        const std::int64_t capture =
-            pacer_.take(options().rate > 0 ? options().rate : kFallbackRate, options().rate);
+        const std::int64_t capture = pacer_.take(clock_rate(options()), options().rate);
         turn_clock();
         if (frame) {
             draw(frame.host());
@@ -55,7 +65,7 @@ public:
                 frame.info().film_ns = std::llround(std::min(seconds() * 1e9, 4e18));
             }
             frame.info().capture_ns = capture;
-            frame.info().exposure_ms = options().exposure_ms;
+            frame.info().exposure_ms = scene_->exposure_ms(number_);
             frame.info().exposure_origin = ExposureOrigin::camera;
             frame.info().full_scale = scene_->truth().full_scale;
             port.submit(std::move(frame));
@@ -95,6 +105,7 @@ public:
         const auto& wanted = edited.as<SyntheticOptions>();
         if (wanted.live != options().live)
             throw UsageError("source synthetic: live cannot change while the source is open. Open it again.");
+        check_options(wanted);
         if (live_ && wanted.rate <= 0)
             throw UsageError("source synthetic: rate = 0 needs live=false; allowed here: more than 0.");
         stale_ = stale_ || edited.table().at(name).cost == Cost::rebuild;
@@ -110,8 +121,9 @@ private:
         stale_ = false;
         using Frames = SyntheticOptions::Frames;
         const double pixels = static_cast<double>(scene_->shape().pixels()) * options().rate;
+        const bool mixable = !scene_moves(options()) && exposures_of(options()).size() == 1;
         if (options().making == Frames::mixed ||
-            (options().making == Frames::automatic && live_ && pixels > kMostComputed))
+            (options().making == Frames::automatic && mixable && live_ && pixels > kMostComputed))
             mixed_ = std::make_unique<MixedFrames>(*scene_);
         while (mixed_ && !live_ && !mixed_->complete()) // the same frames every time
             make_mixed();
@@ -135,7 +147,7 @@ private:
         mixed_->compose(number_, seconds(), to);
     }
 
-    double step() const { return 1 / (options().rate > 0 ? options().rate : kFallbackRate); }
+    double step() const { return 1 / clock_rate(options()); }
     double seconds() const { return turned_s_ + static_cast<double>(number_ - turned_at_) * step_; }
     /// With another rate the clock continues from its current phase.
     void turn_clock() {
@@ -159,6 +171,11 @@ private:
     bool stale_ = false; ///< an edit needs a new scene
 };
 
+bool flows(const SyntheticOptions& options) {
+    using Scene = SyntheticOptions::Scene;
+    return options.scene == Scene::uniform || options.scene == Scene::straight;
+}
+
 std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {
     Params params = given;
     if (!text.target.empty()) {
@@ -176,10 +193,10 @@ const ParamTable& synthetic_table() {
     using O = SyntheticOptions;
     static const ParamTable table =
         Declare<O>("source synthetic")
-            .choice("scene", &O::scene, {"vessels", "uniform", "static"},
+            .choice("scene", &O::scene, {"vessels", "uniform", "static", "straight"},
                     {.cost = Cost::rebuild,
-                     .doc = "Scene: branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing "
-                            "moving"})
+                     .doc = "Scene: branching vessels that pulse at 1.2 Hz, one speed everywhere, nothing "
+                            "moving, or straight vessels of one width"})
             .integer("width", &O::width,
                      {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "Pixels per row"})
             .integer("height", &O::height,
@@ -210,8 +227,10 @@ const ParamTable& synthetic_table() {
                    .max = 100000,
                    .logarithmic = true,
                    .cost = Cost::rebuild,
-                   .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
-                   .doc = "Correlation time of the uniform scene"})
+                   .visible = flows,
+                   .doc =
+                       "Correlation time of the uniform scene and of straight vessels; tissue around these "
+                       "has 10 times as much"})
             .real(
                 "speckle", &O::speckle,
                 {.label = "Speckle size",
@@ -250,13 +269,98 @@ const ParamTable& synthetic_table() {
                      "mixed: bands of up to 48 computed frames in random order, as fast as a copy; frames "
                      "do not correlate, and long means keep the noise of the set. auto: mixed for a live "
                      "source of more than 100 million pixels a second"})
+            .real("rho", &O::rho,
+                  {.label = "Dynamic part ρ",
+                   .min = 0,
+                   .max = 1,
+                   .cost = Cost::rebuild,
+                   .doc = "Dynamic part of the light; the rest is a still speckle pattern that interferes "
+                          "with it"})
+            .real(
+                "pulse", &O::pulse,
+                {.label = "Pulse of flow",
+                 .min = 0,
+                 .max = 1,
+                 .cost = Cost::rebuild,
+                 .visible = flows,
+                 .doc =
+                     "Heartbeat of the flow in the uniform scene and straight vessels, relative to its mean"})
+            .real("vessel", &O::vessel_px,
+                  {.label = "Vessel width",
+                   .unit = "px",
+                   .min = 1,
+                   .max = 1000,
+                   .cost = Cost::rebuild,
+                   .visible = [](const O& o) { return o.scene == O::Scene::straight; },
+                   .doc = "Width of the straight vessels, which have four times this distance"})
+            .text("exposures", &O::exposures,
+                  {.label = "Exposure cycle",
+                   .unit = "ms",
+                   .cost = Cost::rebuild,
+                   .doc =
+                       "Exposure times of consecutive frames, as 0.5,2,8, repeated; instead of exposure. The "
+                       "light is adjusted to the same mean"})
+            .real("drift_x", &O::drift_x,
+                  {.label = "Drift along x",
+                   .unit = "px",
+                   .min = -100,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Motion of the scene to the right, per frame"})
+            .real("drift_y", &O::drift_y,
+                  {.label = "Drift along y",
+                   .unit = "px",
+                   .min = -100,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Motion of the scene downwards, per frame"})
+            .real("shake", &O::shake,
+                  {.label = "Random shake",
+                   .unit = "px",
+                   .min = 0,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Random displacement of each frame along both axes, standard deviation"})
+            .real("beat", &O::beat,
+                  {.label = "Pulse motion",
+                   .unit = "px",
+                   .min = 0,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Displacement downwards with the heartbeat at 1.2 Hz"})
+            .real("offset", &O::offset,
+                  {.label = "Black level",
+                   .unit = "DN",
+                   .min = 0,
+                   .max = 65535,
+                   .cost = Cost::rebuild,
+                   .doc = "Value of a pixel without light"})
+            .real("pattern", &O::pattern,
+                  {.label = "Fixed pattern",
+                   .unit = "%",
+                   .min = 0,
+                   .max = 50,
+                   .cost = Cost::rebuild,
+                   .doc = "Differences between the pixels' responses, standard deviation"})
+            .integer("bad_pixels", &O::bad_pixels,
+                     {.label = "Dead pixels",
+                      .min = 0,
+                      .max = 1000000,
+                      .cost = Cost::rebuild,
+                      .doc = "Number of pixels that are always 0 or at full scale"})
+            .integer("hot_columns", &O::hot_columns,
+                     {.label = "Bright columns",
+                      .min = 0,
+                      .max = 8192,
+                      .cost = Cost::rebuild,
+                      .doc = "Number of columns that are brighter by 2 to 10 % of full scale"})
             .table();
     return table;
 }
 
 SourceType synthetic_source_type() {
     return {.kind = "synthetic",
-            .syntax = "synthetic[:vessels|uniform|static]",
+            .syntax = "synthetic[:vessels|uniform|static|straight]",
             .doc = "Simulated speckle with known correlation time at every pixel",
             .table = &synthetic_table(),
             .make = make_synthetic,
