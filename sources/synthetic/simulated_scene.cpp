@@ -254,19 +254,20 @@ SimulatedScene::Drawing SimulatedScene::drawing(double exposure_s, double interv
         if (value != 0)
             values[c] = static_cast<float>(value);
     };
-    // A pixel's area multiplies variance by β and third cumulant by optics.skew(): the light is
-    // √β·J + 1 − √β, and the looks make up for the third cumulant.
+    // A pixel's area multiplies variance by β and third cumulant by optics.skew(): fields give √β·J + 1 − √β,
+    // and the looks make up for the third cumulant.
     const double root = std::sqrt(optics_.beta());
-    const double area = optics_.skew() / std::pow(root, 3);
     const double rho = moves_ ? options_.rho : 1;
+    const double part_of = root * rho; // of fields in the light
     for (std::size_t c = 0; c < classes_.rates.size(); ++c) {
         const double x = classes_.rates[c] * exposure_s;
         double mean = 1;
-        double variance = lorentzian_contrast2(x);
-        double skew = area * lorentzian_skew(x);
+        double variance = optics_.beta() * lorentzian_contrast2(x);
+        double skew = optics_.skew() * lorentzian_skew(x);
         if (fields && x <= 0) { // only the still field, in s = 2z
             put(PixelLaw::sum, c, root / 4);
-            mean = variance = 0;
+            mean -= root;
+            variance = 0;
         } else if (fields) {
             // The field between its two ends is their conditional mean (hyperbolic sines) plus modes
             // sin(nπt/T) with power 2x/((nπ)² + x²) each. |mean|² integrated is A(|u|² + |v|²) + B·Re u*v.
@@ -279,10 +280,10 @@ SimulatedScene::Drawing SimulatedScene::drawing(double exposure_s, double interv
             const double power = 2 * x / (pi * pi + x * x);
             const double q = (a - m * m) / 2 - (b - 2 * m * m) / 4;
             const double p = (a - m * m) / 2 + (b - 2 * m * m) / 4;
-            put(PixelLaw::sum, c, root * rho * p);
-            put(PixelLaw::difference, c, root * rho * q);
-            put(PixelLaw::mode, c, std::sqrt(root * rho) * m);
-            put(PixelLaw::bridge, c, std::sqrt(root * rho * power));
+            put(PixelLaw::sum, c, part_of * p);
+            put(PixelLaw::difference, c, part_of * q);
+            put(PixelLaw::mode, c, std::sqrt(part_of) * m);
+            put(PixelLaw::bridge, c, std::sqrt(part_of * power));
             if (rho < 1) {
                 // Interference with still light z: 2√(ρ(1 − ρ))·Re z*ζ, ζ = ∫field dt/T of variance
                 // lorentzian_contrast2(x/2); what neither s nor the bridge holds of it is added to the
@@ -299,16 +300,20 @@ SimulatedScene::Drawing SimulatedScene::drawing(double exposure_s, double interv
             const double trace = (p + m * m) * s2 + power;
             const double determinant = p * s2 * power;
             const double split = std::sqrt(std::max(trace * trace / 4 - determinant, 0.0));
-            for (const double part : {trace / 2 + split, trace / 2 - split, 2 * q * (1 - e)}) {
+            mean -= root * (1 - rho);
+            variance *= rho * rho;
+            skew *= rho * rho * rho;
+            for (const double power_of : {trace / 2 + split, trace / 2 - split, 2 * q * (1 - e)}) {
+                const double part = part_of * power_of;
                 mean -= part;
                 variance -= part * part;
-                skew -= std::pow(part, 3);
+                skew -= part * part * part;
             }
         }
         const LookWeights looks = look_weights(mean, variance, std::max(skew, 0.0));
-        put(PixelLaw::constant, c, root * rho * looks.constant + 1 - root);
+        put(PixelLaw::constant, c, looks.constant);
         for (int k = 0; k < SpeckleBank::kLooks; ++k)
-            put(PixelLaw::look + k, c, root * rho * looks.weight[static_cast<std::size_t>(k)]);
+            put(PixelLaw::look + k, c, looks.weight[static_cast<std::size_t>(k)]);
     }
     if (result.of[PixelLaw::constant].empty())
         result.of[PixelLaw::constant].resize(classes_.rates.size());

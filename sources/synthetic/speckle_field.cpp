@@ -261,26 +261,77 @@ void SpeckleBank::normalise_looks(int k) {
     means([&](double g) { return 1 + g / std::sqrt(count); });
 }
 
+namespace {
+
+/// Weights of two patterns of M = 4^first and 4M looks with this variance and half third cumulant. Of one
+/// pattern of M looks with variance v the latter is v^{3/2}/√M; the two share the variance by cos² and sin²
+/// of an angle.
+std::array<double, 2> two_looks(std::size_t first, double variance, double skew) {
+    const double root = std::exp2(static_cast<double>(first)); // √M
+    const double target = skew * root / (variance * std::sqrt(variance));
+    double low = 0;
+    double high = std::atan(2.0); // the sum of cubes decreases until here
+    for (int i = 0; i < 30; ++i) {
+        const double angle = (low + high) / 2;
+        const double c = std::cos(angle);
+        const double s = std::sin(angle);
+        (c * c * c + s * s * s / 2 > target ? low : high) = angle;
+    }
+    return {std::sqrt(variance) * root * std::cos(low), std::sqrt(variance) * 2 * root * std::sin(low)};
+}
+
+/// The pattern of most looks whose skew for this variance is not less than `skew`; 2 for the last pair.
+std::size_t first_look(double variance, double skew) {
+    const double target = skew / (variance * std::sqrt(variance));
+    return static_cast<std::size_t>(std::clamp(std::floor(-std::log2(target)), 0.0, 2.0));
+}
+
+} // namespace
+
 LookWeights look_weights(double mean, double variance, double skew) {
     LookWeights result;
     result.constant = mean;
     if (variance <= 0)
         return result;
-    // Of one pattern of M looks with variance v, half the third cumulant is v^{3/2}/√M: target 1/√M. Two
-    // patterns of M and 4M looks share the variance by cos² and sin² of an angle.
-    const double target = std::clamp(skew / std::pow(variance, 1.5), 0.125, 1.0);
-    const auto first = static_cast<std::size_t>(std::clamp(std::floor(-std::log2(target)), 0.0, 2.0));
-    const double root = std::exp2(static_cast<double>(first)); // √M
-    double low = 0;
-    double high = std::atan(2.0); // the sum of cubes decreases until here
-    for (int i = 0; i < 50; ++i) {
-        const double angle = (low + high) / 2;
-        const double cubes = std::pow(std::cos(angle), 3) / root + std::pow(std::sin(angle), 3) / (2 * root);
-        (cubes > target ? low : high) = angle;
+    const double whole = variance * std::sqrt(variance);
+    skew = std::clamp(skew, whole / 8, whole);
+    const std::size_t first = first_look(variance, skew);
+    const auto put = [&](std::size_t at, double weight) {
+        result.weight[at] += weight;
+        result.constant -= weight;
+    };
+    const std::array<double, 2> pair = two_looks(first, variance, skew);
+    if (first == 2 || mean < pair[0] + pair[1]) {
+        put(first, pair[0]);
+        put(first + 1, pair[1]);
+        return result;
     }
-    result.weight[first] = std::sqrt(variance) * root * std::cos(low);
-    result.weight[first + 1] = std::sqrt(variance) * 2 * root * std::sin(low);
-    result.constant -= result.weight[first] + result.weight[first + 1];
+    // A larger first weight leaves less skew for the rest, which then consists of more looks with larger
+    // weights, until no constant light is left.
+    const double count = std::exp2(2 * static_cast<double>(first));
+    double low = pair[0];
+    double high = std::sqrt(variance * count);
+    const auto rest = [&](double weight) {
+        const double v = variance - weight * weight / count;
+        const double s = skew - weight * weight * weight / (count * count);
+        LookWeights others;
+        if (v <= 0 || s < v * std::sqrt(v) / 8)
+            return others; // out of reach
+        const std::size_t next = std::max(first + 1, first_look(v, s));
+        const std::array<double, 2> two = two_looks(next, v, s);
+        others.weight[next] = two[0];
+        others.weight[next + 1] = two[1];
+        others.constant = mean - weight - two[0] - two[1];
+        return others;
+    };
+    for (int i = 0; i < 40; ++i) {
+        const double weight = (low + high) / 2;
+        (rest(weight).constant > 0 ? low : high) = weight;
+    }
+    const LookWeights others = rest(low);
+    put(first, low);
+    for (std::size_t k = first + 1; k < SpeckleBank::kLooks; ++k)
+        put(k, others.weight[k]);
     return result;
 }
 

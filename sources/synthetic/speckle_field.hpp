@@ -84,7 +84,8 @@ private:
 };
 
 /// Constant and weights of the looks whose sum has mean `mean`, variance `variance` and half the third
-/// cumulant `skew`; with a `skew` out of reach, that of the nearest number of looks.
+/// cumulant `skew`, with the smallest constant ≥ 0 if there is one. With a `skew` out of reach, that of 1 or
+/// 64 looks.
 struct LookWeights {
     double constant = 0;
     std::array<double, SpeckleBank::kLooks> weight{};
