@@ -16,12 +16,13 @@ namespace specklescope {
 
 namespace {
 
-constexpr std::string_view kMark = "# Specklescope truth, version 1\n";
-constexpr ReplaceableKind kTruthKind{.what = "simulated truth",
-                                     .option = "--truth",
-                                     .holds = [](std::string_view text) { return text.starts_with(kMark); }};
+constexpr std::string_view kTruthMark = "# Specklescope truth, version 1\n";
+constexpr ReplaceableKind kTruthKind{
+    .what = "simulated truth", .option = "--truth", .holds = [](std::string_view text) {
+        return text.starts_with(kTruthMark);
+    }};
 
-constexpr std::string_view kNpy = "\x93NUMPY";
+constexpr std::string_view kNpyMark = "\x93NUMPY";
 
 std::string maps_path(const std::string& path) {
     return std::filesystem::path(path).replace_extension(".npy").string();
@@ -36,7 +37,7 @@ std::string maps_of(const SyntheticOptions& options) {
     text.resize((text.size() + 10) / 64 * 64 + 64 - 10, ' '); // the header fills whole blocks
     text.back() = '\n';
     const auto length = static_cast<std::uint16_t>(text.size());
-    text.insert(0, std::string(kNpy) + '\1' + '\0' + static_cast<char>(length & 0xff) +
+    text.insert(0, std::string(kNpyMark) + '\1' + '\0' + static_cast<char>(length & 0xff) +
                        static_cast<char>(length >> 8));
     std::vector<float> values(3 * scene.still.size());
     for (std::size_t i = 0; i < scene.still.size(); ++i) {
@@ -64,7 +65,7 @@ public:
             return "# " + std::string(what) + ": " + one_line(value) + "\n";
         };
         table_ = TableFile(
-            path_, std::string(kMark) + said("source", stream.source_text) +
+            path_, std::string(kTruthMark) + said("source", stream.source_text) +
                        said("maps", maps_path(path_) + ", float32 (3, height, width): τc in ms at the "
                                                        "mean flow, ρ, β") +
                        said("shift", "of the scene in the image, px to the right and downwards") +
@@ -119,7 +120,7 @@ void check_truth(const std::string& path) {
     check_table(path, kTruthKind);
     check_replaceable(maps_path(path),
                       {.what = "maps", .option = "--truth", .holds = [](std::string_view text) {
-                           return text.starts_with(kNpy);
+                           return text.starts_with(kNpyMark);
                        }});
 }
 

@@ -87,18 +87,20 @@ double frame_correlation(double rate, double exposure_s, double interval_s) {
     return mean * mean * std::exp(-2 * rate * (interval_s - exposure_s)) / lorentzian_contrast2(x);
 }
 
-/// Weights of 8 neighbours, from −4 on, of a value `part` of a pixel before them: a windowed sinc.
-std::array<float, 8> interpolation(double part) {
+constexpr int kTaps = 16;
+
+/// Weights of the neighbours from −kTaps/2 on for a value `part` of a pixel before number 0: a windowed sinc.
+std::array<float, kTaps> interpolation(double part) {
     const auto sinc = [](double x) {
         return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
     };
-    std::array<double, 8> weights{};
+    std::array<double, kTaps> weights{};
     double sum = 0;
     for (std::size_t j = 0; j < weights.size(); ++j) {
-        const double at = static_cast<double>(j) - 4 + part;
-        sum += weights[j] = sinc(at) * sinc(at / 4);
+        const double at = static_cast<double>(j) - kTaps / 2 + part;
+        sum += weights[j] = sinc(at) * sinc(at / (kTaps / 2));
     }
-    std::array<float, 8> result{};
+    std::array<float, kTaps> result{};
     for (std::size_t j = 0; j < weights.size(); ++j)
         result[j] = static_cast<float>(weights[j] / sum);
     return result;
@@ -406,7 +408,7 @@ void SimulatedScene::light(const Frame& frame, int x0, int y, int count, float* 
     }
 }
 
-/// Light of image rows of a scene that is shifted, by parts of a pixel with a windowed sinc of 8 × 8 pixels.
+/// Light of image rows of a scene that is shifted, by parts of a pixel with a windowed sinc.
 void SimulatedScene::shifted_light(const Frame& frame, Band rows, float* to, Scratch& scratch) const {
     const int width = shape_.width;
     const int dx = static_cast<int>(std::floor(frame.shift.x));
@@ -420,7 +422,6 @@ void SimulatedScene::shifted_light(const Frame& frame, Band rows, float* to, Scr
             light(frame, -dx, rows.begin + y - dy, width, row(to, y), scratch);
         return;
     }
-    constexpr int kTaps = 8;
     const std::array<float, kTaps> across = interpolation(frame.shift.x - dx);
     const std::array<float, kTaps> down = interpolation(frame.shift.y - dy);
     scratch.wide.resize(static_cast<std::size_t>(width + kTaps - 1));
