@@ -100,6 +100,7 @@ public:
     void push(const Result& result, bool may_wait) override;
     void close() noexcept override {}
     bool wants_host_image() const override;
+    bool follows_display() const override { return true; }
     SinkStatus status() const override { return {}; }
 
     /// Finishes with the results so far.

@@ -461,6 +461,7 @@ public:
     }
     void close() noexcept override {}
     bool wants_host_image() const override { return false; }
+    bool follows_display() const override { return true; }
     SinkStatus status() const override { return {}; }
 
 private:

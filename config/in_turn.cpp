@@ -174,7 +174,7 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
             show_as_they_are(one, look_at_source(one));
         NamePlaces places{stem_of(one.source), i + 1, begin,
                           one.program.as<ProgramSettings>().recording.subject};
-        for (auto& [kind, target] : one.outputs) {
+        for (auto& [kind, target, of] : one.outputs) {
             if (!kind->file)
                 continue;
             const std::string given = std::exchange(target, "");

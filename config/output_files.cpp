@@ -158,7 +158,7 @@ void check_outputs(const std::vector<Settings>& runs) {
                     claims.add({decl.name + " = " + path, path, true});
     }
     for (std::size_t run = 0; run < runs.size(); ++run) {
-        for (const auto& [kind, target] : runs[run].outputs) {
+        for (const auto& [kind, target, of] : runs[run].outputs) {
             if (!kind->file || !may_be_written(target))
                 continue;
             const auto files = kind->files ? kind->files(target, runs[run]) : std::vector{target};

@@ -3,12 +3,14 @@
 
 #include "analysis/regions_file.hpp"
 #include "base/system.hpp"
+#include "base/text.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/truth.hpp"
 #include "files/whole_file.hpp"
 #include "net/address.hpp"
 #include "net/outlet.hpp"
+#include "pipeline/named_sink.hpp"
 #include "recording/lines/lines.hpp"
 #include "recording/record_file.hpp"
 #include "recording/recorder.hpp"
@@ -39,6 +41,30 @@ Mapping change_mapping(const ViewSettings& view) {
     return mapping;
 }
 
+/// Named outputs that any stage may give.
+bool is_output_name(std::string_view name) {
+    const std::vector<StageType>& types = stage_types();
+    return std::any_of(types.begin(), types.end(), [&](const StageType& type) {
+        const ParamDecl* decl = type.also ? type.table->find("also") : nullptr;
+        return decl && !choice_label(*decl, name).empty();
+    });
+}
+
+/// Quantity of the image that the output gets. Throws UsageError if the chain does not give it.
+Quantity quantity_of(const Output& output, const Chain& chain) {
+    if (output.of.empty())
+        return chain.quantity();
+    std::string names;
+    for (const ChainOutput& one : chain.also()) {
+        if (one.output.name == output.of)
+            return one.output.quantity;
+        names += (names.empty() ? "" : ", ") + one.output.name;
+    }
+    throw UsageError("The chain gives no image '" + output.of + "' for " + output.target +
+                     (names.empty() ? "; it has no further images. Add also=" + output.of + " to a stage."
+                                    : "; it gives " + names + "."));
+}
+
 std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& context) {
     const auto& program = context.settings.program.as<ProgramSettings>();
     const auto& view = context.settings.view.as<ViewSettings>();
@@ -50,8 +76,9 @@ std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& contex
         options.change =
             program.baseline.change && options.what == RecordWhat::processed && !is_report(output.target);
     }
-    options.mapping = options.change ? change_mapping(view)
-                                     : mapping_for(context.settings, context.settings.chain.quantity());
+    options.mapping = options.change
+                          ? change_mapping(view)
+                          : mapping_for(context.settings, quantity_of(output, context.settings.chain));
     options.limits = program.recording;
     options.marks = program.marks;
     options.form = view.report_form;
@@ -153,6 +180,7 @@ OutputKind recording(const char* name, RecordWhat what, const char* request, con
             .doc = doc,
             .options = std::move(options),
             .list = true,
+            .named = what == RecordWhat::processed,
             .frames = what,
             .request = request,
             .files = recorded_files,
@@ -200,6 +228,7 @@ const std::vector<OutputKind>& output_kinds() {
          .check = check_report},
         {.name = "traces",
          .doc = "Write the values of each region and frame as .csv. Needs --regions",
+         .named = true,
          .needs = Needs::regions,
          .request = "traces",
          .ending = ".csv",
@@ -208,6 +237,7 @@ const std::vector<OutputKind>& output_kinds() {
         {.name = "kymograph",
          .doc = "Write the profile of each line region, one row per frame; FILE flow.tiff and a line named "
                 "artery give flow-artery.tiff. Needs --regions",
+         .named = true,
          .needs = Needs::lines,
          .most_lines = kMostKymographs,
          .check = check_kymograph,
@@ -216,6 +246,7 @@ const std::vector<OutputKind>& output_kinds() {
         {.name = "widths",
          .doc = "Write the vessel width at each line region and frame as .csv. Needs --regions",
          .options = {"band"},
+         .named = true,
          .needs = Needs::lines,
          .check = check_widths,
          .make = widths},
@@ -281,12 +312,29 @@ const OutputKind& output_kind(RecordWhat what) {
                          [&](const OutputKind& kind) { return kind.frames == what; });
 }
 
+Output parse_output(const OutputKind& kind, std::string text) {
+    const std::size_t end = text.find('=');
+    if (end == std::string::npos || !is_output_name(std::string_view(text).substr(0, end)))
+        return {&kind, std::move(text)};
+    if (!kind.named)
+        throw UsageError(
+            "--" + kind.option() + " " + one_line(text) +
+            " names an image of the chain, and this output cannot hold one. Give the file alone.");
+    return {&kind, text.substr(end + 1), text.substr(0, end)};
+}
+
+std::shared_ptr<Sink> make_sink(const Output& output, const OutputContext& context) {
+    (void)quantity_of(output, context.settings.chain);
+    std::shared_ptr<Sink> sink = output.kind->make(output, context);
+    return output.of.empty() ? sink : make_named_sink(output.of, std::move(sink));
+}
+
 void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets) {
     if (!kind.list && !targets.empty())
         targets = targets.back().empty() ? std::vector<std::string>{} : std::vector{targets.back()};
     std::erase_if(settings.outputs, [&](const Output& output) { return output.kind == &kind; });
     for (std::string& target : targets)
-        settings.outputs.push_back({&kind, std::move(target)});
+        settings.outputs.push_back(parse_output(kind, std::move(target)));
     std::stable_sort(settings.outputs.begin(), settings.outputs.end(),
                      [](const Output& a, const Output& b) { return a.kind < b.kind; }); // as in the table
 }
@@ -295,7 +343,7 @@ std::vector<std::string> outputs_of(const Settings& settings, const OutputKind& 
     std::vector<std::string> targets;
     for (const Output& output : settings.outputs)
         if (output.kind == &kind)
-            targets.push_back(output.target);
+            targets.push_back(output.text());
     return targets;
 }
 
@@ -311,7 +359,7 @@ std::vector<Recording> add_outputs(Pipeline& pipeline, OutputContext context) {
     for (const Output& output : context.settings.outputs) {
         if (!output.kind->make)
             continue;
-        made.push_back({output.kind, output.kind->make(output, context), output.target});
+        made.push_back({output.kind, make_sink(output, context), output.target});
         if (output.kind->frames && !is_stream(output.target))
             check_writable(output.target); // before the first frame, not with it
     }

@@ -25,6 +25,8 @@ struct Settings;
 struct Output {
     const OutputKind* kind;
     std::string target; ///< a file, a stream or an address
+    std::string of{};   ///< named output of the chain that it gets; "": the last image
+    std::string text() const { return of.empty() ? target : of + "=" + target; } ///< as given by the user
 };
 
 /// Arguments for making the sink of an output.
@@ -47,6 +49,7 @@ struct OutputKind {
     /// Action that an untrusted settings file may not cause, for the error: "writes the file".
     const char* does = "writes the file";
     bool list = false;             ///< may be given several times
+    bool named = false;            ///< may be given as NAME=FILE: Output::of
     bool in_program = false;       ///< its key is in [program] of a settings file
     bool file = true;              ///< the target is a file or a stream, not an address
     const char* part_of = nullptr; ///< the option is only another way to give this output
@@ -74,6 +77,11 @@ const std::vector<OutputKind>& output_kinds();
 /// Finds a kind by name; throws std::out_of_range for an unknown name.
 const OutputKind& output_kind(std::string_view name);
 const OutputKind& output_kind(RecordWhat what);
+
+/// "contrast=FILE" or "FILE" for a kind that may be named. Throws UsageError for a kind that may not.
+Output parse_output(const OutputKind& kind, std::string text);
+/// Makes the sink. Throws UsageError, also where the chain does not give the named output, or RunError.
+std::shared_ptr<Sink> make_sink(const Output& output, const OutputContext& context);
 
 /// Replaces all outputs of this kind. Unless the kind is a list, the last target counts; "" is no output.
 void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets);

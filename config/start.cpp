@@ -1,7 +1,10 @@
 // Makes a pipeline with its recorders from settings.
 #include "config/start.hpp"
 #include "analysis/regions_file.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
 #include "config/atomic_file.hpp"
+#include "config/camera_profile.hpp"
 #include "config/settings.hpp"
 #include "pipeline/source.hpp"
 #include "recording/lines/lines.hpp"
@@ -87,7 +90,7 @@ void check_lines(const Settings& settings, const RegionOutlines& regions) {
     std::size_t lines = 0;
     for (std::size_t i = 0; i < regions.count(); ++i)
         lines += regions.line(i) ? 1 : 0;
-    for (const auto& [kind, target] : settings.outputs) {
+    for (const auto& [kind, target, of] : settings.outputs) {
         if (kind->needs == OutputKind::Needs::lines && lines == 0 && settings.command == Command::run)
             throw UsageError("--" + kind->option() + " needs a line region, but none of " + from +
                              " is a line. Draw one across the vessel.");
@@ -172,7 +175,17 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     options.silence_s = program.silence_s;
     options.colour_unprocessed = settings.command == Command::view && settings.chain_default;
     options.um_per_source_px = um_per_source_px(settings);
-    return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
+    options.adapt = [wanted = program.camera_profile](Chain& of, const SourceInfo& opened) {
+        const std::optional<CameraProfile> profile = profile_for(wanted, opened);
+        if (const std::string used = use_profile(profile, of); !used.empty())
+            run_log().info("Camera profile {}: {}.", profile->name, used);
+    };
+    Chain chain = settings.chain;
+    chain.set_shown(program.show);
+    if (settings.command == Command::run && chain.displayed() != program.show)
+        throw UsageError("The chain gives no image '" + one_line(program.show) +
+                         "' to show; add also=" + one_line(program.show) + " to a stage that has it.");
+    return std::make_unique<Pipeline>(std::move(source), std::move(chain), options);
 }
 
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {

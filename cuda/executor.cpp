@@ -36,7 +36,7 @@ public:
     CudaExecutor(int device, bool guest, bool results_leave)
         : CallersExecutor(device, guest),
           device_counts_(sizeof(PixelCounts) * kFramesInFlight * kCounts, device_memory_),
-          host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
+          host_counts_(sizeof(PixelCounts) * kFramesInFlight * kHostCounts, page_locked_) {
         check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kCounts),
               "cudaMemset");
         // the streams here do not wait for it
@@ -45,7 +45,7 @@ public:
             result_pool_.emplace(device);
         for (std::size_t i = 0; i < flights_.size(); ++i) {
             flights_[i].index = static_cast<int>(i);
-            flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
+            flights_[i].host_counts = host_counts_.as<PixelCounts>() + i * kHostCounts;
             flights_[i].device_counts = device_counts_.as<PixelCounts>() + i * kCounts;
         }
     }
@@ -73,7 +73,7 @@ public:
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
         const ScopedDevice scope(device_, guest_);
         const RegionsInEffect next{std::move(regions), version};
-        regions_ = plan_ ? on_device(next.on(plan_->output, nullptr)) : nullptr;
+        regions_ = plan_ ? on_device(next.on(plan_->output, nullptr), plan_->also.size()) : nullptr;
         in_effect_ = next;
         version_ = version;
     }
@@ -143,8 +143,9 @@ public:
         flight.read_timings();
         flight.read_counts();
         if (flight.regions)
-            flight.result.regions = flight.regions->values(
-                flight.index, region_mean(flight.result.quantity.measure), flight.looked);
+            read_regions(flight);
+        if (!flight.also.empty())
+            flight.result.also = std::make_shared<const std::vector<NamedImage>>(std::move(flight.also));
         Result result = std::move(flight.result);
         flight.clear();
         first_ = (first_ + 1) % flights_.size();
@@ -167,7 +168,7 @@ public:
         return !plan_ ||
                ((result_pool_ ? result_pool_->wait(plan_->output, timeout)
                               : wait_for(spare_result_, plan_->results ? plan_->results : plan_->uploads)) &&
-                wait_for(spare_download_, plan_->downloads));
+                wait_for(spare_download_, plan_->downloads) && plan_->wait_also(end));
     }
 
 private:
@@ -219,8 +220,10 @@ private:
                                                  plan_.get());
         if (agree_ && plan_ && plan_->input == input)
             agree_(next->output);
-        std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
-            next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
+        std::shared_ptr<DeviceRegions> regions =
+            on_device(in_effect_.on(next->output,
+                                    regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()),
+                      next->also.size());
         compute_.synchronize(); // memory of replaced stages and images is freed with the old plan
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
@@ -232,12 +235,32 @@ private:
 
     /// Returns the current regions if they have this placement. Flights keep the regions they were submitted
     /// with.
-    std::shared_ptr<DeviceRegions> on_device(const std::shared_ptr<const PlacedRegions>& placed) const {
+    std::shared_ptr<DeviceRegions> on_device(const std::shared_ptr<const PlacedRegions>& placed,
+                                             std::size_t also) const {
         if (!placed)
             return nullptr;
-        return regions_ && regions_->placed() == placed
+        const int images = kFramesInFlight * (1 + static_cast<int>(also));
+        return regions_ && regions_->placed() == placed && regions_->results() == images
                    ? regions_
-                   : std::make_shared<DeviceRegions>(placed, kFramesInFlight);
+                   : std::make_shared<DeviceRegions>(placed, images);
+    }
+
+    /// Place of a frame's image in the results of its regions: 0 the last one, then the named outputs.
+    static int place_of(const Flight& flight, std::size_t image) {
+        return static_cast<int>(image) * kFramesInFlight + flight.index;
+    }
+
+    static void read_regions(Flight& flight) {
+        const auto values = [&](std::size_t image, const Quantity& quantity, SaturationLook::In looked) {
+            return flight.regions->values(place_of(flight, image), region_mean(quantity.measure), looked);
+        };
+        flight.result.regions = values(0, flight.result.quantity, flight.looked);
+        for (std::size_t k = 0; k < flight.also.size(); ++k)
+            if (has_regions(*flight.regions, flight.also[k].device_image.shape()))
+                flight.also[k].regions = values(k + 1, flight.also[k].quantity, flight.also_looked[k]);
+    }
+    static bool has_regions(const DeviceRegions& regions, const Shape& image) {
+        return regions.placed()->width == image.width && regions.placed()->height == image.height;
     }
 
     void take_slots(Flight& flight, bool want_host) {
@@ -261,6 +284,13 @@ private:
                                           : take(spare_download_, *plan_->downloads);
         else if (want_host)
             flight.result.image = raw; // nothing computed: the host has these pixels already
+        flight.also = plan_->take_also(flight.downloads);
+        flight.also_looked.assign(flight.also.size(), SaturationLook::In::nowhere);
+        for (NamedImage& named : flight.also) {
+            named.device_image.info() = flight.result.info;
+            if (named.image)
+                named.image.info() = flight.result.info;
+        }
         flight.result.device_image.info() = flight.result.info;
         if (flight.downloads)
             flight.result.image.info() = flight.result.info;
@@ -307,6 +337,8 @@ private:
         }
         CountSources sources;
         bool complete = !info.recorded_in_warmup; // every window so far is complete
+        std::size_t named = 0;
+        std::vector<DeviceView> views;
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
             DevicePlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             if (step.conversion) {
@@ -319,15 +351,27 @@ private:
                 continue;
             const DeviceView output = step.between ? step.between.device() : result.device_image.device();
             step.begin(complete);
-            step.stage->run(
-                image, output,
-                {.info = info, .counts = flight.device_counts + i, .stream = compute_.get(), .again = again});
+            views.clear();
+            const std::size_t first = named;
+            for (; named < flight.also.size() && plan_->also[named].step == static_cast<std::size_t>(i);
+                 ++named)
+                views.push_back(flight.also[named].device_image.device());
+            step.stage->run(image, output,
+                            {.info = info,
+                             .counts = flight.device_counts + i,
+                             .stream = compute_.get(),
+                             .again = again,
+                             .also = views});
             complete = complete && step.stage->warmup().done();
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             step.stage->describe(info);
             image = output;
             flight.mark(compute_, step.link.type->name, i);
+            for (std::size_t k = first; k < named; ++k)
+                finish_named(flight, k, sources, info);
         }
+        if (named > 0)
+            flight.mark(compute_, "also");
         places.saturated = sources.saturated;
         places.undefined = sources.undefined;
         result.counts.windows = sources.windows;
@@ -341,6 +385,31 @@ private:
         result.warmup = plan_->warmup();
         plan_->refresh_notes();
         result.notes = plan_->notes;
+    }
+
+    /// Counts and regions of a named output; `info`: after the stage that made it.
+    void finish_named(Flight& flight, std::size_t index, const CountSources& sources, const FrameInfo& info) {
+        NamedImage& named = flight.also[index];
+        const ConstDeviceView image = named.device_image.device();
+        const int place = kAlsoCounts + static_cast<int>(index);
+        count_undefined(image, flight.device_counts + place, compute_.get());
+        publish_counts(flight.device_counts, 0,
+                       {.raw = -1, .saturated = sources.saturated, .undefined = place},
+                       flight.host_counts + 1 + index, compute_.get());
+        named.counts.windows = sources.windows;
+        named.warmup = plan_->warmup(plan_->also[index].step + 1);
+        if (!regions_ || !has_regions(*regions_, image.shape))
+            return;
+        const ConstDeviceView raw = flight.uploaded.device();
+        const SaturationLook look =
+            saturation_look(*named.chain, raw.shape, flight.result.info, image.shape, info);
+        flight.also_looked[index] = look.in;
+        regions_->measure({.image = image,
+                           .raw = raw,
+                           .channel = plan_->channel,
+                           .mean = region_mean(named.quantity.measure),
+                           .saturation = look},
+                          place_of(flight, index + 1), compute_.get());
     }
 
     /// `info`: of the final image.
@@ -357,7 +426,7 @@ private:
                            .channel = plan_->channel,
                            .mean = region_mean(flight.result.quantity.measure),
                            .saturation = look},
-                          flight.index, compute_.get());
+                          place_of(flight, 0), compute_.get());
         flight.mark(compute_, "regions");
     }
 
@@ -373,6 +442,9 @@ private:
         flight.computed.hold(download_);
         flight.time(flight.download_begin, download_);
         copy_rows(flight.result.image.host(), from, cudaMemcpyDeviceToHost, download_, !lent_on_host_);
+        for (const NamedImage& named : flight.also)
+            if (named.image)
+                copy_rows(named.image.host(), named.device_image.device(), cudaMemcpyDeviceToHost, download_);
         flight.time(flight.download_end, download_);
         flight.done.record(download_);
     }

@@ -9,11 +9,16 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace specklescope::cuda {
 
-/// Indices of a frame's counts on the device: each stage's, the raw frame's and the final image's.
-inline constexpr int kRawCounts = kMaxStages, kFinalCounts = kMaxStages + 1, kCounts = kMaxStages + 2;
+/// Indices of a frame's counts on the device: each stage's, the raw frame's, the final image's and those of
+/// the named outputs.
+inline constexpr int kRawCounts = kMaxStages, kFinalCounts = kMaxStages + 1, kAlsoCounts = kMaxStages + 2;
+inline constexpr int kCounts = kAlsoCounts + static_cast<int>(kMaxNamedOutputs);
+/// Counts of a frame on the host: of the result, then of the named outputs.
+inline constexpr int kHostCounts = 1 + static_cast<int>(kMaxNamedOutputs);
 
 /// One frame in flight. Holds everything that a stream still uses.
 struct Flight {
@@ -22,18 +27,20 @@ struct Flight {
     // Recorded only if `timed`.
     Event upload_begin, upload_end, download_begin, download_end;
     /// on the compute stream: start, then the end of every step
-    std::array<Event, 2 * kMaxStages + 4> marks;
-    std::array<StageTiming, 2 * kMaxStages + 3> steps;
+    std::array<Event, 2 * kMaxStages + 5> marks;
+    std::array<StageTiming, 2 * kMaxStages + 4> steps;
     std::size_t step_count = 0;
     bool timed = false;
     bool downloads = false;
     Frame uploaded;
     Frame lent; ///< the caller's memory for the result; empty: none
     Result result;
-    std::shared_ptr<DeviceRegions> regions; ///< regions in effect at submission; null: none
+    std::vector<NamedImage> also;                ///< of the result
+    std::vector<SaturationLook::In> also_looked; ///< of each; nowhere: no regions on this image
+    std::shared_ptr<DeviceRegions> regions;      ///< regions in effect at submission; null: none
     SaturationLook::In looked = SaturationLook::In::nowhere;
-    int index = 0; ///< index of this flight
-    PixelCounts* host_counts = nullptr;
+    int index = 0;                        ///< index of this flight
+    PixelCounts* host_counts = nullptr;   ///< array of kHostCounts
     PixelCounts* device_counts = nullptr; ///< array of kCounts, zero between frames
 
     void describe(Frame frame, const std::shared_ptr<const Chain>& chain, std::uint64_t version,
@@ -72,9 +79,17 @@ struct Flight {
         const PixelCounts known = std::exchange(counts, *host_counts);
         counts.windows = known.windows;
         counts.raw_samples = known.raw_samples;
+        for (std::size_t k = 0; k < also.size(); ++k) {
+            const std::uint64_t windows = also[k].counts.windows;
+            also[k].counts = host_counts[1 + k];
+            also[k].counts.windows = windows;
+            also[k].counts.raw_saturated = counts.raw_saturated;
+            also[k].counts.raw_samples = counts.raw_samples;
+        }
     }
     void clear() {
         result = Result();
+        also.clear();
         uploaded.reset();
         lent.reset();
         regions.reset();

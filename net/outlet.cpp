@@ -164,6 +164,7 @@ public:
             to_->impl_->end_feed();
     }
     bool wants_host_image() const override { return to_->impl_->wants_host_image(); }
+    bool follows_display() const override { return true; }
     SinkStatus status() const override {
         SinkStatus status;
         status.closed = closed_;

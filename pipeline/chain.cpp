@@ -63,10 +63,14 @@ std::string to_string(GreyChannel channel) { return grey_channel_names()[static_
 bool rests_on_exposure(const Quantity& quantity) { return quantity.unit == "1/s" || quantity.unit == "s"; }
 
 Exposure exposure_used(const Chain& chain, const FrameInfo& info) {
+    return exposure_used(chain, chain.quantity(), info);
+}
+
+Exposure exposure_used(const Chain& chain, const Quantity& quantity, const FrameInfo& info) {
     if (std::isfinite(info.exposure_ms))
         return {info.exposure_ms, info.exposure_origin};
     Exposure used;
-    if (!rests_on_exposure(chain.quantity()))
+    if (!rests_on_exposure(quantity))
         return used;
     for (const ChainStage& stage : chain.stages())
         if (const ParamDecl* decl = stage.bypassed ? nullptr : stage.params.table().find("exposure");
@@ -108,6 +112,36 @@ Quantity Chain::quantity() const {
     return quantity;
 }
 
+std::vector<ChainOutput> Chain::also() const {
+    std::vector<ChainOutput> outputs;
+    Quantity quantity = input_;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        const ChainStage& stage = stages_[i];
+        if (stage.bypassed)
+            continue;
+        if (stage.type->also)
+            for (NamedOutput& output : stage.type->also(stage.params, quantity))
+                outputs.push_back({std::move(output), i});
+        quantity = stage.type->quantity(stage.params, quantity);
+    }
+    return outputs;
+}
+
+std::string Chain::displayed() const {
+    const std::vector<ChainOutput> outputs = shown_.empty() ? std::vector<ChainOutput>() : also();
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const ChainOutput& one) { return one.output.name == shown_; })
+               ? shown_
+               : "";
+}
+
+Quantity Chain::displayed_quantity() const {
+    for (ChainOutput& one : shown_.empty() ? std::vector<ChainOutput>() : also())
+        if (one.output.name == shown_)
+            return std::move(one.output.quantity);
+    return quantity();
+}
+
 bool Chain::stateful() const {
     return std::any_of(stages_.begin(), stages_.end(),
                        [](const ChainStage& s) { return s.type->stateful && !s.bypassed; });
@@ -129,6 +163,21 @@ Chain active(const Chain& chain) {
 
 bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->passes(stage.params); }
 
+namespace {
+
+void refuse_same_names(const std::vector<ChainOutput>& outputs) {
+    if (outputs.size() > kMaxNamedOutputs)
+        throw UsageError("A chain gives at most " + std::to_string(kMaxNamedOutputs) +
+                         " further images; leave some out of `also`.");
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (outputs[i].output.name == outputs[j].output.name)
+                throw UsageError("Two stages of the chain give an image '" + outputs[i].output.name +
+                                 "'; leave it out of `also` in one of them.");
+}
+
+} // namespace
+
 Chain settled(Chain chain) {
     Quantity quantity = chain.input();
     for (ChainStage& stage : chain.stages()) {
@@ -138,6 +187,7 @@ Chain settled(Chain chain) {
             stage.params = stage.type->settle(stage.params, quantity);
         quantity = stage.type->quantity(stage.params, quantity);
     }
+    refuse_same_names(chain.also());
     return chain;
 }
 

@@ -28,6 +28,13 @@ enum class GreyChannel : std::uint8_t {
 const std::vector<std::string>& grey_channel_names();
 std::string to_string(GreyChannel channel);
 
+/// A further image of a chain, from one of its stages.
+struct ChainOutput {
+    NamedOutput output;
+    std::size_t stage = 0; ///< place in the chain
+};
+inline constexpr std::size_t kMaxNamedOutputs = 12;
+
 /// Value type; an empty chain passes the source through.
 class Chain {
 public:
@@ -38,6 +45,8 @@ public:
     const std::vector<ChainStage>& stages() const { return stages_; }
     /// Quantity of the output.
     Quantity quantity() const;
+    /// Images besides the last one, from stages that are not bypassed (StageType::also).
+    std::vector<ChainOutput> also() const;
     /// Quantity of the input. A property of the source: chain texts and presets do not contain it.
     const Quantity& input() const { return input_; }
     void set_input(Quantity quantity) { input_ = std::move(quantity); }
@@ -47,10 +56,25 @@ public:
     /// Channel for grey-only stages. A property of the camera: chain texts and presets do not contain it.
     GreyChannel channel() const { return channel_; }
     void set_channel(GreyChannel channel) { channel_ = channel; }
+    /// Named output to be displayed in place of the last image; "" or an unknown name: the last image. Chain
+    /// texts and presets do not contain it.
+    const std::string& shown() const { return shown_; }
+    void set_shown(std::string name) { shown_ = std::move(name); }
+    /// shown() if the chain gives it, otherwise "".
+    std::string displayed() const;
+    /// Quantity of the displayed image.
+    Quantity displayed_quantity() const;
+    /// Takes over what chain texts do not contain: input, channel and displayed output.
+    void keep_context(const Chain& of) {
+        input_ = of.input_;
+        channel_ = of.channel_;
+        shown_ = of.shown_;
+    }
 
 private:
     std::vector<ChainStage> stages_;
     GreyChannel channel_ = GreyChannel::luma;
+    std::string shown_;
     Quantity input_;
 };
 
@@ -65,6 +89,8 @@ bool rests_on_exposure(const Quantity& quantity);
 /// Exposure that a result is computed with: the source's if it reports one. Otherwise, if the unit of the
 /// result needs one, the value (set or default) of the last stage that has an `exposure`.
 Exposure exposure_used(const Chain& chain, const FrameInfo& info);
+/// The same for a named output of the chain.
+Exposure exposure_used(const Chain& chain, const Quantity& quantity, const FrameInfo& info);
 /// True if the numbers scale with an assumed exposure.
 bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 /// Explanation of the "*" next to such numbers.
@@ -89,7 +115,7 @@ inline constexpr std::string_view kBypass = "bypass";
 bool passes(const ChainStage& stage);
 
 /// The chain with parameters settled from stage to stage (StageType::settle); bypassed stages are unchanged.
-/// Throws UsageError.
+/// Throws UsageError, also for two named outputs of one name and for more than kMaxNamedOutputs.
 Chain settled(Chain chain);
 
 /// Warnings about the order of the stages, one text per stage, empty without a warning. A mean of a flow

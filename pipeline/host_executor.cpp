@@ -84,7 +84,9 @@ public:
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         prepare(frame.shape(), true);
-        Frame slot = plan_->steps.empty() ? Frame() : take_slot(); // before any other change
+        // slots before any other change
+        Frame slot = plan_->steps.empty() ? Frame() : take_slot();
+        std::vector<NamedImage> also = plan_->take_also(false);
         if (std::exchange(gap_, false))
             plan_->reset();
         Result result;
@@ -100,8 +102,10 @@ public:
             count_result(frame.host(), result);
             measure_regions(frame.host(), frame.host(), frame.info(), result);
         } else {
-            result.image = run(frame, std::move(slot), result, again);
+            result.image = run(frame, std::move(slot), also, result, again);
         }
+        if (!also.empty())
+            result.also = std::make_shared<const std::vector<NamedImage>>(std::move(also));
         result.warmup = plan_->warmup();
         plan_->refresh_notes();
         result.notes = plan_->notes;
@@ -121,10 +125,12 @@ public:
     int capacity() const override { return 1; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
-        if (next_slot_ || !plan_ || !plan_->results)
+        const auto end = SteadyClock::now() + timeout;
+        if (!plan_ || !plan_->results)
             return true;
-        next_slot_ = plan_->results->acquire(timeout);
-        return static_cast<bool>(next_slot_);
+        if (!next_slot_)
+            next_slot_ = plan_->results->acquire(timeout);
+        return next_slot_ && plan_->wait_also(end);
     }
 
 private:
@@ -149,11 +155,13 @@ private:
         return slot;
     }
 
-    Frame run(const Frame& frame, Frame slot, Result& result, bool again) {
+    Frame run(const Frame& frame, Frame slot, std::vector<NamedImage>& also, Result& result, bool again) {
         ConstHostView image = frame.host();
         FrameInfo info = result.info;
         CountSources sources;
         bool complete = !info.recorded_in_warmup; // every window so far is complete
+        std::size_t named = 0;
+        std::vector<HostView> views;
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
             HostPlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             auto begin = SteadyClock::now();
@@ -170,7 +178,11 @@ private:
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;
             step.begin(complete);
-            step.stage->run(image, output, {.info = info, .counts = counts, .again = again});
+            views.clear();
+            const std::size_t first = named;
+            for (; named < also.size() && plan_->also[named].step == static_cast<std::size_t>(i); ++named)
+                views.push_back(also[named].image.host());
+            step.stage->run(image, output, {.info = info, .counts = counts, .again = again, .also = views});
             complete = complete && step.stage->warmup().done();
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             if (sources.saturated == i)
@@ -180,13 +192,30 @@ private:
             step.stage->describe(info);
             image = output;
             result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()), i);
+            result.counts.windows = sources.windows;
+            for (std::size_t k = first; k < named; ++k)
+                finish_named(frame.host(), also[k], plan_->warmup(static_cast<std::size_t>(i) + 1), result,
+                             info);
         }
-        result.counts.windows = sources.windows;
         if (sources.undefined < 0)
             count_result(image, result);
         measure_regions(frame.host(), image, info, result);
         slot.info() = result.info;
         return slot;
+    }
+
+    /// `info`: after the stage that made the image.
+    void finish_named(ConstHostView raw, NamedImage& named, const Warmup& warmup, Result& result,
+                      const FrameInfo& info) {
+        const auto begin = SteadyClock::now();
+        const ConstHostView image = named.image.host();
+        named.image.info() = result.info;
+        named.counts = result.counts;
+        named.counts.undefined = named.counts.infinite = 0;
+        count_undefined(image, named.counts);
+        named.warmup = warmup;
+        named.regions = regions_of(raw, image, named.quantity, *named.chain, result.info, info);
+        result.timings.add("also", ms_between(begin, SteadyClock::now()));
     }
 
     static void count_raw(ConstHostView raw, Result& result) {
@@ -211,16 +240,25 @@ private:
 
     /// `info`: of the final image.
     void measure_regions(ConstHostView raw, ConstHostView image, const FrameInfo& info, Result& result) {
-        if (!regions_.placed())
-            return;
         const auto begin = SteadyClock::now();
-        result.regions = regions_.measure(
+        result.regions = regions_of(raw, image, result.quantity, *chain_, result.info, info);
+        if (result.regions)
+            result.timings.add("regions", ms_between(begin, SteadyClock::now()));
+    }
+
+    /// Null without regions, and for an image of another size than the last one.
+    std::shared_ptr<const RegionValues> regions_of(ConstHostView raw, ConstHostView image,
+                                                   const Quantity& quantity, const Chain& chain,
+                                                   const FrameInfo& raw_info, const FrameInfo& info) {
+        const auto& placed = regions_.placed();
+        if (!placed || placed->width != image.shape.width || placed->height != image.shape.height)
+            return nullptr;
+        return regions_.measure(
             {.image = image,
              .raw = raw,
              .channel = plan_->channel,
-             .mean = region_mean(result.quantity.measure),
-             .saturation = saturation_look(*chain_, raw.shape, result.info, image.shape, info)});
-        result.timings.add("regions", ms_between(begin, SteadyClock::now()));
+             .mean = region_mean(quantity.measure),
+             .saturation = saturation_look(chain, raw.shape, raw_info, image.shape, info)});
     }
 
     ProcessThreadLimit limit_;

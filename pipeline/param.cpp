@@ -46,6 +46,27 @@ std::string choice_label(const ParamDecl& decl, std::string_view key) {
                                        : decl.labels[static_cast<std::size_t>(found - decl.choices.begin())];
 }
 
+unsigned several_of(const ParamDecl& decl, const std::string& owner, std::string_view text) {
+    unsigned several = 0;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view key = rest.substr(0, rest.find('+'));
+        const auto found = std::find(decl.choices.begin(), decl.choices.end(), key);
+        if (found == decl.choices.end())
+            refuse(owner, decl, std::string(text));
+        several |= 1U << static_cast<unsigned>(found - decl.choices.begin());
+        rest.remove_prefix(std::min(rest.size(), key.size() + 1));
+    }
+    return several;
+}
+
+std::string several_text(const ParamDecl& decl, unsigned several) {
+    std::string text;
+    for (std::size_t i = 0; i < decl.choices.size(); ++i)
+        if (several & (1U << i))
+            text += (text.empty() ? "" : "+") + decl.choices[i];
+    return text;
+}
+
 ChoiceNames choice_names(const std::vector<std::string>& keys, const std::vector<std::string>& labels) {
     ChoiceNames names;
     for (std::size_t i = 0; i < keys.size(); ++i)
@@ -74,7 +95,9 @@ std::string allowed_text(const ParamDecl& decl) {
     case ParamKind::choice:
         return "allowed: " + joined(decl.choices);
     case ParamKind::text:
-        return "allowed: any text";
+        return decl.choices.empty()
+                   ? "allowed: any text"
+                   : "allowed: " + joined(decl.choices) + ", several joined by '+', or nothing";
     case ParamKind::path:
         return "allowed: the path of a file";
     case ParamKind::action:
@@ -119,6 +142,12 @@ void Params::put(const ParamDecl& decl, const ParamValue& value) {
     if (given_.size() <= index)
         given_.resize(index + 1);
     given_[index] = true;
+}
+
+void Params::suggest(std::string_view name, const ParamValue& value) {
+    const bool was = given(name);
+    set(name, value);
+    given_[static_cast<std::size_t>(&table_->at(name) - table_->decls().data())] = was;
 }
 
 bool Params::given(std::string_view name) const {
@@ -166,6 +195,8 @@ void Params::set(std::string_view name, const ParamValue& value) {
     case ParamKind::path:
         if (!std::holds_alternative<std::string>(value))
             refuse(table_->owner(), decl, given);
+        if (!decl.choices.empty())
+            several_of(decl, table_->owner(), given);
         break;
     }
     put(decl, value);

@@ -25,7 +25,8 @@ std::string to_string(const ParamValue& value);
 /// Cost of an edit: `free` takes effect on the next frame, `rebuild` makes the owner prepare again.
 enum class Cost : std::uint8_t { free, rebuild };
 /// `action` is a button: its value counts the presses. It is not written into chain texts, settings or
-/// recordings. `path` is a text that names a file.
+/// recordings. `path` is a text that names a file. A text with choices holds several of them:
+/// "mean+contrast".
 enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text, path, action };
 constexpr bool is_text(ParamKind kind) { return kind == ParamKind::text || kind == ParamKind::path; }
 
@@ -51,8 +52,9 @@ struct ParamDecl {
     double least = 0; ///< for real values where 0 has its own meaning: the smallest other value; 0: no limit
     bool logarithmic = false;
     Cost cost = Cost::free;
-    std::vector<std::string> choices; ///< choice: the keys, in the order of the enumeration
-    std::vector<std::string> labels;  ///< choice: their labels
+    std::vector<std::string>
+        choices; ///< choice, and text of several: the keys, in the order of the enumeration
+    std::vector<std::string> labels; ///< their labels
     std::function<ParamValue(const std::any&)> get;
     std::function<void(std::any&, const ParamValue&)> put;
     std::function<bool(const std::any&)> visible; ///< empty: always
@@ -62,6 +64,10 @@ struct ParamDecl {
 std::string capitalised(std::string key);
 /// Label of this choice; empty if there is no such choice.
 std::string choice_label(const ParamDecl& decl, std::string_view key);
+/// The choices in "mean+contrast": bit i for choice i. Throws UsageError for an unknown key.
+unsigned several_of(const ParamDecl& decl, const std::string& owner, std::string_view text);
+/// The inverse; "" for none.
+std::string several_text(const ParamDecl& decl, unsigned several);
 
 /// Declarations of one owner ("stage speckle", "source synthetic", "view") with its default values.
 class ParamTable {
@@ -95,6 +101,8 @@ public:
     void set(std::string_view name, const ParamValue& value);
     /// The same from text: "3", "2.5", "true", "on", a choice's name.
     void set_text(std::string_view name, std::string_view text);
+    /// set() without given(): a value that the user did not choose.
+    void suggest(std::string_view name, const ParamValue& value);
     /// True once set() was called for it, also with the default value.
     bool given(std::string_view name) const;
     bool visible(const ParamDecl& decl) const { return !decl.visible || decl.visible(values_); }
@@ -180,6 +188,23 @@ public:
             for (const auto& [known, one] : offered)
                 if (known.key == std::get<std::string>(value))
                     (*std::any_cast<P>(&values)).*member = one;
+        };
+        table_.add(std::move(decl));
+        return *this;
+    }
+    /// Any number of choices, joined by "+"; bit i of the member is choice i.
+    Declare& several(const char* name, unsigned P::*member, const ChoiceNames& names,
+                     const Options& options) {
+        ParamDecl decl = base(name, ParamKind::text, options);
+        for (const ChoiceName& one : names) {
+            decl.choices.push_back(one.key);
+            decl.labels.push_back(one.label.empty() ? capitalised(one.key) : one.label);
+        }
+        decl.get = [member, keys = decl](const std::any& values) {
+            return ParamValue{several_text(keys, std::any_cast<const P&>(values).*member)};
+        };
+        decl.put = [member, keys = decl](std::any& values, const ParamValue& value) {
+            std::any_cast<P&>(values).*member = several_of(keys, "", std::get<std::string>(value));
         };
         table_.add(std::move(decl));
         return *this;

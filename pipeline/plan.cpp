@@ -56,7 +56,7 @@ std::shared_ptr<FrameRing> ring(const Shape& shape, int slots, const std::shared
 
 template <Space S>
 Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, const Plan* old)
-    : input(shape), output(shape), channel(chain.channel()), memory_(memory) {
+    : input(shape), output(shape), channel(chain.channel()), memory_(memory), source_(chain.input()) {
     const Chain in_effect = settled(active(chain));
     const std::vector<ChainStage>& links = in_effect.stages();
     if (old && old->input == shape && (old->channel == channel || shape.channels == 1))
@@ -88,6 +88,7 @@ Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, 
         steps.push_back(std::move(step));
     }
     make_rings(old);
+    make_also(old);
 }
 
 template <Space S> void Plan<S>::make_rings(const Plan* old) {
@@ -103,10 +104,87 @@ template <Space S> void Plan<S>::make_rings(const Plan* old) {
         downloads = old->downloads;
 }
 
+/// The named outputs of every step, each as large as the output of its step.
+template <Space S> void Plan<S>::make_also(const Plan* old) {
+    Quantity quantity = source_;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const ChainStage& link = steps[i].link;
+        for (NamedOutput& output :
+             link.type->also ? link.type->also(link.params, quantity) : std::vector<NamedOutput>()) {
+            Also& made = also.emplace_back();
+            made.step = i;
+            const Shape shape{steps[i].output.width, steps[i].output.height, 1, PixelType::f32};
+            const auto same = [&](const Also& one) { return one.made.output.name == output.name; };
+            const auto before =
+                old ? std::find_if(old->also.begin(), old->also.end(), same) : decltype(old->also.begin()){};
+            const bool found = old && before != old->also.end();
+            made.results = ring(shape, result_slots(shape, memory_.in_flight), memory_.stages,
+                                found ? before->results : nullptr);
+            if (found && before->downloads && before->downloads->shape() == shape)
+                made.downloads = before->downloads;
+            made.made.output = std::move(output);
+        }
+        quantity = link.type->quantity(link.params, quantity);
+    }
+}
+
+/// Names, quantities and chains of the named outputs: free parameters may be part of a quantity's name.
+template <Space S> void Plan<S>::describe_also(const Chain& chain) {
+    std::vector<ChainOutput> outputs = also.empty() ? std::vector<ChainOutput>() : settled(chain).also();
+    for (std::size_t i = 0; i < also.size() && i < outputs.size(); ++i) {
+        Chain made = chain;
+        made.stages().resize(outputs[i].stage + 1);
+        also[i].chain = std::make_shared<const Chain>(std::move(made));
+        also[i].made = std::move(outputs[i]);
+    }
+}
+
+template <Space S> bool Plan<S>::wait_also(SteadyClock::time_point end) {
+    const auto wait_for = [end](Frame& spare, const std::shared_ptr<FrameRing>& slots) {
+        using std::chrono::milliseconds;
+        if (slots && !spare)
+            spare = slots->acquire(std::max(
+                milliseconds(0), std::chrono::duration_cast<milliseconds>(end - SteadyClock::now())));
+        return !slots || spare;
+    };
+    return std::all_of(also.begin(), also.end(), [&](Also& one) {
+        return wait_for(one.spare, one.results) && wait_for(one.spare_download, one.downloads);
+    });
+}
+
+template <Space S> std::vector<NamedImage> Plan<S>::take_also(bool download) {
+    const auto take = [](Frame& spare, FrameRing& slots) {
+        Frame slot = spare ? std::exchange(spare, Frame()) : slots.acquire(std::chrono::seconds(10));
+        if (!slot)
+            throw NoSlot();
+        return slot;
+    };
+    std::vector<NamedImage> images;
+    images.reserve(also.size());
+    for (Also& one : also) {
+        NamedImage& image = images.emplace_back();
+        image.name = one.made.output.name;
+        image.quantity = one.made.output.quantity;
+        image.chain = one.chain;
+        (S == Space::host ? image.image : image.device_image) = take(one.spare, *one.results);
+        if (download && one.downloads)
+            image.image = take(one.spare_download, *one.downloads);
+    }
+    return images;
+}
+
 template <Space S> void Plan<S>::make_downloads() {
-    if (!downloads && !steps.empty() && memory_.downloads)
-        downloads =
-            std::make_shared<FrameRing>(output, result_slots(output, memory_.in_flight), memory_.downloads);
+    if (!memory_.downloads)
+        return;
+    const auto add = [&](std::shared_ptr<FrameRing>& slots, const Shape& shape) {
+        if (!slots)
+            slots =
+                std::make_shared<FrameRing>(shape, result_slots(shape, memory_.in_flight), memory_.downloads);
+    };
+    if (!steps.empty())
+        add(downloads, output);
+    for (Also& one : also)
+        add(one.downloads, one.results->shape());
 }
 
 template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
@@ -145,6 +223,7 @@ template <Space S> void Plan<S>::set_params(const Chain& chain) {
         steps[i].stage->set_params(params);
     }
     advice_ = advice(in_effect);
+    describe_also(chain);
     take_notes();
 }
 
@@ -154,8 +233,9 @@ template <Space S> void Plan<S>::reset() {
     notes_settled_ = false;
 }
 
-template <Space S> Warmup Plan<S>::warmup() const {
-    for (const Step& step : steps) {
+template <Space S> Warmup Plan<S>::warmup(std::size_t count) const {
+    for (std::size_t i = 0; i < std::min(count, steps.size()); ++i) {
+        const Step& step = steps[i];
         Warmup warmup = step.stage->warmup();
         warmup.stage = step.link.type->name;
         if (!warmup.done())

@@ -43,11 +43,20 @@ template <Space S> struct Plan {
             incomplete = !complete;
         }
     };
+    /// A named output of a step with its memory.
+    struct Also {
+        ChainOutput made; ///< its stage is a place in the chain
+        std::size_t step = 0;
+        std::shared_ptr<const Chain> chain;            ///< the stages up to its own
+        std::shared_ptr<FrameRing> results, downloads; ///< downloads as of the plan
+        Frame spare, spare_download;                   ///< found by wait_also()
+    };
     Shape input;
     Shape output;
     GreyChannel channel = GreyChannel::luma; ///< for conversions from colour to grey
     bool to_grey = false;                    ///< such a conversion exists
     std::vector<Step> steps;                 ///< of the stages that are not bypassed
+    std::vector<Also> also;                  ///< in the order of their steps
     std::shared_ptr<const StageNotes> notes;
     /// device: incoming frames; with an empty chain these are the results
     std::shared_ptr<FrameRing> uploads;
@@ -61,7 +70,11 @@ template <Space S> struct Plan {
     /// Second and last step of making a plan, when nothing can fail any more. Do not use `old` afterwards.
     void take_over(const Chain& chain, Plan* old);
 
-    /// Makes `downloads` if it is missing, the chain is not empty and the stages do not run on the host.
+    /// Waits until each named output has a free slot; false at the end of the time.
+    bool wait_also(SteadyClock::time_point end);
+    /// Slots of a frame for the named outputs. Throws NoSlot.
+    std::vector<NamedImage> take_also(bool download);
+    /// Makes `downloads` if they are missing, the chain is not empty and the stages do not run on the host.
     void make_downloads();
 
     /// Sets free parameters on every stage; resets the windows of later stages whose input changes. Throws
@@ -69,16 +82,19 @@ template <Space S> struct Plan {
     void set_params(const Chain& chain);
     /// Resets the windows of all stages.
     void reset();
-    /// Warm-up of the first stage that is not complete.
-    Warmup warmup() const;
+    /// Warm-up of the first stage that is not complete, of all or of the first `count` steps.
+    Warmup warmup(std::size_t count = kMaxStages) const;
     /// Call after each run: notes of stages may change during the warm-up.
     void refresh_notes();
 
 private:
     void make_rings(const Plan* old);
+    void make_also(const Plan* old);
+    void describe_also(const Chain& chain);
     void take_notes();
 
     PlanMemory memory_;
+    Quantity source_;                 ///< of the frames
     std::vector<std::string> advice_; ///< per step: place in the chain
     std::vector<bool> places_;        ///< per stage of the chain: it has a step, so it is not bypassed
     std::size_t kept_ = 0;            ///< steps taken over from the old plan

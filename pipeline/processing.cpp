@@ -277,15 +277,17 @@ private:
     }
 
     void deliver(const Result& result) {
+        const std::optional<Result> named = named_result(result, result.chain->shown());
+        const Result& shown = named ? *named : result;
         messages_.regions(result);
         if (!result.repeated) {
             flow_.stats.record(result, !playback_.paused);
             messages_.result(result);
-            push_to_sinks(flow_, result);
+            push_to_sinks(flow_, result, shown);
         }
         if (result.repeated || !display_frozen()) {
             last_raw_ = result.raw;
-            flow_.mailbox.post(result);
+            flow_.mailbox.post(shown);
         }
     }
 

@@ -1,6 +1,28 @@
 #include "pipeline/result.hpp"
 
+#include <algorithm>
+
 namespace specklescope {
+
+std::optional<Result> named_result(const Result& result, std::string_view name) {
+    if (!result.also)
+        return std::nullopt;
+    const auto found = std::find_if(result.also->begin(), result.also->end(),
+                                    [&](const NamedImage& one) { return one.name == name; });
+    if (found == result.also->end())
+        return std::nullopt;
+    Result named = result;
+    named.image = found->image;
+    named.device_image = found->device_image;
+    named.memory.reset();
+    named.quantity = found->quantity;
+    named.counts = found->counts;
+    named.regions = found->regions;
+    named.chain = found->chain;
+    named.exposure = exposure_used(*found->chain, found->quantity, result.info);
+    named.warmup = found->warmup;
+    return named;
+}
 
 Result without_pixels(const Result& result) {
     Result kept;

@@ -7,7 +7,10 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace specklescope {
 
@@ -45,6 +48,18 @@ public:
     virtual void used_on(void* stream) = 0;
 };
 
+/// A further image of a stage (StageType::also), as a Result has its image.
+struct NamedImage {
+    std::string name;
+    Quantity quantity;
+    Frame image, device_image; ///< f32, one channel
+    PixelCounts counts;
+    std::shared_ptr<const RegionValues>
+        regions;                        ///< null: none, or the image has not the size of the last one
+    std::shared_ptr<const Chain> chain; ///< the stages that made it
+    Warmup warmup;                      ///< of the first of them that is not complete
+};
+
 /// Cheap to copy: pixels are shared.
 struct Result {
     Frame raw;                            ///< the source's frame, on the host
@@ -61,6 +76,7 @@ struct Result {
     Warmup warmup;                           ///< of the first stage that is not complete; done() if all are
     std::uint64_t seek = 0;                  ///< number of the last seek before it (Pipeline::seek); 0: none
     std::shared_ptr<const StageNotes> notes; ///< may be null
+    std::shared_ptr<const std::vector<NamedImage>> also; ///< null: none
     Timings timings; ///< empty if the frame was not timed: with CUDA about 100 frames per second are
     SteadyClock::time_point ready{}; ///< when the result was ready for display
     bool repeated = false; ///< computed again after an edit while paused: for display, not for recorders
@@ -69,6 +85,9 @@ struct Result {
     bool warming_up() const { return !warmup.done() || info.recorded_in_warmup; }
     const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
 };
+
+/// The further image `name` as a result of its own; nothing if the result has none of this name.
+std::optional<Result> named_result(const Result& result, std::string_view name);
 
 /// The result without pixels, timings and notes, for a sink that writes text later.
 Result without_pixels(const Result& result);

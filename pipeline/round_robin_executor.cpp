@@ -188,8 +188,15 @@ public:
         }
         if (result) {
             order_.pop_front();
-            if (result->image && !result->memory) // otherwise pixels are not requested, or on the device
+            if (result->image && !result->memory) { // otherwise pixels are not requested, or on the device
                 result->device_image.reset();
+                if (result->also) {
+                    auto on_host = std::make_shared<std::vector<NamedImage>>(*result->also);
+                    for (NamedImage& named : *on_host)
+                        named.device_image.reset();
+                    result->also = std::move(on_host);
+                }
+            }
         }
         return result;
     }

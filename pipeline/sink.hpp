@@ -72,6 +72,8 @@ public:
     /// Read at the start of each frame: frames that were in flight on a GPU when this sink was added may have
     /// no Result::image. False: raw frames only.
     virtual bool wants_host_image() const = 0;
+    /// True: it gets the displayed image (Chain::shown), not always the last one of the chain.
+    virtual bool follows_display() const { return false; }
     virtual bool records() const { return false; } ///< it stores its results: Source::recording
     virtual SinkStatus status() const = 0;
 };

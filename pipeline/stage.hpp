@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,12 +37,14 @@ template <> struct RunContext<Space::host> {
     /// The previous frame again, after an edit: a stage with a window shows its present content and adds the
     /// frame only if the window is empty.
     bool again = false;
+    std::span<const HostView> also{}; ///< to be written, too: StageType::also
 };
 template <> struct RunContext<Space::device> {
     const FrameInfo& info;
     PixelCounts* counts; ///< in device memory, zeroed on the stream before the run
     void* stream;        ///< cudaStream_t; every run of a stage is on the same one
     bool again = false;
+    std::span<const DeviceView> also{};
 };
 
 /// Number of frames in a stage's window out of those needed; `wanted` 0: it needs none.
@@ -96,6 +99,12 @@ inline bool is_picture(const FrameInfo& info, const Quantity& quantity) {
 /// For stages that keep the quantity of their input: filters, averages, geometry.
 Quantity same_quantity(const Params& params, const Quantity& input);
 
+/// A further image of a stage, made in the same pass: f32, one channel, the size of its main output.
+struct NamedOutput {
+    std::string name; ///< "contrast"; unique in a chain
+    Quantity quantity;
+};
+
 /// Groups of stages in menus, in this order.
 enum class StageGroup : std::uint8_t { contrast, correction, averaging, brightness, geometry };
 /// "Contrast and flow", "Dark and flat", …
@@ -123,7 +132,10 @@ struct StageType {
     Quantity (*quantity)(const Params&, const Quantity& input) = same_quantity;
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
-    bool stateful = false;                                      ///< results depend on earlier frames
+    /// Further images with these parameters, in the order of RunContext::also. Null: never any. Parameters
+    /// that change their number or names are Cost::rebuild.
+    std::vector<NamedOutput> (*also)(const Params&, const Quantity& input) = nullptr;
+    bool stateful = false; ///< results depend on earlier frames
     /// Number of earlier frames that a result depends on; for a fading mean, the effective number. Null:
     /// none.
     int (*history)(const Params&) = nullptr;

@@ -147,6 +147,8 @@ void Comparison::take_edits() {
             (void)side_->pipeline->set_chain(*now);
             if (side_->pipeline->chain()->channel() != now->channel())
                 (void)side_->pipeline->set_channel(now->channel());
+            if (side_->pipeline->chain()->shown() != now->shown())
+                (void)side_->pipeline->show_output(now->displayed());
         }
         if (auto now = own.regions(); now != side_->regions) {
             side_->regions = now;

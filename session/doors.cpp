@@ -69,7 +69,7 @@ Doors open_doors(const Settings& settings, const std::shared_ptr<const LiveLook>
     if (const std::string address = output_of(settings, "publish"); !address.empty())
         doors.publisher =
             std::make_shared<Publisher>(address, load_curve_keys(program.curve_key, program.curve_clients));
-    for (const auto& [kind, target] : settings.outputs)
+    for (const auto& [kind, target, of] : settings.outputs)
         if (kind->show)
             doors.outlets.push_back(
                 std::make_shared<Outlet>(kind->show(target, settings), look, program.marks, kind->name));

@@ -171,12 +171,13 @@ void Recordings::mark(const EventMark& event) const {
         recording.sink->mark(event);
 }
 
-void Recordings::begin(const OutputKind& kind, const std::string& path) {
+void Recordings::begin(const OutputKind& kind, const std::string& path, const std::string& of) {
     if (!state_.running())
         throw RunError("Nothing runs that could be recorded; open a source.");
     Settings now = state_.settings;
     now.chain = *state_.pipeline->chain();
-    auto sink = kind.make({&kind, path}, {.settings = now, .look = look_, .before = before_, .later = true});
+    auto sink =
+        make_sink({&kind, path, of}, {.settings = now, .look = look_, .before = before_, .later = true});
     state_.pipeline->add_sink(sink);
     began({&kind, std::move(sink), path});
 }
@@ -193,7 +194,7 @@ void Recordings::toggle(const OutputKind& kind) {
     try {
         const std::string ending =
             kind.frames ? endings(*kind.frames).at(static_cast<std::size_t>(format)) : kind.ending;
-        begin(kind, new_path(kind.what(), ending));
+        begin(kind, new_path(kind.what(), ending), kind.named ? state_.pipeline->chain()->displayed() : "");
     } catch (const std::exception& error) {
         state_.notices.say(Message::Level::error, sentence_of(error));
     }

@@ -32,8 +32,8 @@ public:
     void add(Pipeline& pipeline, const Settings& settings);
     /// Begins the recordings of raw frames that were held back, or ends them.
     void trigger();
-    /// Throws UsageError or RunError.
-    void begin(const OutputKind& kind, const std::string& path);
+    /// `of`: a named output of the chain; "": the last image. Throws UsageError or RunError.
+    void begin(const OutputKind& kind, const std::string& path, const std::string& of = {});
     /// Begins a recording with a name made from the settings, or ends it. A failure becomes a message.
     void toggle(const OutputKind& kind);
     /// Ends a running recording. Returns its sink, which closes in a background thread; null: none runs.

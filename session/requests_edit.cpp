@@ -70,9 +70,7 @@ Answer set_values(const Call& call) {
 
 Answer set_chain(const Call& call) {
     Chain chain = chain_from_text(call.arguments["chain"].get<std::string>());
-    const Chain now = call.session.chain();
-    chain.set_input(now.input());
-    chain.set_channel(now.channel());
+    chain.keep_context(call.session.chain());
     return version(call.session.apply(std::move(chain)));
 }
 

@@ -66,7 +66,7 @@ Answer record(const Call& call) {
     for (const Recording& recording : running)
         promised.push_back(recording.path);
     const std::string path = free_recording_name(wanted, promised);
-    call.session.recordings.begin(kind, path);
+    call.session.recordings.begin(kind, path, call.arguments.value("output", ""));
     return answered({{"file", path}});
 }
 
@@ -203,7 +203,10 @@ std::vector<Request> keeping_rows() {
     const RequestArgument event{"event", Type::whole, true, "number, from mark or events"};
     const RequestArgument what{"what", Type::choice, true, "output to record", record_names()};
     return {
-        {"record", "begin a recording", {what, file}, record},
+        {"record",
+         "begin a recording",
+         {what, file, {"output", Type::text, false, "further image of the chain; without: the last one"}},
+         record},
         {"stop", "end a recording; answered when its file is complete", {what}, stop_recording},
         {"snapshot", "write the newest result as an image", {file}, snapshot},
         {"mark",

@@ -64,6 +64,8 @@ std::unique_ptr<Pipeline> second_pipeline(const SessionState& state, const Sourc
     std::unique_ptr<Pipeline> made = make_pipeline(settings, {}, state.pipeline->regions());
     if (chain->channel() != state.program().channel)
         made->set_channel(chain->channel());
+    if (const std::string shown = chain->displayed(); !shown.empty())
+        made->show_output(shown);
     take_options(*made, other ? made->source_params() : state.pipeline->source_params());
     return made;
 }

@@ -573,6 +573,14 @@ void Session::set_channel(const ParamValue& name) {
     state_.pipeline->set_channel(channel);
 }
 
+void Session::show_output(const std::string& name) {
+    if (!state_.pipeline)
+        return;
+    state_.pipeline->show_output(name);
+    edited_.chain.set_shown(name);
+    state_.settings.program.set("show", name);
+}
+
 const Params& Session::source_params() {
     if (state_.pipeline)
         source_params_ = state_.pipeline->source_params();
@@ -663,7 +671,7 @@ void Session::range_released() {
 bool Session::restore(const UndoState& state) {
     Chain wanted = state.chain;
     keep_presses(wanted, chain());
-    wanted.set_channel(edited_.chain.channel());
+    wanted.keep_context(edited_.chain);
     try {
         if (to_string(wanted) != to_string(edited_.chain))
             (void)set_chain(std::move(wanted));
@@ -673,11 +681,13 @@ bool Session::restore(const UndoState& state) {
     }
     if (edited_.chain.channel() != state.chain.channel())
         set_channel(to_string(state.chain.channel()));
+    if (edited_.chain.shown() != state.chain.shown())
+        show_output(state.chain.displayed());
     regions.restore(*state.regions);
     Params view = state.view;
     keep_window_settings(view, state_.settings.view);
     set_view(view);
-    range_for = this->view().mapping.automatic ? "" : chain().quantity().name;
+    range_for = this->view().mapping.automatic ? "" : chain().displayed_quantity().name;
     if (state_.settings.um_per_source_px != state.um_per_source_px) {
         state_.settings.um_per_source_px = state.um_per_source_px;
         state_.pipeline->set_um_per_source_px(state.um_per_source_px);
@@ -721,8 +731,7 @@ void Session::compare_before() {
                                              ? "A stage has no file yet. Choose its file first."
                                              : "The stages have not been edited. Edit one, then compare.");
     Chain before = history_.entries()[i - 1].state.chain;
-    before.set_input(edited_.chain.input());
-    before.set_channel(edited_.chain.channel());
+    before.keep_context(edited_.chain);
     try {
         (void)state_.pipeline->set_chain(std::move(before));
     } catch (const UsageError& error) { // of another source

@@ -104,6 +104,8 @@ public:
     std::uint64_t take_preset(const PresetTaken& taken, bool by_user);
     /// Sets the channel of colour images that grey stages get, by its name.
     void set_channel(const ParamValue& name);
+    /// Displays a named output of the chain; "": the last image. Throws UsageError.
+    void show_output(const std::string& name);
     const Params& source_params();
     /// An error becomes a message.
     void edit_source(const std::string& name, const ParamValue& value);

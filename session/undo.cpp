@@ -93,6 +93,9 @@ void add_chain_edits(const Chain& a, const Chain& b, std::vector<std::string>& e
             add_changes(before[i] + " ", old.params, now.params, edits);
         }
     }
+    if (a.shown() != b.shown())
+        edits.push_back("image " + arrow(a.shown().empty() ? "result" : a.shown(),
+                                         b.shown().empty() ? "result" : b.shown()));
     if (a.channel() != b.channel())
         edits.push_back("channel " +
                         arrow(capitalised(to_string(a.channel())), capitalised(to_string(b.channel()))));

@@ -210,7 +210,7 @@ bool App::take_second() {
 /// apply.
 void App::free_range(const Quantity& quantity) {
     if (std::string& awaited = session_.range_for; !awaited.empty()) {
-        if (quantity.name != awaited && session_.chain().quantity().name == awaited)
+        if (quantity.name != awaited && session_.chain().displayed_quantity().name == awaited)
             return; // result of the previous chain
         if (quantity.name == awaited)
             range_subject_ = {};

@@ -147,8 +147,9 @@ struct App::Actions {
             {Action::one_to_one, [](App& a) { a.zoom_by(0); }, a_result},
             {Action::next_colormap,
              [](App& a) {
-                 ColorMap& map = a.session_.view().colormap_of(
-                     a.display_.has_result() ? a.display_.result().quantity : a.session_.chain().quantity());
+                 ColorMap& map = a.session_.view().colormap_of(a.display_.has_result()
+                                                                   ? a.display_.result().quantity
+                                                                   : a.session_.chain().displayed_quantity());
                  const auto count = static_cast<int>(view_table().at("colormap").choices.size());
                  map = static_cast<ColorMap>((static_cast<int>(map) + 1) % count);
              }},

@@ -49,7 +49,7 @@ void App::canvas_window(const Layout& layout) {
     canvas_mouse(layout);
     if (layout.bar.width > 0) {
         const Quantity quantity =
-            display_.has_result() ? display_.result().quantity : session_.chain().quantity();
+            display_.has_result() ? display_.result().quantity : session_.chain().displayed_quantity();
         const double legend = color_legend_height();
         Rect bar = layout.bar;
         if (bar.height > 4 * legend) {

@@ -218,8 +218,7 @@ PresetTaken with_preset(const Preset& preset, const Settings& now) {
     PresetTaken taken{now, says_range(preset, now), preset.name};
     load_preset(preset, taken.settings);
     colour_images(taken.settings, now.view.as<ViewSettings>().mapping.colormap);
-    taken.settings.chain.set_channel(now.chain.channel());
-    taken.settings.chain.set_input(now.chain.input());
+    taken.settings.chain.keep_context(now.chain);
     return taken;
 }
 

@@ -298,21 +298,21 @@ std::vector<Parts> parts_of(const PlacedRegions& placed) {
 
 } // namespace
 
-DeviceRegions::DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int in_flight)
-    : placed_(std::move(placed)), spans_(uploaded(placed_->spans)), chunks_(uploaded(placed_->chunks)),
-      regions_(uploaded(parts_of(*placed_))) {
+DeviceRegions::DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int results)
+    : placed_(std::move(placed)), results_(results), spans_(uploaded(placed_->spans)),
+      chunks_(uploaded(placed_->chunks)), regions_(uploaded(parts_of(*placed_))) {
     const std::size_t count = std::max<std::size_t>(1, placed_->regions.size());
     sums_ = Buffer(std::max<std::size_t>(1, placed_->chunks.size()) * sizeof(RegionSums), device_memory());
     totals_ = Buffer(count * sizeof(RegionTotals), device_memory());
     done_ = Buffer(sizeof(unsigned), device_memory());
-    host_ = Buffer(count * static_cast<std::size_t>(in_flight) * sizeof(RegionTotals), page_locked_memory());
-    for (std::size_t i = 0; i < count * static_cast<std::size_t>(in_flight); ++i)
+    host_ = Buffer(count * static_cast<std::size_t>(results) * sizeof(RegionTotals), page_locked_memory());
+    for (std::size_t i = 0; i < count * static_cast<std::size_t>(results); ++i)
         ::new (host_.as<RegionTotals>() + i) RegionTotals(); // the totals of an empty region
     check(cudaMemset(done_.as<void>(), 0, sizeof(unsigned)), "cudaMemset");
     check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // other streams do not wait for it
 }
 
-void DeviceRegions::measure(const DeviceRegionInput& input, int flight, cudaStream_t stream) {
+void DeviceRegions::measure(const DeviceRegionInput& input, int place, cudaStream_t stream) {
     if (placed_->chunks.empty())
         return;
     const SaturationLook& look = input.saturation;
@@ -331,7 +331,7 @@ void DeviceRegions::measure(const DeviceRegionInput& input, int flight, cudaStre
     work.count = static_cast<int>(placed_->regions.size());
     work.sums = sums_.as<RegionSums>();
     work.totals = totals_.as<RegionTotals>();
-    work.host = host_.as<RegionTotals>() + static_cast<std::size_t>(flight) * placed_->regions.size();
+    work.host = host_.as<RegionTotals>() + static_cast<std::size_t>(place) * placed_->regions.size();
     work.done = done_.as<unsigned>();
     region_kernel<<<static_cast<unsigned>(placed_->chunks.size()), kThreads, 0, stream>>>(work);
     check_launch("the kernel that measures regions");
@@ -341,10 +341,10 @@ void DeviceRegions::measure(const DeviceRegionInput& input, int flight, cudaStre
     check_launch("the kernel of the medians of regions");
 }
 
-std::shared_ptr<const RegionValues> DeviceRegions::values(int flight, RegionMean mean,
+std::shared_ptr<const RegionValues> DeviceRegions::values(int place, RegionMean mean,
                                                           SaturationLook::In looked) const {
     const RegionTotals* const totals =
-        host_.as<RegionTotals>() + static_cast<std::size_t>(flight) * placed_->regions.size();
+        host_.as<RegionTotals>() + static_cast<std::size_t>(place) * placed_->regions.size();
     auto values = std::make_shared<RegionValues>();
     values->placed = placed_;
     values->mean = mean;

@@ -28,22 +28,25 @@ struct RegionTotals {
 class DeviceRegions {
 public:
     /// Throws RunError without memory.
-    DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int in_flight);
+    DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int results);
+
+    int results() const { return results_; } ///< images whose results are kept at once
 
     const std::shared_ptr<const PlacedRegions>& placed() const { return placed_; }
     /// Enqueues the reduction. The image must have the size that the regions were placed on; use one stream
-    /// for all calls.
-    void measure(const DeviceRegionInput& input, int flight, cudaStream_t stream);
+    /// for all calls. `place`: below results().
+    void measure(const DeviceRegionInput& input, int place, cudaStream_t stream);
     /// Call when the frame is done.
-    std::shared_ptr<const RegionValues> values(int flight, RegionMean mean, SaturationLook::In looked) const;
+    std::shared_ptr<const RegionValues> values(int place, RegionMean mean, SaturationLook::In looked) const;
 
 private:
     std::shared_ptr<const PlacedRegions> placed_;
+    int results_;
     Buffer spans_, chunks_, regions_; ///< as in *placed_; per region its chunks and spans
     Buffer sums_;                     ///< per chunk
     Buffer totals_;                   ///< per region
     Buffer done_;                     ///< finished blocks; 0 between launches
-    Buffer host_;                     ///< totals per flight
+    Buffer host_;                     ///< totals per result
 };
 
 } // namespace specklescope::cuda

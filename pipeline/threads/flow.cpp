@@ -171,13 +171,13 @@ bool want_host_image(const Flow& flow) {
            std::any_of(sinks.begin(), sinks.end(), [](const auto& sink) { return sink->wants_host_image(); });
 }
 
-void push_to_sinks(Flow& flow, const Result& result) {
+void push_to_sinks(Flow& flow, const Result& result, const Result& shown) {
     const bool may_wait = !flow.live();
     std::vector<std::shared_ptr<Sink>> broken;
     {
         const std::scoped_lock delivering(flow.sinks.delivery);
         for (const auto& sink : current_sinks(flow))
-            if (!push(flow, *sink, result, may_wait))
+            if (!push(flow, *sink, sink->follows_display() ? shown : result, may_wait))
                 broken.push_back(sink);
     }
     for (const auto& sink : broken)

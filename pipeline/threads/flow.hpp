@@ -246,6 +246,6 @@ void process_frames(Flow& flow, std::unique_ptr<Executor> executor);
 bool want_host_image(const Flow& flow);
 /// Passes the result to every sink; waits for capacity if the source is a file. A sink that throws is
 /// removed, and the run continues.
-void push_to_sinks(Flow& flow, const Result& result);
+void push_to_sinks(Flow& flow, const Result& result, const Result& shown);
 
 } // namespace specklescope

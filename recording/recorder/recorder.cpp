@@ -111,6 +111,7 @@ public:
     bool wants_host_image() const override {
         return options_.what == RecordWhat::processed || options_.what == RecordWhat::screen;
     }
+    bool follows_display() const override { return options_.what == RecordWhat::screen; }
     bool records() const override { return true; }
     SinkStatus status() const override {
         const std::lock_guard lock(mutex_);

@@ -173,6 +173,28 @@ std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue
     return chosen;
 }
 
+/// A list with a check mark for each choice.
+std::optional<ParamValue> several_control(const ParamDecl& decl, const ParamValue& current) {
+    unsigned several = several_of(decl, "", std::get<std::string>(current));
+    std::string names;
+    for (std::size_t i = 0; i < decl.choices.size(); ++i)
+        if (several & (1U << i))
+            names += (names.empty() ? "" : ", ") + decl.labels[i];
+    std::optional<ParamValue> chosen;
+    if (!ImGui::BeginCombo("##value", names.empty() ? "None" : names.c_str()))
+        return chosen;
+    close_on_escape();
+    for (std::size_t i = 0; i < decl.choices.size(); ++i) {
+        bool on = several & (1U << i);
+        if (ImGui::Checkbox(decl.labels[i].c_str(), &on))
+            chosen = ParamValue{several_text(decl, several ^= 1U << i)};
+        probe::item("choice." + decl.choices[i]);
+        tooltip(decl.name + "=" + decl.choices[i]);
+    }
+    ImGui::EndCombo();
+    return chosen;
+}
+
 /// Text field that applies on Enter or focus loss and restores on Escape; also accepts a dropped file.
 std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& current) {
     std::string text = std::get<std::string>(current);
@@ -207,6 +229,9 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
             return ParamValue{std::get<std::int64_t>(current) + 1};
         return {};
     case ParamKind::text:
+        if (!decl.choices.empty())
+            return several_control(decl, current);
+        break;
     case ParamKind::path:
         break;
     }

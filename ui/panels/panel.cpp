@@ -136,12 +136,40 @@ void range_controls(Session& session, const Quantity& quantity) {
     }
 }
 
+/// The displayed one of the images that the chain gives.
+void image_control(Session& session) {
+    const Chain& chain = session.chain();
+    const std::vector<ChainOutput> outputs = chain.also();
+    if (outputs.empty())
+        return;
+    control_label("Image");
+    if (ImGui::BeginCombo("##image", capitalised(chain.displayed_quantity().name).c_str())) {
+        close_on_escape();
+        const auto row = [&](const std::string& name, const Quantity& quantity) {
+            if (ImGui::Selectable(capitalised(quantity.name).c_str(), name == chain.displayed()))
+                session.show_output(name);
+            probe::item("image." + (name.empty() ? "result" : name));
+        };
+        row("", chain.quantity());
+        for (const ChainOutput& one : outputs)
+            row(one.output.name, one.output.quantity);
+        ImGui::EndCombo();
+    } else {
+        tooltip("Image that is displayed and traced: the last one of the stages, or a further one that a "
+                "stage gives (Further images).");
+    }
+    probe::item("view.image");
+    probe::value("view.image", chain.displayed());
+}
+
 void display_section(Session& session, ViewState& state, Display& display) {
     if (!section("Display"))
         return;
     ImGui::PushID("display");
     draw_layout_lines(session);
-    const Quantity quantity = display.has_result() ? display.result().quantity : session.chain().quantity();
+    image_control(session);
+    const Quantity quantity =
+        display.has_result() ? display.result().quantity : session.chain().displayed_quantity();
     if (display.has_result() && display.processed_shape().channels == 3)
         hint("A colour image keeps its colours.");
     else
