@@ -258,7 +258,7 @@ void SpeckleBank::normalise_looks(int k) {
     // d⟨g³⟩/dε = 3(⟨g⁴⟩ − 1 − ⟨g³⟩²) for g → g + ε(g² − 1 − ⟨g³⟩g).
     const double bend = (2 / std::sqrt(count) - skew) / (3 * (before[3] - 1 - skew * skew));
     standardise(means([&](double g) { return g + bend * (g * g - 1 - skew * g); }));
-    means([&](double g) { return 1 + g / std::sqrt(count); });
+    means([&](double g) { return std::max(1 + g / std::sqrt(count), 0.0); }); // light is not negative
 }
 
 namespace {
