@@ -11,12 +11,12 @@ FRAME = numpy.random.default_rng(11).poisson(400, (48, 64)).astype(numpy.uint16)
 
 
 def alone(output: str) -> numpy.ndarray:
-    return ss.Chain(f"speckle:output={output}").process(FRAME)
+    return ss.Chain(f"speckle:output={output}")(FRAME)
 
 
 def test_a_chain_gives_each_image_as_alone() -> None:
     chain = ss.Chain("speckle:output=sfi,exposure=5,also=contrast+contrast2+mean")
-    main = chain.process(FRAME)
+    main = chain(FRAME)
     assert list(chain.also) == ["contrast", "contrast2", "mean"]
     for name, image in chain.also.items():
         numpy.testing.assert_array_equal(image.data, alone(name))
@@ -27,23 +27,23 @@ def test_a_chain_gives_each_image_as_alone() -> None:
 
 def test_copies_stay_after_the_next_frame() -> None:
     chain = ss.Chain("speckle:also=mean")
-    chain.process(FRAME)
+    chain(FRAME)
     before = chain.also["mean"].data
     kept = before.copy()
-    chain.process(FRAME + 1000)
+    chain(FRAME + 1000)
     numpy.testing.assert_array_equal(before, kept)
     numpy.testing.assert_allclose(chain.also["mean"].data, kept + 1000, rtol=1e-5)
 
 
 def test_a_chain_without_them_has_none() -> None:
     chain = ss.Chain("speckle")
-    chain.process(FRAME)
+    chain(FRAME)
     assert chain.also == {}
     chain.set("speckle", also="contrast")
-    chain.process(FRAME)
+    chain(FRAME)
     assert list(chain.also) == ["contrast"]
     chain.set("speckle", also="")
-    chain.process(FRAME)
+    chain(FRAME)
     assert chain.also == {}
     with pytest.raises(ss.UsageError):
         chain.set("speckle", also="colour")
@@ -51,13 +51,13 @@ def test_a_chain_without_them_has_none() -> None:
 
 def test_a_stage_in_the_middle_gives_its_own() -> None:
     chain = ss.Chain("speckle:output=contrast2,also=contrast | flow:input=contrast2,also=tau")
-    flow = chain.process(FRAME)
+    flow = chain(FRAME)
     numpy.testing.assert_array_equal(chain.also["contrast"].data, alone("contrast"))
     numpy.testing.assert_allclose(flow * chain.also["tau"].data, 1, rtol=1e-6)
 
 
 def test_frames_of_a_stream_keep_theirs() -> None:
-    with ss.open("synthetic?width=64&height=48", frames=12).speckle(output="contrast2", also="mean+contrast") as stream:
+    with ss.open("synthetic?width=64&height=48", frames=12).chain("speckle:output=contrast2,also=mean+contrast") as stream:
         frames = list(stream)  # more than the stream has slots of its own
     assert len(frames) == 12
     for frame in frames:
