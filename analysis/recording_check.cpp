@@ -173,6 +173,7 @@ RecordingCheck::Shift find_shift(const Part& a, const Part& b) {
     const auto top = static_cast<int>(std::max_element(map.begin(), map.end()) - map.begin());
     const int x = top % kWide, y = top / kWide;
     shift.peak = map[static_cast<std::size_t>(top)];
+    shift.rise = shift.peak - map[index(kReach, kReach, kWide)];
     std::vector<double> far;
     for (int j = 0; j < kWide; ++j)
         for (int i = 0; i < kWide; ++i)
@@ -651,7 +652,7 @@ void RecordingCheck::find_light(CheckReport& report) const {
             {"exposure", Sure::likely, step, print("the mean changes once, to %.3g times", step),
              "If the exposure changed, K changes with it", "Turn automatic exposure and gain off"});
     else
-        report.findings.push_back({"flicker", Sure::likely, spread,
+        report.findings.push_back({"flicker", spread > 5 * expected ? Sure::likely : Sure::possible, spread,
                                    print("the mean of the frames varies by %.2g %%", 100 * spread),
                                    print("K² over time is too high by %.2g", spread * spread),
                                    "Stabilise the laser and shield other light; compare spatial contrast"});
@@ -679,7 +680,7 @@ void RecordingCheck::find_motion(CheckReport& report) const {
             if (burst.frames < 2)
                 continue;
             const Shift shift = find_shift(other == &burst.last ? burst.first : burst.sum, *other);
-            if (shift.sure() && std::hypot(shift.x, shift.y) > std::hypot(far.x, far.y))
+            if (shift.moved() && std::hypot(shift.x, shift.y) > std::hypot(far.x, far.y))
                 far = shift;
         }
     const double shake = xs.size() < 3 ? 0 : std::hypot(deviation_of(xs), deviation_of(ys));

@@ -67,8 +67,10 @@ public:
     struct Shift {
         double x = 0, y = 0;
         double peak = 0;  ///< correlation there
+        double rise = 0;  ///< of the correlation from no shift to there
         double noise = 0; ///< standard deviation of the correlation far from the peak
         bool sure() const { return peak > 0.02 && peak > 6 * noise; }
+        bool moved() const { return sure() && rise > 5 * noise; }
     };
 
 private:
