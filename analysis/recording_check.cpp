@@ -13,7 +13,7 @@ namespace specklescope {
 
 namespace {
 
-using Part = RecordingCheck::Part;
+using Excerpt = RecordingCheck::Excerpt;
 
 std::string print(const char* format, double a, double b = 0) {
     char text[160];
@@ -31,7 +31,7 @@ double mean_of(const std::vector<double>& values) {
                : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double median_of(std::vector<double> values) {
+double middle_value(std::vector<double> values) {
     if (values.empty())
         return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -48,8 +48,8 @@ double deviation_of(const std::vector<double>& values) {
 }
 
 /// The middle of a frame, `bin` × `bin` pixels added, over its local mean, minus 1.
-Part middle_of(const std::vector<float>& frame, const Shape& shape, int bin) {
-    Part part;
+Excerpt middle_of(const std::vector<float>& frame, const Shape& shape, int bin) {
+    Excerpt part;
     part.width = std::min(RecordingCheck::kSide, shape.width / bin);
     part.height = std::min(RecordingCheck::kSide, shape.height / bin);
     const int left = (shape.width - part.width * bin) / 2, top = (shape.height - part.height * bin) / 2;
@@ -82,7 +82,7 @@ Part middle_of(const std::vector<float>& frame, const Shape& shape, int bin) {
 }
 
 /// Mean product of two parts, the second (dx, dy) further, over the pixels that all shifts share.
-double product(const Part& a, const Part& b, int dx, int dy, int margin) {
+double product(const Excerpt& a, const Excerpt& b, int dx, int dy, int margin) {
     double sum = 0;
     const int count = a.width - 2 * margin;
     for (int y = margin; y < a.height - margin; ++y) {
@@ -160,7 +160,7 @@ const char* to_string(Sure sure) {
     return sure == Sure::certain ? "certain" : sure == Sure::likely ? "likely" : "possible";
 }
 
-RecordingCheck::Shift find_shift(const Part& a, const Part& b) {
+RecordingCheck::Shift find_shift(const Excerpt& a, const Excerpt& b) {
     constexpr int kReach = RecordingCheck::kReach, kWide = 2 * kReach + 1;
     RecordingCheck::Shift shift;
     const double scale = std::sqrt(product(a, a, 0, 0, kReach) * product(b, b, 0, 0, kReach));
@@ -244,7 +244,7 @@ void RecordingCheck::add(ConstHostView frame, const FrameInfo& info, double mosa
     burst.positions.push_back(info.position);
     if (!previous_.empty())
         compare(now);
-    Part part = middle_of(now, shape_, bin_);
+    Excerpt part = middle_of(now, shape_, bin_);
     if (burst.frames == 0) {
         burst.first = part;
         burst.sum = part;
@@ -312,7 +312,7 @@ void RecordingCheck::compare(const std::vector<float>& now) {
 }
 
 void RecordingCheck::measure_speckle(const std::vector<float>& now) {
-    const Part part = middle_of(now, shape_, 1);
+    const Excerpt part = middle_of(now, shape_, 1);
     const int margin = std::min({kLags, part.width / 3, part.height / 3});
     for (int lag = 0; lag < std::min(kLags, margin + 1); ++lag)
         covariance_[static_cast<std::size_t>(lag)] +=
@@ -542,7 +542,7 @@ void RecordingCheck::find_repeats(CheckReport& report) const {
     // A frame that hardly differs from the one before, while others do: a copy that a codec passed on. A
     // twentieth of the usual change: noise alone keeps real frames above a half.
     int copies = repeats_;
-    const double usual = median_of(changes_);
+    const double usual = middle_value(changes_);
     for (const double change : changes_)
         copies += change < 0.05 * usual ? 1 : 0;
     if (pairs_ == 0 || copies == 0)
@@ -572,7 +572,7 @@ void RecordingCheck::find_times(CheckReport& report) const {
             gaps.push_back(burst.times_s[i] - burst.times_s[i - 1]);
             backward += gaps.back() <= 0 ? 1 : 0;
         }
-    const double usual = median_of(gaps);
+    const double usual = middle_value(gaps);
     if (usual > 0)
         report.facts.rate_hz = 1 / usual;
     std::vector<double> regular;
@@ -676,7 +676,7 @@ void RecordingCheck::find_motion(CheckReport& report) const {
     report.facts.correlation = sure + unsure > 0 ? correlation / (sure + unsure) : 0;
     Shift far; // over a burst, and between the means of the bursts
     for (const Burst& burst : bursts_)
-        for (const Part* other : {&burst.last, &bursts_.back().sum}) {
+        for (const Excerpt* other : {&burst.last, &bursts_.back().sum}) {
             if (burst.frames < 2)
                 continue;
             const Shift shift = find_shift(other == &burst.last ? burst.first : burst.sum, *other);
@@ -684,7 +684,7 @@ void RecordingCheck::find_motion(CheckReport& report) const {
                 far = shift;
         }
     const double shake = xs.size() < 3 ? 0 : std::hypot(deviation_of(xs), deviation_of(ys));
-    const double drift = xs.size() < 3 ? 0 : std::hypot(median_of(xs), median_of(ys));
+    const double drift = xs.size() < 3 ? 0 : std::hypot(middle_value(xs), middle_value(ys));
     const double distance = std::hypot(far.x, far.y) * bin_;
     if (drift > 0.25 || distance > 0.5)
         report.findings.push_back(
@@ -718,8 +718,8 @@ void RecordingCheck::find_change(CheckReport& report) const {
             steps.push_back(std::abs(changes[index(x, y, kTiles)] - changes[index(x + 1, y, kTiles)]));
             steps.push_back(std::abs(changes[index(y, x, kTiles)] - changes[index(y, x + 1, kTiles)]));
         }
-    const double noise = median_of(steps) / 0.6745 / std::numbers::sqrt2; // standard deviation of a tile
-    const double usual = median_of(changes);
+    const double noise = middle_value(steps) / 0.6745 / std::numbers::sqrt2; // standard deviation of a tile
+    const double usual = middle_value(changes);
     double largest = 0;
     for (int y = 1; y + 1 < kTiles; ++y)
         for (int x = 1; x + 1 < kTiles; ++x) {

@@ -59,7 +59,7 @@ public:
     static constexpr int kLevels = 65536;
 
     /// Part of a frame without its local mean: I/⟨I⟩ − 1.
-    struct Part {
+    struct Excerpt {
         int width = 0, height = 0;
         std::vector<float> values;
     };
@@ -82,7 +82,7 @@ private:
         /// Of consecutive frames: mean relative change of the tiles over its standard error.
         std::vector<double> common_changes;
         std::vector<Shift> steps;    ///< of each frame against the one before
-        Part first, last, sum;       ///< binned
+        Excerpt first, last, sum;    ///< binned
         Tiles tiles{}, last_tiles{}; ///< sums of light: of all frames, of the last
         int frames = 0;
     };
@@ -123,6 +123,6 @@ private:
 };
 
 /// Best shift within ±RecordingCheck::kReach.
-RecordingCheck::Shift find_shift(const RecordingCheck::Part& a, const RecordingCheck::Part& b);
+RecordingCheck::Shift find_shift(const RecordingCheck::Excerpt& a, const RecordingCheck::Excerpt& b);
 
 } // namespace specklescope

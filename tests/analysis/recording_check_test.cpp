@@ -168,7 +168,7 @@ TEST(RecordingCheck, FindsMotion) {
 }
 
 TEST(RecordingCheck, MeasuresAShiftToAPartOfAPixel) {
-    RecordingCheck::Part a{.width = 96, .height = 96, .values = std::vector<float>(96 * 96)}, b = a;
+    RecordingCheck::Excerpt a{.width = 96, .height = 96, .values = std::vector<float>(96 * 96)}, b = a;
     const auto wave = [](double x, double y) {
         double sum = 0;
         for (int k = 1; k < 8; ++k)
