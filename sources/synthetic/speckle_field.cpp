@@ -258,7 +258,7 @@ void SpeckleBank::normalise_looks(int k) {
     // d⟨g³⟩/dε = 3(⟨g⁴⟩ − 1 − ⟨g³⟩²) for g → g + ε(g² − 1 − ⟨g³⟩g).
     const double bend = (2 / std::sqrt(count) - skew) / (3 * (before[3] - 1 - skew * skew));
     standardise(means([&](double g) { return g + bend * (g * g - 1 - skew * g); }));
-    means([&](double g) { return 1 + g / std::sqrt(count); });
+    means([&](double g) { return std::max(1 + g / std::sqrt(count), 0.0); }); // light is not negative
 }
 
 namespace {
@@ -300,15 +300,22 @@ LookWeights look_weights(double mean, double variance, double skew) {
         result.weight[at] += weight;
         result.constant -= weight;
     };
-    const std::array<double, 2> pair = two_looks(first, variance, skew);
-    if (first == 2 || mean < pair[0] + pair[1]) {
+    const double count = std::exp2(2 * static_cast<double>(first));
+    std::array<double, 2> pair = two_looks(first, variance, skew);
+    if (mean < pair[0] + pair[1]) { // without negative light if this changes the skew by less than 2 %
+        const double one = (mean + std::sqrt(std::max(20 * count * variance - 4 * mean * mean, 0.0))) / 5;
+        const double four = mean - one;
+        const double cubes = (one * one * one + four * four * four / 16) / (count * count);
+        if (four >= 0 && cubes < 1.02 * skew)
+            pair = {one, four};
+    }
+    if (first == 2 || mean <= pair[0] + pair[1] + 1e-9) {
         put(first, pair[0]);
         put(first + 1, pair[1]);
         return result;
     }
     // A larger first weight leaves less skew for the rest, which then consists of more looks with larger
     // weights, until no constant light is left.
-    const double count = std::exp2(2 * static_cast<double>(first));
     double low = pair[0];
     double high = std::sqrt(variance * count);
     const auto rest = [&](double weight) {

@@ -10,7 +10,8 @@ namespace specklescope {
 
 namespace {
 
-constexpr double kMostComputed = 1e8; ///< pixels per second of a live source whose frames are all computed
+/// Pixels per second and core that a live source computes, about a quarter of the processor.
+constexpr double kMostComputed = 3.2e7;
 
 /// Throws UsageError for options that contradict each other.
 void check_options(const SyntheticOptions& options) {
@@ -122,8 +123,8 @@ private:
         using Frames = SyntheticOptions::Frames;
         const double pixels = static_cast<double>(scene_->shape().pixels()) * options().rate;
         const bool mixable = !scene_moves(options()) && exposures_of(options()).size() == 1;
-        if (options().making == Frames::mixed ||
-            (options().making == Frames::automatic && mixable && live_ && pixels > kMostComputed))
+        if (options().making == Frames::mixed || (options().making == Frames::automatic && mixable && live_ &&
+                                                  pixels > kMostComputed * all_threads()))
             mixed_ = std::make_unique<MixedFrames>(*scene_);
         while (mixed_ && !live_ && !mixed_->complete()) // the same frames every time
             make_mixed();
@@ -268,7 +269,7 @@ const ParamTable& synthetic_table() {
                      "Source of frames. computed: each from its number, with the true correlation of frames. "
                      "mixed: bands of up to 48 computed frames in random order, as fast as a copy; frames "
                      "do not correlate, and long means keep the noise of the set. auto: mixed for a live "
-                     "source of more than 100 million pixels a second"})
+                     "source of more than 32 million pixels a second and core"})
             .real("rho", &O::rho,
                   {.label = "Dynamic part ρ",
                    .min = 0,
