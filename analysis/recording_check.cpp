@@ -452,7 +452,7 @@ void RecordingCheck::find_saturation(CheckReport& report) const {
     report.findings.push_back(
         {"saturation", top == static_cast<int>(full_scale_) ? Sure::certain : Sure::likely, share,
          print("%.3g %% of the samples pile up at %.0f", 100 * share, top) +
-             (top < static_cast<int>(type_full_scale(shape_.type))
+             (top < static_cast<int>(type_full_scale(shape_.type)) && top != static_cast<int>(full_scale_)
                   ? ", below the " + print("%.0f", type_full_scale(shape_.type)) + " of the sample type"
                   : ""),
          "K is too low where it is bright", "Use less light or a shorter exposure"});
