@@ -2,8 +2,9 @@
 """Checks the further images of a chain (also=) through the program: named_outputs.py PROGRAM
 
 One run writes the result, the further images and a table of one of them. Pixels are compared with numpy in float64, and bit
-for bit with runs that give each image alone; then files are read back, and the image chosen by --show is drawn."""
+for bit with runs that give each image alone; then files are read back, and the image chosen by --show is drawn; an edit takes an image away and brings it back."""
 import csv
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import tifffile
+import zmq
 
 PROGRAM = Path(sys.argv[1]).resolve()
 EXPOSURE_S = 0.005
@@ -105,6 +107,53 @@ def check_shown():
     assert not same_bits(shown, result)
 
 
+def ask(request, **values):
+    socket = zmq.Context.instance().socket(zmq.REQ)
+    socket.setsockopt(zmq.RCVTIMEO, 60000)
+    socket.setsockopt(zmq.LINGER, 0)
+    with socket:
+        socket.connect(f"ipc://{Path('door').resolve()}")
+        socket.send_json({"request": request, **values})
+        return json.loads(socket.recv_multipart()[0])
+
+
+def edit_while_running():
+    def quantity(version):
+        return ask("frame", version=version)["quantity"]
+
+    def set_also(value):
+        return ask("set", stage="speckle", key="also", value=value)["version"]
+
+    assert quantity(0) == "speckle contrast"
+    assert "third" in ask("record", what="results", file="no.tiff", output="third")["error"]
+    answer = ask("record", what="results", file="asked.tiff", output="mean")
+    assert answer["ok"], answer
+    ask("frame", version=set_also("mean"))
+    assert "flow index" in quantity(set_also("")), "without its image the window shows the result"
+    assert quantity(set_also("contrast+mean")) == "speckle contrast", "and the image again when it is back"
+    assert ask("stop", what="results")["ok"]
+    assert ask("quit")["ok"]
+
+
+def check_edits(raw):
+    """An edit takes an image away that is shown and recorded, and brings it back."""
+    tifffile.imwrite("one.tiff", raw[0])
+    with subprocess.Popen([PROGRAM, "run", "one.tiff?loop=true&rate=100", "--stage", SPECKLE + ",also=contrast+mean", "--stage",
+                           FLOW, "--show", "contrast", "--control", "ipc://door", "--control-folder", "."],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            edit_while_running()
+            told = child.communicate(timeout=60)[1]
+        finally:
+            child.kill()
+    assert child.returncode == 0
+    assert not Path("no.tiff").exists()
+    alone = tifffile.imread("alone-mean.tiff")[0]
+    pages = tifffile.imread("asked.tiff")
+    assert len(pages) > 1 and all(same_bits(page, alone) for page in pages)
+    assert len([line for line in told.splitlines() if "asked.tiff" in line and "'mean'" in line]) == 1, told
+
+
 def check_refused():
     before = set(Path().iterdir())
     for option in (("--record", "tau=no.tiff"), ("--traces", "tau=no.csv", "--regions", "r.json")):
@@ -125,6 +174,7 @@ def main():
         check_replay()
         check_shown()
         check_refused()
+        check_edits(raw)
         os.chdir("/")
 
 
