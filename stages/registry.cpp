@@ -8,6 +8,7 @@
 #include "stages/gaussian/gaussian.hpp"
 #include "stages/geometry/geometry.hpp"
 #include "stages/pulsatility/pulsatility.hpp"
+#include "stages/register/register.hpp"
 #include "stages/speckle/speckle.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
 #include "stages/temporal/temporal.hpp"
@@ -22,6 +23,7 @@ const std::vector<StageType>& stage_types() {
         temporal_stage(),
         spatiotemporal_stage(),
         background_stage(),
+        register_stage(),
         average_stage(),
         flow_stage(),
         pulsatility_stage(),
