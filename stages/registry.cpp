@@ -10,6 +10,7 @@
 #include "stages/pulsatility/pulsatility.hpp"
 #include "stages/register/register.hpp"
 #include "stages/speckle/speckle.hpp"
+#include "stages/static/static.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
 #include "stages/temporal/temporal.hpp"
 #include "stages/tone/gamma.hpp"
@@ -22,6 +23,7 @@ const std::vector<StageType>& stage_types() {
         speckle_stage(),
         temporal_stage(),
         spatiotemporal_stage(),
+        static_stage(),
         background_stage(),
         register_stage(),
         average_stage(),

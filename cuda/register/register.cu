@@ -173,17 +173,9 @@ __global__ void __launch_bounds__(kMostThreads) peak_kernel(const __grid_constan
     const BlockStatistics all = block_statistics(args.squares[i], args.highest[i], args.ny / 2);
     if (i != 0)
         return;
-    const int x = all.highest.at % args.nx;
-    const int y = all.highest.at / args.nx;
-    const auto value = [&](int dx, int dy) {
-        return args.correlation[((y + dy) & (args.ny - 1)) * args.nx + ((x + dx) & (args.nx - 1))];
-    };
     args.peak->at = all.highest.at;
-    args.peak->centre = all.highest.value;
-    args.peak->left = value(-1, 0);
-    args.peak->right = value(1, 0);
-    args.peak->up = value(0, -1);
-    args.peak->down = value(0, 1);
+    for (int k = 0; k < 9; ++k)
+        args.peak->around[k] = args.correlation[neighbour(all.highest.at, k, args.nx, args.ny)];
     args.peak->squares = all.squares;
 }
 

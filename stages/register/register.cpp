@@ -80,8 +80,8 @@ int power_of_two(int a) {
     return power;
 }
 
-/// Fewer pixels have no frequency besides the mean and its leakage.
-constexpr int kShortest = 8;
+/// With fewer pixels a match does not exceed chance.
+constexpr int kShortest = RegisterParams::kMinSize;
 
 /// A small part has few frequencies, which a blur must not take away.
 double blur_of(double blur, int n) { return std::min(blur, n / 32.0); }
@@ -117,15 +117,37 @@ double independent_values(int n, bool compared, double blur) {
     return compared ? n * std::min(1.0, 1 / (std::sqrt(std::numbers::pi) * blur_of(blur, n))) : 1;
 }
 
-/// Position of a peak between `left` and `right`, −0.5 … 0.5: the top of a Gaussian through three values.
-double peak_offset(double left, double centre, double right) {
-    if (left > 0 && right > 0) {
-        left = std::log(left);
-        centre = std::log(centre);
-        right = std::log(right);
-    }
-    const double bend = left - 2 * centre + right;
-    return bend < 0 ? std::clamp((left - right) / (2 * bend), -0.5, 0.5) : 0;
+/// Variance of a correlation of noise at shift `shift`, relative to its mean: the overlap of the squared Hann
+/// windows.
+double overlap(int shift, int n, bool compared) {
+    const double turn = 2 * std::numbers::pi * shift / n;
+    return compared ? 1 + 8.0 / 9 * std::cos(turn) + 1.0 / 18 * std::cos(2 * turn) : 1;
+}
+
+struct Offset {
+    double x = 0, y = 0;
+};
+/// Top of a Gaussian, which may be oblong and oblique, through the values around a peak: of a quadratic form
+/// through their logarithms.
+Offset peak_offset(const CorrelationPeak& peak, bool has_x, bool has_y) {
+    std::array<double, 9> v{};
+    const bool positive =
+        std::all_of(std::begin(peak.around), std::end(peak.around), [](float c) { return c > 0; });
+    std::transform(std::begin(peak.around), std::end(peak.around), v.begin(), [&](float c) {
+        return positive ? std::log(static_cast<double>(c)) : static_cast<double>(c);
+    });
+    const double gx = (v[5] - v[3]) / 2;
+    const double gy = (v[7] - v[1]) / 2;
+    const double xx = v[5] - 2 * v[4] + v[3];
+    const double yy = v[7] - 2 * v[4] + v[1];
+    const double xy = (v[8] - v[6] - v[2] + v[0]) / 4;
+    const double determinant = xx * yy - xy * xy;
+    Offset top;
+    if (has_x && has_y && xx < 0 && determinant > 0)
+        top = {(xy * gy - yy * gx) / determinant, (xy * gx - xx * gy) / determinant};
+    else
+        top = {xx < 0 ? -gx / xx : 0, yy < 0 ? -gy / yy : 0};
+    return {std::clamp(top.x, -1.0, 1.0), std::clamp(top.y, -1.0, 1.0)};
 }
 
 int signed_shift(int at, int n) { return at < n / 2 ? at : at - n; }
@@ -167,13 +189,16 @@ int MotionTracker::corner_y() const { return std::clamp(part_.y + last_y_, 0, pa
 
 std::optional<ReferenceStep> MotionTracker::take(const CorrelationPeak& peak) {
     // Chance alone reaches √(2·ln N) standard deviations in N independent values.
-    constexpr double kAboveChance = 1.4;
+    constexpr double kAboveChance = 1.3;
     has_frame_ = true;
     found_ = peak.squares > 0 ? Found::nothing : Found::blank;
     const double values = independent_values(part_.nx, part_.has_x, params_.blur) *
                           independent_values(part_.ny, part_.has_y, params_.blur);
-    const double deviation = std::sqrt(static_cast<double>(peak.squares) / part_.nx / part_.ny);
-    if (!(peak.centre > kAboveChance * std::sqrt(2 * std::log(std::max(values, 2.0))) * deviation))
+    const int positions = (part_.has_x ? part_.nx : 1) * (part_.has_y ? part_.ny : 1);
+    const double deviation = std::sqrt(static_cast<double>(peak.squares) / positions *
+                                       overlap(peak.at % part_.nx, part_.nx, part_.has_x) *
+                                       overlap(peak.at / part_.nx, part_.ny, part_.has_y));
+    if (!(peak.around[4] > kAboveChance * std::sqrt(2 * std::log(std::max(values, 2.0))) * deviation))
         return std::nullopt;
     found_ = Found::motion;
     if (references_ == 0) {
@@ -183,12 +208,9 @@ std::optional<ReferenceStep> MotionTracker::take(const CorrelationPeak& peak) {
     }
     const int from_x = corner_x() - part_.x;
     const int from_y = corner_y() - part_.y;
-    x_ = !part_.has_x ? 0
-                      : signed_shift(peak.at % part_.nx, part_.nx) + from_x + centre_x_ +
-                            peak_offset(peak.left, peak.centre, peak.right);
-    y_ = !part_.has_y ? 0
-                      : signed_shift(peak.at / part_.nx, part_.ny) + from_y + centre_y_ +
-                            peak_offset(peak.up, peak.centre, peak.down);
+    const Offset offset = peak_offset(peak, part_.has_x, part_.has_y);
+    x_ = !part_.has_x ? 0 : signed_shift(peak.at % part_.nx, part_.nx) + from_x + centre_x_ + offset.x;
+    y_ = !part_.has_y ? 0 : signed_shift(peak.at / part_.nx, part_.ny) + from_y + centre_y_ + offset.y;
     if (!motion().moved)
         return std::nullopt;
     last_x_ = static_cast<int>(std::lround(x_));
@@ -363,17 +385,8 @@ public:
         for (const Highest& one : highest_)
             highest = higher(highest, one);
         peak.at = highest.at;
-        peak.centre = highest.value;
-        const int x = peak.at % part_->nx;
-        const int y = peak.at / part_->nx;
-        const auto value = [&](int dx, int dy) {
-            return correlation_[index(((y + dy) & (part_->ny - 1)) * part_->nx +
-                                      ((x + dx) & (part_->nx - 1)))];
-        };
-        peak.left = value(-1, 0);
-        peak.right = value(1, 0);
-        peak.up = value(0, -1);
-        peak.down = value(0, 1);
+        for (int i = 0; i < 9; ++i)
+            peak.around[i] = correlation_[index(neighbour(peak.at, i, part_->nx, part_->ny))];
         peak.squares = tree_sum(squares_.data(), part_->ny / 2);
         return peak;
     }

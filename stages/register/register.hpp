@@ -142,10 +142,14 @@ SPECKLESCOPE_BOTH inline float square_sum(Complex a, Complex b) {
 
 /// Result of a correlation.
 struct CorrelationPeak {
-    int at = 0;                                              ///< y·nx + x
-    float centre = 0, left = 0, right = 0, up = 0, down = 0; ///< value there and next to it
-    float squares = 0;                                       ///< sum over all values
+    int at = 0;        ///< y·nx + x
+    float around[9]{}; ///< values around it, row by row
+    float squares = 0; ///< sum over all values
 };
+/// Index of neighbour `i` of CorrelationPeak::around; the correlation is periodic.
+SPECKLESCOPE_BOTH inline int neighbour(int at, int i, int nx, int ny) {
+    return ((at / nx + i / 3 - 1) & (ny - 1)) * nx + ((at % nx + i % 3 - 1) & (nx - 1));
+}
 
 /// Sizes and tables of a correlation.
 struct CorrelationPart {

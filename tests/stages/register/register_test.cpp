@@ -64,7 +64,7 @@ template <class T> TestImage<T> picture(const Texture& texture, int width, int h
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             double v = mean * (1 + 0.3 * values[static_cast<std::size_t>(y * width + x)]);
-            v = std::max(0.0, v * (lit ? light_at(x, y, width, height) : 1));
+            v = std::max(0.1 * mean, v) * (lit ? light_at(x, y, width, height) : 1);
             if (noise)
                 v += std::sqrt(v) * normal(*noise);
             if constexpr (std::is_integral_v<T>)
@@ -121,8 +121,8 @@ TEST(Register, FollowsADriftFartherThanTheComparedPart) {
     for (int i = 0; i < 40; ++i) {
         const FrameMotion motion =
             stage.run(picture<std::uint8_t>(texture, 400, 96, 3.0 * i, 0, 80, &random));
-        ASSERT_NEAR(motion.x, 3.0 * i, 0.15) << i;
-        ASSERT_NEAR(motion.y, 0, 0.15) << i;
+        ASSERT_NEAR(motion.x, 3.0 * i, 0.2) << i;
+        ASSERT_NEAR(motion.y, 0, 0.2) << i;
     }
 }
 
