@@ -5,6 +5,7 @@
 #include "bench/bench.hpp"
 #include "cli/run.hpp"
 #include "commit.hpp"
+#include "config/camera_profile.hpp"
 #include "config/cli.hpp"
 #include "config/start.hpp"
 #include "config/table_reports.hpp"
@@ -43,6 +44,8 @@ int run(int argc, char** argv) {
     set_fft_planning(settings.program.as<ProgramSettings>().plans);
     if (settings.command == Command::bench)
         return run_bench(settings, display_available);
+    if (settings.command == Command::calibrate)
+        return calibrate(settings.calibrate);
     if (settings.command == Command::pulse)
         return report_pulse(settings.pulse);
     if (settings.command == Command::trials)

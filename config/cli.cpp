@@ -48,8 +48,9 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
     static const std::map<std::string, Command> kCommands = {
-        {"view", Command::view},   {"run", Command::run},     {"list", Command::list},
-        {"bench", Command::bench}, {"pulse", Command::pulse}, {"trials", Command::trials}};
+        {"view", Command::view},          {"run", Command::run},     {"list", Command::list},
+        {"bench", Command::bench},        {"pulse", Command::pulse}, {"trials", Command::trials},
+        {"calibrate", Command::calibrate}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
         throw UsageError("There is no command '" + SourceArgument(plain[0]).shown() +
@@ -73,6 +74,14 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
                          SourceArgument(plain[0]).shown() +
                          " takes one argument (quotes keep spaces together).");
     const std::string word = next < plain.size() ? plain[next] : "";
+    if (settings.command == Command::calibrate) {
+        if (word.empty())
+            throw UsageError(
+                "calibrate needs a name for the profile, for example: specklescope calibrate lab "
+                "--lit dim.tiff --lit bright.tiff --dark dark.tiff.");
+        settings.calibrate.name = word;
+        return;
+    }
     if (settings.command == Command::pulse || settings.command == Command::trials) {
         if (word.empty())
             throw UsageError(plain[0] + " needs a table of traces, for example: specklescope " + plain[0] +
@@ -118,15 +127,18 @@ void check_belongs(const Words& words, Command command) {
             refuse(name, " belongs to specklescope bench");
         for (const char* name : {"around", "before", "after", "csv"})
             refuse(name, " belongs to specklescope trials");
+        for (const char* name : {"lit", "dark", "static", "camera"})
+            refuse(name, " belongs to specklescope calibrate");
         if (command == Command::run)
             for (const char* name : {"offscreen", "monitor", "screenshot", "window-movie"})
                 refuse(name, " belongs to specklescope view, and run has no window");
         return refuse("json", " belongs to specklescope bench and pulse");
     }
-    const std::string name = command == Command::pulse    ? "pulse"
-                             : command == Command::trials ? "trials"
-                             : command == Command::bench  ? "bench"
-                                                          : "list";
+    const std::string name = command == Command::pulse       ? "pulse"
+                             : command == Command::trials    ? "trials"
+                             : command == Command::calibrate ? "calibrate"
+                             : command == Command::bench     ? "bench"
+                                                             : "list";
     const std::string does = command == Command::pulse || command == Command::trials
                                  ? ", which reads a table of traces"
                              : command == Command::bench ? ", which measures what --filter names"
@@ -206,6 +218,11 @@ void read_options(const Words& words, Settings& settings) {
         settings.regions_path = words.last("regions");
     settings.bench.filter = words.last("filter");
     (settings.command == Command::pulse ? settings.pulse.json : settings.bench.json) = words.last("json");
+    if (words.has("lit"))
+        settings.calibrate.lit.assign(words.values.at("lit").begin(), words.values.at("lit").end());
+    settings.calibrate.dark = words.last("dark");
+    settings.calibrate.still = words.last("static");
+    settings.calibrate.camera = words.last("camera");
     settings.trials.around = words.last("around");
     settings.trials.csv = words.last("csv");
     for (const char* name : {"before", "after"})

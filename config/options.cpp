@@ -64,6 +64,7 @@ std::vector<CliOption> make_options() {
          "Add a stage to the chain; repeat in order. none: the raw image. Default: speckle. Replaces the "
          "chain of a preset or settings file",
          kProcess},
+        from_program("camera_profile", kProcess),
         from_program("show", kProcess),
         from_program("backend", kProcess),
         from_program("threads", kProcess),
@@ -92,6 +93,12 @@ std::vector<CliOption> make_options() {
         {"after", "S", "Seconds of a trace after each event", kBench},
         {"csv", "FILE", "Write means and standard errors as a table", kBench},
         {"peers", "", "Also measure other libraries that are installed", kBench},
+        {"lit", "SOURCE", "Recording of an evenly lit surface; give two or more levels of light", kBench},
+        {"dark", "SOURCE", "Recording without light", kBench},
+        {"static", "SOURCE", "Recording of a scatterer that does not move, for β and the speckle size",
+         kBench},
+        {"camera", "NAME", "Name of the camera, as the window's title shows it; of a live source its own",
+         kBench},
         {"view", "key=value",
          "Set a key of the view (listed under View settings); may be repeated. low or high also fixes the "
          "range",
@@ -142,7 +149,8 @@ const std::vector<std::string_view>& only_for(std::string_view option) {
         {"window-movie", {"view"}},   {"offscreen", {"view"}},   {"monitor", {"view"}},
         {"no-remember", {"view"}},    {"filter", {"bench"}},     {"peers", {"bench"}},
         {"json", {"bench", "pulse"}}, {"around", {"trials"}},    {"before", {"trials"}},
-        {"after", {"trials"}},        {"csv", {"trials"}}};
+        {"lit", {"calibrate"}},       {"dark", {"calibrate"}},   {"static", {"calibrate"}},
+        {"camera", {"calibrate"}},    {"after", {"trials"}},     {"csv", {"trials"}}};
     static const std::vector<std::string_view> any;
     const auto found = commands.find(option);
     return found == commands.end() ? any : found->second;
@@ -170,6 +178,7 @@ const char* option_example(std::string_view option) {
         {"silence", "--silence 30"},
         {"channel", "--channel red"},
         {"stage", "--stage background:black=64 --stage speckle:radius=2"},
+        {"camera-profile", "--camera-profile lab"},
         {"show", "--stage speckle:also=contrast --show contrast"},
         {"backend", "--backend cpu"},
         {"threads", "--threads 4"},
@@ -210,6 +219,7 @@ const char* option_example(std::string_view option) {
         {"kymograph", "--kymograph flow.tiff"},
         {"widths", "--widths widths.csv"},
         {"band", "--band 15"},
+        {"truth", "--truth truth.csv"},
         {"snapshot", "--snapshot last.png"},
         {"stats", "--stats stats.json"},
         {"screenshot", "--screenshot window.png"},
@@ -226,6 +236,10 @@ const char* option_example(std::string_view option) {
         {"metrics", "--metrics 127.0.0.1:9464"},
         {"filter", "--filter speckle:radius=3"},
         {"json", "--json report.json"},
+        {"lit", "--lit dim.tiff --lit bright.tiff"},
+        {"dark", "--dark dark.tiff"},
+        {"static", "--static plate.tiff"},
+        {"camera", "--camera Basler-21834500"},
         {"around", "--around stimulus"},
         {"before", "--before 2"},
         {"after", "--after 10"},
@@ -286,6 +300,8 @@ const std::vector<CliCommand>& cli_commands() {
          "Print heart rate and pulsatility of each region in a table of --traces"},
         {"trials", "specklescope trials FILE.csv --around LABEL",
          "Average the trace of each region around the events of a label"},
+        {"calibrate", "specklescope calibrate NAME --lit A --lit B --dark C --static D",
+         "Measure gain, noise, β and speckle size of a camera from recordings, and keep them as a profile"},
         {"help", "specklescope help [TOPIC]", "Same as --help"},
     };
     return commands;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
+#include "config/truth.hpp"
 #include "files/whole_file.hpp"
 #include "net/address.hpp"
 #include "net/outlet.hpp"
@@ -105,6 +106,14 @@ std::shared_ptr<Sink> kymograph(const Output& output, const OutputContext& conte
 
 std::shared_ptr<Sink> widths(const Output& output, const OutputContext& context) {
     return make_widths(output.target, context.settings.program.as<ProgramSettings>().band);
+}
+
+std::shared_ptr<Sink> truth(const Output& output, const OutputContext& context) {
+    return make_truth(output.target, context.settings);
+}
+
+std::vector<std::string> files_of_truth(const std::string& path, const Settings& /*settings*/) {
+    return truth_files(path);
 }
 
 std::vector<std::string> recorded_files(const std::string& path, const Settings&) {
@@ -241,6 +250,13 @@ const std::vector<OutputKind>& output_kinds() {
          .needs = Needs::lines,
          .check = check_widths,
          .make = widths},
+        {.name = "truth",
+         .doc = "Write the truth of a simulated source: exposure, shift and pulse of each frame as .csv, and "
+                "maps of "
+                "τc, ρ and β as .npy next to it",
+         .check = check_truth,
+         .files = files_of_truth,
+         .make = truth},
         {.name = "snapshot",
          .doc = "Write the last result as .png, .tiff, .hdr or .exr at the end",
          .check = check_picture,

@@ -192,6 +192,11 @@ ParamTable make_program_table() {
                    .doc = "Reconnect a camera after this many seconds without a frame"})
             .choice("channel", &ProgramSettings::channel, choice_names(grey_channel_names()),
                     {.doc = "Channel passed to grey-only stages: one colour, luma or the mean"})
+            .text("camera_profile", &ProgramSettings::camera_profile,
+                  {.label = "Camera profile",
+                   .doc =
+                       "Use gain, noise, β and maps that calibrate measured: a NAME or FILE.toml; auto: of "
+                       "the camera that is opened; none"})
             .text("show", &ProgramSettings::show,
                   {.label = "Displayed image",
                    .doc = "Display this further image of the chain (also= of a stage) in place of the last "

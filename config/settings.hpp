@@ -89,6 +89,7 @@ struct ProgramSettings {         // NOLINT(clang-analyzer-optin.performance.Padd
     std::string transfer = "auto"; ///< of pictures: parse_transfer()
     double silence_s = 5;
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
+    std::string camera_profile = "auto";     ///< name or file; "none"
     std::string show;                        ///< displayed output of the chain; "": the last image
     bool medians = false;                    ///< of regions
     int band = 1;                            ///< px across lines
@@ -107,7 +108,7 @@ struct ProgramSettings {         // NOLINT(clang-analyzer-optin.performance.Padd
 /// screen_marks_table().
 const ParamTable& program_table();
 
-enum class Command : std::uint8_t { view, run, list, bench, pulse, trials, control_schema };
+enum class Command : std::uint8_t { view, run, list, bench, pulse, trials, calibrate, control_schema };
 
 /// Settings of `bench`.
 struct BenchSettings {
@@ -115,6 +116,14 @@ struct BenchSettings {
     std::string json;               ///< file to write
     bool peers = false;             ///< other libraries too
     std::vector<std::string> files; ///< reports of earlier runs to print
+};
+
+/// Settings of `calibrate`.
+struct CalibrateSettings {
+    std::string name;                ///< of the profile, or its file
+    std::vector<SourceArgument> lit; ///< of even light, at several levels
+    SourceArgument dark, still;      ///< without light; of a static scatterer; empty: not given
+    std::string camera;              ///< "": from a source that is a camera
 };
 
 /// Settings of `pulse`.
@@ -155,6 +164,7 @@ struct Settings {
     std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;
+    CalibrateSettings calibrate;
     TrialSettings trials;
     /// Origin of the chain: "preset flow", a settings file; empty: the default, or the last window.
     std::string chain_from;

@@ -1,8 +1,10 @@
 // Makes a pipeline with its recorders from settings.
 #include "config/start.hpp"
 #include "analysis/regions_file.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "config/atomic_file.hpp"
+#include "config/camera_profile.hpp"
 #include "config/settings.hpp"
 #include "pipeline/source.hpp"
 #include "recording/lines/lines.hpp"
@@ -173,6 +175,11 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     options.silence_s = program.silence_s;
     options.colour_unprocessed = settings.command == Command::view && settings.chain_default;
     options.um_per_source_px = um_per_source_px(settings);
+    options.adapt = [wanted = program.camera_profile](Chain& of, const SourceInfo& opened) {
+        const std::optional<CameraProfile> profile = profile_for(wanted, opened);
+        if (const std::string used = use_profile(profile, of); !used.empty())
+            run_log().info("Camera profile {}: {}.", profile->name, used);
+    };
     Chain chain = settings.chain;
     chain.set_shown(program.show);
     if (settings.command == Command::run && chain.displayed() != program.show)

@@ -185,7 +185,13 @@ Chain settled(Chain chain) {
             continue;
         if (stage.type->settle)
             stage.params = stage.type->settle(stage.params, quantity);
+        double speckles = quantity.speckles;
+        if (stage.type->speckles)
+            speckles = stage.type->speckles(stage.params);
+        else if (stage.type->averages)
+            speckles *= stage.type->averages(stage.params);
         quantity = stage.type->quantity(stage.params, quantity);
+        quantity.speckles = speckles;
     }
     refuse_same_names(chain.also());
     return chain;
@@ -270,10 +276,17 @@ bool differs_in_free_only(const Chain& a, const Chain& b) {
 
 namespace {
 
+/// True for a number that is off at 0, and for none of several choices.
+bool is_off(const ParamDecl& decl, const ParamValue& value) {
+    return (decl.least > 0 && value == ParamValue(0.0)) ||
+           (decl.kind == ParamKind::text && !decl.choices.empty() && value == ParamValue(std::string()));
+}
+
 /// Lists effective parameters without `exposure`: the source may report another value, which exposure_used()
 /// returns.
 bool takes_effect(const ChainStage& stage, const ParamDecl& decl) {
-    return stage.params.visible(decl) && decl.name != "exposure";
+    return stage.params.visible(decl) && decl.name != "exposure" &&
+           !is_off(decl, stage.params.get(decl.name));
 }
 
 std::string stage_text(const ChainStage& stage, bool all) {

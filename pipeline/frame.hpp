@@ -35,6 +35,8 @@ struct Quantity {
     std::string symbol = "I";       ///< "SFI"
     std::string unit = "DN";        ///< "1/s"; "1" for a pure number
     Measure measure = Measure::intensity;
+    double speckles =
+        0; ///< for StageType::settle: effective number of independent speckles in a sample; 0: unknown
     bool operator==(const Quantity&) const = default;
 };
 

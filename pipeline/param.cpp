@@ -144,6 +144,12 @@ void Params::put(const ParamDecl& decl, const ParamValue& value) {
     given_[index] = true;
 }
 
+void Params::suggest(std::string_view name, const ParamValue& value) {
+    const bool was = given(name);
+    set(name, value);
+    given_[static_cast<std::size_t>(&table_->at(name) - table_->decls().data())] = was;
+}
+
 bool Params::given(std::string_view name) const {
     const auto index = static_cast<std::size_t>(&table_->at(name) - table_->decls().data());
     return index < given_.size() && given_[index];

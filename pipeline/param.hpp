@@ -101,6 +101,8 @@ public:
     void set(std::string_view name, const ParamValue& value);
     /// The same from text: "3", "2.5", "true", "on", a choice's name.
     void set_text(std::string_view name, std::string_view text);
+    /// set() without given(): a value that the user did not choose.
+    void suggest(std::string_view name, const ParamValue& value);
     /// True once set() was called for it, also with the default value.
     bool given(std::string_view name) const;
     bool visible(const ParamDecl& decl) const { return !decl.visible || decl.visible(values_); }

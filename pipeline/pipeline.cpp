@@ -34,12 +34,14 @@ struct Pipeline::Impl : Flow {
 
     /// Sets the quantity of the frames; throws UsageError if the chain cannot use it. `unprocessed`: removes
     /// the stages.
-    void takes(const Quantity& quantity, bool unprocessed = false) {
+    void takes(const Quantity& quantity, bool unprocessed = false, const SourceInfo* opened = nullptr) {
         edits.publish([&](EditState& next) {
             Chain on = *next.chain;
             on.set_input(quantity);
             if (unprocessed)
                 on.stages().clear();
+            if (opened && options.adapt)
+                options.adapt(on, *opened);
             (void)settled(on);
             next.chain = std::make_shared<const Chain>(std::move(on));
         });
@@ -77,7 +79,8 @@ void Pipeline::start() {
     try {
         SourceInfo info = flow.source->open();
         const bool again = std::exchange(flow.opened_before, true);
-        flow.takes(info.quantity, !again && flow.options.colour_unprocessed && info.shape.channels == 3);
+        flow.takes(info.quantity, !again && flow.options.colour_unprocessed && info.shape.channels == 3,
+                   &info);
         const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
         if (flow.options.loop) {
             flow.playback.loop = LoopRange{.first = first};

@@ -21,10 +21,12 @@ struct PipelineOptions {
     GreyChannel channel = GreyChannel::luma;       ///< channel for grey-only stages
     std::shared_ptr<const RegionOutlines> regions; ///< null: none; start() refuses regions outside the image
     int slots = 0;                                 ///< of the ring, at least kMinSlots; 0: default_slots
-    std::uint64_t from = 0;          ///< first frame of a file; start() refuses one that does not exist
-    double from_s = 0;               ///< the same as a time, by the file's rate; 0: use `from`
-    bool loop = false;               ///< restart at `from` after the end, like set_loop()
-    std::uint64_t frames = 0;        ///< stop after this many; 0: no limit
+    std::uint64_t from = 0;   ///< first frame of a file; start() refuses one that does not exist
+    double from_s = 0;        ///< the same as a time, by the file's rate; 0: use `from`
+    bool loop = false;        ///< restart at `from` after the end, like set_loop()
+    std::uint64_t frames = 0; ///< stop after this many; 0: no limit
+    /// Called by start() with the opened source, before the chain is used. May change the chain and throw.
+    std::function<void(Chain&, const SourceInfo&)> adapt;
     bool colour_unprocessed = false; ///< start() removes the stages, once, if the frames are in colour
     std::string source_text;         ///< for metadata
     double um_per_source_px = 0;     ///< side of a raw pixel in µm; 0: from the source

@@ -142,6 +142,9 @@ struct StageType {
     int (*history)(const Params&) = nullptr;
     /// Number of frames averaged in a result; for a fading mean, the effective number. Null: one.
     int (*averages)(const Params&) = nullptr;
+    /// Effective number of independent speckles in a sample of the result, for Quantity::speckles. Null: that
+    /// of the input.
+    double (*speckles)(const Params&) = nullptr;
     /// True: with these parameters the output equals the input, so that executors may skip the stage. Null:
     /// never.
     bool (*passes)(const Params&) = nullptr;

@@ -1,8 +1,8 @@
 #include "config/look/first_look.hpp"
 
 #include "base/error.hpp"
-#include "base/long_work.hpp"
 #include "base/system.hpp"
+#include "config/look/frame_reader.hpp"
 #include "pipeline/mapping.hpp"
 #include "sources/registry.hpp"
 
@@ -17,43 +17,6 @@
 namespace specklescope {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr int kSlots = 2; ///< a source may fill the next one while it gives the first
-
-/// Takes one frame.
-class OneFrame final : public FramePort {
-public:
-    Frame acquire(const Shape& shape) override {
-        if (!ring_ || ring_->shape() != shape)
-            ring_ = std::make_shared<FrameRing>(shape, kSlots, host_memory());
-        return ring_->try_acquire();
-    }
-    std::shared_ptr<FrameRing> ring(const Shape&, int) override { return nullptr; }
-    void copied(std::string_view) override {}
-    void submit(Frame frame) override {
-        if (!frame_)
-            frame_ = std::move(frame);
-    }
-    void lost(std::uint64_t, std::string_view) override {}
-    void discontinuity() override {}
-    bool stopping() const override {
-        try {
-            goes_on();
-            return false;
-        } catch (const Cancelled&) {
-            return true;
-        }
-    }
-    /// Throws Cancelled.
-    static void goes_on() { work_goes_on("a look at the first frame"); }
-    const Frame& frame() const { return frame_; }
-
-private:
-    std::shared_ptr<FrameRing> ring_;
-    Frame frame_;
-};
 
 /// Every n-th pixel of the frame.
 template <class T> std::vector<T> thinned(ConstHostView image, int step, const Shape& small) {
@@ -126,31 +89,19 @@ FirstLook first_look(const SourceArgument& text, int side, std::chrono::millisec
         std::filesystem::exists(status) && std::filesystem::is_other(status))
         throw UsageError("'" + text.shown() +
                          "' is a pipe or a device; a preview would consume frames. Open it.");
-    const std::unique_ptr<Source> source = make_source(text, {});
-    const SourceInfo info = source->open();
-    struct Closed {
-        Source& source;
-        ~Closed() { source.close(); }
-    } const closed{*source};
-    OneFrame port;
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (!port.frame()) {
-        OneFrame::goes_on();
-        if (source->next(port) == Source::Status::end && !port.frame())
-            throw RunError("'" + text.shown() + "' has no frames.");
-        if (!port.frame() && std::chrono::steady_clock::now() > until)
-            throw RunError(
-                "'" + text.shown() + "' delivered no frame within " +
-                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) + " s.");
-    }
+    FrameReader reader(text);
+    const std::optional<Frame> frame = reader.next(patience);
+    if (!frame)
+        throw RunError("'" + text.shown() + "' has no frames.");
+    const SourceInfo& info = reader.info();
     FirstLook look;
-    look.shape = port.frame().shape();
-    look.frames = source->length() > 0 ? source->length() : info.frames;
+    look.shape = frame->shape();
+    look.frames = reader.source().length() > 0 ? reader.source().length() : info.frames;
     look.rate = info.rate;
-    look.exposure_ms = port.frame().info().exposure_ms;
-    look.full_scale = port.frame().info().full_scale;
+    look.exposure_ms = frame->info().exposure_ms;
+    look.full_scale = frame->info().full_scale;
     look.stored_full_scale = info.stored_full_scale;
-    picture_of(port.frame().host(), side, look);
+    picture_of(frame->host(), side, look);
     return look;
 }
 

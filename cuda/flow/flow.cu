@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constan
     for (int j = 0; j < kLaneSamples; ++j)
         results.v[j] = flow_value(samples.v[j], args.scale);
     store_results(args.output, args.output_pitch, place, results);
-    count_undefined(*args.counts, place, results);
+    if (args.counts)
+        count_undefined(*args.counts, place, results);
 }
 
 class FlowDevice final : public DeviceStage {
@@ -51,10 +52,18 @@ public:
                             .output = output.data,
                             .output_pitch = output.pitch,
                             .tiles = tiles_,
-                            .scale = flow_scale(params_, context.info, table_.as<float>()),
+                            .scale = flow_scale(params_, params_.output, context.info, table_.as<float>()),
                             .counts = context.counts};
-        flow_kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
-        check_launch("the kernel of stage flow");
+        launch(args, context);
+        const std::vector<FlowParams::Output> named = named_flows(params_);
+        for (std::size_t i = 0; i < context.also.size(); ++i) {
+            FlowArgs other = args;
+            other.scale = flow_scale(params_, named[i], context.info, table_.as<float>());
+            other.output = context.also[i].data;
+            other.output_pitch = context.also[i].pitch;
+            other.counts = nullptr;
+            launch(other, context);
+        }
     }
 
     void set_params(const Params& params) override { params_ = params.as<FlowParams>(); }
@@ -62,6 +71,11 @@ public:
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
+    void launch(const FlowArgs& args, const RunContext<Space::device>& context) const {
+        flow_kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
+        check_launch("the kernel of stage flow");
+    }
+
     FlowParams params_;
     Tiles tiles_;
     Buffer table_; ///< flow_table(); null: none

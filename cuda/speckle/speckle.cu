@@ -36,7 +36,7 @@ public:
         const Shape output = speckle_shape(params_, input);
         const SpeckleKernel kernel = kernel_of(input.type, params_.radius);
         int blocks = 0;
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.direct, kSpeckleThreads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
         // About two strips for every resident warp, within a useful length, and long enough that the 2·radius
         // rows at their start do not dominate (lengths measured on an H200).
@@ -50,10 +50,11 @@ public:
         const int shortest = params_.radius < 8 ? 3 : 6;
         strip_rows_ = (std::clamp(rows, shortest, longest) + step - 1) / step * step;
         cudaFuncAttributes code{};
-        check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
+        check(cudaFuncGetAttributes(&code, kernel.direct), "cudaFuncGetAttributes");
         overlaps_ = code.ptxVersion >= 90;
         kernel_ = kernel;
         input_ = input;
+        correlation_ = window_correlation(params_.radius, params_.extras.speckle_size);
         return output;
     }
 
@@ -62,7 +63,10 @@ public:
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const ContrastScale scale = speckle_scale(params_, context.info);
-        SpeckleArgs args{};
+        SpeckleFinishArgs args{};
+        ContrastFinish& finish = args.finish;
+        finish = speckle_finish<Space::device>(params_, correlation_, input.shape.type, context.info, output,
+                                               context.also);
         args.input = input.data;
         args.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
         args.output = output.data;
@@ -85,22 +89,32 @@ public:
                           : input.shape.type == PixelType::f32 ? NAN
                                                                : kAboveIntegers;
         args.counts = context.counts;
-        if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
+        if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch) ||
+            std::any_of(context.also.begin(), context.also.end(),
+                        [](const DeviceView& image) { return misaligned(image.data, image.pitch); }))
             throw DeviceError("stage speckle: rows of device images must start on 16 bytes.");
 
         constexpr int per_block = kSpeckleThreads / 32;
         // The previous work may be a kernel: of the frame before or of another stage.
-        Sequence{static_cast<cudaStream_t>(context.stream), overlaps_}.next(
-            "the kernel of stage speckle",
-            {dim3(static_cast<unsigned>(strips_across_),
-                  static_cast<unsigned>((args.strips_down + per_block - 1) / per_block)),
-             kSpeckleThreads},
-            kernel_, args);
+        const dim3 blocks(static_cast<unsigned>(strips_across_),
+                          static_cast<unsigned>((args.strips_down + per_block - 1) / per_block));
+        const Sequence sequence{static_cast<cudaStream_t>(context.stream), overlaps_};
+        constexpr const char* name = "the kernel of stage speckle";
+        if (finish.count > 0)
+            sequence.next(name, {blocks, kSpeckleThreads}, kernel_.finish, args);
+        else
+            sequence.next(name, {blocks, kSpeckleThreads}, kernel_.direct,
+                          static_cast<const SpeckleArgs&>(args));
         if (ages_.counts())
             ages_.run(input, output.shape, {.radius = params_.radius, .offset = args.x_offset}, context);
-        if (params_.border == Border::omit)
-            run_speckle_omit(input, output, params_, context.info, context.counts,
+        if (params_.border == Border::omit) {
+            if (finish.count == 0) {
+                finish.samples = 2;
+                finish.add(params_.output, params_.exposure_ms, context.info, output.data, output.pitch);
+            }
+            run_speckle_omit(input, params_.radius, finish, context.counts,
                              static_cast<cudaStream_t>(context.stream));
+        }
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
@@ -116,7 +130,8 @@ private:
     int processors_ = 0;
     int strips_across_ = 1;
     int strip_rows_ = 1;
-    SpeckleKernel kernel_ = nullptr;
+    SpeckleKernel kernel_{};
+    WindowCorrelation correlation_;
     Shape input_;
     SpeckleAges ages_;
     bool overlaps_ = false; ///< see Sequence

@@ -69,6 +69,33 @@ template <class T, int R> struct Columns {
         }
         results_of(m, args.form, args.coefficient, out);
     }
+    /// Calls write(image, out) for every image.
+    template <class F> __device__ void images(const ContrastFinish& finish, F&& write) {
+        constexpr double n = (2 * R + 1) * (2 * R + 1);
+        const Windows<R, Sums> windows(c);
+        Moments m[kColumns];
+        WindowSums sums[kColumns];
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            m[j] = moments<R>(windows.w[j]);
+            sums[j] = finish.corrects ? corrected(finish, n, exact_sums<R>(windows.w[j]))
+                                      : WindowSums{m[j].s, m[j].d};
+        }
+#pragma unroll 1
+        for (int i = 0; i < finish.count; ++i) {
+            const ContrastForm form = finish.images[i].form;
+            const double coefficient = finish.images[i].c;
+            float out[kColumns];
+            if (!finish.corrects && is_direct(form)) {
+                results_of(m, form, static_cast<float>(coefficient), out);
+            } else {
+#pragma unroll
+                for (int j = 0; j < kColumns; ++j)
+                    out[j] = finished(finish, form, coefficient, n, sums[j]);
+            }
+            write(i, out);
+        }
+    }
 };
 
 /// Column sums of f32 samples, in f64. Non-finite samples are counted separately, so that only their windows
@@ -109,19 +136,9 @@ template <int R> struct Columns<float, R> {
         const Windows<R, SumsReal> windows(c);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
-            const double s = windows.w[j].s;
-            const double nq = n * windows.w[j].q;
-            double d = fma(-s, s, nq);
-            if (!(d > kNothing * nq))
-                d = 0;
-            lowest = d == 0 || s <= 0 ? 0 : lowest;
-            const bool inverse = args.form == SpeckleForm::inverse;
-            const double square = s * s;
-            const auto value = static_cast<float>(static_cast<double>(args.coefficient) *
-                                                  (inverse ? square : d) / (inverse ? d : square));
-            out[j] = args.form == SpeckleForm::root ? sqrtf(value) : value;
-            if (s <= 0) // samples may be negative: undefined even for D > 0
-                out[j] = __int_as_float(0x7fffffff);
+            const WindowSums sums = window_sums(windows.w[j], n);
+            lowest = sums.d == 0 || sums.s <= 0 ? 0 : lowest;
+            out[j] = real_result(sums, args.form, args.coefficient);
         }
         if (__any_sync(kAllLanes, (bad[0] | bad[1] | bad[2] | bad[3]) != 0)) {
             const Windows<R, unsigned> holes(bad);
@@ -134,7 +151,40 @@ template <int R> struct Columns<float, R> {
         }
     }
 
+    template <class F> __device__ void images(const ContrastFinish& finish, F&& write) {
+        constexpr double n = (2 * R + 1) * (2 * R + 1);
+        const Windows<R, SumsReal> windows(c);
+        const Windows<R, unsigned> holes(bad);
+        WindowSums sums[kColumns];
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            sums[j] = window_sums(windows.w[j], n);
+            if (finish.corrects)
+                sums[j] = corrected(finish, n, sums[j]);
+            if (holes.w[j] != 0)
+                sums[j] = {static_cast<double>(NAN), static_cast<double>(NAN)};
+        }
+#pragma unroll 1
+        for (int i = 0; i < finish.count; ++i) {
+            const ContrastForm form = finish.images[i].form;
+            const double coefficient = finish.images[i].c;
+            const bool direct = !finish.corrects && is_direct(form);
+            float out[kColumns];
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                out[j] = direct ? real_result(sums[j], form, static_cast<float>(coefficient))
+                                : finished(finish, form, coefficient, n, sums[j]);
+            write(i, out);
+        }
+    }
+
 private:
+    __device__ static WindowSums window_sums(const SumsReal& window, double n) {
+        const double nq = n * window.q;
+        const double d = fma(-window.s, window.s, nq);
+        return {window.s, d > kNothing * nq ? d : 0};
+    }
+
     static constexpr double kDwarfs = 256;
     /// D below this fraction of N·ΣI² (contrast below 5e-7, a few units in the last place of f32 samples) is
     /// rounding.

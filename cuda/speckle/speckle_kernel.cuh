@@ -25,10 +25,28 @@ template <bool Inside> __device__ inline void store(const SpeckleArgs& args, con
     }
 }
 
+/// The results of row y, from column strip.x on. `row`: that place in the output.
+template <bool Inside, class C>
+__device__ inline void write_row(const SpeckleArgs& args, const Strip& strip, C& columns, int, float* row) {
+    float out[kColumns];
+    columns.results(args, out);
+    store<Inside>(args, strip, row, out);
+}
+template <bool Inside, class C> __device__ inline void
+write_row(const SpeckleFinishArgs& args, const Strip& strip, C& columns, int y, float*) {
+    columns.images(args.finish, [&](int image, const float(&out)[kColumns]) {
+        if (image == 0)
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                columns.lowest = isfinite(out[j]) ? columns.lowest : 0;
+        store<Inside>(args, strip, args.finish.row(image, y) + strip.x - (Inside ? 0 : args.x_offset), out);
+    });
+}
+
 /// Processes a strip. Rows are requested some rows ahead, each into its own registers: copying a pending load
 /// would wait for it.
-template <class T, int R, bool Inside, class Reader>
-__device__ inline LaneCounts walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
+template <class T, int R, bool Inside, class Args, class Reader>
+__device__ inline LaneCounts walk(const Args& args, const Strip& strip, const Reader& reader) {
     constexpr int kAhead = kRowsAhead<T> < Reader::kRowsAtOnce ? kRowsAhead<T> : Reader::kRowsAtOnce;
     // Pending rows before the first result: all up to radius 7, which reduced 85.4 to 76.1 µs
     // (docs/performance.md, Speckle contrast); above, an estimate.
@@ -90,9 +108,7 @@ __device__ inline LaneCounts walk(const SpeckleArgs& args, const Strip& strip, c
                 enter[i] = entering.next();
                 leave[i] = leaving.next();
             }
-            float out[kColumns];
-            columns.results(args, out);
-            store<Inside>(args, strip, row, out);
+            write_row<Inside>(args, strip, columns, y, row);
             row = next_row(row, args.output_pitch);
         }
         const bool entered = peak.reaches(full);
@@ -139,8 +155,10 @@ template <int R> inline constexpr int kSpeckleBlocks<std::uint16_t, R> = R <= 3 
                                                                          : R <= 7 ? 6
                                                                                   : 5;
 
-template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSpeckleBlocks<T, R>)
-    speckle_kernel(const __grid_constant__ SpeckleArgs args) {
+/// Args: SpeckleArgs or SpeckleFinishArgs; the latter with fewer readers, since it compiles slowly.
+template <class T, int R, class Args> __global__ void
+__launch_bounds__(kSpeckleThreads, std::is_same_v<Args, SpeckleArgs> ? kSpeckleBlocks<T, R> : 3)
+    speckle_kernel(const __grid_constant__ Args args) {
     let_next_begin();
     constexpr int halo = kHaloLanes<R>;
     const int lane = static_cast<int>(threadIdx.x & 31U);
@@ -165,7 +183,7 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSp
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
                         strip.first >= R &&
                         strip.end + R <= args.height; // it then has all its rows: whole steps
-    const bool edge = args.width >= EdgeReader<T>::kLeastWidth &&
+    const bool edge = std::is_same_v<Args, SpeckleArgs> && args.width >= EdgeReader<T>::kLeastWidth &&
                       (begin + 32 * kColumns <= args.width || args.width % kColumns == 0);
     if (inside)
         ask_ahead<T, R>(args, strip);

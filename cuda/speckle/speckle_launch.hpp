@@ -48,7 +48,19 @@ struct SpeckleArgs {
 #endif
 };
 
-using SpeckleKernel = void (*)(SpeckleArgs);
+/// For several images or corrections; form, coefficient and output are not used.
+struct SpeckleFinishArgs : SpeckleArgs {
+    ContrastFinish finish;
+
+#ifdef __CUDACC__
+    __device__ float* row(int y) const { return finish.row(0, y); }
+#endif
+};
+
+struct SpeckleKernel {
+    void (*direct)(SpeckleArgs);
+    void (*finish)(SpeckleFinishArgs);
+};
 /// By radius − 1.
 using SpeckleKernels = std::array<SpeckleKernel, SpeckleParams::kMaxRadius>;
 // One file per pixel type, since they compile slowly.
@@ -56,9 +68,9 @@ const SpeckleKernels& speckle_kernels_u8();
 const SpeckleKernels& speckle_kernels_u16();
 const SpeckleKernels& speckle_kernels_f32();
 
-/// Writes the results within radius of an edge, and replaces their undefined and infinite pixels in `counts`
-/// (device memory).
-void run_speckle_omit(ConstDeviceView input, DeviceView output, const SpeckleParams& params,
-                      const FrameInfo& info, PixelCounts* counts, cudaStream_t stream);
+/// Writes the results within radius of an edge, and replaces the undefined and infinite pixels of the first
+/// image in `counts` (device memory).
+void run_speckle_omit(ConstDeviceView input, int radius, const ContrastFinish& finish, PixelCounts* counts,
+                      cudaStream_t stream);
 
 } // namespace specklescope::cuda

@@ -14,8 +14,7 @@ namespace {
 
 struct Edges {
     int width, height, radius;
-    ContrastForm form;
-    double c;
+    ContrastFinish finish;
 };
 
 /// Pixels within radius of an edge, row by row above and below, then the two sides.
@@ -35,9 +34,9 @@ __device__ EdgePlace edge_place(const Edges& edges, int index) {
     return {column < edges.radius ? column : edges.width - sides + column, edges.radius + index / sides};
 }
 
-template <class T>
-__global__ void omit_kernel(View<const T, Space::device> input, View<float, Space::device> output,
-                            const __grid_constant__ Edges edges, int pixels, PixelCounts* counts) {
+template <class T> __global__ void omit_kernel(View<const T, Space::device> input,
+                                               const __grid_constant__ Edges edges, int pixels,
+                                               PixelCounts* counts) {
     const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (index >= pixels)
         return;
@@ -60,11 +59,11 @@ __global__ void omit_kernel(View<const T, Space::device> input, View<float, Spac
             squares += value * value;
         }
     }
-    float& result = row_of(output, at.y)[at.x];
+    const float& result = edges.finish.row(0, at.y)[at.x];
     const float before = result;
-    const auto after =
-        static_cast<float>(omit_value(edges.form, edges.c, n, sum + n * reference, n * squares - sum * sum));
-    result = after;
+    const double d = n * squares - sum * sum;
+    write_edge(edges.finish, n, {sum + n * reference, d < 0 ? 0 : d}, at.x, at.y);
+    const float after = result;
     auto* const totals = reinterpret_cast<unsigned long long*>(counts); // undefined, infinite
     const int undefined = (isnan(after) ? 1 : 0) - (isnan(before) ? 1 : 0);
     const int infinite = (isinf(after) ? 1 : 0) - (isinf(before) ? 1 : 0);
@@ -76,19 +75,18 @@ __global__ void omit_kernel(View<const T, Space::device> input, View<float, Spac
 
 } // namespace
 
-void run_speckle_omit(ConstDeviceView input, DeviceView output, const SpeckleParams& params,
-                      const FrameInfo& info, PixelCounts* counts, cudaStream_t stream) {
-    const ContrastScale scale = omit_scale(params, info);
+void run_speckle_omit(ConstDeviceView input, int radius, const ContrastFinish& finish, PixelCounts* counts,
+                      cudaStream_t stream) {
     const int width = input.shape.width;
     const int height = input.shape.height;
-    const Edges edges{width, height, params.radius, scale.form, scale.c};
-    const int rows = std::min(2 * params.radius, height);
-    const int pixels = rows * width + (height - rows) * std::min(2 * params.radius, width);
+    const Edges edges{width, height, radius, finish};
+    const int rows = std::min(2 * radius, height);
+    const int pixels = rows * width + (height - rows) * std::min(2 * radius, width);
     constexpr unsigned kThreads = 128;
     dispatch(input.shape.type, [&](auto zero) {
         using T = decltype(zero);
         omit_kernel<T><<<(static_cast<unsigned>(pixels) + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
-            input.as<T>(), output.as<float>(), edges, pixels, counts);
+            input.as<T>(), edges, pixels, counts);
     });
     check_launch("the kernel of the edges of stage speckle");
 }

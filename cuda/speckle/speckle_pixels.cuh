@@ -267,9 +267,9 @@ struct Reason {
 };
 
 /// Counts in `rows` rows of results from row `first` on, just written.
-template <class T, int R, class Reader>
-__device__ inline void count_rows(const SpeckleArgs& args, const Strip& strip, const Reader& reader,
-                                  int first, int rows, Reason reason, LaneCounts& seen) {
+template <class T, int R, class Args, class Reader>
+__device__ inline void count_rows(const Args& args, const Strip& strip, const Reader& reader, int first,
+                                  int rows, Reason reason, LaneCounts& seen) {
     unsigned known = ~0U; // the saturated columns of `windows`
     unsigned windows = 0;
 #pragma unroll 1

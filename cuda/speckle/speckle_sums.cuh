@@ -177,6 +177,28 @@ template <int R> __device__ inline Moments moments(SumsPacked w) {
     return moments<R>(high >> 8, high & 0xffU, static_cast<std::uint32_t>(w.p));
 }
 
+/// ΣI and N·ΣI² − (ΣI)², exact.
+template <int R> __device__ inline WindowSums exact_sums(std::uint32_t s, std::uint64_t q) {
+    constexpr std::uint64_t n = (2 * R + 1) * (2 * R + 1);
+    return {static_cast<double>(s), static_cast<double>(n * q - static_cast<std::uint64_t>(s) * s)};
+}
+template <int R> __device__ inline WindowSums exact_sums(Sums32 w) { return exact_sums<R>(w.s, w.q); }
+template <int R> __device__ inline WindowSums exact_sums(Sums64 w) { return exact_sums<R>(w.s, w.q); }
+template <int R> __device__ inline WindowSums exact_sums(SumsPacked w) {
+    return exact_sums<R>(static_cast<std::uint32_t>(w.p >> 40), w.p & ((std::uint64_t{1} << 40) - 1));
+}
+
+/// The result of f32 samples.
+__device__ inline float real_result(WindowSums sums, SpeckleForm form, float c) {
+    const bool inverse = form == SpeckleForm::inverse;
+    const double square = sums.s * sums.s;
+    const auto value = static_cast<float>(static_cast<double>(c) * (inverse ? square : sums.d) /
+                                          (inverse ? sums.d : square));
+    const float result = form == SpeckleForm::root ? sqrtf(value) : value;
+    // Samples may be negative: undefined even for D > 0.
+    return sums.s <= 0 ? __int_as_float(0x7fffffff) : result;
+}
+
 /// Four results; the form is the same for all threads and is tested once.
 __device__ inline void results_of(const Moments (&m)[kColumns], SpeckleForm form, float c,
                                   float (&out)[kColumns]) {

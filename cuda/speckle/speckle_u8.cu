@@ -6,7 +6,8 @@ namespace specklescope::cuda {
 
 const SpeckleKernels& speckle_kernels_u8() {
     static const SpeckleKernels kernels = []<int... I>(std::integer_sequence<int, I...>) {
-        return SpeckleKernels{speckle_kernel<std::uint8_t, I + 1>...};
+        return SpeckleKernels{SpeckleKernel{speckle_kernel<std::uint8_t, I + 1, SpeckleArgs>,
+                                            speckle_kernel<std::uint8_t, I + 1, SpeckleFinishArgs>}...};
     }
     (std::make_integer_sequence<int, SpeckleParams::kMaxRadius>());
     return kernels;

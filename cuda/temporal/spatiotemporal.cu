@@ -26,7 +26,7 @@ using BoxKernel = void (*)(BoxArgs);
 
 struct Kernels {
     TakeKernel take;
-    BoxKernel box; ///< none for f32
+    BoxKernel box[2]; ///< without and with BoxArgs::finish; none for f32
 };
 
 Kernels kernels_of(PixelType type, int frames) {
@@ -34,9 +34,10 @@ Kernels kernels_of(PixelType type, int frames) {
         using T = decltype(sample);
         using State = decltype(state);
         if constexpr (std::is_same_v<T, float>)
-            return {take_kernel<T, State>, nullptr};
+            return {take_kernel<T, State>, {}};
         else
-            return {take_kernel<T, State>, integer_box_kernel<State>};
+            return {take_kernel<T, State>,
+                    {integer_box_kernel<State, false>, integer_box_kernel<State, true>}};
     });
 }
 
@@ -60,6 +61,7 @@ public:
             flags_ = Buffer(plane, device_memory());
         }
         kernels_ = kernels_of(input.type, history_.frames());
+        correlation_ = window_correlation(params_.radius, params_.extras.speckle_size);
         history_.reset();
         return output;
     }
@@ -68,6 +70,7 @@ public:
         auto* const stream = static_cast<cudaStream_t>(context.stream);
         const HistoryStep step = history_.next(context.again);
         const ContrastScale scale = spatiotemporal_scale(params_, step.held, context.info);
+        const double side = 2.0 * params_.radius + 1;
         const bool crop = params_.border == Border::crop;
         const BoxArgs args{.history = memory_.view(input, step, context.info, counted_frames_),
                            .border = crop ? Border::replicate : params_.border,
@@ -84,20 +87,24 @@ public:
                            .output_pitch = output.pitch,
                            .form = scale.form,
                            .c = scale.c,
-                           .counts = context.counts};
+                           .counts = context.counts,
+                           .finish = contrast_finish<Space::device>(
+                               params_, side * side * step.held, correlation_.over(step.held),
+                               input.shape.type, context.info, output, context.also)};
+        const bool finish = args.finish.count > 0;
         if (step.take)
             kernels_.take<<<memory_.tiles().blocks(), kTileThreads, 0, stream>>>(args.history);
-        if (kernels_.box) {
-            kernels_.box<<<dim3(blocks(args.out_width, box_columns(args.radius)),
-                                blocks(args.out_height, kWalkRows)),
-                           kBoxThreads, 0, stream>>>(args);
+        if (const BoxKernel box = kernels_.box[finish ? 1 : 0]) {
+            box<<<dim3(blocks(args.out_width, box_columns(args.radius)), blocks(args.out_height, kWalkRows)),
+                  kBoxThreads, 0, stream>>>(args);
         } else {
             real_columns_kernel<<<dim3(blocks(args.width, kRowThreads), blocks(args.out_height, kWalkRows)),
                                   kRowThreads, 0, stream>>>(args);
             const dim3 segments(blocks(args.out_width, kRowThreads - 2 * args.radius),
                                 static_cast<unsigned>(std::min(args.out_height, 32768)),
                                 blocks(args.out_height, 32768)); // a grid has up to 65535 rows
-            real_rows_kernel<<<segments, kRowThreads, 0, stream>>>(args);
+            const BoxKernel rows = finish ? real_rows_kernel<true> : real_rows_kernel<false>;
+            rows<<<segments, kRowThreads, 0, stream>>>(args);
         }
         check_launch("the kernels of stage spatiotemporal");
     }
@@ -108,6 +115,7 @@ private:
     TemporalMemory memory_;
     Buffer sums_[2], flags_;
     Kernels kernels_{};
+    WindowCorrelation correlation_;
 };
 
 } // namespace

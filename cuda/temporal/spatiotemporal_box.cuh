@@ -26,6 +26,8 @@ struct BoxArgs {
     double c;
     PixelCounts* counts;
 
+    ContrastFinish finish; ///< for kernels with kFinish
+
     SPECKLESCOPE_BOTH std::size_t at(int x, int y) const {
         return static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
     }

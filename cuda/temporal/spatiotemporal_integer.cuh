@@ -85,36 +85,8 @@ struct BoxCounts {
     unsigned undefined = 0, infinite = 0, saturated = 0;
 };
 
-/// The lane's four results of row y, from column 4·lane of the block on; `valid` of them exist.
-__device__ inline void write_windows(const BoxArgs& args, const ColumnSums& columns, float* results,
-                                     int valid, BoxCounts& counts) {
-    const int first = static_cast<int>(threadIdx.x % 32U) * 4;
-    const int window = 2 * args.radius + 1;
-    const auto n = static_cast<std::uint32_t>(window * window * args.history.step.held);
-    ColumnSums::Sums sums{};
-    for (int k = 0; k < window; ++k) {
-        const ColumnSums::Sums column = columns.at(first + k);
-        sums.s += column.s;
-        sums.q += column.q;
-    }
-    float out[4];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        const WindowMoments moments =
-            window_moments(sums.s & (kFlag - 1), sums.q, n, 1.0F / static_cast<float>(n));
-        out[j] = contrast_value(args.form, static_cast<float>(args.c), moments.s, moments.d);
-        if (j < valid) {
-            counts.undefined += isnan(out[j]) ? 1U : 0U;
-            counts.infinite += isinf(out[j]) ? 1U : 0U;
-            counts.saturated += sums.s >> kFlagBit != 0 ? 1U : 0U;
-        }
-        if (j < 3) {
-            const ColumnSums::Sums enters = columns.at(first + j + window);
-            const ColumnSums::Sums leaves = columns.at(first + j);
-            sums.s += enters.s - leaves.s;
-            sums.q += enters.q - leaves.q;
-        }
-    }
+/// Stores the first `valid` of four results.
+__device__ inline void store_four(float* results, int valid, const float (&out)[4]) {
     if (valid == 4) {
         *reinterpret_cast<float4*>(results) = make_float4(out[0], out[1], out[2], out[3]);
     } else {
@@ -125,7 +97,73 @@ __device__ inline void write_windows(const BoxArgs& args, const ColumnSums& colu
     }
 }
 
-template <class State> __global__ void __launch_bounds__(kBoxThreads)
+/// All images of four results from column x on.
+__device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums)[4], std::uint32_t n, int x,
+                                    int y, int valid, BoxCounts& counts) {
+#pragma unroll 1
+    for (int i = 0; i < args.finish.count; ++i) {
+        const ContrastForm form = args.finish.images[i].form;
+        const double c = args.finish.images[i].c;
+        float out[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            out[j] = args.finish.corrects
+                         ? finished(args.finish, form, c, n, sums[j])
+                         : finished(args.finish, form, static_cast<float>(c), n,
+                                    static_cast<float>(sums[j].s), static_cast<float>(sums[j].d));
+            counts.undefined += i == 0 && j < valid && isnan(out[j]) ? 1U : 0U;
+            counts.infinite += i == 0 && j < valid && isinf(out[j]) ? 1U : 0U;
+        }
+        store_four(args.finish.row(i, y) + x, valid, out);
+    }
+}
+
+/// The lane's four results of row y, from column x on, which is 4·lane in the block; `valid` of them exist.
+template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args, const ColumnSums& columns,
+                                                             int x, int y, int valid, BoxCounts& counts) {
+    const int first = static_cast<int>(threadIdx.x % 32U) * 4;
+    const int window = 2 * args.radius + 1;
+    const auto n = static_cast<std::uint32_t>(window * window * args.history.step.held);
+    ColumnSums::Sums sums{};
+    for (int k = 0; k < window; ++k) {
+        const ColumnSums::Sums column = columns.at(first + k);
+        sums.s += column.s;
+        sums.q += column.q;
+    }
+    float out[4];
+    WindowSums exact[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+        const float part = 1.0F / static_cast<float>(n);
+        const auto moments = window_moments<float>(sums.s & (kFlag - 1), sums.q, n, part);
+        if constexpr (kFinish) {
+            const auto precise = window_moments<double>(sums.s & (kFlag - 1), sums.q, n, part);
+            exact[j] = args.finish.corrects ? corrected(args.finish, n, {precise.s, precise.d})
+                                            : WindowSums{moments.s, moments.d};
+        } else {
+            out[j] = contrast_value(args.form, static_cast<float>(args.c), moments.s, moments.d);
+        }
+        if (j < valid) {
+            counts.undefined += !kFinish && isnan(out[j]) ? 1U : 0U;
+            counts.infinite += !kFinish && isinf(out[j]) ? 1U : 0U;
+            counts.saturated += sums.s >> kFlagBit != 0 ? 1U : 0U;
+        }
+        if (j < 3) {
+            const ColumnSums::Sums enters = columns.at(first + j + window);
+            const ColumnSums::Sums leaves = columns.at(first + j);
+            sums.s += enters.s - leaves.s;
+            sums.q += enters.q - leaves.q;
+        }
+    }
+    if constexpr (kFinish)
+        write_images(args, exact, n, x, y, valid, counts);
+    else
+        store_four(reinterpret_cast<float*>(args.output + static_cast<std::size_t>(y) * args.output_pitch) +
+                       x,
+                   valid, out);
+}
+
+template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThreads)
     integer_box_kernel(const __grid_constant__ BoxArgs args) {
     __shared__ ColumnSums rows[kBoxRows];
     const int thread = static_cast<int>(threadIdx.x);
@@ -165,11 +203,7 @@ template <class State> __global__ void __launch_bounds__(kBoxThreads)
         __syncthreads();
         const int y = begin + thread / 32;
         if (y < end && valid > 0)
-            write_windows(
-                args, rows[thread / 32],
-                reinterpret_cast<float*>(args.output + static_cast<std::size_t>(y) * args.output_pitch) +
-                    left + thread % 32 * 4,
-                valid, counts);
+            write_windows<kFinish>(args, rows[thread / 32], left + thread % 32 * 4, y, valid, counts);
         __syncthreads();
     }
     count_in_warp(args.counts->undefined, counts.undefined);

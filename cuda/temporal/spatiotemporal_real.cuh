@@ -50,17 +50,33 @@ struct Segment {
     }
 };
 
-__device__ inline void write_result(const BoxArgs& args, const Segment& segment, float value,
-                                    bool saturated) {
-    if (segment.has_result)
-        reinterpret_cast<float*>(args.output +
-                                 static_cast<std::size_t>(segment.y) * args.output_pitch)[segment.x] = value;
+/// The results from S and D of N = n samples.
+template <bool kFinish> __device__ inline void write_result(const BoxArgs& args, const Segment& segment,
+                                                            double n, WindowSums sums, bool saturated) {
+    float value = NAN; // of the first image
+    if constexpr (kFinish) {
+        if (args.finish.corrects)
+            sums = corrected(args.finish, n, sums);
+        for (int i = 0; segment.has_result && i < args.finish.count; ++i) {
+            const ContrastFinish::Image& image = args.finish.images[i];
+            const float one = finished(args.finish, image.form, image.c, n, sums);
+            args.finish.row(i, segment.y)[segment.x] = one;
+            value = i == 0 ? one : value;
+        }
+    } else {
+        if (sums.s > 0 || isnan(sums.s))
+            value = static_cast<float>(contrast_value(args.form, args.c, sums.s, sums.d));
+        if (segment.has_result)
+            reinterpret_cast<float*>(args.output + static_cast<std::size_t>(segment.y) *
+                                                       args.output_pitch)[segment.x] = value;
+    }
     count_in_warp(args.counts->undefined, segment.has_result && isnan(value) ? 1U : 0U);
     count_in_warp(args.counts->infinite, segment.has_result && isinf(value) ? 1U : 0U);
     count_in_warp(args.counts->saturated, segment.has_result && saturated ? 1U : 0U);
 }
 
-__global__ void __launch_bounds__(kRowThreads) real_rows_kernel(const __grid_constant__ BoxArgs args) {
+template <bool kFinish> __global__ void __launch_bounds__(kRowThreads)
+    real_rows_kernel(const __grid_constant__ BoxArgs args) {
     __shared__ RealGroup columns[kRowThreads];
     __shared__ bool flags[kRowThreads];
     const Segment segment(args);
@@ -79,8 +95,7 @@ __global__ void __launch_bounds__(kRowThreads) real_rows_kernel(const __grid_con
         saturated |= flags[thread + k];
     }
     const double d = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
-    const double value = contrast_value(args.form, args.c, all.sum, d);
-    write_result(args, segment, all.sum <= 0 ? NAN : static_cast<float>(value), saturated);
+    write_result<kFinish>(args, segment, n * window, {all.sum, d}, saturated);
 }
 
 } // namespace specklescope::cuda

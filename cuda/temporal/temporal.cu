@@ -16,6 +16,10 @@ struct TemporalArgs {
     double c;
     PixelCounts* counts;
 };
+/// For several images or corrections.
+struct TemporalFinishArgs : TemporalArgs {
+    ContrastFinish finish;
+};
 
 __device__ inline float result_of(const TemporalArgs& args, IntegerSums sums) {
     const auto n = static_cast<std::uint32_t>(args.history.step.held);
@@ -26,29 +30,77 @@ __device__ inline float result_of(const TemporalArgs& args, const RealSums& sums
     return contrast_of(sums, args.form, args.c, args.history.step.held);
 }
 
-template <class T, class State> __global__ void __launch_bounds__(kTileThreads)
-    temporal_kernel(const __grid_constant__ TemporalArgs args) {
-    const TemporalHistory& history = args.history;
-    const Place place = place_of(history.tiles);
-    if (place.tile >= history.tiles.count)
-        return;
-    Samples<T> newest{};
-    const State state = add_newest<T, State>(history, place, newest);
+template <class State>
+__device__ inline void write_results(const TemporalArgs& args, const Place& place, const State& state) {
     Samples<float> results;
 #pragma unroll
     for (int j = 0; j < kLaneSamples; ++j)
         results.v[j] = result_of(args, state.of(j));
     store_results(args.output, args.output_pitch, place, results);
     count_undefined(*args.counts, place, results);
+}
+
+__device__ inline WindowSums sums_of(IntegerSums sums, int n) {
+    return {static_cast<double>(sums.s),
+            static_cast<double>(determinant(sums, static_cast<std::uint32_t>(n)))};
+}
+__device__ inline WindowSums sums_of(const RealSums& sums, int n) { return window_sums(sums, n); }
+
+template <class State>
+__device__ inline void write_results(const TemporalFinishArgs& args, const Place& place, const State& state) {
+    const ContrastFinish& finish = args.finish;
+    const int n = args.history.step.held;
+    WindowSums sums[kLaneSamples];
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j) {
+        sums[j] = sums_of(state.of(j), n);
+        if (finish.corrects)
+            sums[j] = corrected(finish, n, sums[j]);
+    }
+    const bool floats = !finish.corrects && !std::is_same_v<State, RealState>;
+#pragma unroll 1
+    for (int i = 0; i < finish.count; ++i) {
+        const ContrastForm form = finish.images[i].form;
+        const double c = finish.images[i].c;
+        Samples<float> results;
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = floats ? finished(finish, form, static_cast<float>(c), n,
+                                             static_cast<float>(sums[j].s), static_cast<float>(sums[j].d))
+                                  : finished(finish, form, c, n, sums[j]);
+        store_results(finish.images[i].data, finish.images[i].pitch, place, results);
+        if (i == 0)
+            count_undefined(*args.counts, place, results);
+    }
+}
+
+/// Blocks per multiprocessor: several images would otherwise take registers for one only.
+template <class Args> inline constexpr int kTemporalBlocks = std::is_same_v<Args, TemporalArgs> ? 0 : 2;
+
+template <class T, class State, class Args>
+__global__ void __launch_bounds__(kTileThreads, kTemporalBlocks<Args>)
+    temporal_kernel(const __grid_constant__ Args args) {
+    const TemporalHistory& history = args.history;
+    const Place place = place_of(history.tiles);
+    if (place.tile >= history.tiles.count)
+        return;
+    Samples<T> newest{};
+    const State state = add_newest<T, State>(history, place, newest);
+    write_results(args, place, state);
     count_saturated(*args.counts,
                     advance_ages(history.saturation, place, newest, history.step.take, history.step.first));
 }
 
-using TemporalKernel = void (*)(TemporalArgs);
+struct TemporalKernels {
+    void (*direct)(TemporalArgs);
+    void (*finish)(TemporalFinishArgs);
+};
 
-TemporalKernel kernel_of(PixelType type, int frames) {
-    return dispatch_state(type, frames, [](auto sample, auto state) -> TemporalKernel {
-        return temporal_kernel<decltype(sample), decltype(state)>;
+TemporalKernels kernels_of(PixelType type, int frames) {
+    return dispatch_state(type, frames, [](auto sample, auto state) -> TemporalKernels {
+        using T = decltype(sample);
+        using State = decltype(state);
+        return {temporal_kernel<T, State, TemporalArgs>, temporal_kernel<T, State, TemporalFinishArgs>};
     });
 }
 
@@ -58,7 +110,7 @@ public:
 
     Shape prepare(const Shape& input) override {
         memory_.prepare("stage temporal", input, history_.frames());
-        kernel_ = kernel_of(input.type, history_.frames());
+        kernels_ = kernels_of(input.type, history_.frames());
         history_.reset();
         return {input.width, input.height, 1, PixelType::f32};
     }
@@ -67,14 +119,20 @@ public:
         const HistoryStep step = history_.next(context.again);
         const ContrastScale scale =
             contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
-        const TemporalArgs args{.history = memory_.view(input, step, context.info, counted_frames_),
-                                .output = output.data,
-                                .output_pitch = output.pitch,
-                                .form = scale.form,
-                                .c = scale.c,
-                                .counts = context.counts};
-        kernel_<<<memory_.tiles().blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(
-            args);
+        const TemporalFinishArgs args{
+            {.history = memory_.view(input, step, context.info, counted_frames_),
+             .output = output.data,
+             .output_pitch = output.pitch,
+             .form = scale.form,
+             .c = scale.c,
+             .counts = context.counts},
+            contrast_finish<Space::device>(params_, step.held, WindowCorrelation().over(step.held),
+                                           input.shape.type, context.info, output, context.also)};
+        auto* const stream = static_cast<cudaStream_t>(context.stream);
+        if (args.finish.count > 0)
+            kernels_.finish<<<memory_.tiles().blocks(), kTileThreads, 0, stream>>>(args);
+        else
+            kernels_.direct<<<memory_.tiles().blocks(), kTileThreads, 0, stream>>>(args);
         check_launch("the kernel of stage temporal");
     }
 
@@ -82,7 +140,7 @@ public:
 
 private:
     TemporalMemory memory_;
-    TemporalKernel kernel_ = nullptr;
+    TemporalKernels kernels_{};
 };
 
 } // namespace

@@ -1,15 +1,12 @@
 #include "sources/synthetic/speckle_field.hpp"
 
-#include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/parallel.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
+#include <numbers>
 #include <numeric>
-#include <type_traits>
 
 namespace specklescope {
 
@@ -19,36 +16,92 @@ double lorentzian_contrast2(double x) {
     return (std::expm1(-2 * x) + 2 * x) / (2 * x * x);
 }
 
+double lorentzian_skew(double x) {
+    const double k = 2 * x;
+    if (k < 0.5) { // the closed form cancels; Taylor: 6·Σ (−k)ⁿ/n!/((n+2)(n+3))
+        double sum = 0;
+        double power = 6;
+        for (int n = 0; n < 14; ++n) {
+            sum += power / ((n + 2) * (n + 3));
+            power *= -k / (n + 1);
+        }
+        return sum;
+    }
+    const double e = std::exp(-k);
+    return 6 * ((1 - e * (1 + k)) / (k * k) - (2 - e * (k * k + 2 * k + 2)) / (k * k * k));
+}
+
 double expected_contrast(double x, double beta) { return std::sqrt(beta * lorentzian_contrast2(x)); }
 
 // --- optics
 // ---------------------------------------------------------------------------------------------------
 
-SpeckleOptics::SpeckleOptics(double speckle) {
-    // |μ(Δ)|² = e^{−Δ²/2σ²} for a Gaussian pupil filter with standard deviation σ: FWHM = 2.3548 σ; two steps
-    // per pixel.
-    const double sigma = 2 * speckle / 2.3548;
-    const int radius = std::max(1, static_cast<int>(std::ceil(3.5 * sigma)));
+namespace {
+
+constexpr int kPoints = 48; ///< of the integrals over a pixel, along one axis
+
+/// Autocovariance at `pixels` of pixels that average one of standard deviation `sigma` around a point.
+double averaged(double pixels, double sigma) {
+    double sum = 0;
+    for (int i = -kPoints + 1; i < kPoints; ++i) {
+        const double d = (pixels + static_cast<double>(i) / kPoints) / sigma;
+        sum += (kPoints - std::abs(i)) * std::exp(-0.5 * d * d);
+    }
+    return sum / (kPoints * kPoints);
+}
+
+/// ∫∫∫ μ(a − b)·μ(b − c)·μ(c − a) over a pixel, with |μ|² of standard deviation `sigma`.
+double triple(double sigma) {
+    std::array<double, kPoints> mu{};
+    for (std::size_t i = 0; i < kPoints; ++i)
+        mu[i] = std::exp(-0.25 * std::pow(static_cast<double>(i) / kPoints / sigma, 2));
+    double sum = 0;
+    for (int a = 0; a < kPoints; ++a)
+        for (int b = 0; b < kPoints; ++b)
+            for (int c = 0; c < kPoints; ++c)
+                sum += mu[static_cast<std::size_t>(std::abs(a - b))] *
+                       mu[static_cast<std::size_t>(std::abs(b - c))] *
+                       mu[static_cast<std::size_t>(std::abs(c - a))];
+    return sum / std::pow(kPoints, 3);
+}
+
+} // namespace
+
+SpeckleOptics::SpeckleOptics(double speckle) : speckle_(speckle) {
+    const double neighbour = std::exp2(-4 / (speckle * speckle));
+    double low = 0.01;
+    double high = 2 * speckle;
+    for (int i = 0; i < 50; ++i) {
+        const double sigma = (low + high) / 2;
+        (averaged(1, sigma) > neighbour * averaged(0, sigma) ? high : low) = sigma;
+    }
+    axis_beta_ = averaged(0, low);
+    axis_skew_ = triple(low);
+    // The taps have the root of the correlation's spectrum.
+    constexpr int kLength = 256;
+    const auto wave = [](int i, int j) { return std::cos(2 * std::numbers::pi * i * j / kLength); };
+    std::vector<double> root(kLength);
+    for (int f = 0; f < kLength; ++f) {
+        double sum = 0;
+        for (int d = -kLength / 2; d < kLength / 2; ++d)
+            sum += std::exp2(-2 * d * d / (speckle * speckle)) * wave(f, d);
+        root[static_cast<std::size_t>(f)] = std::sqrt(std::max(sum, 0.0));
+    }
+    const int radius = std::max(4, static_cast<int>(std::ceil(1.8 * speckle)));
     std::vector<double> taps;
-    for (int i = -radius; i <= radius; ++i)
-        taps.push_back(std::exp(-0.5 * i * i / (sigma * sigma)));
+    for (int j = -radius; j <= radius; ++j) {
+        double sum = 0;
+        for (int f = 0; f < kLength; ++f)
+            sum += root[static_cast<std::size_t>(f)] * wave(f, j);
+        taps.push_back(sum);
+    }
     const double energy = std::inner_product(taps.begin(), taps.end(), taps.begin(), 0.0);
     for (const double tap : taps)
         taps_.push_back(static_cast<float>(tap / std::sqrt(energy)));
 }
 
-double SpeckleOptics::field_correlation(int half_pixels) const {
-    double sum = 0;
-    for (std::size_t i = static_cast<std::size_t>(half_pixels); i < taps_.size(); ++i)
-        sum += static_cast<double>(taps_[i]) *
-               static_cast<double>(taps_[i - static_cast<std::size_t>(half_pixels)]);
-    return sum;
-}
-
 double SpeckleOptics::axis_covariance(int pixels) const {
-    // Points 2p and 2p+1 of one pixel and 2q and 2q+1 of the other: lags 2Δ−1, 2Δ (twice), 2Δ+1.
-    const auto power = [this](int lag) { return std::pow(field_correlation(std::abs(lag)), 2); };
-    return (power(2 * pixels - 1) + 2 * power(2 * pixels) + power(2 * pixels + 1)) / 4;
+    return axis_beta_ * std::exp2(-4.0 * pixels * pixels / (speckle_ * speckle_));
 }
 
 // --- patterns
@@ -56,293 +109,237 @@ double SpeckleOptics::axis_covariance(int pixels) const {
 
 namespace {
 
-constexpr int kBandRows = 64; ///< pixel rows per task
-
-/// Adds taps[t]·from(t)[x] to sums[0 … n − 1], which stay in registers if n is known at compile time.
-template <class From, class Count>
-void add_weighted(const std::vector<float>& taps, const From& from, int x, Count n, float* sums) {
-    for (std::size_t t = 0; t < taps.size(); ++t) {
-        const float* in = from(static_cast<int>(t)) + x;
-        const float tap = taps[t];
-        for (int i = 0; i < n; ++i)
-            sums[i] += tap * in[i];
-    }
-}
+constexpr int kBandRows = 64;
+constexpr std::size_t kBlock = std::size_t{1} << 18; ///< pixels between two progress reports
+constexpr const char* kMaking = "making the speckle of the simulated scene";
 
 /// to[x] = Σ taps[t]·from(t)[x] for x < count.
 template <class From>
 void weighted_sum(const std::vector<float>& taps, const From& from, int count, float* to) {
-    constexpr int kPieceOfSums = 32;
-    int x = 0;
-    for (; x + kPieceOfSums <= count; x += kPieceOfSums) {
-        float sums[kPieceOfSums] = {};
-        add_weighted(taps, from, x, std::integral_constant<int, kPieceOfSums>(), sums);
-        std::copy_n(sums, kPieceOfSums, to + x);
+    std::fill_n(to, count, 0.0F);
+    for (std::size_t t = 0; t < taps.size(); ++t) {
+        const float* in = from(static_cast<int>(t));
+        const float tap = taps[t];
+        for (int x = 0; x < count; ++x)
+            to[x] += tap * in[x];
     }
-    std::fill(to + x, to + count, 0.0F);
-    add_weighted(taps, from, x, count - x, to + x);
 }
 
-/// Filters bands of one field component on the torus; noise is generated row by row.
-class FieldBand {
-public:
-    FieldBand(int width, int height, const std::vector<float>& taps)
-        : points_(2 * width), rows_(2 * height), radius_(static_cast<int>(taps.size()) / 2), taps_(taps),
-          noise_(static_cast<std::size_t>(points_ + 2 * radius_)),
-          filtered_(static_cast<std::size_t>(2 * kBandRows + 2 * radius_) *
-                    static_cast<std::size_t>(points_)) {}
-
-    /// Prepares half-pixel rows first … first + count − 1 of the field of stream `seed`.
-    void prepare(std::uint64_t seed, int first, int count) {
-        for (int i = 0; i < count + 2 * radius_; ++i)
-            filter_noise(seed, ((first + i - radius_) % rows_ + rows_) % rows_, filtered(i));
-    }
-
-    /// Adds |component|² of prepared row i to `power`.
-    void add_power(int i, std::vector<float>& power, std::vector<float>& sum) const {
-        weighted_sum(
-            taps_, [&](int t) { return filtered(i + t); }, points_, sum.data());
-        for (std::size_t x = 0; x < sum.size(); ++x)
-            power[x] += sum[x] * sum[x];
-    }
-
-private:
-    float* filtered(int i) {
-        return filtered_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(points_);
-    }
-    const float* filtered(int i) const {
-        return filtered_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(points_);
-    }
-
-    void filter_noise(std::uint64_t seed, int row, float* to) {
-        const std::uint64_t base = static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(points_);
-        float* middle = noise_.data() + radius_;
-        for (int x = 0; x < points_; ++x)
-            middle[x] = random_normal(seed, base + static_cast<std::uint64_t>(x));
-        for (int i = 1; i <= radius_; ++i) { // narrow images wrap more than once
-            middle[-i] = middle[((-i) % points_ + points_) % points_];
-            middle[points_ + i - 1] = middle[(i - 1) % points_];
-        }
-        weighted_sum(
-            taps_, [&](int t) { return noise_.data() + t; }, points_, to);
-    }
-
-    int points_, rows_, radius_;
-    const std::vector<float>& taps_;
-    std::vector<float> noise_, filtered_;
-};
+int side(int length) { return std::clamp(length, SpeckleBank::kMinSide, SpeckleBank::kMaxSide); }
 
 } // namespace
 
+std::uint64_t SpeckleBank::bytes(int width, int height) {
+    return static_cast<std::uint64_t>(side(width)) * static_cast<std::uint64_t>(side(height)) *
+           (2 * kFields + kLooks) * sizeof(float);
+}
+
 SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std::uint64_t seed)
-    : width_(std::min(width, kMaxSide)), height_(std::min(height, kMaxSide)) {
-    fill_up(data_,
-            static_cast<std::size_t>(kPatterns) * static_cast<std::size_t>(width_) *
-                static_cast<std::size_t>(height_),
-            0.0F, "making room for the simulated scene");
+    : width_(side(width)), height_(side(height)) {
+    fill_up(data_, bytes(width, height) / sizeof(float), 0.0F, "making room for the simulated scene");
+    for (int plane = 0; plane < 2 * kFields; ++plane)
+        make_component(plane, optics, random_bits(seed, static_cast<std::uint64_t>(plane)));
+    run_bands(kFields, parallel_threads(), [&](int field, int) { normalise_field(field); });
+    for (int k = 0; k < kLooks; ++k)
+        make_looks(k, random_bits(seed, 100 + static_cast<std::uint64_t>(k)));
+}
+
+void SpeckleBank::make_component(int plane, const SpeckleOptics& optics, std::uint64_t seed) {
+    const std::vector<float>& taps = optics.taps();
+    const int radius = static_cast<int>(taps.size()) / 2;
     const int bands = (height_ + kBandRows - 1) / kBandRows;
-    run_bands(bands * kPatterns, parallel_threads(), [&](int task, int) {
-        work_goes_on("making the speckle of the simulated scene",
-                     static_cast<double>(task) / (bands * kPatterns));
-        const int pattern = task / bands;
-        const int first = task % bands * kBandRows;
+    run_bands(bands, parallel_threads(), [&](int band, int) {
+        work_goes_on(kMaking, static_cast<double>(plane * bands + band) / (2 * kFields * bands));
+        const int first = band * kBandRows;
         const int rows = std::min(kBandRows, height_ - first);
-        FieldBand real(width_, height_, optics.taps());
-        FieldBand imaginary(width_, height_, optics.taps());
-        real.prepare(random_bits(seed, 2 * static_cast<std::uint64_t>(pattern)), 2 * first, 2 * rows);
-        imaginary.prepare(random_bits(seed, 2 * static_cast<std::uint64_t>(pattern) + 1), 2 * first,
-                          2 * rows);
-        std::vector<float> power(static_cast<std::size_t>(2 * width_));
-        std::vector<float> scratch(power.size());
-        for (int y = 0; y < rows; ++y) {
-            std::fill(power.begin(), power.end(), 0.0F);
-            for (const int half : {2 * y, 2 * y + 1}) {
-                real.add_power(half, power, scratch);
-                imaginary.add_power(half, power, scratch);
-            }
-            float* to =
-                const_cast<float*>(row(pattern, first + y)); // NOLINT(cppcoreguidelines-pro-type-const-cast)
-            // Each component has variance 1 at every point: 4 points of mean power 2.
-            for (std::size_t x = 0; x < static_cast<std::size_t>(width_); ++x)
-                to[x] = (power[2 * x] + power[2 * x + 1]) * 0.125F;
+        const auto width = static_cast<std::size_t>(width_);
+        std::vector<float> noise(width + 2 * static_cast<std::size_t>(radius));
+        std::vector<float> filtered(width * static_cast<std::size_t>(rows + 2 * radius));
+        for (int i = 0; i < rows + 2 * radius; ++i) {
+            const int y = (first + i - radius + height_) % height_;
+            const std::uint64_t base = static_cast<std::uint64_t>(y) * width;
+            for (std::size_t x = 0; x < noise.size(); ++x)
+                noise[x] = random_normal(seed, base + (x + width - static_cast<std::size_t>(radius)) % width);
+            weighted_sum(
+                taps, [&](int t) { return noise.data() + t; }, width_,
+                filtered.data() + static_cast<std::size_t>(i) * width);
         }
+        for (int i = 0; i < rows; ++i)
+            weighted_sum(
+                taps, [&](int t) { return filtered.data() + static_cast<std::size_t>(i + t) * width; },
+                width_, row(plane, first + i));
     });
 }
 
-// --- exposures
-// -------------------------------------------------------------------------------------------------
+/// Makes ⟨|z|²⟩ = 1 and ⟨|z|⁴⟩ = 2 over the torus: |z|² grows by a power close to 1.
+void SpeckleBank::normalise_field(int field) {
+    double power = 0;
+    double square = 0;
+    float* re = row(2 * field, 0);
+    float* im = row(2 * field + 1, 0);
+    const std::size_t points = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+    const auto measure = [&](auto&& change) {
+        power = square = 0;
+        for (std::size_t i = 0; i < points; ++i) {
+            if (i % kBlock == 0)
+                work_goes_on(kMaking);
+            change(i);
+            const double p = static_cast<double>(re[i] * re[i] + im[i] * im[i]);
+            power += p;
+            square += p * p;
+        }
+        power /= static_cast<double>(points);
+        square /= static_cast<double>(points);
+    };
+    measure([](std::size_t) {});
+    // For an exponential distribution, d(⟨|z|⁴⟩/⟨|z|²⟩²)/dε = 2 for |z|² → |z|^{2 + 2ε}.
+    const auto half = static_cast<float>((2 - square / (power * power)) / 4);
+    measure([&](std::size_t i) { // p^{ε/2} to second order, for the small ε
+        const float l = half * std::log(std::max(re[i] * re[i] + im[i] * im[i], 1e-12F));
+        const float grow = 1 + l + 0.5F * l * l;
+        re[i] *= grow;
+        im[i] *= grow;
+    });
+    const auto scale = static_cast<float>(1 / std::sqrt(power));
+    for (std::size_t i = 0; i < points; ++i) {
+        re[i] *= scale;
+        im[i] *= scale;
+    }
+}
 
-ModeWeights mode_weights(double contrast2) {
-    if (contrast2 * kModes <= 1) { // more patterns would be needed: the rest is constant
-        const double part = std::sqrt(contrast2 * kModes);
-        return {1.0F, static_cast<float>(part / kModes), static_cast<float>(1 - part)};
-    }
-    const auto sum = [](double r, double count) { return (1 - std::pow(r, count)) / (1 - r); };
-    double low = 0;
-    double high = 1 - 1e-9;
-    for (int i = 0; i < 60; ++i) {
-        const double r = (low + high) / 2;
-        const double total = sum(r, kModes);
-        (sum(r * r, kModes) > contrast2 * total * total ? low : high) = r;
-    }
-    return {static_cast<float>(low), static_cast<float>(1 / sum(low, kModes)), 0.0F};
+void SpeckleBank::make_looks(int k, std::uint64_t seed) {
+    const auto shift = [&](std::uint64_t i, int length) {
+        return static_cast<int>(random_bits(seed, i) % static_cast<std::uint64_t>(length));
+    };
+    const int slots = parallel_threads();
+    for_bands(height_, band_count(height_, slots, 16), slots, [&](Band rows, int) {
+        for (int y = rows.begin; y < rows.end; ++y) {
+            work_goes_on(kMaking, static_cast<double>(y) / height_);
+            float* to = row(2 * kFields + k, y);
+            if (k == 0) // one intensity, of a field
+                for (int x = 0; x < width_; ++x)
+                    to[x] = real(0, y)[x] * real(0, y)[x] + imaginary(0, y)[x] * imaginary(0, y)[x];
+            for (std::uint64_t j = 0; k > 0 && j < 4; ++j) { // four of the previous
+                const float* from = looks(k - 1, (y + shift(2 * j, height_)) % height_);
+                const int dx = shift(2 * j + 1, width_);
+                for (int x = 0; x < width_; ++x)
+                    to[x] += 0.25F * from[(x + dx) % width_];
+            }
+        }
+    });
+    normalise_looks(k);
+}
+
+/// Makes the first three cumulants over the torus those of `count` intensities: 1, 1/count and 2/count².
+void SpeckleBank::normalise_looks(int k) {
+    const double count = std::pow(4, k);
+    const std::size_t points = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+    float* values = row(2 * kFields + k, 0);
+    const auto means = [&](auto&& change) { // of the first four powers
+        std::array<double, 4> sums{};
+        for (std::size_t i = 0; i < points; ++i) {
+            if (i % kBlock == 0)
+                work_goes_on(kMaking);
+            values[i] = static_cast<float>(change(static_cast<double>(values[i])));
+            double power = 1;
+            for (double& sum : sums)
+                sum += power *= static_cast<double>(values[i]);
+        }
+        for (double& sum : sums)
+            sum /= static_cast<double>(points);
+        return sums;
+    };
+    const auto standardise = [&](const std::array<double, 4>& m) {
+        return means(
+            [&, deviation = std::sqrt(m[1] - m[0] * m[0])](double v) { return (v - m[0]) / deviation; });
+    };
+    const auto before = standardise(means([](double v) { return v - 1; }));
+    const double skew = before[2];
+    // d⟨g³⟩/dε = 3(⟨g⁴⟩ − 1 − ⟨g³⟩²) for g → g + ε(g² − 1 − ⟨g³⟩g).
+    const double bend = (2 / std::sqrt(count) - skew) / (3 * (before[3] - 1 - skew * skew));
+    standardise(means([&](double g) { return g + bend * (g * g - 1 - skew * g); }));
+    means([&](double g) { return std::max(1 + g / std::sqrt(count), 0.0); }); // light is not negative
 }
 
 namespace {
 
-/// mode_weights over x = T/τc on a grid that is linear within each 1/32 of an octave, so that the index is
-/// taken from the bits of x.
-class WeightTable {
-public:
-    static const WeightTable& instance() {
-        static const WeightTable table;
-        return table;
+/// Weights of two patterns of M = 4^first and 4M looks with this variance and half third cumulant. Of one
+/// pattern of M looks with variance v the latter is v^{3/2}/√M; the two share the variance by cos² and sin²
+/// of an angle.
+std::array<double, 2> two_looks(std::size_t first, double variance, double skew) {
+    const double root = std::exp2(static_cast<double>(first)); // √M
+    const double target = skew * root / (variance * std::sqrt(variance));
+    double low = 0;
+    double high = std::atan(2.0); // the sum of cubes decreases until here
+    for (int i = 0; i < 30; ++i) {
+        const double angle = (low + high) / 2;
+        const double c = std::cos(angle);
+        const double s = std::sin(angle);
+        (c * c * c + s * s * s / 2 > target ? low : high) = angle;
     }
-    ModeWeights at(float x) const {
-        const std::uint32_t bits = std::bit_cast<std::uint32_t>(std::clamp(x, kLowest, kHighest)) - kFirst;
-        const std::size_t i = bits >> kShift;
-        const float part = static_cast<float>(bits & ((1U << kShift) - 1)) * (1.0F / (1U << kShift));
-        const ModeWeights& a = grid_[i];
-        const ModeWeights& b = grid_[i + 1];
-        return {a.ratio + part * (b.ratio - a.ratio), a.scale + part * (b.scale - a.scale),
-                a.offset + part * (b.offset - a.offset)};
-    }
-
-private:
-    static constexpr float kLowest = 0x1p-14F, kHighest = 0x1p20F;
-    static constexpr int kShift = 23 - 5;
-    static constexpr std::uint32_t kFirst = std::bit_cast<std::uint32_t>(kLowest);
-    static constexpr std::size_t kSize = ((std::bit_cast<std::uint32_t>(kHighest) - kFirst) >> kShift) + 2;
-
-    WeightTable() {
-        for (std::size_t i = 0; i < kSize; ++i) {
-            const auto bits = static_cast<std::uint32_t>(kFirst + (i << kShift));
-            grid_[i] = mode_weights(lorentzian_contrast2(std::bit_cast<float>(bits)));
-        }
-    }
-    std::array<ModeWeights, kSize> grid_{};
-};
-
-constexpr std::size_t kNoiseTable = 1 << 16;
-
-/// Never destroyed: a program may exit while a stream still makes frames.
-const std::vector<float>& noise_table() {
-    static const std::vector<float>& table = *[] {
-        auto* values = new std::vector<float>(kNoiseTable + SpeckleBank::kMaxSide); // NOLINT: never destroyed
-        for (std::size_t i = 0; i < values->size(); ++i)
-            (*values)[i] = random_normal(0x5eed, i);
-        return values;
-    }();
-    return table;
+    return {std::sqrt(variance) * root * std::cos(low), std::sqrt(variance) * 2 * root * std::sin(low)};
 }
 
-/// Columns per piece, each a contiguous part of the noise table.
-constexpr int kPiece = 1024;
-
-struct Piece {
-    std::array<float, kPiece> ratio{}, scale{}, offset{}, sum{};
-};
-
-/// Rows of one exposure, piece by piece.
-class RowMaker {
-public:
-    RowMaker(const SpeckleBank& bank, const SpeckleExposure& exposure) : bank_(bank), exposure_(exposure) {
-        const auto width = static_cast<std::uint64_t>(bank.width());
-        const auto height = static_cast<std::uint64_t>(bank.height());
-        for (std::uint64_t j = 0; j < kModes; ++j) {
-            dx_[j] = static_cast<int>(random_bits(exposure.pattern_seed, 2 * j) % width);
-            dy_[j] = static_cast<int>(random_bits(exposure.pattern_seed, 2 * j + 1) % height);
-        }
-    }
-
-    template <class T> void make(const float* rates, const float* mean, int y, int width, T* to) const {
-        Piece piece;
-        for (int x = 0; x < width; x += kPiece) {
-            const int count = std::min(kPiece, width - x);
-            const int modes = weigh(rates + x, count, piece);
-            mix(piece, modes, x, y, count);
-            const auto stream = static_cast<std::uint64_t>(y) * 64 + static_cast<std::uint64_t>(x / kPiece);
-            digitise(piece, mean + x, count, random_bits(exposure_.seed, stream) % kNoiseTable, to + x);
-        }
-    }
-
-private:
-    /// Computes the weights of each pixel; returns the number of patterns that matter in this piece.
-    int weigh(const float* rates, int count, Piece& piece) const {
-        const auto& table = WeightTable::instance();
-        const auto time = static_cast<float>(exposure_.time_s);
-        float largest = 0;
-        for (int i = 0; i < count; ++i) {
-            const ModeWeights w = table.at(rates[i] * time);
-            piece.ratio[static_cast<std::size_t>(i)] = w.ratio;
-            piece.scale[static_cast<std::size_t>(i)] = w.scale;
-            piece.offset[static_cast<std::size_t>(i)] = w.offset;
-            largest = std::max(largest, w.ratio);
-        }
-        if (largest >= 0.85F)
-            return kModes;
-        return std::clamp(static_cast<int>(std::ceil(std::log(1e-4F) / std::log(std::max(largest, 1e-5F)))),
-                          1, kModes);
-    }
-
-    /// Σ ratioʲ·patternⱼ by Horner's rule, the last pattern first.
-    void mix(Piece& piece, int modes, int x, int y, int count) const {
-        std::fill_n(piece.sum.begin(), count, 0.0F);
-        const int width = bank_.width();
-        for (int j = modes - 1; j >= 0; --j) {
-            const auto mode = static_cast<std::size_t>(j);
-            const float* row = bank_.row(j % SpeckleBank::kPatterns, (y + dy_[mode]) % bank_.height());
-            int column = (x + dx_[mode]) % width;
-            for (int done = 0; done < count;) {
-                const int run = std::min(count - done, width - column);
-                float* sum = piece.sum.data() + done;
-                const float* ratio = piece.ratio.data() + done;
-                const float* pattern = row + column;
-                for (int i = 0; i < run; ++i)
-                    sum[i] = sum[i] * ratio[i] + pattern[i];
-                done += run;
-                column = 0;
-            }
-        }
-    }
-
-    template <class T>
-    void digitise(const Piece& piece, const float* mean, int count, std::size_t noise_at, T* to) const {
-        const float* noise = noise_table().data() + noise_at;
-        const auto gain = static_cast<float>(exposure_.noise.gain);
-        const auto floor = static_cast<float>(exposure_.noise.floor);
-        const auto top = static_cast<float>(exposure_.full_scale);
-        for (int i = 0; i < count; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            const float light = (piece.offset[at] + piece.scale[at] * piece.sum[at]) * mean[i];
-            const float value = light + noise[i] * std::sqrt(gain * light + floor) + 0.5F;
-            to[i] = static_cast<T>(static_cast<int>(std::clamp(value, 0.0F, top)));
-        }
-    }
-
-    const SpeckleBank& bank_;
-    const SpeckleExposure& exposure_;
-    std::array<int, kModes> dx_{}, dy_{};
-};
+/// The pattern of most looks whose skew for this variance is not less than `skew`; 2 for the last pair.
+std::size_t first_look(double variance, double skew) {
+    const double target = skew / (variance * std::sqrt(variance));
+    return static_cast<std::size_t>(std::clamp(std::floor(-std::log2(target)), 0.0, 2.0));
+}
 
 } // namespace
 
-void expose(const SpeckleBank& bank, const float* rates, const float* mean, const SpeckleExposure& exposure,
-            HostView to) {
-    const RowMaker maker(bank, exposure);
-    const int width = to.shape.width;
-    const int slots = parallel_threads();
-    const int bands = band_count(to.shape.height, slots, 16);
-    for_bands(to.shape.height, bands, slots, [&](Band rows, int) {
-        for (int y = rows.begin; y < rows.end; ++y) {
-            work_goes_on("exposing the simulated scene", static_cast<double>(y) / to.shape.height);
-            const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
-            if (to.shape.type == PixelType::u8)
-                maker.make(rates + at, mean + at, y, width, to.as<std::uint8_t>().row(y));
-            else
-                maker.make(rates + at, mean + at, y, width, to.as<std::uint16_t>().row(y));
-        }
-    });
+LookWeights look_weights(double mean, double variance, double skew) {
+    LookWeights result;
+    result.constant = mean;
+    if (variance <= 0)
+        return result;
+    const double whole = variance * std::sqrt(variance);
+    skew = std::clamp(skew, whole / 8, whole);
+    const std::size_t first = first_look(variance, skew);
+    const auto put = [&](std::size_t at, double weight) {
+        result.weight[at] += weight;
+        result.constant -= weight;
+    };
+    const double count = std::exp2(2 * static_cast<double>(first));
+    std::array<double, 2> pair = two_looks(first, variance, skew);
+    if (mean < pair[0] + pair[1]) { // without negative light if this changes the skew by less than 2 %
+        const double one = (mean + std::sqrt(std::max(20 * count * variance - 4 * mean * mean, 0.0))) / 5;
+        const double four = mean - one;
+        const double cubes = (one * one * one + four * four * four / 16) / (count * count);
+        if (four >= 0 && cubes < 1.02 * skew)
+            pair = {one, four};
+    }
+    if (first == 2 || mean <= pair[0] + pair[1] + 1e-9) {
+        put(first, pair[0]);
+        put(first + 1, pair[1]);
+        return result;
+    }
+    // A larger first weight leaves less skew for the rest, which then consists of more looks with larger
+    // weights, until no constant light is left.
+    double low = pair[0];
+    double high = std::sqrt(variance * count);
+    const auto rest = [&](double weight) {
+        const double v = variance - weight * weight / count;
+        const double s = skew - weight * weight * weight / (count * count);
+        LookWeights others;
+        if (v <= 0 || s < v * std::sqrt(v) / 8)
+            return others; // out of reach
+        const std::size_t next = std::max(first + 1, first_look(v, s));
+        const std::array<double, 2> two = two_looks(next, v, s);
+        others.weight[next] = two[0];
+        others.weight[next + 1] = two[1];
+        others.constant = mean - weight - two[0] - two[1];
+        return others;
+    };
+    for (int i = 0; i < 40; ++i) {
+        const double weight = (low + high) / 2;
+        (rest(weight).constant > 0 ? low : high) = weight;
+    }
+    const LookWeights others = rest(low);
+    put(first, low);
+    for (std::size_t k = first + 1; k < SpeckleBank::kLooks; ++k)
+        put(k, others.weight[k]);
+    return result;
 }
 
 } // namespace specklescope

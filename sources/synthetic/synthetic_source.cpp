@@ -1,27 +1,42 @@
 #include "sources/synthetic/synthetic_source.hpp"
 #include "sources/registry.hpp"
 
+#include "base/long_work.hpp"
+#include "base/parallel.hpp"
 #include "sources/pacer.hpp"
-#include "sources/synthetic/exposure_cache.hpp"
+#include "sources/synthetic/mixed_frames.hpp"
 
 namespace specklescope {
 
 namespace {
 
-constexpr double kFallbackRate = 60; ///< for the heartbeat's clock if frames have no rate
+/// Pixels per second and core that a live source computes, about a quarter of the processor.
+constexpr double kMostComputed = 3.2e7;
+
+/// Throws UsageError for options that contradict each other.
+void check_options(const SyntheticOptions& options) {
+    const bool cycles = exposures_of(options).size() > 1;
+    if (options.making == SyntheticOptions::Frames::mixed && (cycles || scene_moves(options)))
+        throw UsageError(
+            "source synthetic: making = mixed cannot move the scene or change the exposure. Choose "
+            "making = computed.");
+}
 
 class SyntheticSource final : public Source {
 public:
-    explicit SyntheticSource(const Params& params) { params_ = params; }
+    explicit SyntheticSource(const Params& params) {
+        params_ = params;
+        check_options(options());
+    }
 
     SourceInfo open() override {
         close();
         live_ = options().live && options().rate > 0;
-        cache_ = std::make_unique<ExposureCache>(options());
+        make_scene();
         SourceInfo info;
         info.name = "simulated " + std::get<std::string>(params_.get("scene"));
-        info.shape = cache_->shape();
-        info.full_scale = cache_->truth().full_scale;
+        info.shape = scene_->shape();
+        info.full_scale = scene_->truth().full_scale;
         info.rate = options().rate;
         info.frames = static_cast<std::uint64_t>(options().frames);
         info.live = live_;
@@ -34,31 +49,26 @@ public:
         if (options().frames > 0 && number_ >= static_cast<std::uint64_t>(options().frames))
             return Status::end;
         if (stale_) {
-            cache_ = std::make_unique<ExposureCache>(options());
-            stale_ = false;
+            make_scene();
         }
-        // Not live: frames must not depend on timing, so none is shown before all exposures are ready.
-        if (!live_ && !cache_->wait_all(std::chrono::milliseconds(50)))
-            return Status::idle;
         pacer_.set_speed(live_ ? 1 : options().speed);
         if (!pacer_.wait(options().rate))
             return Status::idle;
-        Frame frame = port.acquire(cache_->shape());
+        Frame frame = port.acquire(scene_->shape());
         if (!frame && !live_)
             return Status::idle;
-        const std::int64_t capture =
-            pacer_.take(options().rate > 0 ? options().rate : kFallbackRate, options().rate);
+        const std::int64_t capture = pacer_.take(clock_rate(options()), options().rate);
         turn_clock();
         if (frame) {
-            cache_->compose(number_, seconds(), frame.host());
+            draw(frame.host());
             if (!live_) {
                 frame.info().position = number_;
                 frame.info().film_ns = std::llround(std::min(seconds() * 1e9, 4e18));
             }
             frame.info().capture_ns = capture;
-            frame.info().exposure_ms = options().exposure_ms;
+            frame.info().exposure_ms = scene_->exposure_ms(number_);
             frame.info().exposure_origin = ExposureOrigin::camera;
-            frame.info().full_scale = cache_->truth().full_scale;
+            frame.info().full_scale = scene_->truth().full_scale;
             port.submit(std::move(frame));
         }
         ++number_;
@@ -80,7 +90,8 @@ public:
     }
 
     void close() override {
-        cache_.reset();
+        mixed_.reset();
+        scene_.reset();
         pacer_.restart();
         number_ = 0;
         step_ = 0;
@@ -95,6 +106,7 @@ public:
         const auto& wanted = edited.as<SyntheticOptions>();
         if (wanted.live != options().live)
             throw UsageError("source synthetic: live cannot change while the source is open. Open it again.");
+        check_options(wanted);
         if (live_ && wanted.rate <= 0)
             throw UsageError("source synthetic: rate = 0 needs live=false; allowed here: more than 0.");
         stale_ = stale_ || edited.table().at(name).cost == Cost::rebuild;
@@ -104,7 +116,39 @@ public:
 private:
     const SyntheticOptions& options() const { return params_.as<SyntheticOptions>(); }
 
-    double step() const { return 1 / (options().rate > 0 ? options().rate : kFallbackRate); }
+    void make_scene() {
+        mixed_.reset();
+        scene_ = std::make_unique<SimulatedScene>(options());
+        stale_ = false;
+        using Frames = SyntheticOptions::Frames;
+        const double pixels = static_cast<double>(scene_->shape().pixels()) * options().rate;
+        const bool mixable = !scene_moves(options()) && exposures_of(options()).size() == 1;
+        if (options().making == Frames::mixed || (options().making == Frames::automatic && mixable && live_ &&
+                                                  pixels > kMostComputed * all_threads()))
+            mixed_ = std::make_unique<MixedFrames>(*scene_);
+        while (mixed_ && !live_ && !mixed_->complete()) // the same frames every time
+            make_mixed();
+    }
+
+    void make_mixed() {
+        work_goes_on("exposing the simulated scene");
+        const auto begin = SteadyClock::now();
+        mixed_->make(step());
+        const auto end = SteadyClock::now();
+        next_made_ = end + 3 * (end - begin);
+    }
+
+    /// A simulated camera leaves most of the processor to the others.
+    void draw(HostView to) {
+        const ThreadLimit limit(live_ ? std::max(1, all_threads() / 4) : 0);
+        if (!mixed_)
+            return scene_->render({number_, seconds(), step()}, to);
+        if (!mixed_->complete() && SteadyClock::now() >= next_made_)
+            make_mixed();
+        mixed_->compose(number_, seconds(), to);
+    }
+
+    double step() const { return 1 / clock_rate(options()); }
     double seconds() const { return turned_s_ + static_cast<double>(number_ - turned_at_) * step_; }
     /// With another rate the clock continues from its current phase.
     void turn_clock() {
@@ -115,7 +159,9 @@ private:
         step_ = step();
     }
 
-    std::unique_ptr<ExposureCache> cache_;
+    std::unique_ptr<SimulatedScene> scene_;
+    std::unique_ptr<MixedFrames> mixed_;
+    SteadyClock::time_point next_made_{}; ///< when a live source computes the next frame of its set
     Pacer pacer_;
     std::uint64_t number_ = 0; ///< of the next frame
     // State of the heartbeat's clock at the last change of its rate.
@@ -123,8 +169,13 @@ private:
     std::uint64_t turned_at_ = 0;
     double turned_s_ = 0;
     bool live_ = true;
-    bool stale_ = false; ///< an edit needs new exposures
+    bool stale_ = false; ///< an edit needs a new scene
 };
+
+bool flows(const SyntheticOptions& options) {
+    using Scene = SyntheticOptions::Scene;
+    return options.scene == Scene::uniform || options.scene == Scene::straight;
+}
 
 std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {
     Params params = given;
@@ -143,10 +194,10 @@ const ParamTable& synthetic_table() {
     using O = SyntheticOptions;
     static const ParamTable table =
         Declare<O>("source synthetic")
-            .choice("scene", &O::scene, {"vessels", "uniform", "static"},
+            .choice("scene", &O::scene, {"vessels", "uniform", "static", "straight"},
                     {.cost = Cost::rebuild,
-                     .doc = "Scene: branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing "
-                            "moving"})
+                     .doc = "Scene: branching vessels that pulse at 1.2 Hz, one speed everywhere, nothing "
+                            "moving, or straight vessels of one width"})
             .integer("width", &O::width,
                      {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "Pixels per row"})
             .integer("height", &O::height,
@@ -177,15 +228,19 @@ const ParamTable& synthetic_table() {
                    .max = 100000,
                    .logarithmic = true,
                    .cost = Cost::rebuild,
-                   .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
-                   .doc = "Correlation time of the uniform scene"})
-            .real("speckle", &O::speckle,
-                  {.label = "Speckle size",
-                   .unit = "px",
-                   .min = 1,
-                   .max = 10,
-                   .cost = Cost::rebuild,
-                   .doc = "Speckle size: full width at half maximum of the intensity's autocovariance"})
+                   .visible = flows,
+                   .doc =
+                       "Correlation time of the uniform scene and of straight vessels; tissue around these "
+                       "has 10 times as much"})
+            .real(
+                "speckle", &O::speckle,
+                {.label = "Speckle size",
+                 .unit = "px",
+                 .min = 1,
+                 .max = 10,
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "Speckle size: full width at half maximum of the autocovariance of the recorded image"})
             .real("noise", &O::noise,
                   {.min = 0,
                    .max = 20,
@@ -206,13 +261,107 @@ const ParamTable& synthetic_table() {
             .boolean("live", &O::live,
                      {.doc = "true: like a camera, drops frames without a free slot. false: like a file, "
                              "waits, same frames every time"})
+            .choice(
+                "making", &O::making, {{"auto", "Automatic"}, "computed", "mixed"},
+                {.label = "Frames",
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "Source of frames. computed: each from its number, with the true correlation of frames. "
+                     "mixed: bands of up to 48 computed frames in random order, as fast as a copy; frames "
+                     "do not correlate, and long means keep the noise of the set. auto: mixed for a live "
+                     "source of more than 32 million pixels a second and core"})
+            .real("rho", &O::rho,
+                  {.label = "Dynamic part ρ",
+                   .min = 0,
+                   .max = 1,
+                   .cost = Cost::rebuild,
+                   .doc = "Dynamic part of the light; the rest is a still speckle pattern that interferes "
+                          "with it"})
+            .real(
+                "pulse", &O::pulse,
+                {.label = "Pulse of flow",
+                 .min = 0,
+                 .max = 1,
+                 .cost = Cost::rebuild,
+                 .visible = flows,
+                 .doc =
+                     "Heartbeat of the flow in the uniform scene and straight vessels, relative to its mean"})
+            .real("vessel", &O::vessel_px,
+                  {.label = "Vessel width",
+                   .unit = "px",
+                   .min = 1,
+                   .max = 1000,
+                   .cost = Cost::rebuild,
+                   .visible = [](const O& o) { return o.scene == O::Scene::straight; },
+                   .doc = "Width of the straight vessels, which have four times this distance"})
+            .text("exposures", &O::exposures,
+                  {.label = "Exposure cycle",
+                   .unit = "ms",
+                   .cost = Cost::rebuild,
+                   .doc =
+                       "Exposure times of consecutive frames, as 0.5,2,8, repeated; instead of exposure. The "
+                       "light is adjusted to the same mean"})
+            .real("drift_x", &O::drift_x,
+                  {.label = "Drift along x",
+                   .unit = "px",
+                   .min = -100,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Motion of the scene to the right, per frame"})
+            .real("drift_y", &O::drift_y,
+                  {.label = "Drift along y",
+                   .unit = "px",
+                   .min = -100,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Motion of the scene downwards, per frame"})
+            .real("shake", &O::shake,
+                  {.label = "Random shake",
+                   .unit = "px",
+                   .min = 0,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Random displacement of each frame along both axes, standard deviation"})
+            .real("beat", &O::beat,
+                  {.label = "Pulse motion",
+                   .unit = "px",
+                   .min = 0,
+                   .max = 100,
+                   .cost = Cost::rebuild,
+                   .doc = "Displacement downwards with the heartbeat at 1.2 Hz"})
+            .real("offset", &O::offset,
+                  {.label = "Black level",
+                   .unit = "DN",
+                   .min = 0,
+                   .max = 65535,
+                   .cost = Cost::rebuild,
+                   .doc = "Value of a pixel without light"})
+            .real("pattern", &O::pattern,
+                  {.label = "Fixed pattern",
+                   .unit = "%",
+                   .min = 0,
+                   .max = 50,
+                   .cost = Cost::rebuild,
+                   .doc = "Differences between the pixels' responses, standard deviation"})
+            .integer("bad_pixels", &O::bad_pixels,
+                     {.label = "Dead pixels",
+                      .min = 0,
+                      .max = 1000000,
+                      .cost = Cost::rebuild,
+                      .doc = "Number of pixels that are always 0 or at full scale"})
+            .integer("hot_columns", &O::hot_columns,
+                     {.label = "Bright columns",
+                      .min = 0,
+                      .max = 8192,
+                      .cost = Cost::rebuild,
+                      .doc = "Number of columns that are brighter by 2 to 10 % of full scale"})
             .table();
     return table;
 }
 
 SourceType synthetic_source_type() {
     return {.kind = "synthetic",
-            .syntax = "synthetic[:vessels|uniform|static]",
+            .syntax = "synthetic[:vessels|uniform|static|straight]",
             .doc = "Simulated speckle with known correlation time at every pixel",
             .table = &synthetic_table(),
             .make = make_synthetic,

@@ -239,9 +239,27 @@ SceneMaps vessel_scene(int width, int height, std::uint64_t seed) {
     return maps;
 }
 
-SceneMaps uniform_scene(int width, int height, double rate) {
+SceneMaps uniform_scene(int width, int height, double rate, double pulse) {
     SceneMaps maps = empty_maps(width, height);
-    std::fill(maps.still.begin(), maps.still.end(), static_cast<float>(rate));
+    auto& map = pulse > 0 ? maps.flow : maps.still;
+    std::fill(map.begin(), map.end(), static_cast<float>(rate));
+    std::fill(maps.pulse.begin(), maps.pulse.end(), static_cast<float>(pulse));
+    return maps;
+}
+
+SceneMaps straight_scene(int width, int height, double rate, double pulse, double vessel_px) {
+    SceneMaps maps = uniform_scene(width, height, 0.1 * rate, 0);
+    std::fill(maps.pulse.begin(), maps.pulse.end(), static_cast<float>(pulse));
+    for_rows(height, [&](int y) {
+        for (int x = 0; x < width; ++x) {
+            // Vessels span 2 … 3, 6 … 7, … widths from the left border.
+            const double from = std::fmod(x / vessel_px, 4.0);
+            const double covered = std::min(from + 1 / vessel_px, 3.0) - std::max(from, 2.0);
+            const double part = std::clamp(covered * vessel_px, 0.0, 1.0);
+            maps.flow[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                      static_cast<std::size_t>(x)] = static_cast<float>(0.9 * rate * part);
+        }
+    });
     return maps;
 }
 

@@ -19,16 +19,33 @@ ContrastOutput contrast_output(FlowParams::Output output) {
         return ContrastOutput::tau;
     case FlowParams::Output::bfi:
         return ContrastOutput::bfi;
+    case FlowParams::Output::error:
+        return ContrastOutput::error;
     case FlowParams::Output::index:
         break;
     }
     return ContrastOutput::sfi;
 }
 
+ChoiceNames flow_outputs() {
+    return {{"index", "Flow index"},
+            {"tau", "Correlation time τc"},
+            {"bfi", "Flow index 1/K²"},
+            {"error", "Standard error of the index"}};
+}
+
+/// True if the output or a named output satisfies `is`.
+template <class F> bool any_output(const FlowParams& params, F&& is) {
+    const std::vector<FlowParams::Output> named = named_flows(params);
+    return is(params.output) || std::any_of(named.begin(), named.end(), is);
+}
+bool uses_model(const FlowParams& params) {
+    return any_output(params, [](FlowParams::Output one) { return one != FlowParams::Output::bfi; });
+}
+
 /// True for a model of a field in use.
 bool has_static_part(const FlowParams& params) {
-    return params.output != FlowParams::Output::bfi && params.model != FlowModel::simplified &&
-           params.model != FlowModel::velocity;
+    return uses_model(params) && params.model != FlowModel::simplified && params.model != FlowModel::velocity;
 }
 
 const ParamTable& declarations() {
@@ -37,9 +54,13 @@ const ParamTable& declarations() {
             .choice("input", &FlowParams::input,
                     {{"auto", "As the stage before"}, {"contrast", "Contrast K"}, {"contrast2", "K²"}},
                     {.doc = "Quantity of the input: K or K². auto: as the contrast stage before"})
-            .choice("output", &FlowParams::output,
-                    {{"index", "Flow index"}, {"tau", "Correlation time τc"}, {"bfi", "Flow index 1/K²"}},
-                    {.doc = "Output: index 1/τc in 1/s and tau τc in s by the model, or bfi 1/K²"})
+            .choice("output", &FlowParams::output, flow_outputs(),
+                    {.doc = "Output: index 1/τc in 1/s and tau τc in s by the model, bfi 1/K², or error, the "
+                            "relative standard error of the index"})
+            .several("also", &FlowParams::also, flow_outputs(),
+                     {.label = "More images",
+                      .cost = Cost::rebuild,
+                      .doc = "Further images from the same pass, joined by '+'"})
             .choice("model", &FlowParams::model,
                     {{"simplified", "Long exposures, 1/(2TK²)"},
                      {"lorentzian", "Lorentzian, n = 1"},
@@ -47,14 +68,14 @@ const ParamTable& declarations() {
                      {"sqrt", "Square root, n = ½"},
                      {"velocity", "Velocity (Fercher, Briers)"}},
                     {.cost = Cost::rebuild,
-                     .visible = [](const FlowParams& p) { return p.output != FlowParams::Output::bfi; },
+                     .visible = uses_model,
                      .doc = "Model of K² against T/τc. simplified: β/(2TK²), the limit of long exposures; "
                             "lorentzian, gaussian, sqrt: field correlation exp(−(t/τc)ⁿ) with n = 1, 2, ½"})
             .real("beta", &FlowParams::beta,
                   {.label = "Coherence β",
                    .min = 0.01,
                    .max = 1,
-                   .visible = [](const FlowParams& p) { return p.output != FlowParams::Output::bfi; },
+                   .visible = uses_model,
                    .doc = "Coherence factor β: K² of a static scatterer. K² of β and more gives no number "
                           "with a model other than simplified"})
             .real("static", &FlowParams::fixed_part,
@@ -70,7 +91,12 @@ const ParamTable& declarations() {
                    .min = 0.001,
                    .max = 10000,
                    .logarithmic = true,
-                   .visible = [](const FlowParams& p) { return needs_exposure(contrast_output(p.output)); },
+                   .visible =
+                       [](const FlowParams& p) {
+                           return any_output(p, [](FlowParams::Output one) {
+                               return needs_exposure(contrast_output(one));
+                           });
+                       },
                    .doc = kExposureDoc})
             .table();
     return table;
@@ -93,14 +119,18 @@ std::string model_name(const FlowParams& params) {
 }
 
 /// The name has the model, β and the static part: maps that differ in them are not comparable.
-Quantity flow_quantity(const Params& given, const Quantity&) {
-    const auto& params = given.as<FlowParams>();
-    Quantity quantity = contrast_quantity(contrast_output(params.output));
-    if (params.output == FlowParams::Output::bfi)
+Quantity quantity_of(const FlowParams& params, FlowParams::Output output) {
+    Quantity quantity = contrast_quantity(contrast_output(output));
+    if (output == FlowParams::Output::bfi)
         return quantity;
-    if (params.model != FlowModel::simplified) // proportional neither to K² nor to its inverse
+    if (output == FlowParams::Output::error) {
+        quantity.name = "relative standard error of 1/τc";
+        quantity.symbol = "σ(1/τc)·τc";
+        if (params.model != FlowModel::simplified)
+            quantity.name += ", " + model_name(params);
+    } else if (params.model != FlowModel::simplified) // proportional neither to K² nor to its inverse
         quantity =
-            params.output == FlowParams::Output::tau
+            output == FlowParams::Output::tau
                 ? Quantity{"correlation time, " + model_name(params), "τc", "s", Measure::other}
                 : Quantity{"inverse correlation time, " + model_name(params), "1/τc", "1/s", Measure::other};
     if (params.beta < 1)
@@ -110,20 +140,36 @@ Quantity flow_quantity(const Params& given, const Quantity&) {
     return quantity;
 }
 
+Quantity flow_quantity(const Params& given, const Quantity&) {
+    const auto& params = given.as<FlowParams>();
+    return quantity_of(params, params.output);
+}
+
+std::vector<NamedOutput> flow_also(const Params& given, const Quantity&) {
+    const auto& params = given.as<FlowParams>();
+    const ChoiceNames names = flow_outputs();
+    std::vector<NamedOutput> also;
+    for (const FlowParams::Output output : named_flows(params))
+        also.push_back({names[static_cast<std::size_t>(output)].key, quantity_of(params, output)});
+    return also;
+}
+
 [[noreturn]] void refuse_input(const std::string& given) {
     throw UsageError("stage flow: input = auto needs K or K² from the stages before, which give " + given +
                      "; set output = contrast2 in a contrast stage before it, or input = contrast or "
                      "contrast2 if the source has it.");
 }
 
-/// Replaces input = auto with contrast or contrast2.
+/// Replaces input = auto with contrast or contrast2, and stores the number of speckles.
 Params settle_flow(const Params& params, const Quantity& input) {
-    if (params.as<FlowParams>().input != Input::automatic)
-        return params;
-    if (input.measure != Measure::contrast && input.measure != Measure::contrast2)
-        refuse_input(input.symbol + " (" + input.name + ")");
     Params settled = params;
-    settled.as<FlowParams>().input = input.measure == Measure::contrast ? Input::contrast : Input::contrast2;
+    auto& values = settled.as<FlowParams>();
+    values.speckles = input.speckles;
+    if (values.input == Input::automatic) {
+        if (input.measure != Measure::contrast && input.measure != Measure::contrast2)
+            refuse_input(input.symbol + " (" + input.name + ")");
+        values.input = input.measure == Measure::contrast ? Input::contrast : Input::contrast2;
+    }
     return settled;
 }
 
@@ -139,7 +185,9 @@ public:
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
-        const FlowScale scale = flow_scale(params_, context.info, table_.empty() ? nullptr : table_.data());
+        const float* const table = table_.empty() ? nullptr : table_.data();
+        const FlowScale scale = flow_scale(params_, params_.output, context.info, table);
+        const std::vector<FlowParams::Output> named = named_flows(params_);
         std::fill(slots_.begin(), slots_.end(), SlotCounts{});
         for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             for (int y = rows.begin; y < rows.end; ++y)
@@ -147,6 +195,15 @@ public:
                              slots_[static_cast<std::size_t>(slot)].counts);
         });
         add_counts(slots_, context.counts);
+        for (std::size_t i = 0; i < context.also.size(); ++i) {
+            const FlowScale other = flow_scale(params_, named[i], context.info, table);
+            for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
+                for (int y = rows.begin; y < rows.end; ++y)
+                    run_flow_row(input.as<float>().row(y), input.shape.width, other,
+                                 context.also[i].as<float>().row(y),
+                                 slots_[static_cast<std::size_t>(slot)].counts);
+            });
+        }
     }
 
     void set_params(const Params& params) override { params_ = params.as<FlowParams>(); }
@@ -165,17 +222,33 @@ private:
 Shape flow_shape(const FlowParams& params, const Shape& input) {
     if (params.input == Input::automatic)
         refuse_input("nothing");
+    if (params.speckles == 0 &&
+        any_output(params, [](FlowParams::Output one) { return one == FlowParams::Output::error; }))
+        throw UsageError(
+            "stage flow: error needs the window of a contrast stage, and no such stage is before "
+            "it. Leave error out.");
     return input;
 }
 
-FlowScale flow_scale(const FlowParams& params, const FrameInfo& info, const float* table) {
+std::vector<FlowParams::Output> named_flows(const FlowParams& params) {
+    std::vector<FlowParams::Output> named;
+    for (unsigned i = 0; params.also >> i != 0; ++i)
+        if ((params.also >> i & 1U) != 0)
+            named.push_back(static_cast<FlowParams::Output>(i));
+    return named;
+}
+
+FlowScale flow_scale(const FlowParams& params, FlowParams::Output output, const FrameInfo& info,
+                     const float* table) {
     const double exposure_s = exposure_seconds(params.exposure_ms, info);
     FlowScale scale{.squares = params.input == Input::contrast, .table = table, .model = params.model};
-    scale.divides = params.output != FlowParams::Output::tau;
-    if (params.output == FlowParams::Output::bfi) {
+    scale.divides = output != FlowParams::Output::tau;
+    if (output == FlowParams::Output::bfi) {
         scale.table = nullptr;
         return scale;
     }
+    if (output == FlowParams::Output::error)
+        scale.speckles = static_cast<float>(params.speckles);
     if (!table) {
         const double c = 2 * exposure_s / params.beta;
         scale.c = static_cast<float>(scale.divides ? 1 / c : c);
@@ -203,6 +276,7 @@ StageType flow_stage() {
             .quantity = flow_quantity,
             .make_host = host_maker<FlowHost>,
             .make_device = device_maker<make_flow_device>,
+            .also = flow_also,
             .settle = settle_flow};
 }
 

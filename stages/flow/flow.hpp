@@ -32,7 +32,8 @@ struct FlowParams {
         contrast,
         contrast2
     };
-    enum class Output : std::uint8_t { index, tau, bfi };
+    /// error: relative standard error of the index and of tau, from that of K² by the slope of the model.
+    enum class Output : std::uint8_t { index, tau, bfi, error };
 
     Input input = Input::automatic;
     Output output = Output::index;
@@ -40,6 +41,8 @@ struct FlowParams {
     FlowModel model = FlowModel::simplified;
     double beta = 1;       ///< coherence factor β, 0 < β ≤ 1
     double fixed_part = 0; ///< 1 − ρ: part of the light from static scatterers; models of a field only
+    unsigned also = 0;     ///< named outputs: bit i for Output i
+    double speckles = 0;   ///< Quantity::speckles of the input; settled
 };
 
 /// The input's shape. Throws UsageError if input = auto is not settled.
@@ -60,29 +63,63 @@ struct FlowScale {
     float per_beta = 1;           ///< y = (K²·per_beta − floor)·gain
     float floor = 0, gain = 1;
     FlowModel model = FlowModel::simplified;
+    float speckles = 0; ///< the result is the relative standard error; 0: it is not
 };
 /// `params` after settling; `table`: null or flow_table() where the stage runs.
-FlowScale flow_scale(const FlowParams& params, const FrameInfo& info, const float* table);
+FlowScale flow_scale(const FlowParams& params, FlowParams::Output output, const FrameInfo& info,
+                     const float* table);
+/// The named outputs, in the order of the enumeration.
+std::vector<FlowParams::Output> named_flows(const FlowParams& params);
 
-/// x of a K² by the table; NaN if it is out of the model's reach.
-SPECKLESCOPE_BOTH inline float flow_x(float contrast2, const FlowScale& scale) {
+/// A place in the table; y is 0 if K² is out of the model's reach.
+struct FlowPlace {
+    bool reached;
+    float y, low, rise, h; ///< h from `low` to low + rise between two values of the table
+};
+SPECKLESCOPE_BOTH inline FlowPlace flow_place(float contrast2, const FlowScale& scale) {
     const float y = product(sum(product(contrast2, scale.per_beta), -scale.floor), scale.gain);
     const bool reached = y >= 0 && y < 1;
     const float place = product(reached ? y : 0.0F, static_cast<float>(kFlowSteps));
     const int i = static_cast<int>(place);
     const float step = sum(place, -static_cast<float>(i));
     const float low = scale.table[i];
-    const float h = sum(low, product(step, sum(scale.table[i + 1], -low)));
-    const float rest = sum(1.0F, -y);
+    const float rise = sum(scale.table[i + 1], -low);
+    return {reached, y, low, rise, sum(low, product(step, rise))};
+}
+
+/// x of a K² by the table; NaN if it is out of the model's reach.
+SPECKLESCOPE_BOTH inline float flow_x(float contrast2, const FlowScale& scale) {
+    const FlowPlace at = flow_place(contrast2, scale);
+    const float rest = sum(1.0F, -at.y);
     const float power = scale.model == FlowModel::gaussian ? std::sqrt(rest)
                         : scale.model == FlowModel::sqrt   ? product(rest, rest)
                                                            : rest;
-    return reached ? product(h, power) / y : NAN;
+    return at.reached ? product(at.h, power) / at.y : NAN;
+}
+
+/// −d ln x/d ln K², from x = h·(1 − y)^p/y; NaN if K² is out of the model's reach.
+SPECKLESCOPE_BOTH inline float flow_slope(float contrast2, const FlowScale& scale) {
+    const FlowPlace at = flow_place(contrast2, scale);
+    const float p = scale.model == FlowModel::gaussian ? 0.5F : scale.model == FlowModel::sqrt ? 2.0F : 1.0F;
+    const float bend = product(at.y, product(at.rise, static_cast<float>(kFlowSteps)) / at.h);
+    const float by_y = sum(sum(1.0F, product(p, at.y) / sum(1.0F, -at.y)), -bend);
+    const float of_y = sum(at.y, product(scale.floor, scale.gain)) / at.y;
+    return at.reached ? product(by_y, of_y) : NAN;
+}
+
+/// Relative standard error of K² from a number of independent speckles (docs/science.md, Standard errors).
+SPECKLESCOPE_BOTH inline float flow_error(float contrast2, float speckles) {
+    const float bounded = sum(1.0F, product(4, contrast2) / speckles);
+    return std::sqrt(product(2, sum(1.0F, contrast2)) / speckles) / bounded;
 }
 
 /// Every operation is rounded once: the same bits on host and device.
 SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale) {
     const float contrast2 = scale.squares ? product(sample, sample) : std::fabs(sample); // removes −0
+    if (scale.speckles > 0) {
+        const float slope = scale.table ? flow_slope(contrast2, scale) : 1.0F;
+        return sample >= 0 ? product(slope, flow_error(contrast2, scale.speckles)) : NAN;
+    }
     const float v = scale.table ? flow_x(contrast2, scale) : contrast2;
     const float value = scale.divides ? scale.c / v : product(scale.c, v);
     return sample >= 0 ? value : NAN;

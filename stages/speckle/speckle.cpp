@@ -32,7 +32,7 @@ const ParamTable& speckle_table() {
                    .min = 0.001,
                    .max = 10000,
                    .logarithmic = true,
-                   .visible = [](const SpeckleParams& p) { return needs_exposure(p.output); },
+                   .visible = [](const SpeckleParams& p) { return needs_exposure(p.output, p.extras); },
                    .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
             .choice_among("border", &SpeckleParams::border,
@@ -44,12 +44,18 @@ const ParamTable& speckle_table() {
                           {.cost = Cost::rebuild,
                            .doc = "Values outside the image. omit: use only existing pixels. zero: false "
                                   "high contrast at the edge"})
+            .part(&SpeckleParams::extras, contrast_extras_table(true))
             .table();
     return table;
 }
 
 Quantity speckle_quantity(const Params& params, const Quantity&) {
-    return contrast_quantity(params.as<SpeckleParams>().output);
+    const auto& values = params.as<SpeckleParams>();
+    return contrast_quantity(values.output, values.extras);
+}
+
+std::vector<NamedOutput> speckle_also(const Params& params, const Quantity&) {
+    return contrast_also(params.as<SpeckleParams>().extras);
 }
 
 } // namespace
@@ -122,6 +128,7 @@ public:
         }
         // A band sums 2·radius rows before its first result.
         input_ = input;
+        correlation_ = window_correlation(params_.radius, params_.extras.speckle_size);
         if (params_.border == Border::omit)
             edges_.prepare(input, static_cast<int>(slots_.size()));
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
@@ -152,6 +159,9 @@ public:
         frame.params.border = speckle_inner_border(prepared_.border);
         frame.streamed = output.shape.bytes() > kCached;
         frame.scale = speckle_scale(params_, context.info).c;
+        ContrastFinish finish = speckle_finish<Space::host>(params_, correlation_, input.shape.type,
+                                                            context.info, output, context.also);
+        frame.finish = finish.count > 0 ? &finish : nullptr;
         std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         if (counted_frames_ > 1) {
             take_ages(input, threshold, context.again);
@@ -174,8 +184,13 @@ public:
             context.counts.infinite += slot.counts.infinite;
             context.counts.saturated += slot.counts.saturated;
         }
-        if (prepared_.border == Border::omit)
-            edges_.run(input, output, params_, context.info, context.counts);
+        if (prepared_.border == Border::omit) {
+            if (finish.count == 0) {
+                finish.samples = 2;
+                finish.add(params_.output, params_.exposure_ms, context.info, output.data, output.pitch);
+            }
+            edges_.run(input, prepared_.radius, finish, context.counts);
+        }
     }
 
 private:
@@ -269,6 +284,7 @@ private:
 
     SpeckleParams params_;
     SpeckleParams prepared_;
+    WindowCorrelation correlation_;
     int tile_width_ = 0;
     int bands_ = 1;
     std::vector<Slot> slots_;
@@ -293,7 +309,12 @@ StageType speckle_stage() {
             .tolerance = 1e-6,
             .quantity = speckle_quantity,
             .make_host = host_maker<SpeckleHost>,
-            .make_device = device_maker<make_speckle_device>};
+            .make_device = device_maker<make_speckle_device>,
+            .also = speckle_also,
+            .speckles = [](const Params& params) {
+                const auto& values = params.as<SpeckleParams>();
+                return window_correlation(values.radius, values.extras.speckle_size).speckles();
+            }};
 }
 
 } // namespace specklescope

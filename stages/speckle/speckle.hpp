@@ -4,6 +4,7 @@
 #include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/contrast.hpp"
+#include "stages/contrast_finish.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -22,6 +23,7 @@ struct SpeckleParams {
     double exposure_ms = 10;
     Output output = Output::sfi;
     Border border = Border::replicate; ///< or omit: windows of the existing pixels
+    ContrastExtras extras{};
 };
 
 /// Shape of the result: f32, one channel; smaller by 2·radius with border = crop. Throws UsageError if the
@@ -30,6 +32,17 @@ Shape speckle_shape(const SpeckleParams& params, const Shape& input);
 
 /// contrast_scale() for the (2·radius+1)² samples of a window.
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info);
+
+/// contrast_finish() of a run. `correlation`: window_correlation() of the prepared stage.
+template <Space S> ContrastFinish speckle_finish(const SpeckleParams& params,
+                                                 const WindowCorrelation& correlation, PixelType type,
+                                                 const FrameInfo& info, const ImageView<S>& output,
+                                                 std::span<const ImageView<S>> also) {
+    const double side = 2.0 * params.radius + 1;
+    ContrastFinish finish = contrast_finish<S>(params, side * side, correlation, type, info, output, also);
+    finish.quotient = true;
+    return finish;
+}
 
 StageType speckle_stage();
 std::unique_ptr<DeviceStage> make_speckle_device(const Params& params);
@@ -44,27 +57,32 @@ constexpr Border speckle_inner_border(Border border) {
 }
 
 /// Result for N samples with S = ΣI and D = N·ΣI² − S²; `c`: contrast_scale() without its factor of N.
-SPECKLESCOPE_BOTH inline double omit_value(ContrastForm form, double c, double n, double sum,
-                                           double determinant) {
+SPECKLESCOPE_BOTH inline double omit_value(ContrastForm form, double c, double n, double sum, double d) {
     if (n < 2 || sum <= 0)
         return NAN;
-    const double d = determinant < 0 ? 0 : determinant; // NaN stays NaN
     switch (form) {
     case ContrastForm::square:
         return c * (n / (n - 1)) * d / (sum * sum);
     case ContrastForm::root:
         return std::sqrt(c * (n / (n - 1)) * d) / sum;
-    case ContrastForm::inverse:
-        break;
+    default:
+        return c * ((n - 1) / n) * sum * sum / d;
     }
-    return c * ((n - 1) / n) * sum * sum / d;
 }
 
-/// c of omit_value(): contrast_scale() without its factor of N.
-inline ContrastScale omit_scale(const SpeckleParams& params, const FrameInfo& info) {
-    ContrastScale scale = contrast_scale(params.output, 2, params.exposure_ms, info);
-    scale.c *= scale.form == ContrastForm::inverse ? 2.0 : 0.5; // N/(N − 1) for 2 samples
-    return scale;
+/// Writes all images of a pixel at an edge, whose window has n samples.
+SPECKLESCOPE_BOTH inline void write_edge(const ContrastFinish& finish, double n, WindowSums sums, int x,
+                                         int y) {
+    if (finish.corrects)
+        sums = corrected(finish, n, sums);
+    for (int i = 0; i < finish.count; ++i) {
+        const ContrastForm form = finish.images[i].form;
+        const bool own = form == ContrastForm::mean || form == ContrastForm::error ||
+                         (sums.d < 0 && form != ContrastForm::square);
+        finish.row(i, y)[x] =
+            own ? finished(finish, form, 0.0, n, sums)
+                : static_cast<float>(omit_value(form, finish.images[i].edge_c, n, sums.s, sums.d));
+    }
 }
 
 /// Edges of a result on the host.
@@ -72,10 +90,9 @@ class SpeckleEdges {
 public:
     /// Allocates for images of this shape.
     void prepare(const Shape& input, int threads);
-    /// Writes the results within radius of an edge, and replaces their undefined and infinite pixels in
-    /// `counts`.
-    void run(ConstHostView input, HostView output, const SpeckleParams& params, const FrameInfo& info,
-             PixelCounts& counts);
+    /// Writes the results within `radius` of an edge, and replaces the undefined and infinite pixels of the
+    /// first image in `counts`.
+    void run(ConstHostView input, int radius, const ContrastFinish& finish, PixelCounts& counts);
 
 private:
     struct Group { ///< a group of samples: sum and Σ(I − ⟨I⟩)²
@@ -88,8 +105,8 @@ private:
     /// Columns [begin, end) of the rows [first, last).
     template <class T>
     static void sum_columns(View<const T> input, int first, int last, int begin, int end, Slot& slot);
-    template <class T> void run_row(View<const T> input, View<float> output, int y, int radius,
-                                    const ContrastScale& scale, Slot& slot) const;
+    template <class T>
+    void run_row(View<const T> input, int y, int radius, const ContrastFinish& finish, Slot& slot) const;
     std::vector<Slot> slots_;
 };
 

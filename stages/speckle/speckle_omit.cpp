@@ -13,14 +13,11 @@ void SpeckleEdges::prepare(const Shape& input, int threads) {
         slot.columns.resize(static_cast<std::size_t>(input.width));
 }
 
-void SpeckleEdges::run(ConstHostView input, HostView output, const SpeckleParams& params,
-                       const FrameInfo& info, PixelCounts& counts) {
-    const ContrastScale scale = omit_scale(params, info);
-    const View<float> to = output.as<float>();
+void SpeckleEdges::run(ConstHostView input, int radius, const ContrastFinish& finish, PixelCounts& counts) {
     run_bands(input.shape.height, static_cast<int>(slots_.size()), [&](int y, int slot) {
         dispatch(input.shape.type, [&](auto zero) {
             using T = decltype(zero);
-            run_row<T>(input.as<T>(), to, y, params.radius, scale, slots_[static_cast<std::size_t>(slot)]);
+            run_row<T>(input.as<T>(), y, radius, finish, slots_[static_cast<std::size_t>(slot)]);
         });
     });
     for (Slot& slot : slots_) {
@@ -47,8 +44,8 @@ void SpeckleEdges::sum_columns(View<const T> input, int first, int last, int beg
     }
 }
 
-template <class T> void SpeckleEdges::run_row(View<const T> input, View<float> output, int y, int radius,
-                                              const ContrastScale& scale, Slot& slot) const {
+template <class T> void SpeckleEdges::run_row(View<const T> input, int y, int radius,
+                                              const ContrastFinish& finish, Slot& slot) const {
     const int width = input.width;
     const int first = std::max(0, y - radius);
     const int last = std::min(input.height, y + radius + 1);
@@ -66,10 +63,10 @@ template <class T> void SpeckleEdges::run_row(View<const T> input, View<float> o
                 window.sum += column.sum;
             }
             const double n = static_cast<double>(right - left) * rows;
-            float& result = output.row(y)[x];
+            const float& result = finish.row(0, y)[x];
             slot.undefined -= std::isnan(result) ? 1 : 0;
             slot.infinite -= std::isinf(result) ? 1 : 0;
-            result = static_cast<float>(omit_value(scale.form, scale.c, n, window.sum, n * window.deviation));
+            write_edge(finish, n, {window.sum, n * std::max(window.deviation, 0.0)}, x, y);
             slot.undefined += std::isnan(result) ? 1 : 0;
             slot.infinite += std::isinf(result) ? 1 : 0;
         }

@@ -32,23 +32,30 @@ const ParamTable& spatiotemporal_table() {
                       .logarithmic = true,
                       .cost = Cost::rebuild,
                       .doc = "Number of frames in the window"})
-            .real("exposure", &SpatiotemporalParams::exposure_ms,
-                  {.unit = "ms",
-                   .min = 0.001,
-                   .max = 10000,
-                   .logarithmic = true,
-                   .visible = [](const SpatiotemporalParams& p) { return needs_exposure(p.output); },
-                   .doc = kExposureDoc})
+            .real(
+                "exposure", &SpatiotemporalParams::exposure_ms,
+                {.unit = "ms",
+                 .min = 0.001,
+                 .max = 10000,
+                 .logarithmic = true,
+                 .visible = [](const SpatiotemporalParams& p) { return needs_exposure(p.output, p.extras); },
+                 .doc = kExposureDoc})
             .choice("output", &SpatiotemporalParams::output, contrast_output_names(),
                     {.doc = kContrastOutputDoc})
             .choice_among("border", &SpatiotemporalParams::border, contrast_borders(),
                           {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
+            .part(&SpatiotemporalParams::extras, contrast_extras_table(true))
             .table();
     return table;
 }
 
 Quantity spatiotemporal_quantity(const Params& params, const Quantity&) {
-    return contrast_quantity(params.as<SpatiotemporalParams>().output);
+    const auto& values = params.as<SpatiotemporalParams>();
+    return contrast_quantity(values.output, values.extras);
+}
+
+std::vector<NamedOutput> spatiotemporal_also(const Params& params, const Quantity&) {
+    return contrast_also(params.as<SpatiotemporalParams>().extras);
 }
 
 } // namespace
@@ -80,6 +87,7 @@ template <class T> struct Sums {
 struct alignas(64) Scratch {
     Sums<std::uint64_t> integers;
     Sums<double> reals;
+    SumRows results; ///< S and D of the windows of a row
     std::vector<std::uint64_t> saturated,
         saturated_windows; ///< samples at full scale, in columns and windows
 };
@@ -92,6 +100,7 @@ public:
         output_ = spatiotemporal_shape(params_, input);
         input_ = input;
         const int radius = params_.radius;
+        correlation_ = window_correlation(radius, params_.extras.speckle_size);
         window_.prepare("stage spatiotemporal", input, history_.frames());
         ages_.prepare(input, history_.frames());
         slots_.assign(static_cast<std::size_t>(parallel_threads()), {});
@@ -101,6 +110,7 @@ public:
                 scratch.reals.prepare(input.width, radius);
             else
                 scratch.integers.prepare(input.width, radius);
+            scratch.results.prepare(input.width);
             scratch.saturated.resize(static_cast<std::size_t>(input.width) +
                                      2 * static_cast<std::size_t>(radius));
             scratch.saturated_windows.resize(static_cast<std::size_t>(input.width));
@@ -119,6 +129,9 @@ public:
         if (step_.take)
             add_newest(input, threshold);
         scale_ = spatiotemporal_scale(params_, step_.held, context.info);
+        finish_ = contrast_finish<Space::host>(params_, static_cast<double>(window() * window()) * step_.held,
+                                               correlation_.over(step_.held), input_.type, context.info,
+                                               output, context.also);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
         for_bands(output_.height, bands_, slots, [&](Band rows, int slot) {
@@ -191,8 +204,12 @@ private:
                 fill_border(sums.columns[i]);
                 sum_along_row(sums.columns[i].data(), window(), output_.width, sums.windows[i].data());
             }
-            write_window_row(sums.windows[0].data(), sums.windows[1].data(), output_.width, n, scale_,
-                             output.row(y));
+            if (finish_.count > 0)
+                write_window_row(sums.windows[0].data(), sums.windows[1].data(), output_.width, n, finish_,
+                                 scratch.results, y);
+            else
+                write_window_row(sums.windows[0].data(), sums.windows[1].data(), output_.width, n, scale_,
+                                 output.row(y));
             move(y - margin(), false);
         }
     }
@@ -210,8 +227,13 @@ private:
             }
             for (std::vector<double>& columns : groups.columns)
                 fill_border(columns);
-            write_merged_row(groups.columns[0].data(), groups.columns[1].data(), window(), output_.width, n,
-                             scale_, output.row(y));
+            double* const results[2] = {scratch.results.s<double>(), scratch.results.d<double>()};
+            merge_windows(groups.columns[0].data(), groups.columns[1].data(), window(), output_.width, n,
+                          results);
+            if (finish_.count > 0)
+                finish_contrast_row(finish_, results[0], results[1], output_.width, 0, y);
+            else
+                write_merged_row({results[0], results[1]}, output_.width, scale_, output.row(y));
         }
     }
 
@@ -244,6 +266,8 @@ private:
 
     HistoryStep step_; ///< of the current run
     ContrastScale scale_;
+    ContrastFinish finish_;
+    WindowCorrelation correlation_;
     Shape input_, output_;
     TemporalWindow window_;
     SaturatedAges ages_;
@@ -265,8 +289,16 @@ StageType spatiotemporal_stage() {
             .quantity = spatiotemporal_quantity,
             .make_host = host_maker<SpatiotemporalHost>,
             .make_device = device_maker<make_spatiotemporal_device>,
+            .also = spatiotemporal_also,
             .stateful = true,
-            .history = [](const Params& params) { return params.as<SpatiotemporalParams>().frames - 1; }};
+            .history = [](const Params& params) { return params.as<SpatiotemporalParams>().frames - 1; },
+            .speckles =
+                [](const Params& params) {
+                    const auto& values = params.as<SpatiotemporalParams>();
+                    return window_correlation(values.radius, values.extras.speckle_size)
+                        .over(values.frames)
+                        .speckles();
+                }};
 }
 
 } // namespace specklescope

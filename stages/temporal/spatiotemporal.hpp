@@ -5,7 +5,7 @@
 #include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/border.hpp"
-#include "stages/contrast.hpp"
+#include "stages/contrast_finish.hpp"
 #include "stages/temporal/temporal.hpp"
 
 #include <cmath>
@@ -24,6 +24,7 @@ struct SpatiotemporalParams {
     double exposure_ms = 10;
     ContrastOutput output = ContrastOutput::sfi;
     Border border = Border::replicate; ///< one of contrast_borders()
+    ContrastExtras extras{};
 };
 
 /// Same as contrast_window_shape().
@@ -31,23 +32,21 @@ Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& inpu
 /// For windows of `held` frames.
 ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held, const FrameInfo& info);
 
-/// S and D = N·Σ(I − ⟨I⟩)² in f32, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² exceeds
+/// S and D = N·Σ(I − ⟨I⟩)² as Real, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² exceeds
 /// 64 bits. Shifted by the rounded mean m the sums are small: Q' = ΣI² − 2·m·ΣI + N·m² and S' = ΣI − N·m with
 /// N·Q' ≥ 2·S'² approximately, so that D = N·Q' − S'² hardly cancels, and is 0 if all samples are equal.
 /// `part` is 1/N.
-struct WindowMoments {
-    float s, d;
-};
-SPECKLESCOPE_BOTH inline WindowMoments window_moments(std::uint64_t s, std::uint64_t q, std::uint32_t n,
-                                                      float part) {
+template <class Real> struct WindowMoments { Real s, d; };
+template <class Real> SPECKLESCOPE_BOTH inline WindowMoments<Real>
+window_moments(std::uint64_t s, std::uint64_t q, std::uint32_t n, float part) {
     const auto signed_s = static_cast<std::int64_t>(s);
-    const float sum = static_cast<float>(signed_s);
+    const auto sum = static_cast<float>(signed_s);
     // Rounded approximately: the rest is exact for any mean. NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto mean = static_cast<std::int64_t>(static_cast<std::int32_t>(sum * part + 0.5F));
     const std::int64_t moved_s = signed_s - static_cast<std::int64_t>(n) * mean;
     const std::int64_t moved_q = static_cast<std::int64_t>(q) - mean * (signed_s + moved_s);
-    const auto small = static_cast<float>(moved_s);
-    return {sum, static_cast<float>(n) * static_cast<float>(moved_q) - small * small};
+    const auto small = static_cast<Real>(moved_s);
+    return {static_cast<Real>(signed_s), static_cast<Real>(n) * static_cast<Real>(moved_q) - small * small};
 }
 
 /// Adds one group of n samples to `count` equal groups, with sum and squared deviation M = Σ(I − ⟨I⟩)² (Chan,

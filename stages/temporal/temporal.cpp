@@ -25,15 +25,21 @@ const ParamTable& temporal_table() {
                    .min = 0.001,
                    .max = 10000,
                    .logarithmic = true,
-                   .visible = [](const TemporalParams& p) { return needs_exposure(p.output); },
+                   .visible = [](const TemporalParams& p) { return needs_exposure(p.output, p.extras); },
                    .doc = kExposureDoc})
             .choice("output", &TemporalParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
+            .part(&TemporalParams::extras, contrast_extras_table(false))
             .table();
     return table;
 }
 
 Quantity temporal_quantity(const Params& params, const Quantity&) {
-    return contrast_quantity(params.as<TemporalParams>().output);
+    const auto& values = params.as<TemporalParams>();
+    return contrast_quantity(values.output, values.extras);
+}
+
+std::vector<NamedOutput> temporal_also(const Params& params, const Quantity&) {
+    return contrast_also(params.as<TemporalParams>().extras);
 }
 
 class TemporalHost final : public ContrastOverTime<HostStage, TemporalParams> {
@@ -44,6 +50,9 @@ public:
         window_.prepare("stage temporal", input, history_.frames());
         ages_.prepare(input, history_.frames());
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
+        sums_.resize(slots_.size());
+        for (SumRows& sums : sums_)
+            sums.prepare(input.width);
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
         history_.reset();
         return {input.width, input.height, 1, PixelType::f32};
@@ -53,6 +62,9 @@ public:
         const HistoryStep step = history_.next(context.again);
         const ContrastScale scale =
             contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
+        const ContrastFinish finish =
+            contrast_finish<Space::host>(params_, step.held, WindowCorrelation().over(step.held),
+                                         input.shape.type, context.info, output, context.also);
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         ages_.set_window(counted_frames_);
         for (SlotCounts& slot : slots_)
@@ -64,7 +76,10 @@ public:
                 const std::byte* const newest = step.take ? input.row(y) : nullptr;
                 if (step.take)
                     take_temporal_row(row, newest);
-                write_temporal_row(row, scale, output.as<float>().row(y), counts);
+                if (finish.count > 0)
+                    write_temporal_row(row, finish, sums_[static_cast<std::size_t>(slot)], counts);
+                else
+                    write_temporal_row(row, scale, output.as<float>().row(y), counts);
                 counts.saturated += ages_.advance(y, newest, threshold);
             }
         });
@@ -81,6 +96,7 @@ private:
     TemporalWindow window_;
     SaturatedAges ages_;
     std::vector<SlotCounts> slots_;
+    std::vector<SumRows> sums_;
     int bands_ = 1;
 };
 
@@ -97,8 +113,10 @@ StageType temporal_stage() {
             .quantity = temporal_quantity,
             .make_host = host_maker<TemporalHost>,
             .make_device = device_maker<make_temporal_device>,
+            .also = temporal_also,
             .stateful = true,
-            .history = [](const Params& params) { return params.as<TemporalParams>().frames - 1; }};
+            .history = [](const Params& params) { return params.as<TemporalParams>().frames - 1; },
+            .speckles = [](const Params& params) { return params.as<TemporalParams>().frames - 1.0; }};
 }
 
 } // namespace specklescope

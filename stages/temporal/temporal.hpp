@@ -18,6 +18,7 @@ struct TemporalParams {
     int frames = 25;
     double exposure_ms = 10;
     ContrastOutput output = ContrastOutput::sfi;
+    ContrastExtras extras{}; ///< without speckle_size
 };
 
 StageType temporal_stage();
@@ -25,8 +26,8 @@ std::unique_ptr<DeviceStage> make_temporal_device(const Params& params);
 
 // Common base of the stages for contrast over the last frames, on host and device.
 
-/// Stage: HostStage or DeviceStage. Values: its parameters; `exposure_ms` and `output` are free, `frames` is
-/// the length of the window.
+/// Stage: HostStage or DeviceStage. Values: its parameters; `exposure_ms`, `output` and `extras` are free or
+/// the same in all, `frames` is the length of the window.
 template <class Stage, class Values> class ContrastOverTime : public Stage {
 public:
     explicit ContrastOverTime(const Params& params)
@@ -36,6 +37,7 @@ public:
         const auto& values = params.as<Values>();
         params_.exposure_ms = values.exposure_ms;
         params_.output = values.output;
+        params_.extras = values.extras;
     }
     void reset() override { history_.reset(); }
     void count_over(int frames) final { counted_frames_ = history_.frames() + frames - 1; }

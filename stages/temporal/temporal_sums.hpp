@@ -3,7 +3,7 @@
 
 #include "base/host_device.hpp"
 #include "pipeline/image.hpp"
-#include "stages/contrast.hpp"
+#include "stages/contrast_finish.hpp"
 #include "stages/temporal/temporal.hpp"
 
 #include <cmath>
@@ -36,16 +36,6 @@ SPECKLESCOPE_BOTH constexpr IntegerSums unpacked(std::uint64_t sums) {
 /// D = N·ΣI² − (ΣI)², below 2⁵⁰.
 SPECKLESCOPE_BOTH constexpr std::uint64_t determinant(IntegerSums sums, std::uint32_t n) {
     return n * sums.q - std::uint64_t{sums.s} * sums.s;
-}
-
-/// Result from S and D; 0/0 is NaN and c·S²/0 is +∞, as defined by ContrastForm.
-template <class Real>
-SPECKLESCOPE_BOTH inline Real contrast_value(ContrastForm form, Real c, Real s, Real d) {
-    if (form == ContrastForm::inverse)
-        return c * s * s / d;
-    if (form == ContrastForm::square)
-        return c * d / (s * s);
-    return std::sqrt(c * d) / s;
 }
 
 // --- f32: sums in float64 without lasting errors of earlier samples ---
@@ -102,11 +92,14 @@ SPECKLESCOPE_BOTH inline void remove_sample(RealSums& sums, float sample) {
     sums.q -= difference * difference;
 }
 
-SPECKLESCOPE_BOTH inline float contrast_of(const RealSums& sums, ContrastForm form, double c, double n) {
-    const double sum = n * static_cast<double>(sums.reference) + sums.s;
+SPECKLESCOPE_BOTH inline WindowSums window_sums(const RealSums& sums, double n) {
     const double spread = n * sums.q - sums.s * sums.s;
-    const double value = contrast_value(form, c, sum, spread < 0 ? 0.0 : spread);
-    return sum <= 0 ? NAN : static_cast<float>(value); // for any spread
+    return {n * static_cast<double>(sums.reference) + sums.s, spread < 0 ? 0.0 : spread};
+}
+SPECKLESCOPE_BOTH inline float contrast_of(const RealSums& sums, ContrastForm form, double c, double n) {
+    const WindowSums window = window_sums(sums, n);
+    const double value = contrast_value(form, c, window.s, window.d);
+    return window.s <= 0 ? NAN : static_cast<float>(value); // for any spread
 }
 
 } // namespace specklescope

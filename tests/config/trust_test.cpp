@@ -18,7 +18,8 @@ using Keys = std::map<std::string, std::string>;
 
 const Keys kOutputs = {{"record", "x.tiff"},    {"record_raw", "x.tiff"},   {"record_mask", "x.tiff"},
                        {"stats", "x.json"},     {"record_screen", "x.png"}, {"snapshot", "x.png"},
-                       {"kymograph", "x.tiff"}, {"traces", "x.csv"},        {"widths", "x.csv"}};
+                       {"kymograph", "x.tiff"}, {"traces", "x.csv"},        {"widths", "x.csv"},
+                       {"truth", "x.csv"}};
 const Keys kDoors = {{"screenshot", "x.png"},           {"window_movie", "x.mkv"},
                      {"publish", "zmq://127.0.0.1:0"},  {"control", "zmq://127.0.0.1:0"},
                      {"control_folder", "."},           {"curve_key", "x.key_secret"},
@@ -28,15 +29,21 @@ const Keys kDoors = {{"screenshot", "x.png"},           {"window_movie", "x.mkv"
 /// Data: processing, display and storage of frames, and files that are only read.
 const std::set<std::string> kData = {"command", "preset", "regions", "interval",
                                      "program", "view",   "keys",    "stage"};
-const std::set<std::string> kProgramData = {
-    "backend",     "threads",          "gpus",           "plans",       "slots",         "from",
-    "from_s",      "frames",           "rate",           "loop",        "offscreen",     "transfer",
-    "silence",     "channel",          "show",           "medians",     "band",          "um_per_px",
-    "baseline",    "baseline_seconds", "change",         "log",         "burn_bar",      "burn_time",
-    "burn_scale",  "burn_regions",     "burn_events",    "screen_zoom", "record_frames", "record_seconds",
-    "record_mib",  "record_every",     "record_every_s", "split_mib",   "split_s",       "keep_free",
-    "pre_trigger", "pre_trigger_mib",  "subject",        "note",        "record_name",   "serve_mbit_s",
-    "serve_chroma"};
+const std::set<std::string> kProgramData = {"backend",        "threads",     "gpus",
+                                            "plans",          "slots",       "from",
+                                            "from_s",         "frames",      "rate",
+                                            "loop",           "offscreen",   "transfer",
+                                            "silence",        "channel",     "show",
+                                            "camera_profile", "medians",     "band",
+                                            "um_per_px",      "baseline",    "baseline_seconds",
+                                            "change",         "log",         "burn_bar",
+                                            "burn_time",      "burn_scale",  "burn_regions",
+                                            "burn_events",    "screen_zoom", "record_frames",
+                                            "record_seconds", "record_mib",  "record_every",
+                                            "record_every_s", "split_mib",   "split_s",
+                                            "keep_free",      "pre_trigger", "pre_trigger_mib",
+                                            "subject",        "note",        "record_name",
+                                            "serve_mbit_s",   "serve_chroma"};
 /// Files that a stage reads.
 const std::set<std::string> kRead = {"background.dark_file", "background.flat_file", "convolve.file"};
 

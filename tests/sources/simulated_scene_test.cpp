@@ -1,6 +1,5 @@
 // The simulated scene: vessels and light compared with a second implementation of the drawing rules, and the
-// properties of speckle and exposures.
-#include "sources/synthetic/exposure_cache.hpp"
+// properties of speckle.
 #include "sources/synthetic/speckle_field.hpp"
 #include "sources/synthetic/synthetic_source.hpp"
 
@@ -10,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <list>
-#include <map>
 #include <numbers>
 
 namespace specklescope::test::simulated_scene_test {
@@ -192,41 +190,51 @@ TEST(VesselScene, IsDrawnByItsRules) {
     }
 }
 
-/// |μ|² of a Gaussian pupil, truncated 3.5 standard deviations from its centre.
-TEST(SpeckleOptics, TheFieldHasTheCorrelationOfAGaussianPupil) {
-    for (const double speckle : {2.0, 3.0, 4.0, 6.0, 8.0, 10.0}) {
+/// The taps make white noise correlate as 2^{−2d²/speckle²}, at any size.
+TEST(SpeckleOptics, TheFieldHasTheCorrelationOfItsSize) {
+    for (const double speckle : {1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0}) {
         const SpeckleOptics optics(speckle);
         const std::vector<float>& taps = optics.taps();
-        const double sigma = 2 * speckle / 2.3548; // in half pixels
         for (std::size_t apart = 0; apart < taps.size(); ++apart) {
             double sum = 0;
             for (std::size_t i = apart; i < taps.size(); ++i)
                 sum += static_cast<double>(taps[i]) * static_cast<double>(taps[i - apart]);
-            const double lag = static_cast<double>(apart) / sigma;
-            EXPECT_NEAR(sum * sum, std::exp(-0.5 * lag * lag), 1e-4) << speckle << " px, " << apart;
+            const double lag = static_cast<double>(apart) / speckle;
+            EXPECT_NEAR(sum, std::exp2(-2 * lag * lag), 1e-3) << speckle << " px, " << apart;
         }
     }
 }
 
-/// A phase of the heartbeat has several exposures with equal probability.
-TEST(ExposureCache, NoExposureOfAPhaseIsPreferred) {
-    SyntheticOptions options;
-    options.live = false;
-    options.width = 32;
-    options.height = 4;
-    ExposureCache cache(options);
-    ASSERT_TRUE(cache.wait_all(std::chrono::minutes(2)));
-    constexpr int kFrames = 4000;
-    std::map<std::vector<std::byte>, int> seen; // by their first row
-    std::vector<std::byte> pixels(cache.shape().bytes());
-    for (int i = 0; i < kFrames; ++i) {
-        cache.compose(static_cast<std::uint64_t>(i), 0, {pixels.data(), cache.shape()});
-        ++seen[{pixels.begin(), pixels.begin() + static_cast<std::ptrdiff_t>(cache.shape().row_bytes())}];
+/// Averages over all shifts of a pattern are exact, so that no scene has a systematic error of its own.
+TEST(SpeckleBank, PatternsHaveExactMoments) {
+    const SpeckleBank bank(64, 48, SpeckleOptics(2), 5);
+    const double n = static_cast<double>(bank.width()) * bank.height();
+    for (int k = 0; k < SpeckleBank::kLooks; ++k) {
+        double mean = 0, square = 0, cube = 0;
+        for (int y = 0; y < bank.height(); ++y)
+            for (int x = 0; x < bank.width(); ++x) {
+                const double d = static_cast<double>(bank.looks(k, y)[x]) - 1;
+                mean += d / n;
+                square += d * d / n;
+                cube += d * d * d / n;
+            }
+        const double count = std::pow(4, k);
+        EXPECT_NEAR(mean, 0, 1e-4) << k;
+        EXPECT_NEAR(square * count, 1, 1e-3) << k;
+        EXPECT_NEAR(cube * count * count, 2, 5e-3) << k;
     }
-    ASSERT_GT(seen.size(), 1U);
-    const double part = 1.0 / static_cast<double>(seen.size());
-    for (const auto& [row, times] : seen) // 5 standard deviations of a count
-        EXPECT_NEAR(times, kFrames * part, 5 * std::sqrt(kFrames * part * (1 - part)));
+    for (int field = 0; field < SpeckleBank::kFields; ++field) {
+        double mean = 0, square = 0;
+        for (int y = 0; y < bank.height(); ++y)
+            for (int x = 0; x < bank.width(); ++x) {
+                const double re = static_cast<double>(bank.real(field, y)[x]);
+                const double im = static_cast<double>(bank.imaginary(field, y)[x]);
+                mean += (re * re + im * im) / n;
+                square += std::pow(re * re + im * im, 2) / n;
+            }
+        EXPECT_NEAR(mean, 1, 1e-4) << field;
+        EXPECT_NEAR(square, 2, 5e-3) << field;
+    }
 }
 
 } // namespace specklescope::test::simulated_scene_test

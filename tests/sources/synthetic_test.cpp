@@ -9,7 +9,7 @@
 // standard errors are allowed.
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
-#include "sources/synthetic/exposure_cache.hpp"
+#include "sources/synthetic/simulated_scene.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -109,28 +109,60 @@ TEST(SpeckleField, LorentzianRowAgainstKnownValues) {
     EXPECT_DOUBLE_EQ(expected_contrast(1, 0.25), 0.5 * std::sqrt(lorentzian_contrast2(1)));
 }
 
-TEST(SpeckleField, WeightsHaveSumOneAndTheWantedContrast) {
-    for (const double k2 : {1.0, 0.9, 0.3, 0.1, 0.03, 1.0 / kModes, 0.01, 1e-4}) {
-        const ModeWeights w = mode_weights(k2);
-        double sum = w.offset;
-        double squares = 0;
-        double term = w.scale;
-        for (int j = 0; j < kModes; ++j) {
-            sum += term;
-            squares += term * term;
-            term *= w.ratio;
+TEST(SpeckleField, SkewIsTheTripleIntegral) {
+    for (const double x : {0.0, 1e-3, 0.1, 0.2499, 0.2501, 1.0, 10.0, 100.0}) {
+        double sum = 0; // midpoints of 6·∫(1 − u)·u·e^{−2xu}du
+        constexpr int kPoints = 200000;
+        for (int i = 0; i < kPoints; ++i) {
+            const double u = (i + 0.5) / kPoints;
+            sum += 6 * (1 - u) * u * std::exp(-2 * x * u);
         }
-        EXPECT_NEAR(sum, 1, 1e-5) << k2;
-        EXPECT_NEAR(squares, k2, 1e-5) << k2;
+        EXPECT_NEAR(lorentzian_skew(x) / (sum / kPoints), 1, 1e-7) << x;
     }
 }
 
-TEST(SpeckleField, CoherenceFactorFallsWithTheSpeckle) {
-    // A Gaussian pupil sampled without end: β → [½(1 + e^{−δ²/2σ²})]², δ = ½ px, σ = speckle/2.3548.
-    for (const double speckle : {2.0, 3.0, 6.0}) {
-        const double sigma = speckle / 2.3548;
-        const double axis = 0.5 * (1 + std::exp(-0.25 / (2 * sigma * sigma)));
-        EXPECT_NEAR(SpeckleOptics(speckle).beta(), axis * axis, 2e-3) << speckle;
+TEST(SpeckleField, LooksHaveTheWantedMoments) {
+    for (const double k2 : {0.9, 0.3, 0.1, 0.01, 1e-4})
+        for (const double looks : {1.0, 1.3, 3.9, 4.0, 7.0, 20.0, 64.0}) {
+            const double wanted = std::pow(k2, 1.5) / std::sqrt(looks);
+            const LookWeights w = look_weights(0.7, k2, wanted);
+            double mean = w.constant;
+            double variance = 0;
+            double skew = 0;
+            double count = 1;
+            for (const double weight : w.weight) {
+                mean += weight;
+                variance += weight * weight / count;
+                skew += std::pow(weight, 3) / (count * count);
+                count *= 4;
+            }
+            EXPECT_NEAR(mean, 0.7, 1e-12);
+            EXPECT_NEAR(variance / k2, 1, 1e-9) << k2 << ", looks " << looks;
+            EXPECT_NEAR(skew / wanted, 1, 1e-8) << k2 << ", looks " << looks;
+        }
+}
+
+/// Second integral of a Gaussian: the autocovariance of averages over a pixel is its second difference.
+double twice_integrated(double d, double sigma) {
+    return sigma * std::sqrt(std::acos(-1.0) / 2) * d * std::erf(d / (sigma * std::sqrt(2.0))) +
+           sigma * sigma * std::exp(-d * d / (2 * sigma * sigma));
+}
+
+TEST(SpeckleField, CoherenceFactorIsThatOfSquarePixels) {
+    const auto averaged = [](double d, double sigma) {
+        return twice_integrated(d + 1, sigma) - 2 * twice_integrated(d, sigma) +
+               twice_integrated(d - 1, sigma);
+    };
+    for (const double speckle : {1.2, 1.5, 2.0, 3.0, 6.0}) {
+        double sigma = 0.2; // of the speckle at a point: recorded neighbours correlate by 2^{−4/speckle²}
+        while (averaged(1, sigma) / averaged(0, sigma) < std::exp2(-4 / (speckle * speckle)))
+            sigma += 1e-5;
+        const SpeckleOptics optics(speckle);
+        EXPECT_NEAR(optics.beta(), std::pow(averaged(0, sigma), 2), 1e-3) << speckle;
+        EXPECT_NEAR(optics.axis_covariance(1) / optics.axis_covariance(0),
+                    std::exp2(-4 / (speckle * speckle)), 1e-12);
+        EXPECT_LT(optics.skew(), std::pow(optics.beta(), 1.5)); // more than one mode in a pixel
+        EXPECT_GT(optics.skew(), optics.beta() * optics.beta());
     }
 }
 

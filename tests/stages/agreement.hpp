@@ -47,6 +47,9 @@ public:
         if (host.counts != device.counts)
             return "counts of undefined, infinite, saturated pixels: " + counts_text(host.counts) + " and " +
                    counts_text(device.counts);
+        for (std::size_t i = 0; i < host.also.size(); ++i)
+            if (const std::string text = compare(host.also[i], device.also.at(i), input_peak); !text.empty())
+                return "named output " + std::to_string(i) + ", " + text;
         row_.samples += host.shape.bytes() / pixel_bytes(host.shape.type);
         return dispatch(host.shape.type, [&](auto zero) {
             using T = decltype(zero);

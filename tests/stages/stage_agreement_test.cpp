@@ -67,6 +67,9 @@ std::string first_difference(const Shot& a, const Shot& b) {
                    std::to_string(i % row / pixel_bytes(a.shape.type)) + ": " + value_text(a, sample) +
                    " and " + value_text(b, sample);
         }
+    for (std::size_t i = 0; i < a.also.size(); ++i)
+        if (const std::string text = first_difference(a.also[i], b.also.at(i)); !text.empty())
+            return "named output " + std::to_string(i) + ", " + text;
     if (a.counts != b.counts)
         return "the counts of undefined, infinite or saturated pixels";
     if (!same_warmup(a.warmup, b.warmup))

@@ -66,6 +66,10 @@ inline std::vector<ParamValue> combined_values(const ParamDecl& decl, const Para
     } else if (decl.kind == ParamKind::choice) {
         for (const std::string& choice : decl.choices)
             add(choice);
+    } else if (decl.kind == ParamKind::text && !decl.choices.empty()) { // several of them
+        const unsigned all = (1U << decl.choices.size()) - 1;
+        add(several_text(decl, all));
+        add(several_text(decl, all >> 1)); // without the last, which may need another stage
     } else if (decl.kind == ParamKind::integer || decl.kind == ParamKind::real) {
         const double number = decl.kind == ParamKind::integer
                                   ? static_cast<double>(std::get<std::int64_t>(usual))

@@ -27,7 +27,8 @@ struct Shot {
     std::vector<std::byte> pixels; ///< rows without padding
     PixelCounts counts;
     Warmup warmup;
-    double full_scale = 0; ///< of the frame
+    double full_scale = 0;    ///< of the frame
+    std::vector<Shot> also{}; ///< named outputs, only shapes and pixels
 };
 
 struct Outcome {
@@ -106,6 +107,9 @@ inline Outcome run_script(Executor& executor, const StageCase& test, Scene& scen
             shot.counts = result->counts;
             shot.warmup = result->warmup;
             shot.full_scale = result->info.full_scale;
+            if (result->also)
+                for (const NamedImage& image : *result->also)
+                    shot.also.push_back(shot_of(image.image.host()));
             outcome.note = result->notes->front();
             outcome.shots.push_back(std::move(shot));
         }
@@ -135,6 +139,12 @@ inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, con
             return pitch_of(shape) * static_cast<std::size_t>(shape.height - 1) + shape.row_bytes();
         };
         std::vector<std::byte> input(size_of(scene.shape())), output(size_of(out));
+        const Params& params = test.stage.params;
+        std::vector<std::vector<std::byte>> also(
+            test.stage.type->also ? test.stage.type->also(params, Quantity{}).size() : 0, output);
+        std::vector<HostView> also_views;
+        for (std::vector<std::byte>& image : also)
+            also_views.emplace_back(image.data(), out, pitch_of(out));
         for (const Turn& turn : script) {
             std::fill(input.begin(), input.end(), poison);
             std::fill(output.begin(), output.end(), poison);
@@ -146,7 +156,7 @@ inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, con
             const FrameInfo info = scene.info(turn);
             PixelCounts counts;
             const HostView result(output.data(), out, pitch_of(out));
-            stage->run(in, result, {.info = info, .counts = counts, .again = turn.again});
+            stage->run(in, result, {.info = info, .counts = counts, .again = turn.again, .also = also_views});
             // Completed like in an executor; the scenes contain only numbers.
             if (const auto threshold = saturation_threshold(in.shape.type, info)) {
                 counts.windows = stage->counted().saturated ? out.pixels() : 0;
@@ -156,6 +166,8 @@ inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, con
             Shot shot = shot_of(result);
             shot.counts = counts;
             shot.warmup = stage->warmup();
+            for (const HostView& view : also_views)
+                shot.also.push_back(shot_of(view));
             outcome.shots.push_back(std::move(shot));
             for (int y = 0; y + 1 < out.height; ++y)
                 for (std::size_t i = out.row_bytes(); i < pitch_of(out); ++i)

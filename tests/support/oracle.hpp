@@ -90,6 +90,10 @@ inline double oracle_value(const OracleWindow& window, double n, ContrastOutput 
         return 2 * exposure_s * k2;
     case ContrastOutput::bfi:
         return 1 / k2;
+    case ContrastOutput::mean:
+        return mean;
+    case ContrastOutput::error: // tests/stages/contrast_finish_test.cpp
+        break;
     }
     return std::nan("");
 }

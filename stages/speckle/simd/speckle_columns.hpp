@@ -69,7 +69,7 @@ private:
 
 inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_width) {
     return 3 * ScratchCutter::in_page(columns * 4) + 3 * ScratchCutter::in_page(columns * 8) +
-           2 * ScratchCutter::aligned(input_width * 2);
+           2 * ScratchCutter::aligned(input_width * 2) + 2 * ScratchCutter::aligned(columns * 8);
 }
 
 inline std::size_t real_scratch_bytes(int radius, std::size_t columns, std::size_t input_width) {

@@ -63,6 +63,8 @@ public:
         references_ = cut.take<T>(width);
         std::fill_n(zeros_, width, T{0});
         std::fill_n(references_, width, static_cast<T>(reference_));
+        for (double*& sums : sums_)
+            sums = cut.take<double>(count);
         choose_terms();
         streamed_ = tile.streamed && reinterpret_cast<std::uintptr_t>(tile.output.data) % 64 == 0 &&
                     tile.output.pitch % 64 == 0 && tile.x0 % 16 == 0;
@@ -72,6 +74,10 @@ public:
     /// False if samples were larger than declared by the tile.
     bool run(PixelCounts& counts) {
         using Output = SpeckleParams::Output;
+        if (tile_.finish) {
+            tile_.finish->corrects ? rows_of_sums<double>(counts) : rows_of_sums<float>(counts);
+            return fits_;
+        }
         switch (tile_.params.output) {
         case Output::sfi:
         case Output::bfi:
@@ -84,6 +90,9 @@ public:
         case Output::tau:
             rows<Output::contrast2>(counts);
             break;
+        case Output::mean:
+        case Output::error:
+            break; // not without `finish`
         }
         return fits_;
     }
@@ -110,6 +119,33 @@ private:
     }
 
     template <SpeckleParams::Output kOutput> void rows(PixelCounts& counts) {
+        const View<float> output = tile_.output.as<float>();
+        each_row([&](int y) HWY_ATTR {
+            if (term_count_ == 3)
+                finish_row<kOutput, 3>(output.row(y) + tile_.x0, counts);
+            else
+                finish_row<kOutput, kMostTerms>(output.row(y) + tile_.x0, counts);
+        });
+        hwy::FlushStream();
+    }
+
+    /// Images from the sums of each row.
+    template <class Real> void rows_of_sums(PixelCounts& counts) {
+        const int width = tile_.x1 - tile_.x0;
+        Real* const s = reinterpret_cast<Real*>(sums_[0]);
+        Real* const d = reinterpret_cast<Real*>(sums_[1]);
+        each_row([&](int y) HWY_ATTR {
+            if (term_count_ == 3)
+                sum_row<3>(s, d);
+            else
+                sum_row<kMostTerms>(s, d);
+            finish_contrast_row(*tile_.finish, s, d, width, tile_.x0, y);
+            count_non_finite({tile_.finish->row(0, y) + tile_.x0, static_cast<std::size_t>(width)}, counts);
+        });
+    }
+
+    /// Calls f(y) with the sums of the windows of row y in terms_.
+    template <class F> HWY_INLINE void each_row(F&& f) {
         static_assert(three_or_most());
         const int radius = tile_.params.radius;
         const int shift = tile_.params.border == Border::crop ? radius : 0;
@@ -117,19 +153,14 @@ private:
         // Replacing a row of the reference by the first rows adds them: the reference contributes nothing.
         for (int y = tile_.y0 + shift - radius; y < tile_.y0 + shift + radius; ++y)
             replace_row(y, references_);
-        const View<float> output = tile_.output.as<float>();
         for (int y = tile_.y0; y < tile_.y1; ++y) {
             const int centre = y + shift;
             replace_row(centre + radius, y == tile_.y0 ? references_ : row_at(centre - radius - 1));
             fill_border();
             for (int level = 0; level < top_; ++level)
                 add_groups(levels_[level], kGroup[level], levels_[level + 1]);
-            if (term_count_ == 3)
-                finish_row<kOutput, 3>(output.row(y) + tile_.x0, counts);
-            else
-                finish_row<kOutput, kMostTerms>(output.row(y) + tile_.x0, counts);
+            f(y);
         }
-        hwy::FlushStream();
     }
 
     /// Border columns of zeros stay the same for all rows.
@@ -266,14 +297,31 @@ private:
         }
     }
 
+    HWY_INLINE typename Math::Constants constants_of_tile() const {
+        const DF df;
+        const auto samples = static_cast<Sum>(window_) * static_cast<Sum>(window_);
+        return {hn::Set(D32(), samples * reference_), hn::Set(df, static_cast<float>(tile_.scale)),
+                hn::Set(df, static_cast<float>(samples))};
+    }
+
+    /// S and D of a row, in whole vectors.
+    template <std::size_t kTerms, class Real> void sum_row(Real* s, Real* d) const {
+        const typename Math::Constants constants = constants_of_tile();
+        const int width = tile_.x1 - tile_.x0;
+        std::array<Columns, kTerms> terms;
+        std::copy_n(terms_, kTerms, terms.begin());
+        for (int i = 0; i < width; i += kVector) {
+            Windows windows[1];
+            add_terms<1>(terms, i, windows);
+            Math::store_sums(windows[0], constants, s + i, d + i);
+        }
+    }
+
     template <SpeckleParams::Output kOutput, std::size_t kTerms>
     void finish_row(float* output, PixelCounts& counts) const {
         constexpr int kStep = kBlock * kVector;
         const DF df;
-        const auto samples = static_cast<Sum>(window_) * static_cast<Sum>(window_);
-        const typename Math::Constants constants{hn::Set(D32(), samples * reference_),
-                                                 hn::Set(df, static_cast<float>(tile_.scale)),
-                                                 hn::Set(df, static_cast<float>(samples))};
+        const typename Math::Constants constants = constants_of_tile();
         const int width = tile_.x1 - tile_.x0;
         std::array<Columns, kTerms> terms;
         std::copy_n(terms_, kTerms, terms.begin());
@@ -371,6 +419,7 @@ private:
     bool fits_ = true;
     T* zeros_ = nullptr;
     T* references_ = nullptr;
+    double* sums_[2] = {}; ///< S and D of a row, float or double
 };
 
 } // namespace HWY_NAMESPACE

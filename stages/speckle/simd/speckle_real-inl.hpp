@@ -70,7 +70,10 @@ public:
             merge_column(suffix_[taken], window_ - taken, taken);
             fill_border();
             merge_along_row();
-            finish_row(output.row(y) + tile_.x0, counts);
+            if (tile_.finish)
+                write_images(y, counts);
+            else
+                finish_row(output.row(y) + tile_.x0, counts);
         }
     }
 
@@ -187,6 +190,16 @@ private:
             std::copy_n(rest, width - i, output + i);
         }
         count_non_finite({output, static_cast<std::size_t>(width)}, counts);
+    }
+
+    /// Changes window_groups_.
+    void write_images(int y, PixelCounts& counts) {
+        const int width = tile_.x1 - tile_.x0;
+        double* const d = window_groups_.deviation - columns_.left;
+        for (int i = 0; i < width; ++i)
+            d[i] *= static_cast<double>(window_) * window_;
+        finish_contrast_row(*tile_.finish, window_groups_.sum - columns_.left, d, width, tile_.x0, y);
+        count_non_finite({tile_.finish->row(0, y) + tile_.x0, static_cast<std::size_t>(width)}, counts);
     }
 
     /// Samples may be negative after a dark frame: for S ≤ 0 there is no contrast, for any D.

@@ -27,9 +27,10 @@ struct SpeckleTile {
     ConstHostView input;
     HostView output;
     SpeckleParams params;
-    double scale = 1;                   ///< speckle_scale() for params.output
-    int x0 = 0, x1 = 0, y0 = 0, y1 = 0; ///< output pixels [x0, x1) × [y0, y1)
-    bool streamed = false;              ///< streaming stores: the output is larger than the caches
+    double scale = 1;                       ///< speckle_scale() for params.output
+    int x0 = 0, x1 = 0, y0 = 0, y1 = 0;     ///< output pixels [x0, x1) × [y0, y1)
+    const ContrastFinish* finish = nullptr; ///< null: only the output
+    bool streamed = false;                  ///< streaming stores: the output is larger than the caches
     // For u8 and u16:
     SpeckleSums sums = SpeckleSums::wide;
     std::uint32_t reference = 0;       ///< narrow sums

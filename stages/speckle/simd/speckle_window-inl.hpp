@@ -66,6 +66,26 @@ template <class Square> struct WindowMath {
         return speckle_value<kOutput>(intensity, determinant(w, c.n), c.scale);
     }
 
+    /// S and D as value() uses them.
+    static HWY_INLINE void store_sums(const Windows& w, const Constants& c, float* s, float* d) {
+        hn::StoreU(hn::ConvertTo(DF(), hn::BitCast(DI32(), hn::Add(w.sum, c.offset))), DF(), s);
+        hn::StoreU(determinant(w, c.n), DF(), d);
+    }
+    /// Exact.
+    static HWY_INLINE void store_sums(const Windows& w, const Constants& c, double* s, double* d) {
+        const DI32Half half;
+        const D64 d64;
+        const auto sum = hn::BitCast(DI32(), hn::Add(w.sum, c.offset));
+        const auto moved = hn::BitCast(DI32(), w.sum);
+        const auto samples = hn::PromoteTo(d64, hn::LowerHalf(DFHalf(), c.n));
+        hn::StoreU(hn::PromoteTo(d64, hn::LowerHalf(half, sum)), d64, s);
+        hn::StoreU(determinant_half(lower_squares(w), hn::LowerHalf(half, moved), samples), d64, d);
+        if constexpr (constexpr std::size_t kHalf = hn::MaxLanes(D64()); kLanes > kHalf) {
+            hn::StoreU(hn::PromoteTo(d64, upper_half(half, sum)), d64, s + kHalf);
+            hn::StoreU(determinant_half(upper_squares(w), upper_half(half, moved), samples), d64, d + kHalf);
+        }
+    }
+
     static HWY_INLINE VF determinant(const Windows& w, VF n) {
         if constexpr (kWide)
             return wide_determinant(w, n);

@@ -34,9 +34,26 @@ template <ContrastForm kForm> void write_windows(const std::uint64_t* s, const s
                                                  std::uint32_t n, float c, float* output) {
     const float part = 1.0F / static_cast<float>(n);
     for (int x = 0; x < width; ++x) {
-        const WindowMoments moments = window_moments(s[x], q[x], n, part);
+        const auto moments = window_moments<float>(s[x], q[x], n, part);
         output[x] = contrast_value(kForm, c, moments.s, moments.d);
     }
+}
+
+template <class Real> void sum_windows(const std::uint64_t* s, const std::uint64_t* q, int width,
+                                       std::uint32_t n, Real* to_s, Real* to_d) {
+    const float part = 1.0F / static_cast<float>(n);
+    for (int x = 0; x < width; ++x) {
+        const auto moments = window_moments<Real>(s[x], q[x], n, part);
+        to_s[x] = moments.s;
+        to_d[x] = moments.d;
+    }
+}
+
+void SumFloats(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n, SumRows& to) {
+    sum_windows(s, q, width, n, to.s<float>(), to.d<float>());
+}
+void SumDoubles(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n, SumRows& to) {
+    sum_windows(s, q, width, n, to.s<double>(), to.d<double>());
 }
 
 void WriteWindowRow(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
@@ -49,6 +66,8 @@ void WriteWindowRow(const std::uint64_t* s, const std::uint64_t* q, int width, s
         return write_windows<ContrastForm::square>(s, q, width, n, c, output);
     case ContrastForm::root:
         return write_windows<ContrastForm::root>(s, q, width, n, c, output);
+    default:
+        break; // only by ContrastFinish
     }
 }
 
@@ -66,8 +85,8 @@ void MergeRow(const TemporalRow* row, int width, int held, int count, double* su
     }
 }
 
-void WriteMergedRow(const double* sums, const double* deviations, int window, int width, double n,
-                    const ContrastScale& scale, float* output) {
+void MergeWindows(const double* sums, const double* deviations, int window, int width, double n,
+                  double* const (&to)[2]) {
     std::array<double, MergeParts::kMost> parts{};
     for (int k = 1; k < window; ++k)
         parts[static_cast<std::size_t>(k)] = merge_part(n, k);
@@ -75,8 +94,15 @@ void WriteMergedRow(const double* sums, const double* deviations, int window, in
         RealGroup all{sums[x], deviations[x]};
         for (int k = 1; k < window; ++k)
             all = merged(all, k, {sums[x + k], deviations[x + k]}, parts[static_cast<std::size_t>(k)]);
-        const double d = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
-        output[x] = all.sum <= 0 ? NAN : static_cast<float>(contrast_value(scale.form, scale.c, all.sum, d));
+        to[0][x] = all.sum;
+        to[1][x] = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
+    }
+}
+
+void WriteMergedRow(const double* const (&sums)[2], int width, const ContrastScale& scale, float* output) {
+    for (int x = 0; x < width; ++x) {
+        const double s = sums[0][x];
+        output[x] = s <= 0 ? NAN : static_cast<float>(contrast_value(scale.form, scale.c, s, sums[1][x]));
     }
 }
 
@@ -90,7 +116,10 @@ namespace specklescope {
 HWY_EXPORT(MoveColumns);
 HWY_EXPORT(WriteWindowRow);
 HWY_EXPORT(MergeRow);
+HWY_EXPORT(MergeWindows);
 HWY_EXPORT(WriteMergedRow);
+HWY_EXPORT(SumFloats);
+HWY_EXPORT(SumDoubles);
 
 void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q) {
     HWY_DYNAMIC_DISPATCH(MoveColumns)(row, enters, s, q);
@@ -116,9 +145,24 @@ void merge_row(const TemporalRow* row, int width, int held, int count, double* s
     HWY_DYNAMIC_DISPATCH(MergeRow)(row, width, held, count, sums, deviations);
 }
 
-void write_merged_row(const double* sums, const double* deviations, int window, int width, double n,
-                      const ContrastScale& scale, float* output) {
-    HWY_DYNAMIC_DISPATCH(WriteMergedRow)(sums, deviations, window, width, n, scale, output);
+void merge_windows(const double* sums, const double* deviations, int window, int width, double n,
+                   double* const (&to)[2]) {
+    HWY_DYNAMIC_DISPATCH(MergeWindows)(sums, deviations, window, width, n, to);
+}
+
+void write_merged_row(const double* const (&sums)[2], int width, const ContrastScale& scale, float* output) {
+    HWY_DYNAMIC_DISPATCH(WriteMergedRow)(sums, width, scale, output);
+}
+
+void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
+                      const ContrastFinish& finish, SumRows& sums, int y) {
+    if (finish.corrects) {
+        HWY_DYNAMIC_DISPATCH(SumDoubles)(s, q, width, n, sums);
+        finish_contrast_row(finish, sums.s<double>(), sums.d<double>(), width, 0, y);
+    } else {
+        HWY_DYNAMIC_DISPATCH(SumFloats)(s, q, width, n, sums);
+        finish_contrast_row(finish, sums.s<float>(), sums.d<float>(), width, 0, y);
+    }
 }
 
 } // namespace specklescope

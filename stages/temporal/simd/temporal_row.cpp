@@ -137,15 +137,21 @@ double whole_number(std::uint64_t value) {
     return std::bit_cast<double>(value | 0x4330000000000000U) - 4503599627370496.0;
 }
 
+/// S and D of one pixel. Real: float or double.
+template <bool kWide, class Real> void integer_sums(const TemporalRow& row, int x, Real& s, Real& d) {
+    IntegerSums sums = unpacked(row.packed[x]);
+    if constexpr (kWide)
+        sums = {row.packed[x], row.wide[x]};
+    s = static_cast<Real>(static_cast<std::int32_t>(sums.s));
+    d = static_cast<Real>(whole_number(determinant(sums, static_cast<std::uint32_t>(row.step.held))));
+}
+
 template <ContrastForm kForm, bool kWide>
 void write_integers(const TemporalRow& row, float c, float* output) {
-    const auto n = static_cast<std::uint32_t>(row.step.held);
     for (int x = 0; x < row.width; ++x) {
-        IntegerSums sums = unpacked(row.packed[x]);
-        if constexpr (kWide)
-            sums = {row.packed[x], row.wide[x]};
-        const auto s = static_cast<float>(static_cast<std::int32_t>(sums.s));
-        output[x] = contrast_value(kForm, c, s, static_cast<float>(whole_number(determinant(sums, n))));
+        float s = 0, d = 0;
+        integer_sums<kWide>(row, x, s, d);
+        output[x] = contrast_value(kForm, c, s, d);
     }
 }
 
@@ -186,9 +192,30 @@ void WriteRow(const TemporalRow& row, const ContrastScale& scale, float* output,
     case ContrastForm::root:
         write_form<ContrastForm::root>(row, scale.c, output);
         break;
+    default:
+        break; // only by ContrastFinish
     }
     CountRow(output, row.width, counts);
 }
+
+template <class Real> void sum_row(const TemporalRow& row, Real* s, Real* d) {
+    if (row.type == PixelType::f32)
+        for (int x = 0; x < row.width; ++x) {
+            const WindowSums sums =
+                window_sums({row.real_s[x], row.real_q[x], row.reference[x], row.peak[x]}, row.step.held);
+            s[x] = static_cast<Real>(sums.s);
+            d[x] = static_cast<Real>(sums.d);
+        }
+    else if (row.wide)
+        for (int x = 0; x < row.width; ++x)
+            integer_sums<true>(row, x, s[x], d[x]);
+    else
+        for (int x = 0; x < row.width; ++x)
+            integer_sums<false>(row, x, s[x], d[x]);
+}
+
+void SumFloats(const TemporalRow& row, float* s, float* d) { sum_row(row, s, d); }
+void SumDoubles(const TemporalRow& row, double* s, double* d) { sum_row(row, s, d); }
 
 } // namespace HWY_NAMESPACE
 } // namespace specklescope
@@ -199,6 +226,9 @@ namespace specklescope {
 
 HWY_EXPORT(TakeRow);
 HWY_EXPORT(WriteRow);
+HWY_EXPORT(SumFloats);
+HWY_EXPORT(SumDoubles);
+HWY_EXPORT(CountRow);
 
 void take_temporal_row(const TemporalRow& row, const std::byte* newest) {
     HWY_DYNAMIC_DISPATCH(TakeRow)(row, newest);
@@ -207,6 +237,18 @@ void take_temporal_row(const TemporalRow& row, const std::byte* newest) {
 void write_temporal_row(const TemporalRow& row, const ContrastScale& scale, float* output,
                         PixelCounts& counts) {
     HWY_DYNAMIC_DISPATCH(WriteRow)(row, scale, output, counts);
+}
+
+void write_temporal_row(const TemporalRow& row, const ContrastFinish& finish, SumRows& sums,
+                        PixelCounts& counts) {
+    if (finish.corrects || row.type == PixelType::f32) {
+        HWY_DYNAMIC_DISPATCH(SumDoubles)(row, sums.s<double>(), sums.d<double>());
+        finish_contrast_row(finish, sums.s<double>(), sums.d<double>(), row.width, 0, row.y);
+    } else {
+        HWY_DYNAMIC_DISPATCH(SumFloats)(row, sums.s<float>(), sums.d<float>());
+        finish_contrast_row(finish, sums.s<float>(), sums.d<float>(), row.width, 0, row.y);
+    }
+    HWY_DYNAMIC_DISPATCH(CountRow)(finish.row(0, row.y), row.width, counts);
 }
 
 } // namespace specklescope

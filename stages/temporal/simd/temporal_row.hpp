@@ -37,6 +37,10 @@ void take_temporal_row(const TemporalRow& row, const std::byte* newest);
 void write_temporal_row(const TemporalRow& row, const ContrastScale& scale, float* output,
                         PixelCounts& counts);
 
+/// The images of `finish` in row y.
+void write_temporal_row(const TemporalRow& row, const ContrastFinish& finish, SumRows& sums,
+                        PixelCounts& counts);
+
 /// Adds the temporal sums of a row to the column sums, or subtracts them; integers.
 void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q);
 
@@ -46,13 +50,19 @@ void sum_along_row(const std::uint64_t* from, int window, int width, std::uint64
 /// Results of exact sums over n samples.
 void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
                       const ContrastScale& scale, float* output);
+/// Row y of the images of `finish`.
+void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
+                      const ContrastFinish& finish, SumRows& sums, int y);
 
 /// Merges a row of pixels with `held` samples each into the columns' groups, which contain `count` rows. A
 /// null row is a row of zeros.
 void merge_row(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations);
 
-/// Merges `window` neighbouring groups of n samples and writes the results; f32.
-void write_merged_row(const double* sums, const double* deviations, int window, int width, double n,
-                      const ContrastScale& scale, float* output);
+/// Merges `window` neighbouring groups of n samples, for each of `width` results; f32. to[0] and to[1] get S
+/// and D.
+void merge_windows(const double* sums, const double* deviations, int window, int width, double n,
+                   double* const (&to)[2]);
+/// The results.
+void write_merged_row(const double* const (&sums)[2], int width, const ContrastScale& scale, float* output);
 
 } // namespace specklescope

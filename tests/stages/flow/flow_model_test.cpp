@@ -135,6 +135,71 @@ TEST_P(FlowModelOn, LongExposuresGiveTheLimitOfEachModel) {
     EXPECT_NEAR(index("velocity") / simplified, 1, 1e-4);
 }
 
+/// docs/science.md, Standard errors.
+double error_of_square(double k2, double speckles) {
+    return std::sqrt(2 * (1 + k2) / speckles) / (1 + 4 * k2 / speckles);
+}
+
+TEST(FlowModel, TheErrorFollowsTheSlopeOfTheModel) {
+    constexpr int kPoints = 200;
+    constexpr double kSpeckles = 20;
+    for (const Model& model : kModels) {
+        SCOPED_TRACE(model.key);
+        Params params = params_of("flow", {"input=contrast2", "output=error", "beta=0.7",
+                                           std::string("model=") + model.key,
+                                           std::string("static=") + (model.fixed ? "0.2" : "0")});
+        params.as<FlowParams>().speckles = kSpeckles;
+        const Real dynamic = model.fixed ? 0.8L : 1;
+        TestImage<float> image(kPoints, 1), result(kPoints, 1);
+        std::vector<double> expected;
+        for (int i = 0; i < kPoints; ++i) {
+            const Real x = 0.3L * std::pow(Real(10), Real(i) / 100);
+            const Real y = model.contrast2(x, dynamic);
+            const Real slope =
+                y * 2e-4L / (model.contrast2(x * 0.9999L, dynamic) - model.contrast2(x * 1.0001L, dynamic));
+            image.at(i, 0) = static_cast<float>(0.7L * y);
+            expected.push_back(static_cast<double>(slope) *
+                               error_of_square(static_cast<double>(0.7L * y), kSpeckles));
+        }
+        const auto stage = find_stage("flow").make_host(params);
+        (void)stage->prepare(image.shape());
+        PixelCounts counts;
+        stage->run(image.view(), result.view(), {.info = {}, .counts = counts});
+        for (int i = 0; i < kPoints; ++i)
+            EXPECT_NEAR(result.at(i, 0) / expected[static_cast<std::size_t>(i)], 1, 2e-3) << i;
+    }
+}
+
+/// The number of speckles comes from the contrast stage and the frames averaged after it.
+TEST_P(FlowModelOn, NamedOutputsAndErrorsInAChain) {
+    std::mt19937_64 random = test_random(2);
+    std::vector<TestImage<std::uint8_t>> frames;
+    for (int i = 0; i < 4; ++i)
+        frames.push_back(uniform_image<std::uint8_t>(40, 30, 20, 200, random));
+    const auto run = [&](const std::vector<std::string>& chain) {
+        return last_result<std::uint8_t>(*executor, chain, frames);
+    };
+    const std::string speckle = "speckle:output=contrast2,radius=2", average = "average:frames=4,kind=window";
+    const Result k2 = run({speckle, average});
+    const Result result = run({speckle, average, "flow:also=error+tau,model=lorentzian"});
+    ASSERT_TRUE(result.also);
+    ASSERT_EQ(result.also->size(), 2);
+    EXPECT_EQ((*result.also)[0].name, "tau");
+    const Result tau = run({speckle, average, "flow:output=tau,model=lorentzian"});
+    const Result error = run({speckle, average, "flow:also=error"}); // the simplified model has slope 1
+    for (int y = 0; y < 30; ++y)
+        for (int x = 0; x < 40; ++x) {
+            EXPECT_EQ((*result.also)[0].image.host().as<float>().row(y)[x],
+                      tau.image.host().as<float>().row(y)[x]);
+            EXPECT_NEAR((*error.also)[0].image.host().as<float>().row(y)[x] /
+                            error_of_square(k2.image.host().as<float>().row(y)[x], 4 * 24),
+                        1, 1e-5);
+            EXPECT_GE((*result.also)[1].image.host().as<float>().row(y)[x],
+                      (*error.also)[0].image.host().as<float>().row(y)[x] * 0.999F);
+        }
+    EXPECT_THROW(run({"flow:input=contrast2,output=error"}), UsageError);
+}
+
 TEST(FlowModel, BetaScalesTheSimplifiedIndexAndNamesTheQuantity) {
     StageRunner run("flow", {"input=contrast2", "exposure=500", "beta=0.25"}, {1, 1, 1, PixelType::f32});
     TestImage<float> image(1, 1);

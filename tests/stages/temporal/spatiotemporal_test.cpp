@@ -135,7 +135,7 @@ TEST(Spatiotemporal, MomentsOfTheLargestWindow) { // 961·500 samples: N·ΣI² 
         const std::uint64_t high = n - low; // this number at 65535, the others at 65000
         const std::uint64_t s = high * 65535 + low * 65000;
         const std::uint64_t q = high * 65535 * 65535 + low * 65000 * 65000;
-        const WindowMoments moments = window_moments(s, q, n, 1.0F / static_cast<float>(n));
+        const auto moments = window_moments<float>(s, q, n, 1.0F / static_cast<float>(n));
         const double d = static_cast<double>(low) * static_cast<double>(high) * 535 * 535;
         EXPECT_NEAR(static_cast<double>(moments.d), d, 1e-6 * d);
     }
