@@ -7,6 +7,7 @@
 #include "commit.hpp"
 #include "config/camera_profile.hpp"
 #include "config/cli.hpp"
+#include "config/look/check_source.hpp"
 #include "config/start.hpp"
 #include "config/table_reports.hpp"
 #include "config/text.hpp"
@@ -44,6 +45,8 @@ int run(int argc, char** argv) {
     set_fft_planning(settings.program.as<ProgramSettings>().plans);
     if (settings.command == Command::bench)
         return run_bench(settings, display_available);
+    if (settings.command == Command::check)
+        return report_check(settings.check);
     if (settings.command == Command::calibrate)
         return calibrate(settings.calibrate);
     if (settings.command == Command::pulse)

@@ -48,9 +48,10 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
     static const std::map<std::string, Command> kCommands = {
-        {"view", Command::view},          {"run", Command::run},     {"list", Command::list},
-        {"bench", Command::bench},        {"pulse", Command::pulse}, {"trials", Command::trials},
-        {"calibrate", Command::calibrate}};
+        {"view", Command::view},     {"run", Command::run},
+        {"list", Command::list},     {"bench", Command::bench},
+        {"check", Command::check},   {"pulse", Command::pulse},
+        {"trials", Command::trials}, {"calibrate", Command::calibrate}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
         throw UsageError("There is no command '" + SourceArgument(plain[0]).shown() +
@@ -74,6 +75,12 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
                          SourceArgument(plain[0]).shown() +
                          " takes one argument (quotes keep spaces together).");
     const std::string word = next < plain.size() ? plain[next] : "";
+    if (settings.command == Command::check) {
+        if (word.empty())
+            throw UsageError("check needs a SOURCE, for example: specklescope check recording.tiff.");
+        settings.check.source = word;
+        return;
+    }
     if (settings.command == Command::calibrate) {
         if (word.empty())
             throw UsageError(
@@ -132,9 +139,10 @@ void check_belongs(const Words& words, Command command) {
         if (command == Command::run)
             for (const char* name : {"offscreen", "monitor", "screenshot", "window-movie"})
                 refuse(name, " belongs to specklescope view, and run has no window");
-        return refuse("json", " belongs to specklescope bench and pulse");
+        return refuse("json", " belongs to specklescope bench, check and pulse");
     }
     const std::string name = command == Command::pulse       ? "pulse"
+                             : command == Command::check     ? "check"
                              : command == Command::trials    ? "trials"
                              : command == Command::calibrate ? "calibrate"
                              : command == Command::bench     ? "bench"
@@ -217,7 +225,9 @@ void read_options(const Words& words, Settings& settings) {
     if (words.has("regions"))
         settings.regions_path = words.last("regions");
     settings.bench.filter = words.last("filter");
-    (settings.command == Command::pulse ? settings.pulse.json : settings.bench.json) = words.last("json");
+    (settings.command == Command::pulse   ? settings.pulse.json
+     : settings.command == Command::check ? settings.check.json
+                                          : settings.bench.json) = words.last("json");
     if (words.has("lit"))
         settings.calibrate.lit.assign(words.values.at("lit").begin(), words.values.at("lit").end());
     settings.calibrate.dark = words.last("dark");

@@ -196,7 +196,7 @@ void add_plain(TypedWords& words, const std::vector<std::string>& plain) {
         words.files("");
     } else if (plain.size() > 1) {
         return;
-    } else if (plain[0] == "view" || plain[0] == "run") {
+    } else if (plain[0] == "view" || plain[0] == "run" || plain[0] == "check") {
         add_sources(words);
     } else if (plain[0] == "list") {
         for (const std::string& word : list_words())

@@ -145,12 +145,15 @@ const CliOption* find_option(std::string_view name) {
 
 const std::vector<std::string_view>& only_for(std::string_view option) {
     static const std::map<std::string_view, std::vector<std::string_view>> commands = {
-        {"record-name", {"view"}},    {"burn-events", {"view"}}, {"screenshot", {"view"}},
-        {"window-movie", {"view"}},   {"offscreen", {"view"}},   {"monitor", {"view"}},
-        {"no-remember", {"view"}},    {"filter", {"bench"}},     {"peers", {"bench"}},
-        {"json", {"bench", "pulse"}}, {"around", {"trials"}},    {"before", {"trials"}},
-        {"lit", {"calibrate"}},       {"dark", {"calibrate"}},   {"static", {"calibrate"}},
-        {"camera", {"calibrate"}},    {"after", {"trials"}},     {"csv", {"trials"}}};
+        {"record-name", {"view"}}, {"burn-events", {"view"}},
+        {"screenshot", {"view"}},  {"window-movie", {"view"}},
+        {"offscreen", {"view"}},   {"monitor", {"view"}},
+        {"no-remember", {"view"}}, {"filter", {"bench"}},
+        {"peers", {"bench"}},      {"json", {"bench", "check", "pulse"}},
+        {"around", {"trials"}},    {"before", {"trials"}},
+        {"lit", {"calibrate"}},    {"dark", {"calibrate"}},
+        {"static", {"calibrate"}}, {"camera", {"calibrate"}},
+        {"after", {"trials"}},     {"csv", {"trials"}}};
     static const std::vector<std::string_view> any;
     const auto found = commands.find(option);
     return found == commands.end() ? any : found->second;
@@ -278,6 +281,7 @@ const std::vector<CliExample>& cli_examples() {
          "Subtract the dark level, then compute contrast over time"},
         {"specklescope run raw.tiff --regions vessels.json --traces vessels.csv",
          "Write a table of the flow in each region and frame"},
+        {"specklescope check raw.tiff", "Check a recording for faults before you use it"},
         {"specklescope pulse vessels.csv", "Find heart rate and pulsatility in this table"},
         {"specklescope trials vessels.csv --around stimulus --before 2 --after 10 --csv mean.csv",
          "Average the traces around each event with this label"},
@@ -296,6 +300,8 @@ const std::vector<CliCommand>& cli_commands() {
         {"list", "specklescope list sources|stages|presets|devices",
          "List what is available; sources include connected cameras"},
         {"bench", "specklescope bench [FILE…]", "Measure this machine, or print reports written by --json"},
+        {"check", "specklescope check SOURCE",
+         "Find what makes the contrast of a recording wrong: saturation, motion, lost frames and more"},
         {"pulse", "specklescope pulse FILE.csv",
          "Print heart rate and pulsatility of each region in a table of --traces"},
         {"trials", "specklescope trials FILE.csv --around LABEL",

@@ -108,7 +108,7 @@ struct ProgramSettings {         // NOLINT(clang-analyzer-optin.performance.Padd
 /// screen_marks_table().
 const ParamTable& program_table();
 
-enum class Command : std::uint8_t { view, run, list, bench, pulse, trials, calibrate, control_schema };
+enum class Command : std::uint8_t { view, run, list, bench, check, pulse, trials, calibrate, control_schema };
 
 /// Settings of `bench`.
 struct BenchSettings {
@@ -116,6 +116,12 @@ struct BenchSettings {
     std::string json;               ///< file to write
     bool peers = false;             ///< other libraries too
     std::vector<std::string> files; ///< reports of earlier runs to print
+};
+
+/// Settings of `check`.
+struct CheckSettings {
+    SourceArgument source;
+    std::string json; ///< file to write
 };
 
 /// Settings of `calibrate`.
@@ -164,6 +170,7 @@ struct Settings {
     std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;
+    CheckSettings check;
     CalibrateSettings calibrate;
     TrialSettings trials;
     /// Origin of the chain: "preset flow", a settings file; empty: the default, or the last window.

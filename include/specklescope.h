@@ -333,6 +333,13 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_result(specklescope_chai
 /* Region `index` of the last result; waits as above; its texts live until the next call with this chain. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
                                                                specklescope_region* region);
+/* Further image number `index` of the last result, from 0: one that a stage gives in the same pass (`also` of
+ * a stage, "speckle:also=contrast"). `name` is its name, NULL after the last one; `image` its pixels, f32 on
+ * the host, also from a chain on a GPU; `result` its own facts. Each of the three may be NULL. Waits as
+ * above; pixels and texts live until the next call with this chain. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_also(specklescope_chain* chain, size_t index,
+                                                             const char** name, specklescope_image* image,
+                                                             specklescope_result* result);
 /* Stages clear their history: the next frame does not follow the previous one. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
 
@@ -522,6 +529,11 @@ SPECKLESCOPE_API specklescope_status specklescope_frame_result(specklescope_fram
                                                                specklescope_result* result);
 SPECKLESCOPE_API specklescope_status specklescope_frame_region(specklescope_frame* frame, size_t index,
                                                                specklescope_region* region);
+/* Further image number `index` of the result, as specklescope_chain_also. Refused for a stream with
+ * memory=device, whose results are not transferred. */
+SPECKLESCOPE_API specklescope_status specklescope_frame_also(specklescope_frame* frame, size_t index,
+                                                             const char** name, specklescope_image* image,
+                                                             specklescope_result* result);
 SPECKLESCOPE_API specklescope_status specklescope_frame_free(specklescope_frame* frame);
 
 /* --- a recorder: writes the caller's frames into files of the program --------------------------------- */

@@ -282,7 +282,7 @@ void ChainObject::submit(const Place& input, const FrameInfo& info, const Place&
         streams.of_output = output.stream;
     executor_->order_with(streams);
     executor_->lend_result(output.frame());
-    executor_->submit(std::move(frame), !output.on_device);
+    executor_->submit(std::move(frame), !output.on_device || !applied_.also().empty());
 }
 
 /// Collects the oldest result in flight; its pixels on the host become made_.
@@ -292,6 +292,7 @@ void ChainObject::collect() {
     made_ = std::move(result.image);
     result.raw.reset();
     result.device_image.reset();
+    also_ = results_also(result);
     last_ = std::move(result);
 }
 

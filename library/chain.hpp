@@ -62,6 +62,8 @@ public:
     void reset() { gap_ = true; }
     /// Result of the last frame; waits for it.
     const Result& last();
+    /// Its further images; call last() before.
+    const std::vector<Result>& also() const { return also_; }
     Executor& executor() { return *executor_; }
 
 private:
@@ -85,6 +87,7 @@ private:
     std::uint64_t frames_ = 0;
     std::optional<Shape> shape_; ///< input for which the executor is prepared
     Result last_;                ///< without pixels
+    std::vector<Result> also_;   ///< its further images, with pixels
     Frame made_;                 ///< pixels of last_ until they are copied to the caller
 
     mutable std::mutex edits_;

@@ -171,6 +171,15 @@ specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t 
     });
 }
 
+specklescope_status specklescope_chain_also(specklescope_chain* chain, size_t index, const char** name,
+                                            specklescope_image* image, specklescope_result* result) {
+    return guarded([&] {
+        const Using<ChainObject> use(chain);
+        const Result& last = use->last();
+        write_also(use->also(), last, index, name, image, result);
+    });
+}
+
 specklescope_status specklescope_chain_reset(specklescope_chain* chain) {
     return guarded([&] { Using<ChainObject>(chain)->reset(); });
 }

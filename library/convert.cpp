@@ -148,6 +148,32 @@ specklescope_region region_of(const Result& result, std::size_t index) {
     return made;
 }
 
+std::vector<Result> results_also(const Result& result) {
+    std::vector<Result> all;
+    if (result.also)
+        for (const NamedImage& one : *result.also)
+            all.push_back(named_result(result, one.name).value());
+    return all;
+}
+
+void write_also(const std::vector<Result>& also, const Result& of, std::size_t index, const char** name,
+                specklescope_image* image, specklescope_result* result) {
+    if (name)
+        *name = nullptr;
+    if (index >= also.size())
+        return;
+    if (image) {
+        if (!also[index].image)
+            throw UsageError("This stream keeps its results on the GPU and gives no further images; open it "
+                             "without memory=device.");
+        write_struct(image, to_c(also[index].image.host()), "The image");
+    }
+    if (result)
+        write_struct(result, to_c(also[index]), "The result");
+    if (name)
+        *name = (*of.also)[index].name.c_str();
+}
+
 FrameInfo info_of(const specklescope_facts& facts) {
     const auto check = [](double value, const char* what, const char* zero) {
         if (!std::isfinite(value) || value < 0)

@@ -37,6 +37,12 @@ specklescope_result to_c(const Result& result);
 /// Points into `result`. Throws UsageError if there is no such region.
 specklescope_region region_of(const Result& result, std::size_t index);
 
+/// The further images of a result as results of their own, for texts and pixels that live as long as this.
+std::vector<Result> results_also(const Result& result);
+/// Writes what specklescope_chain_also() gives of number `index`.
+void write_also(const std::vector<Result>& also, const Result& of, std::size_t index, const char** name,
+                specklescope_image* image, specklescope_result* result);
+
 FrameInfo info_of(const specklescope_facts& facts);
 
 /// Points to texts that are never released (describe.cpp). Throws UsageError if there is no such parameter.

@@ -150,7 +150,12 @@ void Waiting::end() noexcept {
     changed_.notify_all();
 }
 
-FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
+FrameObject::FrameObject(Result result, SlotsOut out)
+    : result_(std::move(result)), also_(results_also(result_)) {
+    for (Result& one : also_) {
+        one.raw.reset();
+        one.device_image.reset();
+    }
     if (on_device()) {
         result_.memory->give();
         result_.image.reset(); // downloaded only for a recorder
@@ -165,11 +170,21 @@ FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result
     const bool same = result_.image && result_.raw && result_.image.host().data == result_.raw.host().data;
     result_.raw = copied(result_.raw);
     result_.image = same ? result_.raw : copied(result_.image);
+    if (result_.also) { // names and facts stay
+        auto without = std::make_shared<std::vector<NamedImage>>(*result_.also);
+        for (NamedImage& one : *without)
+            one.image = one.device_image = Frame();
+        result_.also = std::move(without);
+    }
+    for (Result& one : also_) {
+        one.also = result_.also;
+        one.image = copied(one.image);
+    }
 }
 
 FrameObject::~FrameObject() {
-    result_.raw.reset();
-    result_.image.reset();
+    result_ = Result();
+    also_.clear();
     if (out_)
         out_->fetch_sub(1);
 }

@@ -25,11 +25,13 @@ public:
     ~FrameObject() override;
     const Result& result() const { return result_; }
     bool on_device() const { return result_.memory != nullptr; }
+    const std::vector<Result>& also() const { return also_; } ///< further images
     /// Throws UsageError if the result is on the host.
     ResultMemory& memory() const;
 
 private:
     Result result_;
+    std::vector<Result> also_;
     SlotsOut out_; ///< null: a copy
 };
 

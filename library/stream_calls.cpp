@@ -210,6 +210,14 @@ specklescope_status specklescope_frame_region(specklescope_frame* frame, size_t 
         [&] { write_struct(region, region_of(find_frame(frame)->result(), index), "The region"); });
 }
 
+specklescope_status specklescope_frame_also(specklescope_frame* frame, size_t index, const char** name,
+                                            specklescope_image* image, specklescope_result* result) {
+    return guarded([&] {
+        const auto found = find_frame(frame);
+        write_also(found->also(), found->result(), index, name, image, result);
+    });
+}
+
 specklescope_status specklescope_frame_free(specklescope_frame* frame) {
     return guarded([&] {
         if (frame)

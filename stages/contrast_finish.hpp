@@ -117,26 +117,24 @@ SPECKLESCOPE_BOTH inline double speckle_variance(double k2, double speckles) {
     return 2 * (1 + k2) / (speckles * bounded * bounded);
 }
 
-/// Relative standard error of K² from corrected sums of n samples; NaN for K² < 0.
+/// Relative standard error of K² ≥ 0 from corrected sums of n samples.
 SPECKLESCOPE_BOTH inline double standard_error(const ContrastFinish& finish, double n, double s, double d) {
     const double k2 = n / (n - 1) * d / (s * s);
-    const double noise = n * (finish.gain * s + n * finish.variance) / (s * s) / k2; // as a part of K²
+    const double added = n * (finish.gain * s + n * finish.variance) / (s * s); // to K² by noise
+    const double noise = added / (k2 + 1e-300); // 0 without noise, for K² = 0 too
     const double speckles = finish.speckles * (n - 1) / (finish.samples - 1);
-    const double variance =
-        speckle_variance(k2, speckles) + (noise > 0 ? (4 + 2 * noise) * noise / (n - 1) : 0);
-    return k2 >= 0 ? std::sqrt(variance) : NAN;
+    return std::sqrt(speckle_variance(k2, speckles) + (4 + 2 * noise) * noise / (n - 1));
 }
 
-/// A pixel of an image from corrected sums of n samples, with c for n samples.
+/// A pixel of an image from corrected sums of n samples, with c for n samples. Without branches, for vectors.
 SPECKLESCOPE_BOTH inline float finished(const ContrastFinish& finish, ContrastForm form, double c, double n,
                                         WindowSums sums) {
     if (form == ContrastForm::mean)
         return static_cast<float>(sums.s / n);
-    if (n < 2 || sums.s <= 0 || (sums.d < 0 && form != ContrastForm::square))
-        return NAN;
-    if (form == ContrastForm::error)
-        return static_cast<float>(standard_error(finish, n, sums.s, sums.d));
-    return static_cast<float>(contrast_value(form, c, sums.s, sums.d));
+    const double value = form == ContrastForm::error ? standard_error(finish, n, sums.s, sums.d)
+                                                     : contrast_value(form, c, sums.s, sums.d);
+    const bool undefined = n < 2 || sums.s <= 0 || (sums.d < 0 && form != ContrastForm::square);
+    return static_cast<float>(value) + (undefined ? NAN : 0.0F); // a choice of values would not be a vector
 }
 
 /// The same from float sums.

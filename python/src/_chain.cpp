@@ -2,6 +2,7 @@
 #include "_core.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -157,6 +158,29 @@ public:
         return nb::make_tuple(to_dict(told), regions);
     }
 
+    /// The further images of the last result: name → (copy of the pixels, facts).
+    nb::dict also() {
+        nb::dict all;
+        const Turn turn(turn_);
+        turn.need();
+        for (std::size_t i = 0;; ++i) {
+            const char* name = nullptr;
+            auto image = sized<specklescope_image>();
+            auto result = sized<specklescope_result>();
+            check(specklescope_chain_also(chain_, i, &name, &image, &result));
+            if (!name)
+                return all;
+            specklescope_image copy = image;
+            nb::object array = new_array(copy);
+            const auto row = static_cast<std::size_t>(image.width) * sizeof(float);
+            for (std::int32_t y = 0; y < image.height; ++y)
+                std::memcpy(static_cast<char*>(copy.data) + static_cast<std::size_t>(y) * row,
+                            static_cast<const char*>(image.data) + static_cast<std::size_t>(y) * image.pitch,
+                            row);
+            all[name] = nb::make_tuple(array, to_dict(result));
+        }
+    }
+
     nb::object progress; ///< called during long preparations; None: no callback
 
 private:
@@ -298,7 +322,8 @@ void add_chain(nb::module_& module) {
         .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"),
              nb::arg("keeps").none())
         .def("host_memory", &Chain::host_memory, nb::arg("bytes"))
-        .def("result", &Chain::result);
+        .def("result", &Chain::result)
+        .def("also", &Chain::also);
 }
 
 } // namespace door

@@ -68,6 +68,19 @@ public:
         return all;
     }
 
+    /// Calls f(name, pixels, facts) for each further image; the pixels live as long as the frame.
+    template <class F> void for_also(F&& f) const {
+        for (std::size_t i = 0;; ++i) {
+            const char* name = nullptr;
+            auto image = sized<specklescope_image>();
+            auto result = sized<specklescope_result>();
+            check(specklescope_frame_also(frame_, i, &name, &image, &result));
+            if (!name)
+                return;
+            f(name, image, result);
+        }
+    }
+
 private:
     specklescope_result told() const {
         auto result = sized<specklescope_result>();
@@ -276,7 +289,15 @@ void add_stream(nb::module_& module) {
         .def("order", &Frame::order, nb::arg("stream"), nb::arg("keeps").none())
         .def("raw", [](nb::handle self) { return view_of(nb::cast<Frame&>(self).raw(), self); })
         .def("result", &Frame::result)
-        .def("regions", &Frame::regions);
+        .def("regions", &Frame::regions)
+        .def("also", [](nb::handle self) {
+            nb::dict all;
+            nb::cast<Frame&>(self).for_also(
+                [&](const char* name, const specklescope_image& image, const specklescope_result& result) {
+                    all[name] = nb::make_tuple(view_of(image, self), to_dict(result));
+                });
+            return all;
+        });
     nb::class_<Stream>(module, "Stream", nb::type_slots(with_progress<Stream>()))
         .def(nb::init<const nb::str&, const nb::dict&, nb::object>(), nb::arg("source"), nb::arg("told"),
              nb::arg("progress").none())

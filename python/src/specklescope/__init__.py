@@ -20,7 +20,7 @@ from ._device import DeviceArray
 from ._errors import Error, RunError, UsageError
 from ._published import Published
 from ._recorder import Recorder
-from ._results import Counts, Frame, Region, Result
+from ._results import Counts, Frame, Image, Region, Result
 from ._stream import Stream
 from ._stream import open as open
 from ._core import sources as _sources
@@ -40,4 +40,4 @@ def sources() -> list[dict[str, _Any]]:
 
 
 # Without open: `from specklescope import *` must not replace Python's own.
-__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Published", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", "sources", *_stages]
+__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Image", "Published", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", "sources", *_stages]

@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import DTypeLike, NDArray
 
 from . import _arrays, _core, _device
-from ._results import Result, result_of
+from ._results import Image, Result, also_of, result_of
 from ._text import callable_or_none, pairs_text, path_text, real, regions_text, stage_name, told_regions, values_text, whole
 
 
@@ -114,6 +114,12 @@ class Chain:
     def result(self) -> Result:
         """Facts of the last result: quantity, unit, counts, regions … Waits if a GPU is still computing it."""
         return result_of(*self._chain.result())
+
+    @property
+    def also(self) -> dict[str, Image]:
+        """Further images of the last result by name, as copies: ``chain.also["contrast"].data`` of
+        ``speckle:also=contrast``. A chain on a GPU copies them to the host with each frame."""
+        return also_of(self._chain.also())
 
     @property
     def text(self) -> str:

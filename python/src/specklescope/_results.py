@@ -73,6 +73,17 @@ def result_of(told: Mapping[str, Any], regions: Iterable[Mapping[str, Any]]) -> 
     return Result(**{**told, "counts": Counts(**told["counts"]), "regions": tuple(Region(**one) for one in regions)})
 
 
+class Image(NamedTuple):
+    """A further image of a result, from a stage with ``also``: its pixels and its facts, without regions."""
+
+    data: NDArray[Any]
+    result: Result
+
+
+def also_of(told: Mapping[str, tuple[NDArray[Any], Mapping[str, Any]]]) -> dict[str, Image]:
+    return {name: Image(data, result_of(facts, ())) for name, (data, facts) in told.items()}
+
+
 class Frame:
     """A result of a stream. Its pixels are read-only and valid as long as an array of them exists.
 
@@ -125,6 +136,11 @@ class Frame:
         """Pixels of the raw frame, without a copy."""
         pixels: NDArray[Any] = self._frame.raw()
         return pixels
+
+    @property
+    def also(self) -> dict[str, Image]:
+        """Further images by name, without a copy: ``frame.also["contrast"].data`` of ``speckle:also=contrast``."""
+        return also_of(self._frame.also())
 
     @property
     def result(self) -> Result:
