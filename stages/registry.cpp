@@ -7,6 +7,7 @@
 #include "stages/flow/flow.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "stages/geometry/geometry.hpp"
+#include "stages/mesi/mesi.hpp"
 #include "stages/pulsatility/pulsatility.hpp"
 #include "stages/register/register.hpp"
 #include "stages/speckle/speckle.hpp"
@@ -28,6 +29,7 @@ const std::vector<StageType>& stage_types() {
         register_stage(),
         average_stage(),
         flow_stage(),
+        mesi_stage(),
         pulsatility_stage(),
         gaussian_stage(),
         convolve_stage(),
