@@ -81,9 +81,9 @@ private:
         std::vector<std::optional<std::uint64_t>> positions;
         /// Of consecutive frames: mean relative change of the tiles over its standard error.
         std::vector<double> common_changes;
-        std::vector<Shift> steps;    ///< of each frame against the one before
-        Excerpt first, last, sum;    ///< binned
-        Tiles tiles{}, last_tiles{}; ///< sums of light: of all frames, of the last
+        std::vector<Shift> steps; ///< of each frame against the one before
+        Excerpt first, last, sum; ///< binned
+        std::vector<Tiles> tiles; ///< sums of light of each frame
         int frames = 0;
     };
 
