@@ -28,6 +28,11 @@ std::vector<KernelCase> published_cases(std::string_view filter);
 /// Frames of fully developed speckle from a 12-bit camera: negative exponential with mean 400, clipped at
 /// 4095; u8: divided by 16; f32: the same numbers. All frames differ.
 std::vector<Frame> speckle_frames(const Shape& shape, int count, const std::shared_ptr<SlotMemory>& memory);
+/// Frames for this stage: K² of several exposures in turn if it takes them, otherwise speckle.
+std::vector<Frame> speckle_frames(const KernelCase& work, int count,
+                                  const std::shared_ptr<SlotMemory>& memory);
+/// Number of frames that the stage needs for its usual work.
+int least_frames(const KernelCase& work);
 /// Frames for outputs, filled with `poison`.
 std::vector<Frame> poisoned_frames(const Shape& shape, int count, std::byte poison);
 

@@ -79,9 +79,10 @@ public:
         result.output = stage->prepare(work.shape);
         result.note = stage->note();
         const std::size_t bytes = work.shape.bytes() + result.output.bytes();
-        const int sets = static_cast<int>(std::clamp<std::size_t>(kBeyondCache / bytes, 2, 64));
-        const int fresh = std::min(sets, kChecked);
-        const std::vector<Frame> pixels = speckle_frames(work.shape, fresh, page_locked_memory());
+        const int sets = std::max(static_cast<int>(std::clamp<std::size_t>(kBeyondCache / bytes, 2, 64)),
+                                  least_frames(work));
+        const int fresh = std::max(std::min(sets, kChecked), least_frames(work));
+        const std::vector<Frame> pixels = speckle_frames(work, fresh, page_locked_memory());
         const std::vector<Frame> inputs = slots(work.shape, sets);
         const std::vector<Frame> outputs = slots(result.output, sets);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -126,7 +127,7 @@ public:
         const ChainStage& link = chain.stages().front();
         const auto stage = device_stage(link);
         const Shape result = stage->prepare(work.shape);
-        const std::vector<Frame> from = speckle_frames(work.shape, kChecked, page_locked_memory());
+        const std::vector<Frame> from = speckle_frames(work, kChecked, page_locked_memory());
         const std::vector<Frame> to = ring(result, kChecked, page_locked_memory());
         const Frame input = slots(work.shape, 1).front();
         const Frame output = slots(result, 1).front();

@@ -86,8 +86,8 @@ KernelRun run_on_host(const KernelCase& work) {
     const auto stage = link.type->make_host(link.params);
     result.output = stage->prepare(work.shape);
     result.note = stage->note();
-    const int sets = rotation(work.shape, result.output);
-    const std::vector<Frame> inputs = speckle_frames(work.shape, sets, host_memory());
+    const int sets = std::max(rotation(work.shape, result.output), least_frames(work));
+    const std::vector<Frame> inputs = speckle_frames(work, sets, host_memory());
     const std::vector<Frame> outputs = poisoned_frames(result.output, sets, std::byte{0xa5});
     const auto at = [sets](int i) { return static_cast<std::size_t>(i % sets); };
     int begun = 0;

@@ -94,7 +94,7 @@ public:
     void submit(Frame frame, bool want_host, bool again) override {
         // A frame that fails here is missing in every window: the next frame does not follow it.
         if (!again)
-            gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
+            gap_ = !basis_.change(frame.info(), *chain_).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         const ScopedDevice scope(device_, guest_);

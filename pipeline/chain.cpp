@@ -147,6 +147,12 @@ bool Chain::stateful() const {
                        [](const ChainStage& s) { return s.type->stateful && !s.bypassed; });
 }
 
+bool Chain::takes_several_exposures() const {
+    return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage& s) {
+        return s.type->exposures == Exposures::takes_several && !s.bypassed;
+    });
+}
+
 std::uint64_t Chain::history() const {
     std::uint64_t frames = 0;
     for (const ChainStage& stage : stages_)
@@ -176,9 +182,27 @@ void refuse_same_names(const std::vector<ChainOutput>& outputs) {
                                  "'; leave it out of `also` in one of them.");
 }
 
+/// Throws UsageError for a window over frames whose exposures change in turn.
+void refuse_mixed_exposures(const Chain& chain) {
+    const StageType* window = nullptr;
+    for (const ChainStage& stage : chain.stages()) {
+        if (stage.bypassed)
+            continue;
+        if (window && stage.type->exposures == Exposures::takes_several)
+            throw UsageError("stage " + std::string(window->name) + " before stage " +
+                             std::string(stage.type->name) +
+                             " combines frames of different exposures. Put it after stage " +
+                             std::string(stage.type->name) + ", or leave it out.");
+        if (stage.type->exposures == Exposures::one && stage.type->history &&
+            stage.type->history(stage.params) > 0)
+            window = stage.type;
+    }
+}
+
 } // namespace
 
 Chain settled(Chain chain) {
+    refuse_mixed_exposures(chain);
     Quantity quantity = chain.input();
     for (ChainStage& stage : chain.stages()) {
         if (stage.bypassed)

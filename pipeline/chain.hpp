@@ -51,6 +51,8 @@ public:
     const Quantity& input() const { return input_; }
     void set_input(Quantity quantity) { input_ = std::move(quantity); }
     bool stateful() const;
+    /// True if a stage combines frames of several exposures, so that a change of exposure restarts no window.
+    bool takes_several_exposures() const;
     /// Number of earlier frames that a result depends on, over all stages.
     std::uint64_t history() const;
     /// Channel for grey-only stages. A property of the camera: chain texts and presets do not contain it.

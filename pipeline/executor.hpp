@@ -27,8 +27,8 @@ struct DeviceMemoryOfCaller {
 class FrameBasis {
 public:
     /// Changed property since the previous frames: "exposure", "gain", "full scale", "kind of light"; empty:
-    /// none.
-    std::string_view change(const FrameInfo& info);
+    /// none. `chain`: processes the frames; exposures may change if it takes several.
+    std::string_view change(const FrameInfo& info, const Chain& chain);
 
 private:
     std::optional<FrameInfo> first_; ///< of the current basis

@@ -80,7 +80,7 @@ public:
     void submit(Frame frame, bool, bool again) override {
         // A frame that fails here is missing in every window: the next frame does not follow it.
         if (!again)
-            gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
+            gap_ = !basis_.change(frame.info(), *chain_).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         prepare(frame.shape(), true);
@@ -276,13 +276,14 @@ private:
 
 } // namespace
 
-std::string_view FrameBasis::change(const FrameInfo& info) {
+std::string_view FrameBasis::change(const FrameInfo& info, const Chain& chain) {
     const FrameInfo& before = first_ ? *first_ : info;
-    const std::string_view what = !same(before.exposure_ms, info.exposure_ms, kSameExposure) ? "exposure"
-                                  : !same(before.gain, info.gain)                            ? "gain"
-                                  : !same(before.full_scale, info.full_scale)                ? "full scale"
-                                  : before.light != info.light                               ? "kind of light"
-                                                                                             : "";
+    const bool other_exposure = !same(before.exposure_ms, info.exposure_ms, kSameExposure);
+    const std::string_view what = other_exposure && !chain.takes_several_exposures() ? "exposure"
+                                  : !same(before.gain, info.gain)                    ? "gain"
+                                  : !same(before.full_scale, info.full_scale)        ? "full scale"
+                                  : before.light != info.light                       ? "kind of light"
+                                                                                     : "";
     if (!first_ || !what.empty())
         first_ = info;
     return what;

@@ -113,6 +113,12 @@ inline constexpr std::array<StageGroup, 5> kStageGroups = {StageGroup::contrast,
                                                            StageGroup::averaging, StageGroup::brightness,
                                                            StageGroup::geometry};
 
+/// Exposures of the frames that a stage combines or makes.
+enum class Exposures : std::uint8_t {
+    one,          ///< frames of another exposure restart its window
+    takes_several ///< combines frames of several exposures in turn; its chain continues when they change
+};
+
 /// Description of a stage: its row in the registry, exported by its folder.
 struct StageType {
     std::string_view name;
@@ -141,6 +147,7 @@ struct StageType {
     int (*history)(const Params&) = nullptr;
     /// Number of frames averaged in a result; for a fading mean, the effective number. Null: one.
     int (*averages)(const Params&) = nullptr;
+    Exposures exposures = Exposures::one;
     /// Effective number of independent speckles in a sample of the result, for Quantity::speckles. Null: that
     /// of the input.
     double (*speckles)(const Params&) = nullptr;

@@ -68,6 +68,33 @@ std::vector<ContrastOutput> named_contrasts(const ContrastExtras& extras) {
     return named;
 }
 
+ChoiceNames contrast_input_names() {
+    return {{"auto", "As the stage before"}, {"contrast", "Contrast K"}, {"contrast2", "K²"}};
+}
+
+namespace {
+
+[[noreturn]] void refuse_input(const std::string& stage, const std::string& given) {
+    throw UsageError(stage + ": input = auto needs K or K² from the stages before, which give " + given +
+                     "; set output = contrast2 in a contrast stage before it, or input = contrast or "
+                     "contrast2 if the source has it.");
+}
+
+} // namespace
+
+ContrastInput settled_input(const std::string& stage, ContrastInput given, const Quantity& input) {
+    if (given != ContrastInput::automatic)
+        return given;
+    if (input.measure != Measure::contrast && input.measure != Measure::contrast2)
+        refuse_input(stage, input.symbol + " (" + input.name + ")");
+    return input.measure == Measure::contrast ? ContrastInput::contrast : ContrastInput::contrast2;
+}
+
+void check_settled(const std::string& stage, ContrastInput input) {
+    if (input == ContrastInput::automatic)
+        refuse_input(stage, "nothing");
+}
+
 std::vector<std::pair<ChoiceName, Border>> contrast_borders() {
     return {{ChoiceName("replicate", "Repeat the edge"), Border::replicate},
             {ChoiceName("reflect"), Border::reflect},

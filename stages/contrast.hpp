@@ -33,6 +33,21 @@ inline constexpr const char* kContrastBorderDoc =
 inline constexpr const char* kExposureDoc = "Exposure time T, used if the camera or file reports none";
 Quantity contrast_quantity(ContrastOutput output);
 
+/// Input of a stage that converts contrast.
+enum class ContrastInput : std::uint8_t {
+    automatic, ///< from the chain before the stage; settled before a stage is made
+    contrast,
+    contrast2
+};
+ChoiceNames contrast_input_names();
+inline constexpr const char* kContrastInputDoc =
+    "Quantity of the input: K or K². auto: as the contrast stage before";
+/// Replaces automatic with contrast or contrast2. Throws UsageError naming `stage` ("stage flow") for other
+/// inputs.
+ContrastInput settled_input(const std::string& stage, ContrastInput given, const Quantity& input);
+/// Throws UsageError for an input that is not settled.
+void check_settled(const std::string& stage, ContrastInput input);
+
 /// Parameters that every contrast stage has. Everything is off by default. With a gain or read noise
 ///   K² = K²raw − gain/⟨I⟩ − (read_noise² + q)/⟨I⟩²,  q = 1/12 for integer samples (quantisation), else 0,
 /// and with a speckle size K² is divided by the mean that a window of this size would give of 1

@@ -7,6 +7,7 @@
 #include "stages/flow/flow.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "stages/geometry/geometry.hpp"
+#include "stages/mesi/mesi.hpp"
 #include "stages/pulsatility/pulsatility.hpp"
 #include "stages/speckle/speckle.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
@@ -24,6 +25,7 @@ const std::vector<StageType>& stage_types() {
         background_stage(),
         average_stage(),
         flow_stage(),
+        mesi_stage(),
         pulsatility_stage(),
         gaussian_stage(),
         convolve_stage(),

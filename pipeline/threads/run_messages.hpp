@@ -76,7 +76,7 @@ public:
 private:
     /// Logs that a seek within a file emptied the windows; once, and not if preceding frames filled them.
     void histories(const Result& result) {
-        if (const std::string_view what = basis_.change(result.info);
+        if (const std::string_view what = basis_.change(result.info, *result.chain);
             !what.empty() && !result.warmup.done() && !std::exchange(said_basis_, true))
             flow_.log(Message::Level::warning, "The " + std::string(what) + " changed at frame " +
                                                    std::to_string(result.info.sequence) +

@@ -11,8 +11,6 @@ namespace specklescope {
 
 namespace {
 
-using Input = FlowParams::Input;
-
 ContrastOutput contrast_output(FlowParams::Output output) {
     switch (output) {
     case FlowParams::Output::tau:
@@ -51,9 +49,7 @@ bool has_static_part(const FlowParams& params) {
 const ParamTable& declarations() {
     static const ParamTable table =
         Declare<FlowParams>("stage flow")
-            .choice("input", &FlowParams::input,
-                    {{"auto", "As the stage before"}, {"contrast", "Contrast K"}, {"contrast2", "K²"}},
-                    {.doc = "Quantity of the input: K or K². auto: as the contrast stage before"})
+            .choice("input", &FlowParams::input, contrast_input_names(), {.doc = kContrastInputDoc})
             .choice("output", &FlowParams::output, flow_outputs(),
                     {.doc = "Output: index 1/τc in 1/s and tau τc in s by the model, bfi 1/K², or error, the "
                             "relative standard error of the index"})
@@ -154,22 +150,12 @@ std::vector<NamedOutput> flow_also(const Params& given, const Quantity&) {
     return also;
 }
 
-[[noreturn]] void refuse_input(const std::string& given) {
-    throw UsageError("stage flow: input = auto needs K or K² from the stages before, which give " + given +
-                     "; set output = contrast2 in a contrast stage before it, or input = contrast or "
-                     "contrast2 if the source has it.");
-}
-
 /// Replaces input = auto with contrast or contrast2, and stores the number of speckles.
 Params settle_flow(const Params& params, const Quantity& input) {
     Params settled = params;
     auto& values = settled.as<FlowParams>();
     values.speckles = input.speckles;
-    if (values.input == Input::automatic) {
-        if (input.measure != Measure::contrast && input.measure != Measure::contrast2)
-            refuse_input(input.symbol + " (" + input.name + ")");
-        values.input = input.measure == Measure::contrast ? Input::contrast : Input::contrast2;
-    }
+    values.input = settled_input("stage flow", values.input, input);
     return settled;
 }
 
@@ -220,8 +206,7 @@ private:
 } // namespace
 
 Shape flow_shape(const FlowParams& params, const Shape& input) {
-    if (params.input == Input::automatic)
-        refuse_input("nothing");
+    check_settled("stage flow", params.input);
     if (params.speckles == 0 &&
         any_output(params, [](FlowParams::Output one) { return one == FlowParams::Output::error; }))
         throw UsageError(
@@ -241,7 +226,8 @@ std::vector<FlowParams::Output> named_flows(const FlowParams& params) {
 FlowScale flow_scale(const FlowParams& params, FlowParams::Output output, const FrameInfo& info,
                      const float* table) {
     const double exposure_s = exposure_seconds(params.exposure_ms, info);
-    FlowScale scale{.squares = params.input == Input::contrast, .table = table, .model = params.model};
+    FlowScale scale{
+        .squares = params.input == ContrastInput::contrast, .table = table, .model = params.model};
     scale.divides = output != FlowParams::Output::tau;
     if (output == FlowParams::Output::bfi) {
         scale.table = nullptr;

@@ -27,15 +27,10 @@ enum class FlowModel : std::uint8_t {
 /// light K² of β(1 − ρ)² and less, is out of its reach and gives NaN, as do NaN and negative samples.
 /// speckle:output=contrast2 | flow equals speckle:output=sfi up to the rounding of K².
 struct FlowParams {
-    enum class Input : std::uint8_t {
-        automatic, ///< from the chain before the stage; settled before a stage is made
-        contrast,
-        contrast2
-    };
     /// error: relative standard error of the index and of tau, from that of K² by the slope of the model.
     enum class Output : std::uint8_t { index, tau, bfi, error };
 
-    Input input = Input::automatic;
+    ContrastInput input = ContrastInput::automatic;
     Output output = Output::index;
     double exposure_ms = 10;
     FlowModel model = FlowModel::simplified;

@@ -91,6 +91,9 @@ ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
     case ParamKind::choice:
         return decl.choices[pick(decl.choices.size())];
     case ParamKind::text:
+        if (!decl.choices.empty()) // several of them
+            return decl.choices[pick(decl.choices.size())];
+        break;
     case ParamKind::path:
         break;
     }

@@ -104,15 +104,14 @@ TEST(Flow, AutoRefusesOtherQuantitiesOfEveryStage) {
             const Chain in_effect = settled(chain);
             const auto& params = in_effect.stages()[1].params.as<FlowParams>();
             const bool root = stage.type->quantity(stage.params, {}).measure == Measure::contrast;
-            EXPECT_EQ(params.input, root ? FlowParams::Input::contrast : FlowParams::Input::contrast2);
+            EXPECT_EQ(params.input, root ? ContrastInput::contrast : ContrastInput::contrast2);
             return;
         }
         try {
             (void)settled(chain);
             ADD_FAILURE() << to_string(chain);
         } catch (const UsageError& error) {
-            EXPECT_NE(std::string(error.what()).find("stage flow: input = auto needs K or K²"),
-                      std::string::npos)
+            EXPECT_NE(std::string(error.what()).find(": input = auto needs K or K²"), std::string::npos)
                 << error.what();
             ++refused;
         }
