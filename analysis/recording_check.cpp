@@ -228,12 +228,12 @@ void RecordingCheck::add(ConstHostView frame, const FrameInfo& info, double mosa
             tiles[index(std::min(x / tile_x, kTiles - 1), std::min(y / tile_y, kTiles - 1), kTiles)] += value;
         }
     std::vector<double> changes;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        burst.tiles[i] += tiles[i];
-        if (burst.frames > 0 && tiles[i] + burst.last_tiles[i] > 0)
-            changes.push_back(2 * (tiles[i] - burst.last_tiles[i]) / (tiles[i] + burst.last_tiles[i]));
+    for (std::size_t i = 0; burst.frames > 0 && i < tiles.size(); ++i) {
+        const double before = burst.tiles.back()[i];
+        if (tiles[i] + before > 0)
+            changes.push_back(2 * (tiles[i] - before) / (tiles[i] + before));
     }
-    burst.last_tiles = tiles;
+    burst.tiles.push_back(tiles);
     if (changes.size() > 2)
         burst.common_changes.push_back(mean_of(changes) * std::sqrt(static_cast<double>(changes.size())) /
                                        std::max(1e-9, deviation_of(changes)));
@@ -660,7 +660,7 @@ void RecordingCheck::find_light(CheckReport& report) const {
 
 void RecordingCheck::find_motion(CheckReport& report) const {
     std::vector<double> xs, ys;
-    int unsure = 0;
+    int unsure = 0, moved = 0; // steps
     double correlation = 0;
     for (const Burst& burst : bursts_)
         for (const Shift& step : burst.steps) {
@@ -668,6 +668,7 @@ void RecordingCheck::find_motion(CheckReport& report) const {
                 xs.push_back(step.x * bin_);
                 ys.push_back(step.y * bin_);
                 correlation += step.peak;
+                moved += step.moved() ? 1 : 0;
             } else {
                 ++unsure;
             }
@@ -693,20 +694,28 @@ void RecordingCheck::find_motion(CheckReport& report) const {
                           : print("the image moves by %.2g px between the frames looked at", distance),
              "Contrast over time is too high, maps are blurred",
              "Fix camera and subject, or register frames"});
-    if (shake > 0.4)
+    if (shake > 0.4 && moved * 4 >= static_cast<int>(xs.size())) // not the noise of a weak peak
         report.findings.push_back({"shake", Sure::likely, shake,
                                    print("the image shakes by %.2g px from frame to frame", shake),
                                    "Contrast over time is too high, maps are blurred",
                                    "Fix camera and subject, or register frames"});
 }
 
-/// Change of light in 8×8 tiles between the first and the last burst. Speckle changes each tile on its own,
-/// an object changes neighbours alike: the mean of 3×3 tiles is compared with what independent tiles would
-/// give.
+/// Change of light in 8×8 tiles between the first and the last third of the frames. Speckle changes each tile
+/// on its own, an object changes neighbours alike: the mean of 3×3 tiles is compared with what independent
+/// tiles would give.
 void RecordingCheck::find_change(CheckReport& report) const {
-    if (bursts_.size() < 2)
-        return;
-    const Tiles &first = bursts_.front().tiles, &last = bursts_.back().tiles;
+    Tiles first{}, last{};
+    const int third = std::max(1, frames_ / 3);
+    int number = 0;
+    for (const Burst& burst : bursts_)
+        for (const Tiles& tiles : burst.tiles) {
+            for (std::size_t i = 0; i < tiles.size(); ++i) {
+                first[i] += number < third ? tiles[i] : 0;
+                last[i] += number >= frames_ - third ? tiles[i] : 0;
+            }
+            ++number;
+        }
     std::vector<double> changes, steps;
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (!(first[i] > 0) || !(last[i] > 0))

@@ -81,9 +81,9 @@ private:
         std::vector<std::optional<std::uint64_t>> positions;
         /// Of consecutive frames: mean relative change of the tiles over its standard error.
         std::vector<double> common_changes;
-        std::vector<Shift> steps;    ///< of each frame against the one before
-        Excerpt first, last, sum;    ///< binned
-        Tiles tiles{}, last_tiles{}; ///< sums of light: of all frames, of the last
+        std::vector<Shift> steps; ///< of each frame against the one before
+        Excerpt first, last, sum; ///< binned
+        std::vector<Tiles> tiles; ///< sums of light of each frame
         int frames = 0;
     };
 
@@ -110,9 +110,9 @@ private:
     std::vector<Burst> bursts_;
     std::vector<std::uint64_t> levels_ = std::vector<std::uint64_t>(kLevels);
     std::vector<float> previous_;
-    int frames_ = 0, channel_ = 0, pairs_ = 0, repeats_ = 0, near_repeats_ = 0, bin_ = 1;
+    int frames_ = 0, channel_ = 0, pairs_ = 0, repeats_ = 0, bin_ = 1;
     std::vector<double> changes_; ///< mean absolute difference of consecutive frames over the mean
-    double mosaic_ = 1, correlation_ = 0;
+    double mosaic_ = 1;
     std::array<double, kLags> covariance_{};           ///< at lags along rows and columns
     double diagonal_ = 0;                              ///< at lag (1, 1)
     double third_ = 0;                                 ///< third moment of I/⟨I⟩ − 1

@@ -81,6 +81,19 @@ std::string counts_rows(const CountHistory& counts) {
     return out;
 }
 
+std::string motion_row(const MotionHistory& motion) {
+    if (motion.moved + motion.not_found + motion.too_far == 0)
+        return "";
+    std::string text = printed("largest shift %.2f px", motion.largest_px);
+    if (motion.not_found > 0)
+        text += ", no shift found in " + std::to_string(motion.not_found) + " frames";
+    if (motion.too_far > 0)
+        text += ", too far in " + std::to_string(motion.too_far) + " frames";
+    if (motion.left_out > 0)
+        text += ", " + std::to_string(motion.left_out) + " frames left out";
+    return row("motion", text, kLeft);
+}
+
 std::string dropped(const SinkStatus& s) {
     return s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "";
 }
@@ -142,7 +155,7 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
         times += (times.empty() ? "" : ", ") + stage.name + printed(" %.3f ms", stage.mean_ms);
     if (!times.empty())
         out += row("time", times + " a frame", kLeft);
-    out += counts_rows(s.counts);
+    out += counts_rows(s.counts) + motion_row(s.motion);
     if (s.counts.in_warmup > 0)
         out += row("warm-up",
                    std::to_string(s.counts.in_warmup) +

@@ -360,7 +360,7 @@ private:
                             {.info = info,
                              .counts = flight.device_counts + i,
                              .stream = compute_.get(),
-                             .again = again,
+                             .again = again || info.left_out(),
                              .also = views});
             complete = complete && step.stage->warmup().done();
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
@@ -372,6 +372,7 @@ private:
         }
         if (named > 0)
             flight.mark(compute_, "also");
+        result.info.motion = info.motion;
         places.saturated = sources.saturated;
         places.undefined = sources.undefined;
         result.counts.windows = sources.windows;

@@ -98,6 +98,14 @@ struct PixelCounts {
     bool operator==(const PixelCounts&) const = default;
 };
 
+/// Motion of the scene against a reference, as measured by a stage.
+struct FrameMotion {
+    /// px, positive: the scene moved to the right or downwards; NaN: not found
+    double x = std::numeric_limits<double>::quiet_NaN(), y = std::numeric_limits<double>::quiet_NaN();
+    bool moved = false;    ///< the frame was moved back
+    bool left_out = false; ///< windows of later stages do not take this frame
+};
+
 /// Data that accompanies the pixels to every sink.
 struct FrameInfo {
     std::uint64_t sequence = 0;              ///< counts the frames of the source, drops included
@@ -127,6 +135,8 @@ struct FrameInfo {
     bool discontinuity = false;
     /// The played-back frame was recorded during a warm-up or a capture.
     bool recorded_in_warmup = false;
+    std::optional<FrameMotion> motion{}; ///< of a result with a stage that measures it
+    bool left_out() const { return motion && motion->left_out; }
 };
 
 /// Memory for slots. Implementations: aligned host memory (here), page-locked and device memory (cuda/).

@@ -182,7 +182,9 @@ private:
             const std::size_t first = named;
             for (; named < also.size() && plan_->also[named].step == static_cast<std::size_t>(i); ++named)
                 views.push_back(also[named].image.host());
-            step.stage->run(image, output, {.info = info, .counts = counts, .again = again, .also = views});
+            step.stage->run(
+                image, output,
+                {.info = info, .counts = counts, .again = again || info.left_out(), .also = views});
             complete = complete && step.stage->warmup().done();
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             if (sources.saturated == i)
@@ -200,6 +202,7 @@ private:
         if (sources.undefined < 0)
             count_result(image, result);
         measure_regions(frame.host(), image, info, result);
+        result.info.motion = info.motion;
         slot.info() = result.info;
         return slot;
     }

@@ -250,7 +250,9 @@ template <Space S> void Plan<S>::refresh_notes() {
 }
 
 template <Space S> void Plan<S>::take_notes() {
-    notes_settled_ = warmup().done();
+    notes_settled_ = warmup().done() && std::none_of(steps.begin(), steps.end(), [](const Step& step) {
+                         return step.stage->note_changes();
+                     });
     auto texts = std::make_shared<StageNotes>();
     for (std::size_t i = 0; i < steps.size(); ++i) {
         std::string text = steps[i].stage->note();

@@ -34,8 +34,8 @@ template <Space S> struct RunContext;
 template <> struct RunContext<Space::host> {
     const FrameInfo& info; ///< as described by the stages before
     PixelCounts& counts;   ///< zero on entry; see Stage::counted
-    /// The previous frame again, after an edit: a stage with a window shows its present content and adds the
-    /// frame only if the window is empty.
+    /// The previous frame again, after an edit, or a frame that is left out (FrameMotion): a stage with a
+    /// window shows its present content and adds the frame only if the window is empty.
     bool again = false;
     std::span<const HostView> also{}; ///< to be written, too: StageType::also
 };
@@ -81,8 +81,9 @@ public:
     /// Read after each run.
     virtual Warmup warmup() const { return {}; }
     /// Choices and hints in a few words ("recursive", "6 tiles of 2048×2048"); read after set_params(), and
-    /// after each run until Stage::warmup() is done.
+    /// after each run until Stage::warmup() is done, or always if note_changes().
     virtual std::string note() const { return {}; }
+    virtual bool note_changes() const { return false; }
     /// Counts made by run(). The executor adds the others, or keeps those of earlier stages.
     virtual Counted counted() const { return {}; }
     /// Changes the frame info for later stages: a stage whose output has no full scale sets it to 0.

@@ -124,6 +124,7 @@ void Stats::start() {
     times_ = {};
     sums_.clear();
     counts_ = {};
+    motion_ = {};
     newest_ = {};
     copied_.clear();
     lost_reasons_.clear();
@@ -189,6 +190,8 @@ void Stats::record(const Result& result, bool with_latency) {
     }
     times_.last_result = std::max(times_.last_result, result.ready);
     counts_.add(result.counts, result.warming_up(), result.info.sequence);
+    if (result.info.motion)
+        motion_.add(*result.info.motion);
     newest_ = {result.info.assumed,     result.exposure, result.quantity,
                grey_channel_of(result), result.warmup,   result.notes};
     if (result.timings.count > 0 || !result.device_image) // on a device only some frames are timed
@@ -216,6 +219,13 @@ void Stats::record_timings(const Timings& timings) {
         next.push_back(sum);
     }
     sums_ = std::move(next);
+}
+
+void MotionHistory::add(const FrameMotion& motion) {
+    left_out += motion.left_out ? 1 : 0;
+    ++(motion.moved ? moved : std::isnan(motion.x) ? not_found : too_far);
+    if (motion.moved)
+        largest_px = std::max(largest_px, std::hypot(motion.x, motion.y));
 }
 
 void CountHistory::add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence) {
@@ -283,6 +293,7 @@ StatsSnapshot Stats::snapshot() const {
     s.first_result_clock_s = clock_s(times_.first_result);
     s.first_picture_clock_s = clock_s(times_.first_picture);
     s.counts = counts_;
+    s.motion = motion_;
     s.newest = newest_;
     const auto seconds_from = [&](SteadyClock::time_point begin) {
         return std::chrono::duration<double>(times_.last_result - begin).count();
@@ -393,6 +404,11 @@ std::string to_json(const StatsSnapshot& s) {
                       {"frames", s.newest.warmup.frames},
                       {"wanted", s.newest.warmup.wanted},
                       {"frames_made_in_it", s.counts.in_warmup}};
+    json["motion"] = {{"moved", s.motion.moved},
+                      {"not_found", s.motion.not_found},
+                      {"too_far", s.motion.too_far},
+                      {"left_out", s.motion.left_out},
+                      {"largest_px", s.motion.largest_px}};
     json["pixels"] = {{"last", counts_json(s.counts.last)},
                       {"worst", counts_json(s.counts.worst)},
                       {"total", counts_json(s.counts.total)},

@@ -79,6 +79,14 @@ struct CountHistory {
     void add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence);
 };
 
+/// Motion over a run; nothing is counted without a stage that measures it.
+struct MotionHistory {
+    std::uint64_t moved = 0, not_found = 0, too_far = 0; ///< frames
+    std::uint64_t left_out = 0;                          ///< of those that were not moved
+    double largest_px = 0;                               ///< of the frames that were moved
+    void add(const FrameMotion& motion);
+};
+
 struct FrameCounts {
     std::uint64_t acquired = 0, processed = 0, displayed = 0;
     std::uint64_t not_shown = 0; ///< results replaced before they were drawn; recorders still got them
@@ -163,6 +171,7 @@ struct StatsSnapshot {
     LatencySummary latency;                                     ///< from arrival of the pixels to the result
     std::vector<StageStat> stages;
     CountHistory counts;
+    MotionHistory motion;
     ResultFacts newest; ///< of the newest result
     BackendInfo backend;
     std::string display_path; ///< "CUDA-GL interop"
@@ -213,6 +222,7 @@ private:
 
     std::vector<Sum> sums_; ///< in the order of the newest timings
     CountHistory counts_;
+    MotionHistory motion_;
     ResultFacts newest_;
     std::string display_path_;
     std::vector<CopyCount> copied_, lost_reasons_;

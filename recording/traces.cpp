@@ -31,6 +31,16 @@ void add_change(std::string& text, double mean, const std::vector<double>& f0, s
         add_number(text, relative_change(mean, f0[region]));
 }
 
+void add_motion(std::string& text, const FrameMotion& motion) {
+    for (const double shift : {motion.x, motion.y}) {
+        text += ',';
+        if (!std::isnan(shift))
+            add_number(text, shift);
+    }
+    text += motion.moved ? ",1" : ",0";
+    text += motion.left_out ? ",1" : ",0";
+}
+
 std::string outline_text(std::uint64_t outline) {
     std::array<char, 17> text{};
     std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(outline));
@@ -73,6 +83,10 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
     say("position", "of the frame in its file, from 0; empty of no file");
     say("warming_up",
         "1: made while a stage filled its history or took a capture, now or when it was recorded");
+    say("shift_x, shift_y",
+        "motion of the scene in px, positive to the right and downwards, if a stage measured it at the first "
+        "row; empty if none was found");
+    say("moved, left_out", "1: the frame was moved back; 1: windows of later stages do not contain it");
     if (baseline)
         say("baseline, change_percent",
             "F0 of the region in the unit of the map, and 100·(mean/F0 − 1) %; empty "
@@ -94,11 +108,12 @@ std::string event_line(const EventMark& event) {
     return text + "," + (event.removed ? "" : csv_text(one_line(event.label))) + "\n";
 }
 
-std::string traces_columns(bool baseline) {
+std::string traces_columns(const TraceExtras& extras) {
     return std::string(
                "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
                "mean_of_map,median,pixels,position,area_um2,warming_up") +
-           (baseline ? ",baseline,change_percent\n" : "\n");
+           (extras.motion ? ",shift_x,shift_y,moved,left_out" : "") +
+           (extras.baseline ? ",baseline,change_percent\n" : "\n");
 }
 
 std::string traces_settings(const Result& result, const TraceExtras& extras) {
@@ -176,6 +191,8 @@ void add_rows(const Result& result, const TraceExtras& extras, std::string& text
         if (extras.um > 0)
             add_number(text, static_cast<double>(region.pixels) * extras.um * extras.um);
         text += result.warming_up() ? ",1" : ",0";
+        if (extras.motion)
+            add_motion(text, result.info.motion.value_or(FrameMotion()));
         if (extras.baseline)
             add_change(text, region.mean, extras.f0, i);
         text += '\n';
@@ -235,7 +252,7 @@ private:
 
     void finish_file(bool well) override {
         if (well && !told_)
-            table_.append(traces_columns(extras_.baseline));
+            table_.append(traces_columns(extras_));
         table_.close();
     }
 
@@ -269,8 +286,10 @@ private:
             !same_places(placed_.get(), result.regions->placed.get())) {
             tell_extras(result);
             text += traces_settings(result, extras_);
-            if (!told_)
-                text += traces_columns(extras_.baseline);
+            if (!told_) {
+                extras_.motion = result.info.motion.has_value();
+                text += traces_columns(extras_);
+            }
             told_ = result.info.version;
             placed_ = result.regions->placed;
         } else if (exposure != exposure_) { // changed by the camera, without an edit

@@ -24,9 +24,10 @@ FindBaseline baseline_over(std::shared_ptr<const BaselineImage> image);
 /// sequence, capture_s, arrival_s, region, mean, std, min, max, valid, infinite, saturated, version, and
 /// more. Needs no pixels on the host. A separate thread writes rows about five times a second. After a kill
 /// the last row may be incomplete. open() throws RunError if the file cannot be created, or if a file of that
-/// name is not a table of traces. Each open() starts a new file. With a baseline two more columns: F₀ of
-/// the region (docs/science.md, Traces and their baseline) and 100·(mean/F₀ − 1) %; empty while size or
-/// quantity of the results differ from it.
+/// name is not a table of traces. Each open() starts a new file. With a motion
+/// stage at its first row, the table has shift_x, shift_y (px; empty: not found), moved and left_out (1 or
+/// 0). With a baseline two more columns: F₀ of the region (docs/science.md, Traces and their baseline) and
+/// 100·(mean/F₀ − 1) %; empty while size or quantity of the results differ from it.
 std::shared_ptr<Sink> make_traces(const std::string& path,
                                   std::shared_ptr<const BaselineImage> baseline = nullptr);
 
@@ -47,6 +48,7 @@ inline constexpr const char* kTracesMark = "# Specklescope traces, version 1\n";
 struct TraceExtras {
     double um = 0;               ///< side of a pixel; 0: unknown
     std::string scale{};         ///< scale_text()
+    bool motion = false;         ///< the table has its columns
     bool baseline = false;       ///< the table has its columns
     std::string baseline_text{}; ///< its description, or the reason why it is not used
     std::vector<double> f0{};    ///< of each region; empty if there is none
@@ -55,7 +57,7 @@ struct TraceExtras {
 /// The first line, the source and the meaning of the columns.
 std::string traces_begin(const StreamInfo& stream, bool baseline);
 /// The names of the columns.
-std::string traces_columns(bool baseline);
+std::string traces_columns(const TraceExtras& extras);
 /// Settings from this result on: chain, unit, exposure, kind of mean, regions.
 std::string traces_settings(const Result& result, const TraceExtras& extras);
 /// A row for each region.

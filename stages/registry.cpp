@@ -9,7 +9,9 @@
 #include "stages/geometry/geometry.hpp"
 #include "stages/mesi/mesi.hpp"
 #include "stages/pulsatility/pulsatility.hpp"
+#include "stages/register/register.hpp"
 #include "stages/speckle/speckle.hpp"
+#include "stages/static/static.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
 #include "stages/temporal/temporal.hpp"
 #include "stages/tone/gamma.hpp"
@@ -22,7 +24,9 @@ const std::vector<StageType>& stage_types() {
         speckle_stage(),
         temporal_stage(),
         spatiotemporal_stage(),
+        static_stage(),
         background_stage(),
+        register_stage(),
         average_stage(),
         flow_stage(),
         mesi_stage(),

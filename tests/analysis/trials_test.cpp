@@ -366,7 +366,7 @@ TEST_F(TrialsCommand, SkipsRowsWithAnotherOutline) {
     const auto before = placed({"a", "b"});
     auto after = std::make_shared<PlacedRegions>(*before);
     after->spans[1].x = 30; // the same size
-    std::string text = traces_columns(false);
+    std::string text = traces_columns({});
     const auto add = [&](const std::shared_ptr<const PlacedRegions>& regions, int from, int to) {
         text += traces_settings(result(0, 0, regions, {1, 2}), {});
         for (int i = from; i < to; ++i)

@@ -116,7 +116,8 @@ class Recording:
         path = pathlib.Path(folder) / f"{name}.raw"
         self.pixels.tofile(path)
         kind = "gray8" if self.pixels.dtype == np.uint8 else "gray16le"
-        first = dict(finished=True, written=n, width=w, height=h, channels=1, full_scale=float(self.full),
+        first = dict(program="Specklescope", content="raw", format=kind, rate=100.0, finished=True, written=n,
+                     width=w, height=h, channels=1, full_scale=float(self.full),
                      pixel_type="u8" if kind == "gray8" else "u16", quantity="intensity", measure="intensity")
         lines = [json.dumps(first)]
         for i in range(n):

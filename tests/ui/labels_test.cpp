@@ -12,16 +12,16 @@ namespace specklescope::labels_test {
 
 /// Keys that are words of a user as they are.
 const std::set<std::string> kWords = {
-    "activation", "age",       "angle",     "automatic", "backend",  "band",       "baseline", "beats",
-    "bins",       "black",     "border",    "burn",      "capture",  "cataract",   "channel",  "clip",
-    "dark",       "direction", "exposure",  "packet",    "start",    "line",       "source",   "file",
-    "flat",       "format",    "frame",     "frames",    "free",     "full",       "gain",     "gamma",
-    "header",     "height",    "high",      "input",     "keep",     "kernel",     "kind",     "latency",
-    "layout",     "length",    "live",      "loop",      "low",      "memory",     "method",   "model",
-    "noise",      "note",      "output",    "panel",     "per",      "percentile", "pigment",  "radius",
-    "rate",       "read",      "scale",     "scaling",   "scene",    "seed",       "sigma",    "size",
-    "slice",      "speckle",   "speed",     "stops",     "strength", "subject",    "theme",    "tiles",
-    "timeout",    "traces",    "transport", "trigger",   "width"};
+    "activation", "age",       "angle",     "automatic", "backend",    "band",    "baseline", "beats",
+    "bins",       "black",     "blur",      "border",    "burn",       "capture", "cataract", "channel",
+    "clip",       "dark",      "direction", "exposure",  "file",       "flat",    "format",   "frame",
+    "frames",     "free",      "full",      "gain",      "gamma",      "header",  "height",   "high",
+    "input",      "keep",      "kernel",    "kind",      "latency",    "layout",  "length",   "line",
+    "live",       "loop",      "low",       "memory",    "method",     "model",   "noise",    "note",
+    "output",     "packet",    "panel",     "per",       "percentile", "pigment", "radius",   "rate",
+    "read",       "reference", "scale",     "scaling",   "scene",      "seed",    "sigma",    "size",
+    "slice",      "source",    "speckle",   "speed",     "start",      "stops",   "strength", "subject",
+    "theme",      "tiles",     "timeout",   "traces",    "transport",  "trigger", "width"};
 /// Names of formats, colour maps, protocols and constants, which are the field's own.
 const std::set<std::string> kNames = {"viridis", "inferno", "magma",  "turbo", "jet",
                                       "luma",    "mono8",   "mono10", "mono12"};

@@ -185,7 +185,7 @@ TEST(Geometry, ToleranceIsZero) {
             ++moving;
             EXPECT_EQ(type.tolerance, 0) << type.name;
         }
-    EXPECT_EQ(moving, 4) << "crop, flip, rotate90, downsample";
+    EXPECT_EQ(moving, 5) << "crop, flip, rotate90, downsample, register";
 }
 
 TEST(GeometryErrors, NameWhatIsAllowed) {
