@@ -2,7 +2,8 @@
 """Checks the further images of a chain (also=) through the program: named_outputs.py PROGRAM
 
 One run writes the result, the further images and a table of one of them. Pixels are compared with numpy in float64, and bit
-for bit with runs that give each image alone; then files are read back, and the image chosen by --show is drawn; an edit takes an image away and brings it back."""
+for bit with runs that give each image alone; then files are read back, and the image chosen by --show is drawn. Then
+an edit takes an image away and brings it back."""
 import csv
 import json
 import os
