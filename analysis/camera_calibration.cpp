@@ -334,7 +334,7 @@ PhotonTransfer photon_transfer(const std::vector<CalibrationRecording>& lit, con
     };
     std::vector<Point> points;
     const auto add = [&](const CalibrationRecording& one) {
-        const double pairs = one.frames() / 2;
+        const int pairs = one.frames() / 2;
         const Point point{mean_of(one.mean(), bad), mean_of(one.variance(), bad), 0};
         points.push_back(point);
         // the variance of a variance: 2·var²/(number of differences)

@@ -133,7 +133,9 @@ Speckle fitted_speckle(const std::array<double, RecordingCheck::kLags>& measured
         ++lags;
     Speckle best;
     double least = -1;
-    for (double size = 0.6; size < 12; size *= 1.03) {
+    constexpr int kSizes = 102; // 0.6 to 12 px
+    for (int i = 0; i < kSizes; ++i) {
+        const double size = 0.6 * std::pow(1.03, i);
         const double whole = pixel_covariance(0, 0, size), crossed = pixel_covariance(1, 1, size);
         std::array<double, RecordingCheck::kLags> model{};
         double both = crossed * diagonal, squares = crossed * crossed;

@@ -47,7 +47,7 @@ CameraProfile read_profile(const std::string& path) {
             const auto number = std::find_if(std::begin(kNumbers), std::end(kNumbers),
                                              [&](const auto& one) { return name == one.first; });
             if (number != std::end(kNumbers) && node.is_number())
-                profile.*(number->second) = node.value<double>().value_or(CameraProfile::kNone);
+                profile.*number->second = node.value<double>().value_or(CameraProfile::kNone);
             else if (name == "camera" && node.is_string())
                 profile.camera = node.value<std::string>().value_or("");
             else if (name == "dark_file" && node.is_string())
@@ -274,6 +274,7 @@ int calibrate(const CalibrateSettings& settings) {
     Lines report;
     std::string camera;
     std::vector<CalibrationRecording> lit;
+    lit.reserve(settings.lit.size());
     for (const SourceArgument& source : settings.lit)
         lit.push_back(read_recording(source, camera));
     std::optional<CalibrationRecording> dark;

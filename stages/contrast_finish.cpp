@@ -18,7 +18,9 @@ double speckle_correlation(double r, double size) {
 
 WindowCorrelation WindowCorrelation::of_speckle(int radius, double size) {
     const int side = 2 * radius + 1;
-    const auto at = [side](int x, int y) { return static_cast<std::size_t>(y * side + x); };
+    const auto at = [side](int x, int y) {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x);
+    };
     std::vector<double> rho(at(0, side));
     for (int y = 0; y < side; ++y)
         for (int x = 0; x < side; ++x)

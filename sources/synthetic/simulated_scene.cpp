@@ -94,11 +94,12 @@ std::array<float, kTaps> interpolation(double part) {
     const auto sinc = [](double x) {
         return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
     };
+    constexpr double kHalf = kTaps / 2.0;
     std::array<double, kTaps> weights{};
     double sum = 0;
     for (std::size_t j = 0; j < weights.size(); ++j) {
-        const double at = static_cast<double>(j) - kTaps / 2 + part;
-        sum += weights[j] = sinc(at) * sinc(at / (kTaps / 2));
+        const double at = static_cast<double>(j) - kHalf + part;
+        sum += weights[j] = sinc(at) * sinc(at / kHalf);
     }
     std::array<float, kTaps> result{};
     for (std::size_t j = 0; j < weights.size(); ++j)

@@ -258,8 +258,7 @@ public:
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-        for (int j = 0; j < MesiTask::kStarts; ++j) {
-            const MesiStart& one = task.starts[j];
+        for (const MesiStart& one : task.starts) {
             V score = set(-one.offset);
 #ifdef __CUDA_ARCH__
 #pragma unroll

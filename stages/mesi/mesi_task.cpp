@@ -48,7 +48,8 @@ MesiTask mesi_task(MesiFree free, double beta, double noise, int iterations, con
     constexpr int kRates = MesiTask::kStarts / kParts;
     for (int j = 0; j < MesiTask::kStarts; ++j) {
         MesiStart& start = task.starts[j];
-        const double rate = std::exp(low + (high - low) * (j / kParts) / (kRates - 1));
+        const int step = j / kParts;
+        const double rate = std::exp(low + (high - low) * step / (kRates - 1));
         const double rho = kRhos[static_cast<std::size_t>(j % kParts)];
         std::array<double, kMesiExposures> values{};
         double mean = 0;

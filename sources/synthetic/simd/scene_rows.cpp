@@ -153,8 +153,10 @@ float few_electrons(float light, float g) {
     double term = std::exp(-static_cast<double>(light));
     double sum = term;
     int n = 0;
-    for (; sum < quantile && n < 100; sum += term)
+    while (sum < quantile && n < 100) {
         term *= static_cast<double>(light) / ++n;
+        sum += term;
+    }
     return static_cast<float>(n);
 }
 
