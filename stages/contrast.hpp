@@ -2,6 +2,7 @@
 // spatiotemporal, on host and device.
 #pragma once
 
+#include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/border.hpp"
 
@@ -91,7 +92,7 @@ ContrastScale contrast_scale(ContrastOutput output, double samples, double expos
                              const FrameInfo& info);
 
 /// True if the loops of the stage write this output directly; otherwise stages/contrast_finish.hpp.
-constexpr bool is_direct(ContrastForm form) { return form <= ContrastForm::root; }
+SPECKLESCOPE_BOTH constexpr bool is_direct(ContrastForm form) { return form <= ContrastForm::root; }
 constexpr bool is_direct(ContrastOutput output) { return output <= ContrastOutput::bfi; }
 
 /// Exposure time T in s: the camera's (info.exposure_ms) if known, otherwise `exposure_ms`.
