@@ -253,7 +253,7 @@ Out declarations(const ParamTable& table) {
             if (decl.least > 0)
                 one["least"] = decl.least;
         }
-        if (decl.kind == ParamKind::choice)
+        if (!decl.choices.empty()) // of a text: any number of them, joined by "+"
             one["choices"] = decl.choices;
         one["default"] = json_of(decl.get(table.defaults()));
         one["doc"] = decl.doc;

@@ -258,7 +258,7 @@ inline std::vector<std::string> stage_names() {
 
 /// The stage at its defaults, after the stages that it requires.
 inline std::string default_chain(const std::string& stage) {
-    return stage == "flow" ? "speckle:output=contrast2 | flow" : stage;
+    return stage == "flow" || stage == "mesi" ? "speckle:output=contrast2 | " + stage : stage;
 }
 
 } // namespace element

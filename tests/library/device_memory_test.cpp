@@ -128,7 +128,8 @@ TEST_F(DeviceMemoryCuda, EveryStageGivesTheBytesThatItGivesThroughTheHost) {
         auto stage = sized<specklescope_stage_info>();
         ASSERT_EQ(specklescope_stage_describe(i, &stage), SPECKLESCOPE_OK);
         const std::string name = stage.name;
-        const std::string text = name == "flow" ? "speckle:output=contrast2 | flow" : name;
+        const std::string text =
+            name == "flow" || name == "mesi" ? "speckle:output=contrast2 | " + name : name;
         for (const specklescope_image& input : inputs) {
             SCOPED_TRACE(text + " of " + std::to_string(input.width) + "x" + std::to_string(input.height));
             const Chain host(text.c_str(), "backend=cuda"), device(text.c_str(), "backend=cuda");

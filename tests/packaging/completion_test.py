@@ -88,7 +88,7 @@ def bash(home, path):
         COMP_WORDS=(specklescope --stage speckle : output =) COMP_CWORD=5
         COMP_POINT=${{#COMP_LINE}}; _specklescope specklescope = = 2>/dev/null; echo "${{COMPREPLY[@]}}" """
     answer = run(["bash", "--norc", "-c", script], home, PATH=path)
-    expect(answer.split() == ["sfi", "contrast", "contrast2", "tau", "bfi"], answer)
+    expect(answer.split() == ["sfi", "contrast", "contrast2", "tau", "bfi", "mean", "error"], answer)
 
 
 def zsh(home, path):

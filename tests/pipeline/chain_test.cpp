@@ -136,10 +136,11 @@ TEST(Chain, TextNamesEveryParameter) {
     Chain chain;
     EXPECT_EQ(to_string(chain), "none");
     chain.add("speckle");
-    EXPECT_EQ(to_string(chain), "speckle:radius=3,exposure=10,output=sfi,border=replicate");
+    const std::string rest = ",also=,gain=0,read_noise=0,black=0,speckle_size=0";
+    EXPECT_EQ(to_string(chain), "speckle:radius=3,exposure=10,output=sfi,border=replicate" + rest);
     chain.add("speckle:radius=1");
-    EXPECT_EQ(to_string(chain), "speckle:radius=3,exposure=10,output=sfi,border=replicate | "
-                                "speckle:radius=1,exposure=10,output=sfi,border=replicate");
+    EXPECT_EQ(to_string(chain), "speckle:radius=3,exposure=10,output=sfi,border=replicate" + rest +
+                                    " | speckle:radius=1,exposure=10,output=sfi,border=replicate" + rest);
 }
 
 TEST(Chain, TextInEffectOmitsParametersWithoutEffect) {

@@ -58,7 +58,8 @@ TEST(Recorder, SaysWhatTheNumbersAre) {
     EXPECT_EQ(json.at("content"), "processed");
     EXPECT_EQ(json.at("quantity"), "speckle flow index");
     EXPECT_EQ(json.at("unit"), "1/s");
-    EXPECT_EQ(json.at("parameters"), "speckle:radius=2,exposure=10,output=sfi,border=replicate");
+    EXPECT_EQ(json.at("parameters"), "speckle:radius=2,exposure=10,output=sfi,border=replicate,also=,gain=0,"
+                                     "read_noise=0,black=0,speckle_size=0");
     EXPECT_EQ(json.at("source"), "synthetic:uniform");
     EXPECT_EQ(json.at("source_name"), "Test \"camera\" µ");
     EXPECT_EQ(json.at("full_scale"), 4095);

@@ -74,7 +74,8 @@ TEST_F(DrawnBars, WhatMattersOfTheRunStandsSideBySide) {
         EXPECT_GT(letters[i].x, letters[i - 1].y - 2) << "letter " << i << " lies on the one before";
         gaps += letters[i].x > letters[i - 1].y + 12 ? 1 : 0;
     }
-    EXPECT_EQ(gaps, 2) << "between three parts";
+    const bool saturated = said().find("saturated") != std::string::npos;
+    EXPECT_EQ(gaps, saturated ? 3 : 2) << "between the parts: " << said();
     EXPECT_LE(letters.back().y, 1280);
 }
 

@@ -272,6 +272,9 @@ TEST_F(TracesStrip, TakesABaselineOverTheLastSecondsAndShowsPartsOfIt) {
 /// The heart of the simulated scene beats 1.2 times a second.
 TEST_F(TracesStrip, TellsThePulseOfTheRegionThatIsShown) {
     std::vector<std::string> words = traced();
+    for (std::string& word : words)
+        if (word.starts_with("synthetic:vessels?"))
+            word = "synthetic:uniform?width=128&height=96&rate=50&pulse=0.5";
     words.insert(words.end(), {"--preset", "flow"});
     Viewer viewer(*desktop_, folder_, words);
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
