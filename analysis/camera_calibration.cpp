@@ -1,6 +1,7 @@
 #include "analysis/camera_calibration.hpp"
 
 #include "base/error.hpp"
+#include "base/round_pupil.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -394,19 +395,11 @@ PhotonTransfer photon_transfer(const std::vector<CalibrationRecording>& lit, con
     return result;
 }
 
-double round_pupil_covariance(double r, double size) {
-    constexpr double kHalf = 1.61633995; // [2J₁(u)/u]² = ½
-    const double u = 2 * kHalf * r / size;
-    if (u < 1e-4)
-        return 1;
-    const double airy = 2 * std::cyl_bessel_j(1.0, u) / u;
-    return airy * airy;
-}
-
 StaticScatterer static_scatterer(const CalibrationRecording& still, double offset,
                                  const std::vector<std::uint8_t>& bad) {
     if (still.frames() < 2)
-        refuse(still, "has one frame, and speckle is told from noise by two", "Record 16 or more.");
+        refuse(still, "has one frame, and two are needed to separate speckle from noise",
+               "Record 16 or more.");
     if (still.saturated_share() > 100 * kMostSaturated)
         refuse(still,
                "is saturated: " + percent(still.saturated_share()) + " of its samples are at full scale",

@@ -105,8 +105,4 @@ inline constexpr int kStaticBlock = 64;
 StaticScatterer static_scatterer(const CalibrationRecording& still, double offset,
                                  const std::vector<std::uint8_t>& bad);
 
-/// Autocovariance of the intensity behind a round pupil, [2J₁(u)/u]², of full width at half maximum `size` at
-/// distance `r`, both in px.
-double round_pupil_covariance(double r, double size);
-
 } // namespace specklescope

@@ -1,6 +1,6 @@
 #include "analysis/recording_check.hpp"
 
-#include "analysis/camera_calibration.hpp"
+#include "base/round_pupil.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -477,7 +477,7 @@ void RecordingCheck::find_speckle(CheckReport& report) const {
     const Speckle speckle = fitted_speckle(covariance_, diagonal_);
     facts.speckle_px = speckle.size;
     facts.beta = speckle.beta;
-    if (facts.speckle_px < 1.85) // between the sizes that the verification tells apart, below Nyquist's 2
+    if (facts.speckle_px < 1.85) // Nyquist asks for 2 px; estimates scatter by 0.1 px
         report.findings.push_back(
             {"speckle", Sure::likely, facts.speckle_px,
              print("speckle is %.2g px wide, below 2 px (Nyquist)", facts.speckle_px),

@@ -79,7 +79,7 @@ private:
         std::vector<double> means, times_s, exposures;
         std::vector<std::uint64_t> sequence;
         std::vector<std::optional<std::uint64_t>> positions;
-        /// Of consecutive frames: mean relative change of the tiles over its standard error.
+        /// Mean relative change of the tiles between consecutive frames, over its standard error.
         std::vector<double> common_changes;
         std::vector<Shift> steps; ///< of each frame against the one before
         Excerpt first, last, sum; ///< binned

@@ -119,20 +119,19 @@ void write_map(const std::string& path, std::vector<float> pixels, const Shape& 
     (void)write_snapshot(result, options, {});
 }
 
-/// The lit recording over its mean, without the dark signal, with 0 for bad pixels.
+/// Mean of the lit recording, with its dark signal, as stage background expects it. Bad pixels get the dark
+/// signal alone, so that the stage leaves them out.
 std::vector<float> flat_field(const CalibrationRecording& lit, const CalibrationRecording* dark,
-                              double offset, const std::vector<std::uint8_t>& bad) {
+                              const std::vector<std::uint8_t>& bad) {
     std::vector<float> flat = lit.mean();
-    const std::vector<float> base = dark ? dark->mean() : std::vector<float>();
-    for (std::size_t i = 0; i < flat.size(); ++i) {
-        // stage background subtracts the dark frame of its own: keep it in
-        if (!bad.empty() && bad[i] != 0)
-            flat[i] = base.empty() ? static_cast<float>(std::isfinite(offset) ? offset : 0) : base[i];
-    }
+    const std::vector<float> base = dark ? dark->mean() : std::vector<float>(flat.size(), 0);
+    for (std::size_t i = 0; i < bad.size(); ++i)
+        if (bad[i] != 0)
+            flat[i] = base[i];
     return flat;
 }
 
-/// What was measured, as lines of the terminal and comments of the file.
+/// The measured values, as lines of the terminal and comments of the file.
 class Lines {
 public:
     void add(const char* what, const std::string& text) { lines_.push_back(row(what, text, 14)); }
@@ -321,8 +320,8 @@ int calibrate(const CalibrateSettings& settings) {
                 return mean_level(a, {}) < mean_level(b, {});
             });
         profile.flat_file = stem + "-flat.tiff";
-        write_map(profile.flat_file, flat_field(bright, dark ? &*dark : nullptr, profile.black, bad),
-                  bright.shape(), "flat field");
+        write_map(profile.flat_file, flat_field(bright, dark ? &*dark : nullptr, bad), bright.shape(),
+                  "flat field");
     }
     write_atomically(path, profile_text(profile, report.comments()));
     std::fputs((report.text() +

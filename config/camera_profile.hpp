@@ -24,7 +24,7 @@ struct CameraProfile {
     double black = kNone;      ///< DN
     double beta = kNone;
     double speckle_size = kNone;      ///< px
-    std::string dark_file, flat_file; ///< full paths; bad pixels are 0 in the flat field
+    std::string dark_file, flat_file; ///< full paths; bad pixels have no light in the flat field
 };
 
 /// A file, or a name in the user's folder. Throws UsageError or RunError with the line.

@@ -8,7 +8,7 @@
 
 namespace specklescope {
 
-/// A result without this output is not passed on; the log tells of the first one.
+/// A result without this output is left out. The log has a warning for the first one.
 std::shared_ptr<Sink> make_named_sink(std::string output, std::shared_ptr<Sink> to);
 
 } // namespace specklescope

@@ -1,20 +1,11 @@
 #include "stages/contrast_finish.hpp"
 
+#include "base/round_pupil.hpp"
+
 #include <cmath>
 #include <numbers>
 
 namespace specklescope {
-
-namespace {
-
-/// Correlation of intensity at a distance of r px: a round pupil gives (2J₁(v)/v)², which is ½ at v = 1.6163.
-double speckle_correlation(double r, double size) {
-    const double v = 2 * 1.616339948310703 * r / size;
-    const double field = v < 1e-6 ? 1 : 2 * std::cyl_bessel_j(1, v) / v;
-    return field * field;
-}
-
-} // namespace
 
 WindowCorrelation WindowCorrelation::of_speckle(int radius, double size) {
     const int side = 2 * radius + 1;
@@ -24,7 +15,7 @@ WindowCorrelation WindowCorrelation::of_speckle(int radius, double size) {
     std::vector<double> rho(at(0, side));
     for (int y = 0; y < side; ++y)
         for (int x = 0; x < side; ++x)
-            rho[at(x, y)] = speckle_correlation(std::hypot(x, y), size);
+            rho[at(x, y)] = round_pupil_covariance(std::hypot(x, y), size);
     WindowCorrelation mean{.pairs = 0, .squares = 0, .rows = 0, .triples = 0};
     const double n = static_cast<double>(side) * side;
     for (int y = 0; y < side; ++y)

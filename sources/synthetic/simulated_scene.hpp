@@ -44,7 +44,7 @@ public:
 private:
     struct Frame;
     struct Scratch;
-    /// Of one exposure time: whether fields are drawn, and the pixels' law.
+    /// For one exposure time: whether fields are drawn, and the pixels' law.
     struct Drawing {
         bool fields = false;
         PixelLaw law;
@@ -76,7 +76,7 @@ private:
         int y, x, value;
     };
     std::vector<BadPixel> bad_; ///< by rows
-    // Of the interval between frames.
+    // For the interval between frames.
     double interval_s_ = 0;
     std::optional<Evolution> evolution_;
     std::vector<Drawing> drawings_; ///< per exposure time

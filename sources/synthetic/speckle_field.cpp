@@ -263,9 +263,9 @@ void SpeckleBank::normalise_looks(int k) {
 
 namespace {
 
-/// Weights of two patterns of M = 4^first and 4M looks with this variance and half third cumulant. Of one
-/// pattern of M looks with variance v the latter is v^{3/2}/√M; the two share the variance by cos² and sin²
-/// of an angle.
+/// Weights of two patterns of M = 4^first and 4M looks with this variance and half third cumulant. One
+/// pattern of M looks with variance v has v^{3/2}/√M as the latter; the two share the variance by cos² and
+/// sin² of an angle.
 std::array<double, 2> two_looks(std::size_t first, double variance, double skew) {
     const double root = std::exp2(static_cast<double>(first)); // √M
     const double target = skew * root / (variance * std::sqrt(variance));

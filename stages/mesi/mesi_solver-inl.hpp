@@ -342,7 +342,7 @@ public:
     }
 
     SPECKLESCOPE_BOTH static MesiFit<V> result(const MesiTask& task, const State& s) {
-        // A parameter at an end of its range is none that the samples give.
+        // At an end of its range a parameter does not come from the samples.
         const M inside =
             O::both(O::less(set(task.slowest), s.at.rate), O::less(s.at.rate, set(task.fastest)));
         const M speckle = kBeta ? O::less(set(kLeastBeta), s.at.beta) : O::less(set(0), set(1));

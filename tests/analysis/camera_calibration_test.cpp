@@ -1,6 +1,7 @@
 // Photon transfer, bad pixels and static speckle, from simulated sensors whose values are known.
 #include "analysis/camera_calibration.hpp"
 #include "base/error.hpp"
+#include "base/round_pupil.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ std::function<double(int, int, int)> uneven(double electrons) {
     };
 }
 
-/// Intensity of static speckle behind a round pupil, of this width at half maximum, mean 1.
+/// Intensity of the static speckle of a round pupil, with this width at half maximum and mean 1.
 std::vector<double> speckle(int side, double size, std::mt19937_64& random) {
     std::normal_distribution<double> normal;
     const double radius = 1.61634 / (std::numbers::pi * size); // cycles/px

@@ -2,7 +2,7 @@
 """Verifies `specklescope check` on simulated recordings: check.py PROGRAM [--clean N] [--faults N] [--seed N] [--only FAULT]
 
 Clean scenes must have no finding; scenes with one fault of known size must have this finding. The simulation is
-its own and shares nothing with the program's: a field behind a round pupil evolves as an Ornstein-Uhlenbeck process,
+its own and shares nothing with the program's: the field of a round pupil evolves as an Ornstein-Uhlenbeck process,
 twice as fine as the pixels, and is summed over pixels and exposure, with shot noise, read noise, offset and rounding.
 Exit status 1 if fewer than 95 % of a fault's scenes are found or more than 2 % of the clean ones have a finding.
 """
