@@ -90,6 +90,8 @@ struct FilmFormat {
     FilmLayout (*layout)(const std::shared_ptr<const FilmBytes>& bytes, const StackChoice& choice);
 };
 std::span<const FilmFormat> film_formats();
+/// Phantom cameras: files/cine_film.cpp.
+FilmLayout cine_layout(const std::shared_ptr<const FilmBytes>& bytes, const StackChoice& choice);
 /// The format of a file that begins with `head`; nullptr: none of these.
 const FilmFormat* film_format(std::string_view path, std::string_view head);
 /// "Postnov RLS (.rls), …".

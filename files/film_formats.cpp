@@ -195,10 +195,47 @@ FilmLayout holo_layout(const Bytes& file, const StackChoice&) {
     return film;
 }
 
-constexpr std::array<FilmFormat, 4> kFormats = {{{"Postnov RLS", ".rls", "", rls_layout},
-                                                 {"FOIL contrast", ".sc", "", foil_contrast_layout},
-                                                 {"FOIL raw", ".raw", "", foil_raw_layout},
-                                                 {"Holovibes", ".holo", "HOLO", holo_layout}}};
+// moor FLPI, imfun/io/ioraw.py (abrazhe/image-funcut): a text with the version, then 32 bits (version 2) or
+// 64 bits each for frames, width, height and the period in ms or µs; from byte 65536 for each frame two
+// images of u16, row by row: flux and mean light. Other settings have no known units and are left out.
+FilmLayout moor_layout(const Bytes& file, const StackChoice& choice) {
+    constexpr std::uint64_t kHeader = 0x10000, kSecond = 0x8000, kThird = 0x1000;
+    FilmLayout film{.kind = "moor FLPI"};
+    const std::string text = file->text(0, 64);
+    const bool third = text.find("V3.0") != std::string::npos;
+    if (!third && text.find("V2.0") == std::string::npos)
+        file->refuse(film.kind, "its text at byte 0 states no known version; known: V2.0, V3.0");
+    const auto number = [&](std::uint64_t at) {
+        return third ? file->number<std::uint64_t>(kThird + at)
+                     : std::uint64_t{file->number<std::uint32_t>(kSecond + at)};
+    };
+    film.frames = number(0);
+    film.width = number(8);
+    film.height = number(16);
+    film.pixels = stored::kGray16;
+    const std::uint64_t image =
+        frames_bytes({.kind = {}, .width = film.width, .height = film.height, .frames = 1}, 2);
+    if (image > file->size())
+        file->refuse(film.kind, "its header claims frames of " + std::to_string(film.width) + " × " +
+                                    std::to_string(film.height) + " pixels");
+    if (choice.channel > 2)
+        throw UsageError("channel = " + std::to_string(choice.channel) + " is not in '" + file->path() +
+                         "'; allowed: 1 (flux), 2 (light).");
+    film.stride = 2 * image;
+    film.offset = kHeader + (choice.channel == 2 ? image : 0);
+    if (choice.channel != 2)
+        film.facts.quantity = {"flux", "flux", "1", Measure::flow};
+    film.time_ns = steady_times((third ? 1e6 : 1e3) / static_cast<double>(number(24)));
+    return film;
+}
+
+constexpr std::array<FilmFormat, 6> kFormats = {
+    {{"Postnov RLS", ".rls", "", rls_layout},
+     {"FOIL contrast", ".sc", "", foil_contrast_layout},
+     {"FOIL raw", ".raw", "", foil_raw_layout},
+     {"Holovibes", ".holo", "HOLO", holo_layout},
+     {"Phantom Cine", ".cine", std::string_view("CI\x2c\0", 4), cine_layout},
+     {"moor FLPI", ".mlf", "", moor_layout}}};
 
 } // namespace
 

@@ -232,7 +232,7 @@ public:
                       : array_.type == PixelType::u16 ? stored::kGray16
                                                       : stored::kGray32f;
         if (!array_.exact)
-            film.remarks.push_back("holds numbers that become 32-bit float");
+            film.remarks.emplace_back("holds numbers that become 32-bit float");
         if (std::count_if(arrays_.begin(), arrays_.end(), is_film) > 1)
             film.remarks.push_back("holds several arrays; " + array_.text() + " is read");
         take_times(film);
