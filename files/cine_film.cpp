@@ -127,7 +127,7 @@ FilmLayout cine_layout(const std::shared_ptr<const FilmBytes>& file, const Stack
     if (const std::uint32_t mosaic = setting(kMosaic) & 0xffU; mosaic != 0)
         film.remarks.push_back("has a colour mosaic (CFA " + std::to_string(mosaic) +
                                "); choose it with ?bayer=");
-    constexpr std::uint32_t kPackedBlack = 63; // of the curve
+    constexpr std::uint32_t kPackedBlack = 64; // of the curve
     const std::uint32_t black = film.curve.empty() ? setting(kBlackLevel) : kPackedBlack;
     if (black > 0 && black < (1U << 16U))
         film.remarks.push_back("has a black level of " + std::to_string(black) +

@@ -575,7 +575,8 @@ SourceType image_source_type() {
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif|hdr|exr|npy, h5:FILE?path=ARRAY, FOLDER/, name_%04d.tif",
             .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, films of other "
-                   "programs (Postnov .rls, FOIL .raw and .sc, Holovibes .holo), arrays of HDF5, "
+                   "programs (Postnov .rls, FOIL .raw and .sc, Holovibes .holo, Phantom .cine, moor .mlf), "
+                   "arrays of HDF5, "
                    "MATLAB and NPZ files, the images of a folder, a numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
