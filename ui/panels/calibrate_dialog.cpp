@@ -20,9 +20,9 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kTitle = "Calibrate camera";
+constexpr const char* kCalibrateTitle = "Calibrate camera";
 
-enum List : std::size_t { lit, dark, still };
+enum List : std::size_t { kLit, kDark, kStill };
 struct ListText {
     const char *id, *title, *help;
     bool several;
@@ -190,9 +190,9 @@ void CalibrateDialog::results() const {
 void CalibrateDialog::measure() {
     said_.clear();
     CalibrateSettings settings;
-    settings.lit = files_[lit];
-    settings.dark = files_[dark].empty() ? SourceArgument() : files_[dark].front();
-    settings.still = files_[still].empty() ? SourceArgument() : files_[still].front();
+    settings.lit = files_[kLit];
+    settings.dark = files_[kDark].empty() ? SourceArgument() : files_[kDark].front();
+    settings.still = files_[kStill].empty() ? SourceArgument() : files_[kStill].front();
     settings.camera = camera_;
     work_.clear();
     work_.ask([settings]() -> Measured {
@@ -219,7 +219,7 @@ void CalibrateDialog::save() {
 }
 
 void CalibrateDialog::buttons(bool confirm) {
-    const bool ready = !files_[lit].empty() || !files_[still].empty();
+    const bool ready = !files_[kLit].empty() || !files_[kStill].empty();
     if (work_.busy()) {
         if (ImGui::Button("Cancel", {dp(110), 0}))
             work_.clear();
@@ -251,7 +251,7 @@ void CalibrateDialog::draw(Session& session, ViewState& state) {
         if (!open_)
             open_ = std::make_unique<OpenDialog>();
         begin(session);
-        ImGui::OpenPopup(kTitle);
+        ImGui::OpenPopup(kCalibrateTitle);
         state.confirm = state.dismiss = false; // the key that opened the dialog
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -259,7 +259,8 @@ void CalibrateDialog::draw(Session& session, ViewState& state) {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize(size);
     bool open = true;
-    if (!ImGui::BeginPopupModal(kTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    if (!ImGui::BeginPopupModal(kCalibrateTitle, &open,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
         if (work_.busy())
             work_.clear();
         return;

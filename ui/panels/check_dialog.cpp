@@ -17,7 +17,7 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kTitle = "Check this recording";
+constexpr const char* kCheckTitle = "Check this recording";
 
 ImU32 color_of(Sure sure) {
     return sure == Sure::certain ? theme::kError : sure == Sure::likely ? theme::kWarning : theme::kText;
@@ -115,14 +115,14 @@ void CheckDialog::draw(Session& session, bool confirm, bool dismiss) {
     arrived_ = check_.poll() || arrived_;
     if (std::exchange(ask, false)) {
         begin(session);
-        ImGui::OpenPopup(kTitle);
+        ImGui::OpenPopup(kCheckTitle);
         confirm = dismiss = false; // the key that opened the dialog
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(860), screen.x * 0.94F), 0});
     bool open = true;
-    if (!ImGui::BeginPopupModal(kTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    if (!ImGui::BeginPopupModal(kCheckTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
         check_.clear();
         return;
     }
