@@ -207,10 +207,12 @@ void CalibrateDialog::measure() {
 void CalibrateDialog::save() {
     try {
         Calibration found = work_.result()->found;
-        found.profile.camera = camera_;
+        if (!camera_.empty())
+            found.profile.camera = camera_;
+        const std::string& camera = found.profile.camera;
         said_ = "Saved as " + save_calibration(found, name_) + ". " +
-                (camera_.empty() ? "Use it by --camera-profile, or enter the camera's name and save again."
-                                 : "It is used when " + camera_ + " is opened again.");
+                (camera.empty() ? "Use it by --camera-profile, or enter the camera's name and save again."
+                                : "It is used when " + camera + " is opened again.");
         failed_ = false;
     } catch (const std::exception& error) {
         said_ = sentence_of(error);
