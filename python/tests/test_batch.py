@@ -165,6 +165,20 @@ def test_one_study_at_a_time_writes_into_a_folder(program, films, place):
     assert not list((place / "out").glob(".part-*")) and (place / "out/mouse1").exists()
 
 
+def test_command_of_the_program(program, films, place):
+    """It calls this package, and names what is missing."""
+    def run(*words, path):
+        return subprocess.run([program, "batch", *words], capture_output=True, text=True, env={**os.environ, "PATH": path})
+    words = (films / "mouse1.tiff", "--out", "out", "--no-report")
+    done = run(*words, "--dry-run", path=f"{sys.prefix}/bin:/usr/bin")
+    assert done.returncode == 0 and done.stdout.split() == ["run", "mouse1", "new"], done.stderr
+    (place / "python3").write_text(f'#!/bin/bash\nunset PYTHONPATH\nexec {sys.executable} -I -S "$@"\n')  # without packages
+    (place / "python3").chmod(0o755)
+    for path in (str(place / "nothing"), f"{place}:/bin"):
+        done = run(*words, path=path)
+        assert done.returncode == 1 and "pip install" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
 class Gate:
     """A program that notes each run of a recording, and waits at one of them until the gate is open."""
 
