@@ -86,8 +86,8 @@ void take_cine_blocks(FilmLayout& film, const std::shared_ptr<const FilmBytes>& 
             };
         if (type == kExposures && bytes >= kHead + film.frames * sizeof(std::uint32_t))
             film.exposure_ms = [file, first](std::uint64_t frame) {
-                return file->number<std::uint32_t>(first + frame * sizeof(std::uint32_t)) / 4294967296.0 *
-                       1e3;
+                const auto fraction = file->number<std::uint32_t>(first + frame * sizeof(std::uint32_t));
+                return std::round(fraction / 4294967296.0 * 1e9) / 1e6; // in whole ns
             };
         at += bytes;
     }
