@@ -49,7 +49,7 @@ class Chain:
 
     backend: "auto", "cpu" or "cuda"; threads: maximum number, 0: all; channel: channel of a colour image for grey-only
     stages; regions: regions to measure on each result, a region file or a list of dictionaries; gpus: index of the GPU,
-    from 0.
+    from 0; show: further image (``also`` of a stage) that is returned instead of the last one.
 
     progress: called during long preparations with the name of the work and its progress, 0 to 1, or None if unknown. If
     it returns False, the call ends with a RunError. An exception in it also ends the call and is raised there. In both
@@ -58,9 +58,9 @@ class Chain:
 
     def __init__(self, *stages: str | Chain, backend: Backend = "auto", threads: int = 0, channel: str = "luma",
                  regions: Regions = None, medians: bool = False, gpus: int | str | None = None,
-                 progress: Progress = None) -> None:
+                 show: str | None = None, progress: Progress = None) -> None:
         options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians,
-                              "gpus": gpus})
+                              "gpus": gpus, "show": show})
         self._chain = _core.Chain(text_of(stages), {"options": options, **told_regions(regions)}, callable_or_none(progress))
 
     @overload
