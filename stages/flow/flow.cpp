@@ -75,21 +75,27 @@ const ParamTable& declarations() {
                    .visible = uses_model,
                    .doc = "Coherence factor β: K² of a static scatterer. K² of β and more gives no number "
                           "with a model other than simplified"})
+            .choice("static_from", &FlowParams::fixed_from, {{"number", "Number"}, {"file", "Map in a file"}},
+                    {.label = "Static light from",
+                     .cost = Cost::rebuild,
+                     .visible = has_static_part,
+                     .doc = "Static light: one number for all pixels, or a map from static_file"})
             .real("static", &FlowParams::fixed_part,
                   {.label = "Static light",
                    .min = 0,
                    .max = 0.95,
                    .cost = Cost::rebuild,
-                   .visible = [](const FlowParams& p) { return has_static_part(p) && p.fixed_file.empty(); },
+                   .visible = [](const FlowParams& p) { return has_static_part(p) && !has_static_map(p); },
                    .doc = "Part of the light from static scatterers, 1 − ρ. K² up to β(1 − ρ)² gives no "
                           "number"})
             .path("static_file", &FlowParams::fixed_file,
                   {.label = "Static map",
                    .cost = Cost::rebuild,
-                   .visible = [](const FlowParams& p) { return has_static_part(p); },
-                   .doc = "Map used instead of static: 1 − ρ of each pixel from 0 to 1, as stage static "
-                          "gives it; a recording of ρ is converted. TIFF, EXR or NPY of the size of this "
-                          "stage's images; the last page, or page N with FILE?page=N"})
+                   .visible = [](const FlowParams& p) { return has_static_part(p) && has_static_map(p); },
+                   .doc =
+                       "Map of 1 − ρ from 0 to 1, as stage static gives it; a recording of ρ is converted. "
+                       "TIFF, EXR or NPY of the size of this stage's images; the last page, or page N with "
+                       "FILE?page=N"})
             .real("exposure", &FlowParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -230,7 +236,7 @@ Shape flow_shape(const FlowParams& params, const Shape& input) {
 }
 
 bool has_static_map(const FlowParams& params) {
-    return is_of_field(params.model) && !params.fixed_file.empty();
+    return is_of_field(params.model) && params.fixed_from == FlowParams::StaticFrom::file;
 }
 
 std::vector<FlowParams::Output> named_flows(const FlowParams& params) {

@@ -36,17 +36,19 @@ struct FlowParams {
     Output output = Output::index;
     double exposure_ms = 10;
     FlowModel model = FlowModel::simplified;
-    double beta = 1;        ///< coherence factor β, 0 < β ≤ 1
-    double fixed_part = 0;  ///< 1 − ρ: part of the light from static scatterers; models of a field only
-    std::string fixed_file; ///< 1 − ρ of each pixel instead; empty: none
-    unsigned also = 0;      ///< named outputs: bit i for Output i
-    double speckles = 0;    ///< Quantity::speckles of the input; settled
+    double beta = 1;       ///< coherence factor β, 0 < β ≤ 1
+    double fixed_part = 0; ///< 1 − ρ: part of the light from static scatterers; models of a field only
+    /// file: 1 − ρ of each pixel from fixed_file.
+    enum class StaticFrom : std::uint8_t { number, file } fixed_from = StaticFrom::number;
+    std::string fixed_file;
+    unsigned also = 0;   ///< named outputs: bit i for Output i
+    double speckles = 0; ///< Quantity::speckles of the input; settled
 };
 
 /// The input's shape. Throws UsageError if input = auto is not settled.
 Shape flow_shape(const FlowParams& params, const Shape& input);
 
-/// True if the static part comes from a file: one is set, and the model has static light.
+/// True if the static part comes from a file, and the model has static light.
 bool has_static_map(const FlowParams& params);
 /// 1 − ρ of each pixel, and a note about pixels without one.
 struct StaticMap {
@@ -54,7 +56,8 @@ struct StaticMap {
     std::string note;
 };
 /// Reads fixed_file, whose last page counts; a recording of ρ is converted. Empty without a map. Throws
-/// UsageError if the file is not readable, has another size, or has values outside 0…1 in most pixels.
+/// UsageError if the file is not set or not readable, has another size, or has values outside 0…1 in most
+/// pixels.
 StaticMap read_static_map(const FlowParams& params, const Shape& input, std::size_t stride);
 
 inline constexpr int kFlowSteps = 1024;

@@ -11,6 +11,8 @@ StaticMap read_static_map(const FlowParams& params, const Shape& input, std::siz
     if (!has_static_map(params))
         return {};
     const std::string what = "stage flow: static_file";
+    if (params.fixed_file.empty())
+        throw UsageError(what + " is not set. Set static_file = a map of the static light.");
     CalibrationFile file = read_calibration(what, params.fixed_file, input, stride, PagesUsed::last);
     const bool dynamic = file.quantity.symbol == "ρ";
     const std::string& name = file.quantity.name;

@@ -133,8 +133,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         for (const OutputKind& kind : output_kinds())
             if (random() % 3 > 0 && !kind.part_of)
                 set_output(settings, kind,
-                           kind.named && !kind.list
-                               ? std::vector{random_text(random), "contrast=" + random_text(random)}
+                           kind.named
+                               ? std::vector{"./" + random_text(random), "contrast=" + random_text(random)}
                                : std::vector{random_text(random), random_text(random)});
         settings.regions_path = random_text(random);
         save_config(file("saved.toml"), settings);

@@ -227,8 +227,10 @@ TEST_F(Outputs, EachImageHasItsOwnTraces) {
         std::string found;
         std::istringstream lines(read_text(folder_ / file));
         for (std::string line; std::getline(lines, line);)
-            if (!line.starts_with('#'))
-                found += line + "\n";
+            if (!line.starts_with('#')) { // without arrival_s, which differs between runs
+                const std::size_t second = line.find(',', line.find(',') + 1);
+                found += line.substr(0, second) + line.substr(line.find(',', second + 1)) + "\n";
+            }
         return found;
     };
     for (const Words& one : {Words{"flow.csv"}, Words{"contrast=contrast.csv"}, Words{"mean=mean.csv"}})

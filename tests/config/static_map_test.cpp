@@ -45,8 +45,8 @@ TEST_F(StaticLayer, TheMapGivesTheFlowOfEachPart) {
     run("tissue.npy", {"--stage", "static:radius=7,frames=119,beta=" + kBeta, "--snapshot", "static.tiff"});
     run("tissue.npy",
         {"--stage", "static:radius=7,frames=119,output=dynamic,beta=" + kBeta, "--record", "dynamic.tiff"});
-    flow("static_file=static.tiff", "map.tiff");
-    flow("static_file=dynamic.tiff", "converted.tiff");
+    flow("static_from=file,static_file=static.tiff", "map.tiff");
+    flow("static_from=file,static_file=dynamic.tiff", "converted.tiff");
     flow("static=0.35", "one.tiff");
     script("def means(name):\n"
            "    rate = tifffile.imread(name) / 500\n"
@@ -62,10 +62,10 @@ TEST_F(StaticLayer, TheMapGivesTheFlowOfEachPart) {
 
 TEST_F(StaticLayer, AnotherQuantityIsRefused) {
     run("tissue.npy", {"--stage", "speckle:output=contrast", "--snapshot", "contrast.tiff"});
-    const ChildResult result =
-        run_program({"run", "tissue.npy", "--stage", "speckle:output=contrast2", "--stage",
-                     "flow:model=lorentzian,static_file=contrast.tiff", "--snapshot", "flow.tiff"},
-                    folder.path().string());
+    const ChildResult result = run_program(
+        {"run", "tissue.npy", "--stage", "speckle:output=contrast2", "--stage",
+         "flow:model=lorentzian,static_from=file,static_file=contrast.tiff", "--snapshot", "flow.tiff"},
+        folder.path().string());
     EXPECT_EQ(result.status, 2) << result.all();
     EXPECT_NE(result.err.find("static_file"), std::string::npos) << result.all();
 }

@@ -175,7 +175,8 @@ TEST_P(ControlledFiles, FurtherImagesAreRecordedAtTheSameTime) {
         return all.size() == 3 && all[0]["written"] > 2 && all[1]["written"] > 2 && all[2]["written"] > 2;
     }));
     std::set<std::string> outputs;
-    for (const Json& one : program->ask("get").json["recordings"])
+    const Json running = program->ask("get").json["recordings"];
+    for (const Json& one : running)
         outputs.insert(one.value("output", ""));
     EXPECT_EQ(outputs, (std::set<std::string>{"", "contrast", "mean"}));
     EXPECT_EQ(program->ask("stop", results).json["files"], Json::array({"out/flow.tiff"}));

@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <string>
+#include <vector>
 
 namespace specklescope::test::static_map_test {
 
@@ -67,7 +69,7 @@ TEST_P(StaticMapOn, InvertsTheClosedFormForEveryStaticPart) {
             }
         write_map(folder / "map.npy", {map});
         const std::string stage = std::string("flow:input=contrast2,exposure=5,beta=0.7,model=") + model.key +
-                                  ",static_file=" + (folder / "map.npy");
+                                  ",static_from=file,static_file=" + (folder / "map.npy");
         const Result index = last_result<float>(*executor, {stage + ",also=tau"}, {k2});
         double worst = 0;
         int exact = 0;
@@ -103,8 +105,8 @@ TEST_P(StaticMapOn, OfOneValueEqualsThatNumber) {
             const std::string stage = "flow:input=contrast2,model=lorentzian,output=" + output;
             const Result one =
                 last_result<float>(*executor, {stage + ",static=" + std::to_string(part)}, {k2});
-            const Result mapped =
-                last_result<float>(*executor, {stage + ",static_file=" + (folder / "map.npy")}, {k2});
+            const Result mapped = last_result<float>(
+                *executor, {stage + ",static_from=file,static_file=" + (folder / "map.npy")}, {k2});
             EXPECT_EQ(one.counts.undefined, mapped.counts.undefined);
             EXPECT_NE(one.quantity.name, mapped.quantity.name);
             for (int y = 0; y < 40; ++y)
@@ -127,17 +129,17 @@ TEST(StaticMap, TheErrorHasTheSlopeOfThePixelsModel) {
     write_map(folder / "map.npy", {map});
     for (int x = 0; x < 60; ++x)
         k2.at(x, 0) = static_cast<float>(0.7 * lorentzian(std::pow(Real(10), x / Real(30)), 0.6L));
-    const auto run = [&](const std::string& part, TestImage<float>& result) {
-        Params params =
-            params_of("flow", {"input=contrast2", "output=error", "beta=0.7", "model=lorentzian", part});
+    const auto run = [&](std::vector<std::string> texts, TestImage<float>& result) {
+        texts.insert(texts.end(), {"input=contrast2", "output=error", "beta=0.7", "model=lorentzian"});
+        Params params = params_of("flow", texts);
         params.as<FlowParams>().speckles = 20;
         const auto stage = find_stage("flow").make_host(params);
         (void)stage->prepare(k2.shape());
         PixelCounts counts;
         stage->run(k2.view(), result.view(), {.info = {}, .counts = counts});
     };
-    run("static=0.4", one);
-    run("static_file=" + (folder / "map.npy"), mapped);
+    run({"static=0.4"}, one);
+    run({"static_from=file", "static_file=" + (folder / "map.npy")}, mapped);
     for (int x = 0; x < 60; ++x)
         EXPECT_NEAR(mapped.at(x, 0) / one.at(x, 0), 1, 1e-3) << x;
 }
@@ -154,8 +156,10 @@ TEST(StaticMap, PixelsWithoutAStaticPartAreUndefined) {
     map.at(3, 0) = -0.1F;
     map.at(4, 0) = 1; // nothing moves
     write_map(folder / "map.npy", {first, map});
-    StageRunner run("flow", {"input=contrast2", "model=gaussian", "static_file=" + (folder / "map.npy")},
-                    k2.shape());
+    StageRunner run(
+        "flow",
+        {"input=contrast2", "model=gaussian", "static_from=file", "static_file=" + (folder / "map.npy")},
+        k2.shape());
     run.run(k2);
     for (int x = 0; x < 8; ++x)
         EXPECT_EQ(std::isnan(run.output.at(x, 0)), x >= 1 && x <= 4) << x;
@@ -163,7 +167,8 @@ TEST(StaticMap, PixelsWithoutAStaticPartAreUndefined) {
     EXPECT_NE(run.stage().note().find("2 pixels outside"), std::string::npos) << run.stage().note();
     EXPECT_NE(run.stage().note().find("1 without"), std::string::npos) << run.stage().note();
     StageRunner page("flow",
-                     {"input=contrast2", "model=gaussian", "static_file=" + (folder / "map.npy") + "?page=1"},
+                     {"input=contrast2", "model=gaussian", "static_from=file",
+                      "static_file=" + (folder / "map.npy") + "?page=1"},
                      k2.shape());
     page.run(k2);
     EXPECT_EQ(page.counts.undefined, 8U);
@@ -175,7 +180,8 @@ TEST(StaticMap, UnsuitableFilesAreRefused) {
     map.fill([] { return 30.0F; }); // per cent
     write_map(folder / "map.npy", {map});
     const auto prepare = [&](const std::string& file, const Shape& shape) {
-        StageRunner("flow", {"input=contrast2", "model=sqrt", "static_file=" + file}, shape);
+        StageRunner("flow", {"input=contrast2", "model=sqrt", "static_from=file", "static_file=" + file},
+                    shape);
     };
     EXPECT_THROW(prepare(folder / "map.npy", map.shape()), UsageError);
     map.fill([] { return 0.3F; });
@@ -184,7 +190,8 @@ TEST(StaticMap, UnsuitableFilesAreRefused) {
     EXPECT_THROW(prepare(folder / "map.npy", {9, 2, 1, PixelType::f32}), UsageError);
     EXPECT_THROW(prepare(folder / "none.npy", map.shape()), UsageError);
     // a model without static light does not read the file
-    StageRunner("flow", {"input=contrast2", "static_file=" + (folder / "none.npy")}, map.shape());
+    StageRunner("flow", {"input=contrast2", "static_from=file", "static_file=" + (folder / "none.npy")},
+                map.shape());
 }
 
 } // namespace specklescope::test::static_map_test
