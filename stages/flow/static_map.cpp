@@ -14,10 +14,10 @@ StaticMap read_static_map(const FlowParams& params, const Shape& input, std::siz
     if (params.fixed_file.empty())
         throw UsageError(what + " is not set. Set static_file = a map of the static light.");
     CalibrationFile file = read_calibration(what, params.fixed_file, input, stride, PagesUsed::last);
-    const bool dynamic = file.quantity.symbol == "ρ";
-    const std::string& name = file.quantity.name;
-    if (!name.empty() && !dynamic && file.quantity.symbol != "1-ρ")
-        throw UsageError(what + " '" + params.fixed_file + "' holds " + name +
+    const std::string& symbol = file.quantity.symbol;
+    const bool dynamic = symbol == "ρ";
+    if (!dynamic && symbol != "1-ρ" && symbol != Quantity{}.symbol)
+        throw UsageError(what + " '" + params.fixed_file + "' holds " + file.quantity.name +
                          ". Give a recording of stage static.");
     std::uint64_t outside = 0, unknown = 0;
     float largest = 0;

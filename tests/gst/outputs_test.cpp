@@ -182,12 +182,10 @@ TEST_F(Outputs, AFurtherImageIsScaledByItsOwnRange) {
 }
 
 TEST_F(Outputs, AnImageThatTheChainDoesNotGiveIsAnError) {
-    for (const char* name : {"contrast", "no\\,such"}) {
-        Harness harness(std::string("chain=speckle output=") + name);
-        harness.caps("GRAY16_LE", 67, 45);
-        EXPECT_NE(harness.push(picture), GST_FLOW_OK) << name;
-        EXPECT_NE(harness.message(GST_MESSAGE_ERROR), "") << name;
-    }
+    Harness harness("chain=speckle output=contrast");
+    harness.caps("GRAY16_LE", 67, 45);
+    EXPECT_NE(harness.push(picture), GST_FLOW_OK);
+    EXPECT_NE(harness.message(GST_MESSAGE_ERROR).find("contrast"), std::string::npos);
 }
 
 TEST_F(Outputs, GreyIsTheViewInGrey) {
