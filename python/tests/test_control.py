@@ -59,6 +59,8 @@ def test_a_further_image_is_that_of_the_function(running):
             np.testing.assert_array_equal(frame.image, chain.also[name].data)
         files = [control.record(what="results", output=name, file=f"{name}.tiff")["file"] for name in ("mean", "contrast2")]
         assert {one["output"] for one in control.get()["recordings"]} == {"mean", "contrast2"}
+        while any(one["written"] == 0 for one in control.get()["recordings"]):
+            pass
         assert [control.stop(what="results", output=name)["files"] for name in ("mean", "contrast2")] == [[f] for f in files]
         with pytest.raises(ss.UsageError, match="'bfi'"):
             control.frame(output="bfi")
