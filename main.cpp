@@ -6,7 +6,7 @@
 #include "cli/batch.hpp"
 #include "cli/run.hpp"
 #include "commit.hpp"
-#include "config/camera_profile.hpp"
+#include "config/calibration.hpp"
 #include "config/cli.hpp"
 #include "config/look/check_source.hpp"
 #include "config/start.hpp"
