@@ -132,7 +132,10 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         }
         for (const OutputKind& kind : output_kinds())
             if (random() % 3 > 0 && !kind.part_of)
-                set_output(settings, kind, {random_text(random), random_text(random)});
+                set_output(settings, kind,
+                           kind.named
+                               ? std::vector{"./" + random_text(random), "contrast=" + random_text(random)}
+                               : std::vector{random_text(random), random_text(random)});
         settings.regions_path = random_text(random);
         save_config(file("saved.toml"), settings);
         Settings back;
