@@ -180,13 +180,15 @@ def test_command_of_the_program(program, films, place):
 
 
 class Gate:
-    """A program that notes each run of a recording, and waits at one of them until the gate is open."""
+    """A program that notes each run of a recording, and waits at one of them until the gate is open. Signals that end a run early
+    have no effect on it."""
 
     def __init__(self, folder, program, waits):
         self.log, self.gate, self.path = folder / "started", folder / "open", folder / "gated"
         self.path.write_text(f"""#!/bin/bash
 if [[ $1 == run ]]; then
     echo "$2 $$ $PPID" >>{self.log}
+    kill -TERM $$; kill -INT $$
     if [[ $2 == *{waits}* ]]; then while [[ ! -e {self.gate} ]]; do sleep 0.05; done; fi
 fi
 exec {program} "$@"
