@@ -252,8 +252,9 @@ void RecordedText::next(std::string_view description) {
     read_frame(json.is_object() ? json : Json::object());
 }
 
-void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
+void RecordedText::state(std::optional<std::int64_t> capture_ns, std::optional<double> exposure_ms) {
     now_.capture_ns = capture_ns;
+    now_.exposure_ms = exposure_ms.value_or(kUnknown);
     now_.foreign = true;
 }
 

@@ -16,6 +16,7 @@ struct ImageOptions {
     int channel = 0, slice = 0; ///< of a file with several; 0: the first
     double full_scale = 0;      ///< largest pixel value; 0: the type's
     Bayer bayer = Bayer::none;
+    std::string exposures;         ///< ms, of consecutive frames; empty: from the file or the names
     std::string transfer = "auto"; ///< parse_transfer(); auto: from the file, or assumed for its format
 };
 

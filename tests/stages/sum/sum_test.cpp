@@ -1,0 +1,351 @@
+// Stage sum: sums are exact, belong to whole exposures and keep saturation and noise; on the simulator they
+// are the exposures that they stand for.
+#include "base/error.hpp"
+#include "recording/record_file.hpp"
+#include "sources/registry.hpp"
+#include "stages/sum/sum.hpp"
+#include "tests/support/executors.hpp"
+#include "tests/support/test_port.hpp"
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace specklescope::test::sum_test {
+
+constexpr double kExposure = 5;               ///< ms
+constexpr std::int64_t kInterval = 5'000'000; ///< ns
+constexpr int kWidth = 37, kHeight = 11;
+
+using Change = std::function<void(FrameInfo&)>;
+
+/// Runs frames without dead time.
+class Sums {
+public:
+    Sums(Executor& executor, const std::vector<std::string>& chain) : executor_(executor) {
+        executor_.set_chain(chain_of_stages(chain), 1);
+    }
+    template <class T>
+    const Result& frame(const TestImage<T>& image, const Change& change = {}, bool again = false) {
+        if (!ring_)
+            ring_.emplace(image.shape(), 2, executor_.slot_memory());
+        Frame frame = ring_->acquire(std::chrono::seconds(10));
+        copy_pixels(image.view(), frame.host());
+        FrameInfo& info = frame.info();
+        info = {};
+        info.sequence = again ? number_ - 1 : number_;
+        info.capture_ns = kInterval * static_cast<std::int64_t>(info.sequence);
+        info.exposure_ms = kExposure;
+        info.exposure_origin = ExposureOrigin::camera;
+        info.full_scale = image.shape().type == PixelType::u16 ? 4095 : 0;
+        info.discontinuity = number_ == 0;
+        number_ = info.sequence + 1;
+        if (change)
+            change(info);
+        executor_.submit(std::move(frame), true, again);
+        result_ = *executor_.collect(true);
+        return result_;
+    }
+    void skip(std::uint64_t frames) { number_ += frames; }
+    const Result& result() const { return result_; }
+    float at(int x, int y) const { return result_.image.host().as<float>().row(y)[x]; }
+    bool has_numbers() const { return result_.counts.undefined == 0; }
+
+private:
+    Executor& executor_;
+    std::optional<FrameRing> ring_;
+    Result result_;
+    std::uint64_t number_ = 0;
+};
+
+class SumOn : public OnBackend {
+protected:
+    /// All sums of the list are those of double, sample by sample.
+    template <class T> void expect_sums(const std::vector<int>& list, double high, int channels) {
+        std::string text;
+        for (const int frames : list)
+            text += (text.empty() ? "" : "+") + std::to_string(frames);
+        SCOPED_TRACE(text + " of " + std::to_string(sizeof(T)) + " bytes");
+        auto random = test_random(17700 + sizeof(T));
+        std::uniform_int_distribution<int> value(0, static_cast<int>(high));
+        Sums run(*executor, {"sum:frames=" + text});
+        for (int round = 0; round < 2; ++round)
+            for (const int frames : list) {
+                std::vector<double> truth(static_cast<std::size_t>(kWidth * channels * kHeight), 0.0);
+                for (int i = 0; i < frames; ++i) {
+                    TestImage<T> image(kWidth, kHeight, 2, channels);
+                    image.fill([&] { return value(random); });
+                    for (int y = 0; y < kHeight; ++y)
+                        for (int x = 0; x < kWidth * channels; ++x)
+                            truth[static_cast<std::size_t>(y * kWidth * channels + x)] += image.at(x, y);
+                    run.frame(image);
+                }
+                ASSERT_EQ(run.result().exposure.ms, frames * kExposure);
+                for (int y = 0; y < kHeight; ++y)
+                    for (int x = 0; x < kWidth * channels; ++x)
+                        ASSERT_EQ(run.at(x, y), truth[static_cast<std::size_t>(y * kWidth * channels + x)])
+                            << x << " " << y;
+            }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Backend, SumOn, testing::Values("cpu", "cuda"), backend_name);
+
+TestImage<std::uint16_t> constant(int value) {
+    return TestImage<std::uint16_t>(kWidth, kHeight).fill([&] { return value; });
+}
+
+TEST_P(SumOn, AddsEachListOfFramesExactly) {
+    expect_sums<std::uint16_t>({1, 2, 4, 8}, 4094, 1);
+    expect_sums<std::uint8_t>({3}, 254, 1);
+    expect_sums<std::uint8_t>({2, 5}, 254, 3);
+    expect_sums<float>({4, 1, 4}, 100000, 1);
+    expect_sums<std::uint16_t>({4096}, 4094, 1); // up to 2^24
+}
+
+TEST_P(SumOn, ShowsTheLastSumUntilTheNext) {
+    Sums run(*executor, {"sum:frames=2+3"});
+    run.frame(constant(1));
+    EXPECT_EQ(run.result().counts.undefined, static_cast<std::uint64_t>(kWidth * kHeight)) << "no sum yet";
+    EXPECT_FALSE(run.result().warmup.done());
+    std::vector<float> shown;
+    for (int i = 2; i <= 10; ++i) {
+        run.frame(constant(i));
+        EXPECT_TRUE(run.result().warmup.done());
+        shown.push_back(run.at(0, 0));
+        run.frame(constant(i), {}, true); // an edit while paused
+        EXPECT_EQ(run.at(0, 0), shown.back());
+    }
+    EXPECT_EQ(shown, (std::vector<float>{3, 3, 3, 12, 12, 13, 13, 13, 27}));
+}
+
+TEST_P(SumOn, OfIncompleteFramesIsNone) {
+    Sums run(*executor, {"sum:frames=1+3"});
+    const auto sum_of = [&](int first, const Change& change = {}) { // of the three frames of a cycle
+        run.frame(constant(1));
+        run.frame(constant(first));
+        run.frame(constant(20), change);
+        run.frame(constant(30));
+        return run.at(0, 0);
+    };
+    EXPECT_EQ(sum_of(10), 60);
+    EXPECT_EQ(sum_of(11, [](FrameInfo& info) { info.motion = FrameMotion{.left_out = true}; }), 1)
+        << "a frame that register leaves out";
+    EXPECT_EQ(sum_of(12), 62) << "the next one is whole";
+    run.frame(constant(1));
+    run.frame(constant(10));
+    run.skip(1); // lost
+    run.frame(constant(30));
+    EXPECT_EQ(run.at(0, 0), 1);
+    EXPECT_EQ(sum_of(13), 63) << "frames belong to sums by their number";
+    run.skip(2);
+    run.frame(constant(5));
+    run.frame(constant(6));
+    EXPECT_EQ(run.at(0, 0), 63) << "its beginning was lost";
+    EXPECT_EQ(sum_of(14), 64);
+}
+
+/// After a seek into a sum the next ones are those of a run.
+TEST_P(SumOn, AreCountedByThePlaceInAFile) {
+    Sums run(*executor, {"sum:frames=2+3"});
+    std::uint64_t position = 6;
+    std::vector<float> shown;
+    for (int i = 0; i < 9; ++i, ++position) {
+        run.frame(constant(static_cast<int>(position)), [&](FrameInfo& info) {
+            info.position = position;
+            info.sequence = 0; // frames before the target of a seek have its number
+        });
+        shown.push_back(run.has_numbers() ? run.at(0, 0) : -1);
+    }
+    EXPECT_EQ(shown, (std::vector<float>{-1, -1, -1, 7 + 8 + 9, 24, 21, 21, 21, 12 + 13 + 14}));
+}
+
+TEST_P(SumOn, IsNoExposureWithDeadTime) {
+    const auto summed = [&](double exposure_ms, TimeOrigin origin = TimeOrigin::source, int frames = 3) {
+        Sums run(*executor, {"sum:frames=" + std::to_string(frames)});
+        for (int i = 0; i < 7; ++i)
+            run.frame(constant(10), [&](FrameInfo& info) {
+                info.exposure_ms = exposure_ms;
+                info.time_origin = origin;
+            });
+        EXPECT_EQ(run.has_numbers(), run.result().warmup.done());
+        EXPECT_EQ(run.result().notes->front().empty(), frames == 1);
+        return run.has_numbers();
+    };
+    EXPECT_TRUE(summed(kExposure));
+    EXPECT_TRUE(summed(kExposure * 0.97)) << "3 % dead time";
+    EXPECT_FALSE(summed(kExposure * 0.9));
+    EXPECT_FALSE(summed(kExposure * 0.2));
+    EXPECT_FALSE(summed(kExposure * 1.2)) << "longer than the time between frames";
+    EXPECT_TRUE(summed(kExposure * 0.2, TimeOrigin::none)) << "without times it is not checked";
+    EXPECT_TRUE(summed(NAN));
+    EXPECT_TRUE(summed(kExposure * 0.2, TimeOrigin::source, 1)) << "single frames are exposures";
+}
+
+/// A sample at full scale in one frame is one in the sum, and no other is.
+TEST_P(SumOn, KeepsSaturation) {
+    Sums run(*executor, {"sum:frames=3", "speckle:radius=1,output=contrast2"});
+    auto saturated = constant(4094);
+    saturated.at(20, 5) = 4095;
+    run.frame(constant(4094));
+    run.frame(saturated);
+    run.frame(constant(4094));
+    EXPECT_EQ(run.result().counts.windows, static_cast<std::uint64_t>(kWidth * kHeight));
+    EXPECT_EQ(run.result().counts.saturated, 9U);
+    for (int i = 0; i < 3; ++i)
+        run.frame(constant(4094));
+    EXPECT_EQ(run.result().counts.saturated, 0U);
+    Sums light(*executor, {"sum:frames=3"});
+    for (const int value : {1, 4095, 2})
+        light.frame(constant(value));
+    EXPECT_EQ(light.at(0, 0), 3 * 4095);
+}
+
+/// Black level, read noise and quantisation count once for each frame, shot noise by the sum.
+TEST_P(SumOn, CountsTheNoiseOfItsFrames) {
+    constexpr int kFrames = 5;
+    constexpr double kRead = 3, kBlack = 40, kGain = 0.4;
+    auto random = test_random(17710);
+    std::normal_distribution<double> noise(900, 60);
+    Sums run(*executor, {"sum:frames=5", "speckle:radius=2,output=contrast2,gain=0.4,read_noise=3,black=40"});
+    TestImage<float> total(kWidth, kHeight);
+    total.fill([] { return 0; });
+    for (int i = 0; i < kFrames; ++i) {
+        TestImage<std::uint16_t> image(kWidth, kHeight);
+        image.fill([&] { return std::lround(noise(random)); });
+        for (int y = 0; y < kHeight; ++y)
+            for (int x = 0; x < kWidth; ++x)
+                total.at(x, y) += image.at(x, y);
+        run.frame(image);
+    }
+    const Result sum = run.result();
+    const double read = std::sqrt(kFrames * (kRead * kRead + 1.0 / 12));
+    Sums longer(*executor, {"speckle:radius=2,output=contrast2,gain=" + std::to_string(kGain) +
+                            ",read_noise=" + to_string(ParamValue(read)) +
+                            ",black=" + to_string(ParamValue(kFrames * kBlack))});
+    longer.frame(total);
+    for (int y = 0; y < kHeight; ++y)
+        for (int x = 0; x < kWidth; ++x)
+            ASSERT_NEAR(sum.image.host().as<float>().row(y)[x], longer.at(x, y), 1e-7) << x << " " << y;
+}
+
+TEST_P(SumOn, TellsTheExposureOfTheSum) {
+    Sums run(*executor, {"sum:frames=4", "speckle:output=sfi,also=contrast2"});
+    Sums single(*make_host_executor(1), {"speckle:output=contrast2"});
+    auto random = test_random(17720);
+    for (int i = 0; i < 4; ++i)
+        run.frame(speckle_image<std::uint16_t>(kWidth, kHeight, 300, 4094, random));
+    const Result& result = run.result();
+    EXPECT_EQ(result.exposure.ms, 4 * kExposure);
+    EXPECT_EQ(result.exposure.origin, ExposureOrigin::camera);
+    EXPECT_EQ(named_result(result, "contrast2")->exposure.ms, 4 * kExposure);
+    const float k2 = named_result(result, "contrast2")->image.host().as<float>().row(5)[9];
+    EXPECT_NEAR(run.at(9, 5), 1 / (2 * 4 * kExposure * 1e-3 * k2), 1e-4 * run.at(9, 5));
+    EXPECT_EQ(recorded_frame(result, RecordWhat::processed).info.exposure_ms, 4 * kExposure);
+    EXPECT_EQ(recorded_frame(result, RecordWhat::raw).info.exposure_ms, kExposure);
+}
+
+/// Means over frames take each sum once.
+TEST_P(SumOn, CountsOnceInLaterWindows) {
+    Sums run(*executor, {"sum:frames=3", "average:frames=2"});
+    for (int i = 1; i <= 9; ++i)
+        run.frame(constant(i));
+    EXPECT_EQ(run.at(0, 0), (15 + 24) / 2.0F);
+}
+
+TEST_P(SumOn, RefusesOtherChains) {
+    const auto refused = [&](const std::vector<std::string>& chain) {
+        EXPECT_THROW(Sums(*executor, chain).frame(constant(1)), UsageError) << chain[0];
+    };
+    for (const std::string list : {"0", "1.5", "-2", "4097", "1+", "a", "1 2", "1+2+x", "1e9", "nan",
+                                   "1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1"})
+        refused({"sum:frames=" + list});
+    refused({"sum:frames=1+2", "temporal:frames=5"});
+    refused({"sum:frames=1+2", "speckle", "average"});
+    refused({"sum:frames=2", "sum:frames=2"});
+    refused({"speckle", "sum:frames=2"});
+    refused({"sum:frames=2", "background:black=10"});
+    Sums(*executor, {"background:black=10", "sum:frames=2", "temporal:frames=5"}).frame(constant(1));
+    Sums(*executor, {"register", "sum:frames=1+2+4", "speckle:output=contrast2", "mesi", "average"})
+        .frame(constant(1));
+    Sums same(*executor, {"sum"});
+    same.frame(constant(7));
+    EXPECT_EQ(same.result().image.shape().type, PixelType::u16) << "one frame each: the frames themselves";
+}
+
+TEST(Sum, NeedsTheFramesOfLaterHistories) {
+    Chain chain;
+    chain.add("sum:frames=1+2+4+8");
+    EXPECT_EQ(chain.history(), 14U);
+    chain.add("speckle:output=contrast2");
+    chain.add("mesi:exposures=1+2+4+8,cycles=3");
+    EXPECT_GE(chain.history(), 3U * 15 - 1) << "three cycles of sums";
+}
+
+/// K² of the whole image, of each sum of the frames of a simulated source.
+std::vector<double> contrasts(const std::string& source_text, int frames, int sums) {
+    const auto executor = make_host_executor(2);
+    executor->set_chain(chain_of_stages({"sum:frames=" + std::to_string(frames)}), 1);
+    const auto source =
+        make_source("synthetic:uniform?width=128&height=128&noise=0&live=false&speed=0&" + source_text, {});
+    const SourceInfo opened = source->open();
+    std::vector<double> found;
+    TestPort port;
+    FrameRing ring(opened.shape, 2, executor->slot_memory());
+    while (static_cast<int>(found.size()) < sums) {
+        port.frames.clear();
+        EXPECT_TRUE(read_frames(*source, port, 1));
+        Frame frame = ring.acquire(std::chrono::seconds(10));
+        const Delivered& delivered = port.frames[0];
+        copy_pixels(HostView(const_cast<std::byte*>(delivered.pixels.data()), delivered.shape), frame.host());
+        frame.info() = delivered.info;
+        frame.info().discontinuity = delivered.info.sequence == 0;
+        executor->submit(std::move(frame), true);
+        const Result result = *executor->collect(true);
+        // Only each fourth sum: neighbours correlate.
+        if ((delivered.info.sequence + 1) % static_cast<std::uint64_t>(frames * (frames > 1 ? 4 : 1)) != 0)
+            continue;
+        EXPECT_TRUE(result.warmup.done());
+        const ConstHostView image = result.image.host();
+        double sum = 0, squares = 0;
+        dispatch(image.shape.type, [&](auto zero) {
+            for (int y = 0; y < image.shape.height; ++y)
+                for (int x = 0; x < image.shape.width; ++x) {
+                    const double value = image.as<decltype(zero)>().row(y)[x];
+                    sum += value;
+                    squares += value * value;
+                }
+        });
+        const auto count = static_cast<double>(image.shape.pixels());
+        found.push_back(count * squares / (sum * sum) - 1);
+    }
+    return found;
+}
+
+struct Mean {
+    double value, error;
+};
+Mean mean_of(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0;
+    for (const double value : values)
+        squares += (value - mean) * (value - mean);
+    return {mean, std::sqrt(squares / (count - 1) / count)};
+}
+
+TEST(Sum, IsOneLongExposureOnTheSimulator) {
+    // 2 ms of light at τ = 1.5 ms: in one exposure, and in sums of frames without dead time.
+    const std::string scene = "&tau=1.5&seed=" + std::to_string(test_seed() % 1000);
+    const Mean whole = mean_of(contrasts("exposure=2&rate=50" + scene, 1, 40));
+    EXPECT_GT(whole.value, 10 * whole.error);
+    for (const int frames : {2, 8, 20}) {
+        const Mean sum = mean_of(contrasts("exposure=" + to_string(ParamValue(2.0 / frames)) +
+                                               "&rate=" + std::to_string(500 * frames) + scene + "7",
+                                           frames, 40));
+        const double z = (sum.value - whole.value) / std::hypot(sum.error, whole.error);
+        std::printf("%d frames: K2 %.5f, one exposure %.5f, z = %.2f\n", frames, sum.value, whole.value, z);
+        EXPECT_LE(std::abs(z), 3.5) << frames;
+    }
+}
+
+} // namespace specklescope::test::sum_test
