@@ -22,6 +22,40 @@ def test_every_frame_comes_to_a_coroutine():
     assert asyncio.run(sequences()) == list(range(7))
 
 
+def test_async_for_gives_every_frame_also_after_a_cancelled_wait():
+    async def main():
+        seen = []
+        with ss.open("synthetic:uniform?width=64&height=48&rate=20&live=false", frames=9, backend="cpu") as stream:
+            while True:
+                try:
+                    async with asyncio.timeout(0.03):  # shorter than the time between two frames
+                        async for frame in stream:
+                            seen.append(frame.sequence)
+                        return seen
+                except TimeoutError:
+                    pass
+
+    assert asyncio.run(main()) == list(range(9))
+
+
+def test_async_for_raises_errors_and_ends_with_a_closed_stream():
+    async def frames(stream):
+        return [frame.sequence async for frame in stream]
+
+    async def main():
+        with ss.open(SLOW, backend="cpu") as stream:
+            loop = asyncio.create_task(frames(stream))
+            await asyncio.sleep(0.1)
+            stream.close()
+            assert await loop in ([], [0])
+        with pytest.raises(ss.UsageError):
+            await frames(stream)  # closed
+        seen = [frame.sequence async for frame in ss.open(SCENE, frames=3, backend="cpu")]
+        assert seen == [0, 1, 2]
+
+    asyncio.run(main())
+
+
 def test_a_wait_that_is_cancelled_ends_with_the_stream():
     async def main():
         with ss.open(SLOW, backend="cpu") as stream:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/guide.md", "docs/doors.md")
+PAGES = ("README.md", "docs/guide.md", "docs/doors.md", "docs/analysis.md")
 TOLD = """
 import specklescope as ss
 frame = next(ss.open("synthetic:vessels"))

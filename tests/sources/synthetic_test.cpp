@@ -276,40 +276,68 @@ TEST(Synthetic, VesselsFollowTheMapOfTrueCorrelationTimes) {
 }
 
 TEST(Synthetic, VesselsPulseWithTheHeart) {
-    // K² of the fast pixels at systole and diastole: pulse_wave is largest at 0.2 and smallest near 0.9.
-    const auto frames = frames_of("synthetic?width=640&height=512&noise=0&live=false&rate=60&bits=16", 50);
-    const SyntheticTruth truth = synthetic_truth([] {
-        SyntheticOptions options;
-        options.width = 640;
-        options.height = 512;
-        options.noise = 0;
-        options.bits = 16;
-        return options;
-    }());
-    const auto contrast2 = [&](std::size_t first) {
-        double sum = 0;
-        double n = 0;
-        for (std::size_t f = first; f < first + 3; ++f)
+    // K² of arteries and of veins in each frame of two heartbeats, against β·model of each pixel's true rate.
+    SyntheticOptions options;
+    options.width = 640;
+    options.height = 512;
+    options.noise = 0;
+    options.bits = 16;
+    for (const char* making : {"computed", "mixed"}) {
+        const auto frames = frames_of(
+            "synthetic?width=640&height=512&noise=0&live=false&rate=60&bits=16&making=" + std::string(making),
+            100);
+        const SyntheticTruth truth = synthetic_truth(options);
+        for (const float pulse : {0.5F, 0.22F}) {
+            std::vector<std::size_t> pixels;
             for (std::size_t i = 0; i < truth.scene.flow.size(); ++i)
-                if (truth.scene.flow[i] > 3000) {
+                if (truth.scene.pulse[i] == pulse && truth.scene.flow[i] > 1000)
+                    pixels.push_back(i);
+            ASSERT_GT(pixels.size(), 1000U) << pulse;
+            std::vector<double> measured;
+            std::vector<double> expected;
+            std::vector<float> rates;
+            for (std::size_t f = 0; f < frames.size(); ++f) {
+                const double beats = 1.2 * static_cast<double>(f) / 60;
+                scene_rates(truth.scene, beats - std::floor(beats), rates);
+                double square = 0;
+                double model = 0;
+                for (const std::size_t i : pixels) {
                     const double mean = truth.mean * static_cast<double>(truth.scene.brightness[i]);
-                    sum += std::pow(value(frames[f], i) / mean - 1, 2);
-                    n += 1;
+                    square += std::pow(value(frames[f], i) / mean - 1, 2);
+                    model += truth.beta * lorentzian_contrast2(5e-3 * static_cast<double>(rates[i]));
                 }
-        return sum / n;
-    };
-    const double ratio = contrast2(43) / contrast2(9); // phases 0.88 and 0.2
-    // Arteries swing by 0.5 and veins by 0.22 of the flow: K² ∝ 1/rate gives 1.25…2.
-    EXPECT_GT(ratio, 1.2);
-    EXPECT_LT(ratio, 2.2);
-    EXPECT_NEAR(
-        [] {
-            double sum = 0;
-            for (int i = 0; i < 1000; ++i)
-                sum += pulse_wave(i / 1000.0);
-            return sum / 1000;
-        }(),
-        0, 1e-3);
+                measured.push_back(square / static_cast<double>(pixels.size()));
+                expected.push_back(model / static_cast<double>(pixels.size()));
+            }
+            // Slope and its standard error by least squares.
+            const double n = static_cast<double>(frames.size());
+            const double m = std::accumulate(measured.begin(), measured.end(), 0.0) / n;
+            const double e = std::accumulate(expected.begin(), expected.end(), 0.0) / n;
+            double both = 0;
+            double own = 0;
+            for (std::size_t f = 0; f < frames.size(); ++f) {
+                both += (measured[f] - m) * (expected[f] - e);
+                own += (expected[f] - e) * (expected[f] - e);
+            }
+            const double slope = both / own;
+            double rest = 0;
+            for (std::size_t f = 0; f < frames.size(); ++f)
+                rest += std::pow(measured[f] - m - slope * (expected[f] - e), 2);
+            const double error = std::sqrt(rest / (n - 2) / own);
+            std::printf("%s, pulse %.2f: %zu px, K2 %.4f of %.4f, slope %.3f +- %.3f\n", making,
+                        static_cast<double>(pulse), pixels.size(), m, e, slope, error);
+            EXPECT_NEAR(m / e, 1, 0.03) << making << ", pulse " << pulse;
+            EXPECT_NEAR(slope, 1, 4 * error) << making << ", pulse " << pulse;
+            EXPECT_LT(error, 0.1) << making << ", pulse " << pulse;
+        }
+    }
+}
+
+TEST(Synthetic, PulseHasNoMean) {
+    double sum = 0;
+    for (int i = 0; i < 1000; ++i)
+        sum += pulse_wave(i / 1000.0);
+    EXPECT_NEAR(sum / 1000, 0, 1e-3);
 }
 
 TEST(Synthetic, NoiseMatchesTheCamera) {

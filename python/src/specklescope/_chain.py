@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal, Self, Union, overload
 
 import numpy
@@ -51,6 +52,9 @@ class Chain:
     stages; regions: regions to measure on each result, a region file or a list of dictionaries; gpus: index of the GPU,
     from 0.
 
+    pickle (multiprocessing, joblib, Dask) copies its current stages, options and regions, without the histories of stages and
+    without progress.
+
     progress: called during long preparations with the name of the work and its progress, 0 to 1, or None if unknown. If
     it returns False, the call ends with a RunError. An exception in it also ends the call and is raised there. In both
     cases the chain is unchanged. It must not use the chain.
@@ -59,9 +63,12 @@ class Chain:
     def __init__(self, *stages: str | Chain, backend: Backend = "auto", threads: int = 0, channel: str = "luma",
                  regions: Regions = None, medians: bool = False, gpus: int | str | None = None,
                  progress: Progress = None) -> None:
-        options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians,
-                              "gpus": gpus})
-        self._chain = _core.Chain(text_of(stages), {"options": options, **told_regions(regions)}, callable_or_none(progress))
+        self._options: dict[str, Any] = {"backend": backend, "threads": threads, "channel": channel, "medians": medians, "gpus": gpus}
+        self._chain = _core.Chain(text_of(stages), {"options": pairs_text(self._options), **told_regions(regions)},
+                                  callable_or_none(progress))
+
+    def __reduce__(self) -> tuple[Callable[..., Chain], tuple[str]]:
+        return partial(Chain, regions=self.regions or None, **self._options), (self.text,)
 
     @overload
     def __call__(self, frame: NDArray[Any], out: None = None, *, exposure_ms: float | None = None, full_scale: float | None = None,

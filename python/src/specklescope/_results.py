@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Self
 
 import numpy
@@ -90,6 +91,8 @@ class Frame:
     With memory="device" the pixels are on the GPU, complete and writable: they belong only to this frame. After the last
     array is released, their memory is reused when the caller's work is done: the work then on the streams given to
     DLPack or used_on(), or on the default stream if there are none.
+
+    pickle (multiprocessing, joblib, Dask) copies pixels and facts; the copy is in host memory.
     """
 
     __slots__ = ("_frame", "_told")
@@ -115,6 +118,10 @@ class Frame:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         self._told: Result | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Frame], tuple[Any, ...]]:
+        frame = self._frame
+        return _copied, (numpy.asarray(self.data), frame.raw(), frame.also(), frame.result(), frame.regions())
 
     @property
     def data(self) -> NDArray[Any]:
@@ -171,3 +178,11 @@ class Frame:
     def __repr__(self) -> str:
         data = self.data
         return f"<specklescope.Frame {self.sequence}: {data.shape} {data.dtype}, {self.symbol} in {self.unit}>"
+
+
+def _copied(data: NDArray[Any], raw: NDArray[Any], also: dict[str, tuple[NDArray[Any], Any]], result: Any, regions: Any) -> Frame:
+    """A frame of arrays, for pickle."""
+    for pixels in (data, raw, *(image for image, _ in also.values())):
+        pixels.setflags(write=False)
+    return Frame(SimpleNamespace(data=lambda: data, raw=lambda: raw, also=lambda: also, result=lambda: result,
+                                 regions=lambda: regions, device_pixels=lambda: None, order=lambda *_: None))

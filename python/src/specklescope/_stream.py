@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Literal, Self, Union
 
@@ -38,7 +40,7 @@ def open(source: Path = "", *, regions: Regions = None, view: View = None, trust
 
 
 class Stream:
-    """Iterates over the frames in order, to the end of the source. A context manager."""
+    """Iterates over the frames in order, to the end of the source, with ``for`` or ``async for``. A context manager."""
 
     def __init__(self, source: Path = "", *, regions: Regions = None, view: View = None, trusted: bool = False,
                  progress: Progress = None, **options: Any) -> None:
@@ -46,6 +48,8 @@ class Stream:
         if view is not None:
             told["view"] = view_text(view)
         self._begun = False  # a loop has started
+        self._waiting: Future[Frame | None] | None = None  # for a frame, in a thread
+        self._thread: ThreadPoolExecutor | None = None
         self._stream = _core.Stream(path_text(source), told, callable_or_none(progress))
 
     def chain(self, *stages: str | Chain) -> Self:
@@ -142,6 +146,19 @@ class Stream:
             if self._begun and self._stream.closed():
                 raise StopIteration from None
             raise
+
+    def __aiter__(self) -> Self:
+        return self.__iter__()
+
+    async def __anext__(self) -> Frame:
+        """Waits in a thread. If the wait is cancelled, the next one returns its frame: no frame is lost."""
+        self._thread = self._thread or ThreadPoolExecutor(1, "specklescope")
+        waiting = self._waiting = self._waiting or self._thread.submit(next, self, None)
+        await asyncio.wait([asyncio.wrap_future(waiting)])
+        self._waiting = None
+        if (frame := waiting.result()) is None:
+            raise StopAsyncIteration
+        return frame
 
     @property
     def regions(self) -> list[dict[str, Any]]:
