@@ -358,12 +358,9 @@ std::string to_json(const StatsSnapshot& s) {
     json["exposure_origin"] = to_string(s.newest.exposure.origin);
     json["assumed"] = to_string(s.newest.assumed);
     json["channel"] = s.newest.channel;
-    json["frames"] = {{"acquired", s.frames.acquired},
-                      {"processed", s.frames.processed},
-                      {"displayed", s.frames.displayed},
-                      {"passed_over", s.frames.passed_over},
-                      {"settling", s.frames.settling},
-                      {"not_shown", s.frames.not_shown}};
+    json["frames"] = {{"acquired", s.frames.acquired},   {"processed", s.frames.processed},
+                      {"displayed", s.frames.displayed}, {"passed_over", s.frames.passed_over},
+                      {"settling", s.frames.settling},   {"not_shown", s.frames.not_shown}};
     json["rate"] = {{"acquisition", s.rate.acquisition},
                     {"processing", s.rate.processing},
                     {"display", s.rate.display},

@@ -108,15 +108,15 @@ NamedExposures exposures_of_names(const std::vector<std::string>& files) {
     }
     if (different.size() < 2)
         return {};
-    const char* why = odd                                 ? "not one clear exposure in each"
-                      : different.size() > kMostExposures ? "more than 16 different exposures"
-                      : may_count_time(named.ms)          ? "times in equal steps, which may count time"
-                                                          : nullptr;
-    if (why)
-        return {.ms = {},
-                .refused = "The file names state " + std::string(why) +
-                           (odd ? " (such as '" + one_line(*odd) + "')" : "") +
-                           ": not used as exposures. Give ?exposures= in ms if they are."};
+    std::string why;
+    if (odd)
+        why = "Not every file name states one clear exposure (such as '" + one_line(*odd) + "')";
+    else if (different.size() > kMostExposures)
+        why = "The file names state more than 16 different times";
+    else if (may_count_time(named.ms))
+        why = "The times in the file names have equal steps and may count time";
+    if (!why.empty())
+        return {.ms = {}, .refused = why + ". They are not used as exposures. Give ?exposures= in ms."};
     return named;
 }
 

@@ -82,7 +82,7 @@ private:
     int intervals_ = 0;
     int shown_ = 0;         ///< frames of the last complete sum; 0: none
     double full_scale_ = 0; ///< of it; 0: none
-    bool integers_ = false, unfinished_ = false, warned_ = false;
+    bool integers_ = false, unfinished_ = false, timed_ = false, warned_ = false;
 };
 
 /// Symbol of summed light, whose black level and dark frame are those of several frames.

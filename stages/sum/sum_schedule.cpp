@@ -16,6 +16,7 @@ namespace specklescope {
 namespace {
 
 constexpr double kMostDeadTime = 0.05; ///< relative; above, n exposures are not one of n times the length
+constexpr double kSameExposure = 1e-3; ///< relative; chunk data vary by steps of the camera's clock
 constexpr int kIntervals = 32;         ///< of the mean
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
@@ -48,16 +49,22 @@ void SumSchedule::reset() {
     interval_ns_ = exposed_ns_ = full_scale_ = 0;
 }
 
-/// Frames before a seek target have the number of the target in the sequence.
+/// Frames before a seek target have the number of the target in the sequence. A chain with stage mesi
+/// continues when the camera changes its exposure; a sum does not.
 bool SumSchedule::follows(const FrameInfo& info, std::uint64_t number) {
-    const bool next = last_ && number == last_->number + 1 && info.sequence <= last_->sequence + 1;
+    const double exposed_ns = info.exposure_ms > 0 ? 1e6 * info.exposure_ms : 0;
+    const bool same = std::abs(exposed_ns - exposed_ns_) <= kSameExposure * exposed_ns_;
+    const bool next = last_ && same && number == last_->number + 1 && info.sequence <= last_->sequence + 1;
+    if (!same)
+        interval_ns_ = intervals_ = shown_ = 0;
     const auto interval =
         next && info.has_time() ? static_cast<double>(info.capture_ns - last_->capture_ns) : 0;
     if (interval > 0) {
         intervals_ = std::min(intervals_ + 1, kIntervals);
         interval_ns_ += (interval - interval_ns_) / intervals_;
     }
-    exposed_ns_ = info.exposure_ms > 0 ? 1e6 * info.exposure_ms : 0;
+    timed_ = info.has_time();
+    exposed_ns_ = exposed_ns;
     last_ = {number, info.sequence, info.capture_ns};
     return next;
 }
@@ -73,6 +80,7 @@ SumStep SumSchedule::next(const FrameInfo& info, bool again, PixelType type) {
     const std::uint64_t number = info.position.value_or(info.sequence);
     if (!follows(info, number))
         held_ = 0;
+    step.shows = shown_ > 0;
     auto place = static_cast<int>(number % cycle_);
     std::size_t i = 0;
     for (; place >= sums_[i]; ++i)
@@ -126,7 +134,7 @@ std::string SumSchedule::note() const {
     if (!(exposed_ns_ > 0))
         return "the frames state no exposure, so dead time is not checked";
     if (!(interval_ns_ > 0))
-        return intervals_ > 0 || held_ < 2 ? "" : "the frames have no times, so dead time is not checked";
+        return timed_ ? "" : "the frames have no times, so dead time is not checked";
     const double dead = dead_time();
     if (is_exposure())
         return percent(std::max(dead, 0.0)) + " dead time";

@@ -34,7 +34,8 @@ protected:
         source->close();
         EXPECT_EQ(port.lost_frames, 0U) << "settling frames are not lost";
         EXPECT_EQ(port.next_sequence, frames) << "and leave no gap";
-        Seen seen{.settled = port.settled};
+        Seen seen;
+        seen.settled = port.settled;
         for (const Delivered& frame : port.frames) {
             seen.labels.push_back(frame.info.exposure_ms);
             seen.wrong += std::abs(truth(frame) - frame.info.exposure_ms) > 1e-9 ? 1 : 0;

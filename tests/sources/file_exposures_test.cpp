@@ -129,7 +129,7 @@ TEST_F(FileExposures, OfNamesAreUsedWhereTheFileStatesNone) {
 
 TEST_F(FileExposures, ListsAreChecked) {
     for (const std::string list : {"0,1", "1,,2", "1,2,", "1;2", "ms", "1,20000", "-1", "1e-9", "1 2", "nan"})
-        for (const std::string source :
+        for (const std::string& source :
              {file("plain") + "?", "raw:" + file("plain.raw") + "?width=8&height=6&", file("film.mkv") + "?",
               std::string("synthetic?")})
             EXPECT_THROW((void)make_source(source + "exposures=" + list, {})->open(), UsageError)

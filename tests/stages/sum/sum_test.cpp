@@ -230,7 +230,6 @@ TEST_P(SumOn, CountsTheNoiseOfItsFrames) {
 
 TEST_P(SumOn, TellsTheExposureOfTheSum) {
     Sums run(*executor, {"sum:frames=4", "speckle:output=sfi,also=contrast2"});
-    Sums single(*make_host_executor(1), {"speckle:output=contrast2"});
     auto random = test_random(17720);
     for (int i = 0; i < 4; ++i)
         run.frame(speckle_image<std::uint16_t>(kWidth, kHeight, 300, 4094, random));
@@ -265,11 +264,26 @@ TEST_P(SumOn, RefusesOtherChains) {
     refused({"speckle", "sum:frames=2"});
     refused({"sum:frames=2", "background:black=10"});
     Sums(*executor, {"background:black=10", "sum:frames=2", "temporal:frames=5"}).frame(constant(1));
-    Sums(*executor, {"register", "sum:frames=1+2+4", "speckle:output=contrast2", "mesi", "average"})
+    Sums(*executor, {"average:frames=2", "sum:frames=1+2+4", "speckle:output=contrast2", "mesi", "average"})
         .frame(constant(1));
     Sums same(*executor, {"sum"});
     same.frame(constant(7));
     EXPECT_EQ(same.result().image.shape().type, PixelType::u16) << "one frame each: the frames themselves";
+}
+
+/// In a chain with stage mesi, where a change of exposure resets nothing.
+TEST(Sum, OfDifferentExposuresIsNone) {
+    SumSchedule schedule({.frames = "2"});
+    std::string shown;
+    FrameInfo info;
+    for (const double exposure_ms : {5.0, 5.0, 5.0, 4.9, 4.9, 4.9}) {
+        info.exposure_ms = exposure_ms;
+        const SumStep step = schedule.next(info, false, PixelType::u16);
+        shown += step.ends ? 's' : step.shows ? '.' : '-';
+        ++info.sequence;
+        info.capture_ns += kInterval;
+    }
+    EXPECT_EQ(shown, "-s.--s");
 }
 
 TEST(Sum, NeedsTheFramesOfLaterHistories) {
