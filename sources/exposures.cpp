@@ -49,7 +49,7 @@ bool follows_whole_part(std::string_view name, std::size_t at) {
 
 std::vector<Statement> statements(std::string_view name) {
     constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"us", 1e-3}, {"\xC2\xB5s", 1e-3}, {"\xCE\xBCs", 1e-3}, {"ms", 1}, {"s", 1e3}};
+        {"us", 1e3}, {"\xC2\xB5s", 1e3}, {"\xCE\xBCs", 1e3}, {"ms", 1}, {"s", 1e-3}};
     std::vector<Statement> found;
     for (std::size_t at = 0; at < name.size(); ++at) {
         if (!is_digit(name[at]) || (at > 0 && !is_one_of("_- =([", name[at - 1])))
@@ -58,12 +58,12 @@ std::vector<Statement> statements(std::string_view name) {
         const auto [end, failed] =
             std::from_chars(name.data() + at, name.data() + name.size(), value, std::chars_format::fixed);
         const std::string_view after = name.substr(static_cast<std::size_t>(end - name.data()));
-        for (const auto& [unit, ms] : kUnits)
+        for (const auto& [unit, per_ms] : kUnits)
             if (failed == std::errc() && after.starts_with(unit) &&
                 (after.size() == unit.size() || is_one_of("_- .)],", after[unit.size()]))) {
                 const bool whole =
                     name.substr(at, name.size() - at - after.size()).find('.') == std::string_view::npos;
-                found.push_back({value * ms, whole && at > 0 && follows_whole_part(name, at)});
+                found.push_back({value / per_ms, whole && at > 0 && follows_whole_part(name, at)});
             }
     }
     return found;

@@ -1,5 +1,4 @@
 // Sums of consecutive frames on the device: the arithmetic of the host, sample by sample.
-#include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "stages/sum/sum.hpp"
@@ -18,7 +17,7 @@ struct SumArgs {
     float* sums;     ///< the present sum, by tiles
     float* complete; ///< the last complete one
     SumStep step;
-    PixelCounts* counts; ///< of samples
+    PixelCounts* counts;
 };
 
 template <class T> __global__ void __launch_bounds__(kTileThreads)
@@ -27,7 +26,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
     if (place.tile >= args.tiles.count)
         return;
     float* const complete = args.complete + place.sample();
-    Samples<float> results;
+    Samples<float> shown{};
     if (args.step.take) {
         const Samples<T> newest = load_samples<T>(args.input, args.input_pitch, place);
         float* const sums = args.sums + place.sample();
@@ -36,21 +35,22 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
         for (int j = 0; j < kLaneSamples; ++j)
             total.v[j] = sum_with(total.v[j], static_cast<float>(newest.v[j]), args.step);
         total.store(sums);
-#pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            results.v[j] = complete_sum(total.v[j], args.step);
+        shown = total;
     }
-    if (args.step.ends) {
-        results.store(complete);
-    } else if (args.step.shows) {
-        results = Samples<float>::load(complete);
-    } else {
+    if (args.step.ends)
+        shown.store(complete);
+    else if (args.step.shows)
+        shown = Samples<float>::load(complete);
+    Samples<float> results;
+    unsigned saturated = 0;
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j)
-            results.v[j] = NAN;
+    for (int j = 0; j < kLaneSamples; ++j) {
+        results.v[j] = args.step.shows ? sum_value(shown.v[j], args.step) : NAN;
+        saturated += args.step.shows && j < place.inside && is_saturated(shown.v[j], args.step) ? 1U : 0U;
     }
     store_results(args.output, args.output_pitch, place, results);
     count_undefined(*args.counts, place, results);
+    count_in_warp(args.counts->saturated, saturated);
 }
 
 class SumDevice final : public DeviceStage {
@@ -66,8 +66,8 @@ public:
         check_device_history("stage sum", 2, {.frame = bytes, .other = 0, .parameter = "images"});
         sums_ = Buffer(bytes, device_memory());
         complete_ = Buffer(bytes, device_memory());
-        colour_counts_ = ColourCounts(input);
-        return {input.width, input.height, input.channels, PixelType::f32};
+        type_ = input.type;
+        return {input.width, input.height, 1, PixelType::f32};
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
@@ -87,12 +87,11 @@ public:
                            .sums = sums_.as<float>(),
                            .complete = complete_.as<float>(),
                            .step = schedule_.next(context.info, context.again, input.shape.type),
-                           .counts = colour_counts_.begin(context.counts, stream)};
+                           .counts = context.counts};
         dispatch(input.shape.type, [&](auto zero) {
             sum_kernel<decltype(zero)><<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         });
         check_launch("the kernel of stage sum");
-        colour_counts_.finish(input, output, std::numeric_limits<float>::infinity(), context.counts, stream);
     }
 
     void set_params(const Params&) override {} // all are Cost::rebuild
@@ -100,7 +99,10 @@ public:
     Warmup warmup() const override { return schedule_.warmup(); }
     std::string note() const override { return schedule_.note(); }
     bool note_changes() const override { return true; }
-    Counted counted() const override { return {.undefined = !schedule_.passes()}; }
+    Counted counted() const override {
+        return {.undefined = !schedule_.passes(),
+                .saturated = !schedule_.passes() && type_ != PixelType::f32};
+    }
     void describe(FrameInfo& info) const override {
         if (!schedule_.passes())
             schedule_.describe(info);
@@ -110,7 +112,7 @@ private:
     SumSchedule schedule_;
     Tiles tiles_;
     Buffer sums_, complete_;
-    ColourCounts colour_counts_;
+    PixelType type_ = PixelType::u8;
 };
 
 } // namespace

@@ -270,7 +270,7 @@ private:
         else if (!why.empty())
             port.lost(1, why);
         else
-            settles = !deliver(buffer.get(), time_.at(stamp, here), port);
+            settles = !deliver(buffer.get(), {.stamp = stamp, .arrival = here}, port);
         camera_->give_back(std::move(buffer));
         if (cycle_.any())
             cycle_.go_on(*camera_);
@@ -291,7 +291,8 @@ private:
     }
 
     /// False for a frame of an unknown exposure, which is discarded.
-    bool deliver(ArvBuffer* buffer, const CameraTime::Moment& captured, FramePort& port) {
+    bool deliver(ArvBuffer* buffer, StampedFrame stamped, FramePort& port) {
+        const CameraTime::Moment captured = time_.at(stamped.stamp, stamped.arrival);
         const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
         const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
         const Shape shape = format.shape(width, height);
@@ -303,7 +304,8 @@ private:
         }
         std::optional<double> exposure = chunks_->exposure_ms(buffer);
         if (cycle_.any()) {
-            exposure = cycle_.of_frame(exposure);
+            stamped.clock_set = captured.set;
+            exposure = cycle_.of_frame(exposure, stamped);
             if (!exposure) {
                 port.settling(1);
                 return false;

@@ -4,8 +4,10 @@
 #include "sources/aravis/camera.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,13 +15,38 @@
 
 namespace specklescope {
 
-/// A frame with chunk data states its exposure and is used as it is. Without, frames that the camera may have
-/// begun before it took the new exposure are discarded. One thread only.
+/// Least difference between arrival and time stamp of recent frames, ns: a moment of this computer's clock
+/// less this difference is one of the camera's clock, at most a frame's delay too early.
+class StampOffset {
+public:
+    void add(std::int64_t difference) {
+        if (count_++ % kFrames == 0)
+            before_ = std::exchange(now_, difference);
+        now_ = std::min(now_, difference);
+    }
+    bool known() const { return count_ > 0; }
+    std::int64_t least() const { return count_ > kFrames ? std::min(now_, before_) : now_; }
+
+private:
+    static constexpr std::uint64_t kFrames = 1024; ///< the clocks drift against each other
+    std::int64_t now_ = 0, before_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+/// A received frame.
+struct StampedFrame {
+    std::optional<std::int64_t> stamp; ///< on the camera's clock, ns
+    std::int64_t arrival = 0;          ///< on this computer's clock, ns
+    bool clock_set = false;            ///< the camera's clock was set before it
+};
+
+/// A frame with chunk data states its exposure and is used as it is. Without, frames are discarded that the
+/// camera may have begun before it took the new exposure: by their time stamps, and some more. One thread
+/// only.
 class CameraExposures {
 public:
     CameraExposures() = default;
-    /// `settle`: frames discarded after the camera has acknowledged an exposure, besides those received until
-    /// then.
+    /// `settle`: frames discarded that begin after the camera has acknowledged an exposure.
     CameraExposures(std::vector<double> ms, int settle) : wanted_(std::move(ms)), settle_(settle) {}
 
     bool any() const { return !wanted_.empty(); }
@@ -40,19 +67,27 @@ public:
         }
         now_ = 0;
         settling_ = waited_ = 0;
+        offset_ = {};
+        set_at_.reset();
         reached_ = false;
         camera.take_exposure(wanted_[0]);
     }
 
     /// Exposure of a received frame in ms; nothing: it is to be discarded. `stated`: by its chunk data.
-    std::optional<double> of_frame(std::optional<double> stated) {
+    std::optional<double> of_frame(std::optional<double> stated, const StampedFrame& frame) {
         ++waited_;
+        if (frame.clock_set)
+            offset_ = {};
+        if (frame.stamp)
+            offset_.add(frame.arrival - *frame.stamp);
         if (stated) {
             reached_ = is_same(*stated, taken_[now_], kSame) || waited_ > kMostWaits;
             return stated;
         }
         if (settling_ > 0) {
-            --settling_;
+            const bool older = frame.stamp && set_at_ && *frame.stamp <= *set_at_ && !frame.clock_set &&
+                               waited_ <= kMostWaits;
+            settling_ -= older ? 0 : 1;
             return std::nullopt;
         }
         reached_ = true;
@@ -70,21 +105,26 @@ public:
             throw RunError(error.what());
         }
         settling_ = camera.received() + settle_;
+        set_at_.reset();
+        if (offset_.known())
+            set_at_ = SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds(1) - offset_.least();
         waited_ = 0;
     }
 
 private:
     static constexpr double kTaken = 0.05; ///< relative; cameras have steps
     static constexpr double kSame = 0.01;
-    static constexpr int kMostWaits = 100; ///< frames with another stated exposure
+    static constexpr int kMostWaits = 1000; ///< frames; more: a clock or an exposure is wrong
     static bool is_same(double a, double b, double part) { return std::abs(a - b) <= part * std::max(a, b); }
 
     std::vector<double> wanted_, taken_; ///< ms, as asked and as the camera rounds them
     int settle_ = 0;
     double longest_ = 0;
     std::size_t now_ = 0;
-    int settling_ = 0; ///< frames still to be discarded
-    int waited_ = 0;   ///< frames since the exposure was set
+    StampOffset offset_;
+    std::optional<std::int64_t> set_at_; ///< when the camera acknowledged the exposure, on its clock
+    int settling_ = 0;                   ///< frames still to be discarded
+    int waited_ = 0;                     ///< frames since the exposure was set
     bool reached_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "stages/maker.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace specklescope {
@@ -60,7 +61,7 @@ public:
     explicit SumHost(const Params& params) : schedule_(params.as<SumParams>()) {}
 
     Shape prepare(const Shape& input) override {
-        stride_ = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
+        stride_ = static_cast<std::size_t>(input.width);
         type_ = input.type;
         schedule_.reset();
         if (schedule_.passes())
@@ -73,7 +74,7 @@ public:
         complete_.assign(samples, 0);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
-        return {input.width, input.height, input.channels, PixelType::f32};
+        return {input.width, input.height, 1, PixelType::f32};
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
@@ -85,9 +86,9 @@ public:
             dispatch(type_, [&](auto zero) {
                 for (int y = rows.begin; y < rows.end; ++y) {
                     float* const to = output.as<float>().row(y);
-                    run_row(input.as<decltype(zero)>().row(y), y, to, step);
-                    count_undefined(to, input.shape.width, input.shape.channels,
-                                    slots_[static_cast<std::size_t>(slot)].counts);
+                    PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
+                    run_row(input.as<decltype(zero)>().row(y), y, to, step, counts);
+                    count_undefined(to, input.shape.width, 1, counts);
                 }
             });
         });
@@ -99,26 +100,35 @@ public:
     Warmup warmup() const override { return schedule_.warmup(); }
     std::string note() const override { return schedule_.note(); }
     bool note_changes() const override { return true; }
-    Counted counted() const override { return {.undefined = !schedule_.passes()}; }
+    Counted counted() const override {
+        return {.undefined = !schedule_.passes(),
+                .saturated = !schedule_.passes() && type_ != PixelType::f32};
+    }
     void describe(FrameInfo& info) const override {
         if (!schedule_.passes())
             schedule_.describe(info);
     }
 
 private:
-    template <class T> void run_row(const T* samples, int y, float* output, const SumStep& step) {
+    template <class T>
+    void run_row(const T* samples, int y, float* output, const SumStep& step, PixelCounts& counts) {
         float* const sums = sums_.data() + stride_ * static_cast<std::size_t>(y);
         float* const complete = complete_.data() + stride_ * static_cast<std::size_t>(y);
         if (step.take)
-            for (std::size_t i = 0; i < stride_; ++i)
-                sums[i] = sum_with(sums[i], static_cast<float>(samples[i]), step);
+            for (std::size_t x = 0; x < stride_; ++x)
+                sums[x] = sum_with(sums[x], static_cast<float>(samples[x]), step);
         if (step.ends)
-            for (std::size_t i = 0; i < stride_; ++i)
-                complete[i] = complete_sum(sums[i], step);
-        if (step.shows)
-            std::copy_n(complete, stride_, output);
-        else
+            std::copy_n(sums, stride_, complete);
+        if (!step.shows) {
             std::fill_n(output, stride_, std::numeric_limits<float>::quiet_NaN());
+            return;
+        }
+        std::uint64_t saturated = 0;
+        for (std::size_t x = 0; x < stride_; ++x) {
+            output[x] = sum_value(complete[x], step);
+            saturated += is_saturated(complete[x], step) ? 1 : 0;
+        }
+        counts.saturated += saturated;
     }
 
     SumSchedule schedule_;
@@ -137,6 +147,7 @@ StageType sum_stage() {
             .title = "Sum of frames",
             .group = StageGroup::averaging,
             .table = &declarations(),
+            .channels = {1},
             .quantity = sum_quantity,
             .make_host = host_maker<SumHost>,
             .make_device = device_maker<make_sum_device>,

@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,17 +32,25 @@ struct SumStep {
     bool first = false; ///< to an empty sum
     bool ends = false;  ///< the sum is complete
     bool shows = false; ///< a complete sum exists, this one or an earlier one
-    float threshold = std::numeric_limits<float>::infinity(); ///< samples from here on are saturated
-    float full = std::numeric_limits<float>::infinity();      ///< full scale of the complete sum
+    bool marks =
+        false; ///< of integers: sums with a sample from `threshold` on are stored as negative numbers
+    float threshold = 0; ///< saturated samples
 };
 
-/// Infinite if a sample is saturated.
+/// The sum with one more sample. Its value stays the sum of the samples, so that one at full scale among many
+/// frames changes K² little; the sign is for counting.
 SPECKLESCOPE_BOTH inline float sum_with(float before, float sample, const SumStep& step) {
-    return sum(step.first ? 0.0F : before, sample >= step.threshold ? INFINITY : sample);
+    const float start = step.first ? 0.0F : before;
+    if (!step.marks)
+        return sum(start, sample);
+    const float total = sum(fabsf(start), sample);
+    return start < 0 || sample >= step.threshold ? -total : total;
 }
-/// A sum with a saturated sample is saturated.
-SPECKLESCOPE_BOTH inline float complete_sum(float total, const SumStep& step) {
-    return total == INFINITY ? step.full : total;
+SPECKLESCOPE_BOTH inline float sum_value(float stored, const SumStep& step) {
+    return step.marks ? fabsf(stored) : stored;
+}
+SPECKLESCOPE_BOTH inline bool is_saturated(float stored, const SumStep& step) {
+    return step.marks && stored < 0;
 }
 
 /// Assigns frames to sums by their numbers, so that a seek gives the sums of a run. A sum is complete if all
@@ -71,7 +78,7 @@ private:
         return interval_ns_ > 0 && exposed_ns_ > 0 ? 1 - exposed_ns_ / interval_ns_ : 0;
     }
     bool is_exposure() const;
-    void complete(const FrameInfo& info, PixelType type, int frames, SumStep& step);
+    void complete(PixelType type, int frames, SumStep& step);
 
     std::vector<int> sums_;
     std::size_t cycle_ = 1; ///< frames of all sums
@@ -80,8 +87,7 @@ private:
     int wanted_ = 1;                          ///< of the present sum
     double interval_ns_ = 0, exposed_ns_ = 0; ///< mean of the last intervals; 0: unknown
     int intervals_ = 0;
-    int shown_ = 0;         ///< frames of the last complete sum; 0: none
-    double full_scale_ = 0; ///< of it; 0: none
+    int shown_ = 0; ///< frames of the last complete sum; 0: none
     bool integers_ = false, unfinished_ = false, timed_ = false, warned_ = false;
 };
 

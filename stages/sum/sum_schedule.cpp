@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace specklescope {
@@ -46,7 +47,7 @@ void SumSchedule::reset() {
     last_.reset();
     held_ = shown_ = intervals_ = 0;
     wanted_ = sums_[0];
-    interval_ns_ = exposed_ns_ = full_scale_ = 0;
+    interval_ns_ = exposed_ns_ = 0;
 }
 
 /// Frames before a seek target have the number of the target in the sequence. A chain with stage mesi
@@ -73,53 +74,44 @@ bool SumSchedule::follows(const FrameInfo& info, std::uint64_t number) {
 bool SumSchedule::is_exposure() const { return std::abs(dead_time()) <= kMostDeadTime; }
 
 SumStep SumSchedule::next(const FrameInfo& info, bool again, PixelType type) {
-    SumStep step{.shows = shown_ > 0};
+    const auto threshold = type == PixelType::f32 ? std::nullopt : saturation_threshold(type, info);
+    SumStep step{.marks = threshold.has_value(), .threshold = static_cast<float>(threshold.value_or(0))};
     unfinished_ = true;
-    if (again && last_ && !info.left_out())
-        return step;
-    const std::uint64_t number = info.position.value_or(info.sequence);
-    if (!follows(info, number))
-        held_ = 0;
+    if (!again || !last_ || info.left_out()) {
+        const std::uint64_t number = info.position.value_or(info.sequence);
+        if (!follows(info, number))
+            held_ = 0;
+        auto place = static_cast<int>(number % cycle_);
+        std::size_t i = 0;
+        for (; place >= sums_[i]; ++i)
+            place -= sums_[i];
+        wanted_ = sums_[i];
+        step.first = place == 0;
+        step.take = (step.first || place == held_) && !info.left_out();
+        held_ = step.take ? place + 1 : 0;
+        if (held_ == wanted_)
+            complete(type, wanted_, step);
+    }
     step.shows = shown_ > 0;
-    auto place = static_cast<int>(number % cycle_);
-    std::size_t i = 0;
-    for (; place >= sums_[i]; ++i)
-        place -= sums_[i];
-    wanted_ = sums_[i];
-    step.first = place == 0;
-    step.take = (step.first || place == held_) && !info.left_out();
-    held_ = step.take ? place + 1 : 0;
-    if (const auto threshold = saturation_threshold(type, info))
-        step.threshold = static_cast<float>(*threshold);
-    if (held_ == wanted_)
-        complete(info, type, wanted_, step);
     return step;
 }
 
-void SumSchedule::complete(const FrameInfo& info, PixelType type, int frames, SumStep& step) {
+void SumSchedule::complete(PixelType type, int frames, SumStep& step) {
     held_ = 0;
     if (frames > 1 && !is_exposure()) {
         if (!std::exchange(warned_, true))
             run_log().warn("Stage sum: {}.", note());
         return;
     }
-    const double full =
-        info.full_scale > 0 || type == PixelType::f32 ? info.full_scale : type_full_scale(type);
-    if (full > 0) {
-        step.full = static_cast<float>(full * frames);
-        if (static_cast<double>(step.full) < full * frames)
-            step.full = std::nextafter(step.full, std::numeric_limits<float>::infinity());
-    }
-    step.ends = step.shows = true;
+    step.ends = true;
     unfinished_ = false;
     shown_ = frames;
-    full_scale_ = full > 0 ? static_cast<double>(step.full) : 0;
     integers_ = type != PixelType::f32;
 }
 
 void SumSchedule::describe(FrameInfo& info) const {
     info.unfinished = unfinished_;
-    info.full_scale = full_scale_;
+    info.full_scale = 0; // f32; saturated samples are counted by this stage
     info.summed = std::max(shown_, 1);
     info.summed_integers = integers_;
 }

@@ -61,29 +61,29 @@ private:
 class SumOn : public OnBackend {
 protected:
     /// All sums of the list are those of double, sample by sample.
-    template <class T> void expect_sums(const std::vector<int>& list, double high, int channels) {
+    template <class T> void expect_sums(const std::vector<int>& list, int high) {
         std::string text;
         for (const int frames : list)
             text += (text.empty() ? "" : "+") + std::to_string(frames);
         SCOPED_TRACE(text + " of " + std::to_string(sizeof(T)) + " bytes");
         auto random = test_random(17700 + sizeof(T));
-        std::uniform_int_distribution<int> value(0, static_cast<int>(high));
+        std::uniform_int_distribution<int> value(sizeof(T) == 4 ? -high : 0, high);
         Sums run(*executor, {"sum:frames=" + text});
         for (int round = 0; round < 2; ++round)
             for (const int frames : list) {
-                std::vector<double> truth(static_cast<std::size_t>(kWidth * channels * kHeight), 0.0);
+                std::vector<double> truth(static_cast<std::size_t>(kWidth * kHeight), 0.0);
                 for (int i = 0; i < frames; ++i) {
-                    TestImage<T> image(kWidth, kHeight, 2, channels);
+                    TestImage<T> image(kWidth, kHeight, 2);
                     image.fill([&] { return value(random); });
                     for (int y = 0; y < kHeight; ++y)
-                        for (int x = 0; x < kWidth * channels; ++x)
-                            truth[static_cast<std::size_t>(y * kWidth * channels + x)] += image.at(x, y);
+                        for (int x = 0; x < kWidth; ++x)
+                            truth[static_cast<std::size_t>(y * kWidth + x)] += image.at(x, y);
                     run.frame(image);
                 }
                 ASSERT_EQ(run.result().exposure.ms, frames * kExposure);
                 for (int y = 0; y < kHeight; ++y)
-                    for (int x = 0; x < kWidth * channels; ++x)
-                        ASSERT_EQ(run.at(x, y), truth[static_cast<std::size_t>(y * kWidth * channels + x)])
+                    for (int x = 0; x < kWidth; ++x)
+                        ASSERT_EQ(run.at(x, y), truth[static_cast<std::size_t>(y * kWidth + x)])
                             << x << " " << y;
             }
     }
@@ -95,11 +95,10 @@ TestImage<std::uint16_t> constant(int value) {
 }
 
 TEST_P(SumOn, AddsEachListOfFramesExactly) {
-    expect_sums<std::uint16_t>({1, 2, 4, 8}, 4094, 1);
-    expect_sums<std::uint8_t>({3}, 254, 1);
-    expect_sums<std::uint8_t>({2, 5}, 254, 3);
-    expect_sums<float>({4, 1, 4}, 100000, 1);
-    expect_sums<std::uint16_t>({4096}, 4094, 1); // up to 2^24
+    expect_sums<std::uint16_t>({1, 2, 4, 8}, 4095);
+    expect_sums<std::uint8_t>({3}, 255);
+    expect_sums<float>({4, 1, 4}, 100000);
+    expect_sums<std::uint16_t>({4096}, 4095); // up to 2^24
 }
 
 TEST_P(SumOn, ShowsTheLastSumUntilTheNext) {
@@ -181,23 +180,26 @@ TEST_P(SumOn, IsNoExposureWithDeadTime) {
     EXPECT_TRUE(summed(kExposure * 0.2, TimeOrigin::source, 1)) << "single frames are exposures";
 }
 
-/// A sample at full scale in one frame is one in the sum, and no other is.
-TEST_P(SumOn, KeepsSaturation) {
-    Sums run(*executor, {"sum:frames=3", "speckle:radius=1,output=contrast2"});
+/// A sample at full scale in one frame is counted in its sum, and no other is; the sum is that of the
+/// samples.
+TEST_P(SumOn, CountsSaturation) {
+    Sums run(*executor, {"sum:frames=3", "speckle:radius=1,output=contrast2,also=mean"});
     auto saturated = constant(4094);
     saturated.at(20, 5) = 4095;
     run.frame(constant(4094));
     run.frame(saturated);
+    EXPECT_EQ(run.result().counts.raw_saturated, 1U);
     run.frame(constant(4094));
-    EXPECT_EQ(run.result().counts.windows, static_cast<std::uint64_t>(kWidth * kHeight));
-    EXPECT_EQ(run.result().counts.saturated, 9U);
-    for (int i = 0; i < 3; ++i)
-        run.frame(constant(4094));
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(run.result().counts.windows, static_cast<std::uint64_t>(kWidth * kHeight));
+        EXPECT_EQ(run.result().counts.saturated, 1U);
+        EXPECT_EQ(named_result(run.result(), "mean")->image.host().as<float>().row(5)[20],
+                  static_cast<float>(3 * 4094 + 1 / 9.0));
+        run.frame(constant(4094)); // shows it again
+    }
+    run.frame(constant(4094));
     EXPECT_EQ(run.result().counts.saturated, 0U);
-    Sums light(*executor, {"sum:frames=3"});
-    for (const int value : {1, 4095, 2})
-        light.frame(constant(value));
-    EXPECT_EQ(light.at(0, 0), 3 * 4095);
+    EXPECT_EQ(run.result().counts.windows, static_cast<std::uint64_t>(kWidth * kHeight));
 }
 
 /// Black level, read noise and quantisation count once for each frame, shot noise by the sum.
