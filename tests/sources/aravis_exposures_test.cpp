@@ -79,8 +79,8 @@ TEST_F(GigeExposures, WithoutChunksSettlingFramesAreDiscardedAndCounted) {
 /// The test would see a wrong label: fewer settling frames than this camera needs.
 TEST_F(GigeExposures, TooFewSettlingFramesWouldBeWrong) {
     start({"--show-exposure", "--rate", "200", "--takes-late", "2"});
-    EXPECT_GT(read({{"exposures", "0.5,8"}, {"chunks", "off"}, {"settle", "0"}}, 40).wrong, 10U);
-    EXPECT_EQ(read({{"exposures", "0.5,8"}, {"chunks", "off"}, {"settle", "4"}}, 20).wrong, 0U);
+    EXPECT_GT(read({{"exposures", "0.5,2,8"}, {"chunks", "off"}, {"settle", "0"}}, 40).wrong, 10U);
+    EXPECT_EQ(read({{"exposures", "0.5,2,8"}, {"chunks", "off"}, {"settle", "4"}}, 20).wrong, 0U);
 }
 
 TEST_F(GigeExposures, TriggeredFramesSettleToo) {
