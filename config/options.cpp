@@ -222,6 +222,7 @@ const char* option_example(std::string_view option) {
         {"kymograph", "--kymograph flow.tiff"},
         {"widths", "--widths widths.csv"},
         {"band", "--band 15"},
+        {"mean", "--mean mean.tiff"},
         {"truth", "--truth truth.csv"},
         {"snapshot", "--snapshot last.png"},
         {"stats", "--stats stats.json"},

@@ -5,6 +5,7 @@
 #include "base/system.hpp"
 #include "base/text.hpp"
 #include "config/atomic_file.hpp"
+#include "config/mean_map.hpp"
 #include "config/settings.hpp"
 #include "config/truth.hpp"
 #include "files/whole_file.hpp"
@@ -110,6 +111,10 @@ std::shared_ptr<Sink> widths(const Output& output, const OutputContext& context)
 
 std::shared_ptr<Sink> truth(const Output& output, const OutputContext& context) {
     return make_truth(output.target, context.settings);
+}
+
+std::shared_ptr<Sink> mean_map(const Output& output, const OutputContext& context) {
+    return make_mean_map(output.target, context.settings);
 }
 
 std::vector<std::string> files_of_truth(const std::string& path, const Settings& /*settings*/) {
@@ -234,6 +239,14 @@ const std::vector<OutputKind>& output_kinds() {
          .ending = ".csv",
          .check = check_traces_file,
          .make = traces},
+        {.name = "mean",
+         .doc = "Write the mean of all results without warm-up as .png, .tiff, .hdr or .exr at the end. May "
+                "be repeated",
+         .list = true,
+         .named = true,
+         .check = check_picture,
+         .files = recorded_files,
+         .make = mean_map},
         {.name = "kymograph",
          .doc = "Write the profile of each line region, one row per frame; FILE flow.tiff and a line named "
                 "artery give flow-artery.tiff. Needs --regions",
