@@ -222,7 +222,7 @@ private:
         stated_ = camera_->stated_full_scale();
         full_scales_.clear();
         if (cycle_.any())
-            cycle_.begin(*camera_);
+            cycle_.begin(*camera_, triggered);
         read_back();
         camera_->start();
         if (!triggered)

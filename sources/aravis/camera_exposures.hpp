@@ -15,22 +15,46 @@
 
 namespace specklescope {
 
-/// Least difference between arrival and time stamp of recent frames, ns: a moment of this computer's clock
-/// less this difference is one of the camera's clock, at most a frame's delay too early.
-class StampOffset {
+/// The camera's clock at a moment of this computer's, from frames: each was stamped after the camera was
+/// started and before it arrived.
+class StampClock {
 public:
-    void add(std::int64_t difference) {
-        if (count_++ % kFrames == 0)
+    /// Call before the camera starts. A camera that waits for triggers may begin at any time.
+    void start(std::int64_t here, bool triggered) {
+        *this = {};
+        if (!triggered)
+            started_ = here;
+    }
+    void add(std::int64_t stamp, std::int64_t arrival) {
+        const std::int64_t difference = arrival - stamp;
+        if (frames_++ % kFrames == 0)
             before_ = std::exchange(now_, difference);
         now_ = std::min(now_, difference);
+        if (frames_ == 1 && started_)
+            least_possible_ = *started_ - stamp;
+        if (frames_ <= kFrames && least_possible_)
+            slack_ = std::clamp(least() - *least_possible_, std::int64_t{0}, kMostSlack);
     }
-    bool known() const { return count_ > 0; }
-    std::int64_t least() const { return count_ > kFrames ? std::min(now_, before_) : now_; }
+    /// The camera's clock was set.
+    void set() {
+        frames_ = 0;
+        started_.reset();
+        least_possible_.reset();
+    }
+    /// Frames with a later stamp began after this moment.
+    std::optional<std::int64_t> at(std::int64_t here) const {
+        return frames_ > 0 ? std::optional(here - least() + slack_) : std::nullopt;
+    }
 
 private:
-    static constexpr std::uint64_t kFrames = 1024; ///< the clocks drift against each other
-    std::int64_t now_ = 0, before_ = 0;
-    std::uint64_t count_ = 0;
+    static constexpr std::uint64_t kFrames = 1024;         ///< the clocks drift against each other
+    static constexpr std::int64_t kMostSlack = 50'000'000; ///< ns; some cameras start slowly
+    /// Of the last frames: the clocks' difference and the shortest delay of a frame.
+    std::int64_t least() const { return frames_ > kFrames ? std::min(now_, before_) : now_; }
+
+    std::optional<std::int64_t> started_, least_possible_;
+    std::int64_t now_ = 0, before_ = 0, slack_ = 0;
+    std::uint64_t frames_ = 0;
 };
 
 /// A received frame.
@@ -54,7 +78,7 @@ public:
 
     /// Tries each exposure and leaves the first set, before the camera starts. Throws UsageError if the
     /// camera does not take one of them.
-    void begin(Camera& camera) {
+    void begin(Camera& camera, bool triggered) {
         taken_.clear();
         for (const double ms : wanted_) {
             const double taken = camera.take_exposure(ms);
@@ -67,19 +91,19 @@ public:
         }
         now_ = 0;
         settling_ = waited_ = 0;
-        offset_ = {};
         set_at_.reset();
         reached_ = false;
         camera.take_exposure(wanted_[0]);
+        clock_.start(now(), triggered);
     }
 
     /// Exposure of a received frame in ms; nothing: it is to be discarded. `stated`: by its chunk data.
     std::optional<double> of_frame(std::optional<double> stated, const StampedFrame& frame) {
         ++waited_;
         if (frame.clock_set)
-            offset_ = {};
+            clock_.set();
         if (frame.stamp)
-            offset_.add(frame.arrival - *frame.stamp);
+            clock_.add(*frame.stamp, frame.arrival);
         if (stated) {
             reached_ = is_same(*stated, taken_[now_], kSame) || waited_ > kMostWaits;
             return stated;
@@ -105,9 +129,7 @@ public:
             throw RunError(error.what());
         }
         settling_ = camera.received() + settle_;
-        set_at_.reset();
-        if (offset_.known())
-            set_at_ = SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds(1) - offset_.least();
+        set_at_ = clock_.at(now());
         waited_ = 0;
     }
 
@@ -115,13 +137,14 @@ private:
     static constexpr double kTaken = 0.05; ///< relative; cameras have steps
     static constexpr double kSame = 0.01;
     static constexpr int kMostWaits = 1000; ///< frames; more: a clock or an exposure is wrong
+    static std::int64_t now() { return SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
     static bool is_same(double a, double b, double part) { return std::abs(a - b) <= part * std::max(a, b); }
 
     std::vector<double> wanted_, taken_; ///< ms, as asked and as the camera rounds them
     int settle_ = 0;
     double longest_ = 0;
     std::size_t now_ = 0;
-    StampOffset offset_;
+    StampClock clock_;
     std::optional<std::int64_t> set_at_; ///< when the camera acknowledged the exposure, on its clock
     int settling_ = 0;                   ///< frames still to be discarded
     int waited_ = 0;                     ///< frames since the exposure was set

@@ -76,11 +76,14 @@ TEST_F(GigeExposures, WithoutChunksSettlingFramesAreDiscardedAndCounted) {
     }
 }
 
-/// The test would see a wrong label: fewer settling frames than this camera needs.
+/// The test would see a wrong label: this camera needs more settling frames.
 TEST_F(GigeExposures, TooFewSettlingFramesWouldBeWrong) {
-    start({"--show-exposure", "--rate", "200", "--takes-late", "2"});
-    EXPECT_GT(read({{"exposures", "0.5,2,8"}, {"chunks", "off"}, {"settle", "0"}}, 40).wrong, 10U);
-    EXPECT_EQ(read({{"exposures", "0.5,2,8"}, {"chunks", "off"}, {"settle", "4"}}, 20).wrong, 0U);
+    start({"--show-exposure", "--rate", "500", "--takes-late", "60"});
+    const CameraOptions options = {{"exposures", "0.5,2,8,1,4,3,6"}, {"chunks", "off"}};
+    EXPECT_GT(read(options, 40).wrong, 10U);
+    CameraOptions more = options;
+    more.emplace_back("settle", "64");
+    EXPECT_EQ(read(more, 9).wrong, 0U);
 }
 
 TEST_F(GigeExposures, TriggeredFramesSettleToo) {

@@ -368,7 +368,7 @@ TEST(Sum, IsOneLongExposureOnTheSimulator) {
                                            frames, 40));
         const double z = (sum.value - whole.value) / std::hypot(sum.error, whole.error);
         std::printf("%d frames: K2 %.5f, one exposure %.5f, z = %.2f\n", frames, sum.value, whole.value, z);
-        EXPECT_LE(std::abs(z), 3.5) << frames;
+        EXPECT_LE(std::abs(z), 4.5) << frames; // of 40 sums each: p = 1e-4
     }
 }
 
