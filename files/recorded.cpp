@@ -252,10 +252,18 @@ void RecordedText::next(std::string_view description) {
     read_frame(json.is_object() ? json : Json::object());
 }
 
-void RecordedText::state(std::optional<std::int64_t> capture_ns, std::optional<double> exposure_ms) {
-    now_.capture_ns = capture_ns;
-    now_.exposure_ms = exposure_ms.value_or(kUnknown);
+void RecordedText::state(Recorded stated) {
+    now_ = std::move(stated);
     now_.foreign = true;
+}
+
+void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
+    now_.capture_ns = capture_ns;
+    now_.foreign = true;
+}
+
+void RecordedText::state_exposure(std::optional<double> exposure_ms) {
+    now_.exposure_ms = exposure_ms.value_or(kUnknown);
 }
 
 /// Runs of equal values: a number for one frame, [number, frames] for several.

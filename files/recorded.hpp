@@ -62,8 +62,12 @@ public:
     bool begin(std::string_view text);
     /// Description of the next frame.
     void next(std::string_view text);
-    /// Sets time and exposure that another program states for the current frame.
-    void state(std::optional<std::int64_t> capture_ns, std::optional<double> exposure_ms);
+    /// Sets all that another program states for the current frame.
+    void state(Recorded stated);
+    /// Sets the time that another program states for the current frame.
+    void state_time(std::optional<std::int64_t> capture_ns);
+    /// The same for its exposure.
+    void state_exposure(std::optional<double> exposure_ms);
     /// Moves to frame number `index` of a file with all descriptions in one place, such as a video:
     /// everything except the capture time.
     void seek(std::uint64_t index);

@@ -262,8 +262,10 @@ private:
                            " images and is long enough for " + std::to_string(planes_there()) +
                            "; it is damaged or cut short.");
         read_description();
-        if (!recorded_.ours())
-            recorded_.state(stack_.stated_times() ? stack_.time_ns(image_) : date_ns(date()), exposure_ms());
+        if (!recorded_.ours()) {
+            recorded_.state_time(stack_.stated_times() ? stack_.time_ns(image_) : date_ns(date()));
+            recorded_.state_exposure(exposure_ms());
+        }
         coding_ = read_coding();
         row_ = band_begin_ = band_end_ = 0;
         remark_palette();

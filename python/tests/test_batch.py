@@ -165,6 +165,20 @@ def test_one_study_at_a_time_writes_into_a_folder(program, films, place):
     assert not list((place / "out").glob(".part-*")) and (place / "out/mouse1").exists()
 
 
+def test_command_of_the_program(program, films, place):
+    """It calls this package, and names what is missing."""
+    def run(*words, path):
+        return subprocess.run([program, "batch", *words], capture_output=True, text=True, env={**os.environ, "PATH": path})
+    words = (films / "mouse1.tiff", "--out", "out", "--no-report")
+    done = run(*words, "--dry-run", path=f"{sys.prefix}/bin:/usr/bin")
+    assert done.returncode == 0 and done.stdout.split() == ["run", "mouse1", "new"], done.stderr
+    (place / "python3").write_text(f'#!/bin/bash\nunset PYTHONPATH\nexec {sys.executable} -I -S "$@"\n')  # without packages
+    (place / "python3").chmod(0o755)
+    for path in (str(place / "nothing"), f"{place}:/bin"):
+        done = run(*words, path=path)
+        assert done.returncode == 1 and "pip install" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
 class Gate:
     """A program that notes each run of a recording, and waits at one of them until the gate is open."""
 
@@ -298,3 +312,29 @@ def test_overview_in_a_browser_without_scripts(program, films, place):
     assert "script-src 'none'" in text and "mouse1" in text and "broken.tiff" in text
     (place / "out/empty.html").write_text(text.replace("mean.png", "missing.png"))
     assert drawn > 20000 + 2 * colourful(place / "out/empty.html")
+
+
+def blocks(language):
+    page = (Path(__file__).resolve().parents[2] / "docs/batch.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.S | re.M)
+
+
+def test_scripts_of_the_page_are_correct():
+    yaml = pytest.importorskip("yaml")
+    shell, python, manifests = blocks("sh"), blocks("python"), blocks("yaml")
+    for text in shell:
+        subprocess.run(["bash", "-n"], input=text, text=True, check=True)
+    for text in python:
+        compile(text, "docs/batch.md", "exec")
+    kinds = [part["kind"] for text in manifests for part in yaml.safe_load_all(text)]
+    assert len(shell) >= 5 and python and kinds == ["DaskCluster", "Job"]
+
+
+def test_first_example_of_the_page_runs(program, place):
+    (place / "bin").mkdir()
+    (place / "bin/specklescope").symlink_to(program)
+    done = subprocess.run(["bash", "-e"], input=blocks("sh")[0], text=True, capture_output=True,
+                          env={**os.environ, "PATH": f"{place}/bin:{sys.prefix}/bin:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[-3:]] == [["skip", f"mouse{n}"] for n in (1, 2, 3)]
+    assert len(table("results/study.csv")) == 3 and (place / "results/mouse1/report.pdf").exists()
