@@ -185,9 +185,8 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     };
     Chain chain = settings.chain;
     chain.set_shown(program.show);
-    if (settings.command == Command::run && chain.displayed() != program.show)
-        throw UsageError("The chain gives no image '" + one_line(program.show) +
-                         "' to show; add also=" + one_line(program.show) + " to a stage that has it.");
+    if (settings.command == Command::run)
+        (void)quantity_of_output(program.show, chain);
     return std::make_unique<Pipeline>(std::move(source), std::move(chain), options);
 }
 

@@ -7,6 +7,7 @@
 #include "have_egl.hpp"
 #include "have_exr.hpp"
 #include "have_hdf5.hpp"
+#include "have_matio.hpp"
 #include "net/metrics/metrics.hpp"
 #include "net/outlet.hpp"
 #include "net/publisher.hpp"
@@ -78,6 +79,14 @@ std::string hdf5() {
 #endif
 }
 
+std::string matio() {
+#ifdef SPECKLESCOPE_HAVE_MATIO
+    return SPECKLESCOPE_HAVE_MATIO;
+#else
+    return "no";
+#endif
+}
+
 /// Draws reports, and marks on movies.
 std::string pango() {
 #ifdef SPECKLESCOPE_HAVE_CAIRO
@@ -120,6 +129,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"libmicrohttpd", microhttpd_version().empty() ? "no" : microhttpd_version()},
             {"OpenEXR", open_exr()},
             {"HDF5", hdf5()},
+            {"matio", matio()},
             {"Pango", pango()},
             {"compiler", compiler()},
             {"libraries", libraries()},

@@ -107,6 +107,8 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
     };
     if (begins("\x89HDF\r\n\x1a\n", 8) || begins("MATLAB 7.3", 10))
         return open_hdf5(path, choice);
+    if (begins("MATLAB 5.0", 10))
+        return open_mat5(path, choice);
     if (begins("PK\x03\x04", 4))
         return open_npz(path, choice);
     if (!choice.path.empty() || !choice.axes.empty())

@@ -127,7 +127,7 @@ private:
 /// - NPY: height × width, frames × height × width, either with 3 or 4 channels as the last axis; u8, u16 and
 ///   bool (0, 255) as they are, other numbers as 32-bit float
 /// - NPZ: a member as NPY
-/// - HDF5 and MATLAB 7.3, if built with it: an array of two or three axes
+/// - HDF5 and MATLAB, if built with libhdf5 and matio: an array of two or three axes
 /// - films of other programs: film_formats()
 /// Transparency is dropped.
 /// `choice`: for a file with several channels, slices or arrays. Throws UsageError if it does not exist.
@@ -141,7 +141,8 @@ std::unique_ptr<ImageReader> open_hdr(const std::string& path);
 std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
 std::unique_ptr<ImageReader> open_npy(const std::string& path);
 std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice = {});
-/// RunError in a build without HDF5.
+std::unique_ptr<ImageReader> open_mat5(const std::string& path, const StackChoice& choice = {});
+/// RunError in a build without HDF5 (and the one before without matio).
 std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoice& choice = {});
 
 } // namespace specklescope

@@ -31,6 +31,16 @@ void Result::describe(const Chain& stages, const FrameInfo& last) {
         exposure = exposure_used(stages, info);
 }
 
+std::shared_ptr<const std::vector<NamedImage>>
+without_pixels(const std::shared_ptr<const std::vector<NamedImage>>& also) {
+    if (!also)
+        return nullptr;
+    auto kept = std::make_shared<std::vector<NamedImage>>(*also);
+    for (NamedImage& one : *kept)
+        one.image = one.device_image = Frame();
+    return kept;
+}
+
 Result without_pixels(const Result& result) {
     Result kept;
     kept.info = result.info;
@@ -41,6 +51,7 @@ Result without_pixels(const Result& result) {
     kept.regions = result.regions;
     kept.to_grey = result.to_grey;
     kept.warmup = result.warmup;
+    kept.also = without_pixels(result.also);
     return kept;
 }
 

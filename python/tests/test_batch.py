@@ -180,13 +180,15 @@ def test_command_of_the_program(program, films, place):
 
 
 class Gate:
-    """A program that notes each run of a recording, and waits at one of them until the gate is open."""
+    """A program that notes each run of a recording, and waits at one of them until the gate is open. Signals that end a run early
+    have no effect on it."""
 
     def __init__(self, folder, program, waits):
         self.log, self.gate, self.path = folder / "started", folder / "open", folder / "gated"
         self.path.write_text(f"""#!/bin/bash
 if [[ $1 == run ]]; then
     echo "$2 $$ $PPID" >>{self.log}
+    kill -TERM $$; kill -INT $$
     if [[ $2 == *{waits}* ]]; then while [[ ! -e {self.gate} ]]; do sleep 0.05; done; fi
 fi
 exec {program} "$@"
@@ -269,6 +271,27 @@ def test_a_kill_repeats_only_its_recording(program, films, place, cluster, lost)
     assert not list((place / "out").glob(".part-*"))
     for n in (1, 2, 3):
         same_as_single_run(program, f"{films}/mouse{n}.tiff", place / f"out/mouse{n}")
+
+
+def test_each_gpu_has_one_recording_at_a_time(program, films, place):
+    """With two pretended GPUs, and a program that notes which one it may use, and computes on the host."""
+    for name, text in (("nvidia-smi", "echo GPU 0: A; echo GPU 1: B"),
+                       ("noted", f'''if [[ $1 == run ]]; then echo "begin $CUDA_VISIBLE_DEVICES" >>{place}/log; fi
+{program} "${{@/#cuda/cpu}}"
+status=$?
+if [[ $1 == run ]]; then echo "end $CUDA_VISIBLE_DEVICES" >>{place}/log; fi
+exit $status''')):
+        (place / name).write_text(f"#!/bin/bash\n{text}\n")
+        (place / name).chmod(0o755)
+    (place / "data").mkdir()
+    for n in range(12):
+        os.link(films / f"mouse{n % 3 + 1}.tiff", place / f"data/film{n}.tiff")
+    batch(place / "noted", "data", "--no-report", "--gpus", PATH=f"{place}:{os.environ['PATH']}")
+    noted = [line.split() for line in (place / "log").read_text().splitlines()]
+    assert len(noted) == 24 and {gpu for _, gpu in noted} == {"0", "1"}
+    for gpu in "01":
+        mine = [what for what, of in noted if of == gpu]
+        assert mine == ["begin", "end"] * (len(mine) // 2)
 
 
 def test_versions_of_workers_are_compared(program, films, place, cluster):

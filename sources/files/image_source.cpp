@@ -581,7 +581,7 @@ const ParamTable& image_table() {
                    .cost = Cost::rebuild,
                    .doc = "Array of an HDF5, MATLAB or NPZ file with several: /group/raw"})
             .text("axes", &ImageOptions::axes,
-                  {.label = "Axes",
+                  {.label = "Order of axes",
                    .cost = Cost::rebuild,
                    .doc =
                        "Order of an HDF5 array's axes, slowest first: thw (time, height, width), hwt, twh, "

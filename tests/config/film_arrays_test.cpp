@@ -1,6 +1,7 @@
-// Arrays of HDF5, MATLAB and NPZ files, written by h5py and numpy: `run` has their pixels, also after a seek,
-// and the times that a file of neurophysiology states.
+// Arrays of HDF5, MATLAB and NPZ files, written by h5py, scipy and numpy: `run` has their pixels, also after
+// a seek, and the times that a file of neurophysiology states.
 #include "have_hdf5.hpp"
+#include "have_matio.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
@@ -18,7 +19,7 @@ class FilmArrays : public test::WrittenByPython<FilmArrays> {
 public:
     static const char* script() {
         return R"py(
-import h5py, os
+import h5py, os, scipy.io
 import numpy as np
 rng = np.random.default_rng(9)
 u1 = rng.integers(0, 256, (6, 24, 40)).astype("<u1")
@@ -62,6 +63,11 @@ np.savez("stored.npz", u2)
 np.savez_compressed("packed.npz", u2)
 np.savez_compressed("several.npz", a=u1, film=u2)
 np.savez_compressed("fortran.npz", np.asfortranarray(u2))
+hwt = np.moveaxis(u2, 0, 2) # as MATLAB shows a film
+scipy.io.savemat("five.mat", {"film": hwt, "text": "x"})
+scipy.io.savemat("packed.mat", {"film": hwt, "one": u1[0]}, do_compression=True)
+scipy.io.savemat("double.mat", {"a": np.moveaxis(f4, 0, 2).astype("f8"), "b": hwt})
+open("cut.mat", "wb").write(open("packed.mat", "rb").read()[:2000])
 open("cut.npz", "wb").write(open("packed.npz", "rb").read()[:-400])
 )py";
     }
@@ -113,6 +119,11 @@ TEST_F(FilmArrays, GiveEveryFrameInAnyOrder) {
           Case{"stamps.nwb", "u2"}})
         cases.push_back(one);
 #endif
+#ifdef SPECKLESCOPE_HAVE_MATIO
+    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"double.mat?path=a", "f4"},
+                            Case{"double.mat?path=b", "u2"}})
+        cases.push_back(one);
+#endif
     const std::vector<std::uint64_t> order = {4, 0, 5, 1, 2, 3};
     for (const Case& one : cases) {
         EXPECT_EQ(pixels(file(one.source), order) == expected(one.array, order), true) << one.source;
@@ -136,6 +147,11 @@ TEST_F(FilmArrays, RefuseWhatCannotBeChosenOrRead) {
           Case{"one.h5?axes=tww", 2, "thw"}, Case{"narrow.h5", 2, "axes=hwt"}, Case{"none.h5", 1, ""},
           Case{"four.h5", 1, ""}, Case{"link.h5", 1, ""}, Case{"outside.h5", 1, "other files"},
           Case{"cut.h5", 1, ""}, Case{"shortest.h5", 1, ""}})
+        cases.push_back(one);
+#endif
+#ifdef SPECKLESCOPE_HAVE_MATIO
+    for (const Case& one : {Case{"double.mat", 2, "a, b"}, Case{"packed.mat?path=none", 2, "film"},
+                            Case{"five.mat?axes=thw", 2, ""}, Case{"cut.mat", 1, ""}})
         cases.push_back(one);
 #endif
     for (const Case& one : cases) {

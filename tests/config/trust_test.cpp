@@ -45,7 +45,8 @@ const std::set<std::string> kProgramData = {"backend",        "threads",     "gp
                                             "subject",        "note",        "record_name",
                                             "serve_mbit_s",   "serve_chroma"};
 /// Files that a stage reads.
-const std::set<std::string> kRead = {"background.dark_file", "background.flat_file", "convolve.file"};
+const std::set<std::string> kRead = {"background.dark_file", "background.flat_file", "convolve.file",
+                                     "flow.static_file"};
 
 std::set<std::string> names_of(const Keys& keys) {
     std::set<std::string> names;

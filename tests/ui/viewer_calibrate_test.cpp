@@ -38,7 +38,14 @@ class ViewerCalibrateTest : public ViewerTest {
 protected:
     /// Adds a recording by the dialog for files.
     void add(const Viewer& viewer, const std::string& list, const std::string& file, int row) {
-        viewer.click("calibrate.add." + list);
+        if (list == "lit" && row == 0) { // by keys: from the name down to the first button
+            for (const char* key : {"Down", "Down", "space"}) {
+                viewer.key(key);
+                viewer.drawn();
+            }
+        } else {
+            viewer.click("calibrate.add." + list);
+        }
         ASSERT_TRUE(
             viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
         viewer.key("ctrl+a");

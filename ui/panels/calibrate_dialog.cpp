@@ -159,6 +159,8 @@ void CalibrateDialog::inputs() {
 }
 
 void CalibrateDialog::results() const {
+    if (!said_.empty())
+        hint(said_, failed_ ? theme::kWarning : theme::kGood);
     const auto& result = work_.result();
     if (!result)
         return hint(work_.busy() ? "Reading frames …"
@@ -270,7 +272,7 @@ void CalibrateDialog::draw(Session& session, ViewState& state) {
     // Keys of the dialog that chooses a recording are not keys of this one.
     const bool inner = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
     const bool confirm = state.confirm && !inner, dismiss = state.dismiss && !inner;
-    const float below = ImGui::GetFrameHeightWithSpacing() + 2 * ImGui::GetTextLineHeightWithSpacing();
+    const float below = ImGui::GetFrameHeightWithSpacing();
     ImGui::BeginChild("##inputs", {size.x * 0.36F, -below}, true, ImGuiWindowFlags_NavFlattened);
     inputs();
     ImGui::EndChild();
@@ -284,8 +286,6 @@ void CalibrateDialog::draw(Session& session, ViewState& state) {
     const bool close = ImGui::Button("Close", {dp(110), 0});
     probe::item("calibrate.close");
     tooltip("Close this dialog. Escape does the same.");
-    if (!said_.empty())
-        hint(said_, failed_ ? theme::kWarning : theme::kGood);
     probe::value("calibrate.said", said_);
     probe::value("calibrate.error", work_.result() ? work_.result()->error : "");
     probe::value("calibrate.gain", measured() ? work_.result()->found.profile.gain : NAN);

@@ -78,7 +78,7 @@ float findings_table(const std::vector<Finding>& findings, float height, float m
 
 void CheckDialog::begin(const Session& session) {
     source_ = session.pipeline()->stream().source_text;
-    notes_ = 0;
+    notes_.reset();
     height_ = 1; // not known yet
     check_.clear();
     check_.ask([work = session.check()]() -> Checked {
@@ -152,6 +152,8 @@ void CheckDialog::draw(Session& session, bool confirm, bool dismiss) {
             keys += (keys.empty() ? "" : " ") + finding.what;
         probe::value("check.findings", keys);
         probe::value("check.text", check_text(checked->report));
+        if (const auto& notes = session.notices(); notes_ && notes.count() > *notes_)
+            hint(notes.list().back().text);
         ImGui::Dummy({0, dp(4)});
         buttons(session);
     }
@@ -159,8 +161,6 @@ void CheckDialog::draw(Session& session, bool confirm, bool dismiss) {
     const bool close = ImGui::Button(checked ? "Close" : "Cancel", {dp(96), 0});
     probe::item("check.close");
     tooltip("Close this dialog. Escape does the same.");
-    if (const auto& notes = session.notices(); notes_ > 0 && notes.count() > notes_)
-        hint(notes.list().back().text);
     if (close || !open || (confirm && checked) || dismiss)
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();

@@ -4,6 +4,7 @@
 #include "session/session.hpp"
 #include "ui/sources/later.hpp"
 
+#include <optional>
 #include <string>
 
 namespace specklescope {
@@ -24,10 +25,10 @@ private:
     void buttons(Session& session);
 
     Later<Checked> check_;
-    std::string source_;    ///< its name
-    float height_ = 1;      ///< of the table, as drawn last
-    bool arrived_ = false;  ///< the result, not drawn yet
-    std::size_t notes_ = 0; ///< of the session when Save was pressed; 0: it was not
+    std::string source_;               ///< its name
+    float height_ = 1;                 ///< of the table, as drawn last
+    bool arrived_ = false;             ///< the result, not drawn yet
+    std::optional<std::size_t> notes_; ///< number of the session's when Save was pressed
 };
 
 } // namespace specklescope

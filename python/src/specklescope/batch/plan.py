@@ -167,9 +167,9 @@ def rows_of(words: list[str]) -> Iterator[dict[str, str]]:
                 found = [file for file in found if file.suffix.lower() in ENDINGS and not file.name.startswith(".")]
             if not found:
                 raise PlanError(f"No recording is found in '{word}'. Name files, a folder, a pattern, a list or a table.")
-            for file in found:
-                below = os.path.relpath(file, root)
-                yield {"source": str(here / file), "name": stem_of(below).replace("/", "_")}
+            for path in found:
+                below = os.path.relpath(path, root)
+                yield {"source": str(here / path), "name": stem_of(below).replace("/", "_")}
         else:
             yield {"source": place_of(word, here)[0], "name": Path(stem_of(word)).name}
 

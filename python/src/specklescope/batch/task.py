@@ -21,6 +21,8 @@ from .plan import RECORD, WHOLE_IMAGE, Task
 
 Row = dict[str, Any]
 HIDDEN = ".part-"  # folders of results that are not complete
+# After other signals, as of Ctrl-C or of Slurm, `run` would finish its files early, and they would look complete.
+ENDS_WITH_WORKER = ("setpriv", "--pdeathsig", "KILL", "env", "--block-signal=INT,TERM,HUP,QUIT,USR1,USR2,ALRM,XCPU")
 
 
 class TaskError(Exception):
@@ -119,9 +121,9 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
     words += ["--log", "quiet"] if attempt else []  # the repetition prints nothing but the error
     limit = ["prlimit", f"--data={memory}"] if memory and "cuda" not in task.options else []
     begin = time.monotonic()
-    with open(folder / "run.log", "wb") as log:  # setpriv: the program ends with its worker
-        process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *limit, *words], cwd=task.place, stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=subprocess.STDOUT)
+    with open(folder / "run.log", "wb") as log:
+        process = subprocess.Popen([*ENDS_WITH_WORKER, *limit, *words], cwd=task.place, stdin=subprocess.DEVNULL, stdout=log,
+                                   stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - begin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +53,12 @@ def local_workers(count: int, gpus: bool) -> Iterator[Client]:
             options |= {"resources": {"GPU": 1}, "env": {"CUDA_VISIBLE_DEVICES": str(number)}}
         workers[number] = {"cls": Nanny, "options": options}
     scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard_address": "127.0.0.1:0"}}
-    with SpecCluster(scheduler=scheduler, workers=workers, silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C ends this process, which ends its workers
+    try:
+        started = SpecCluster(scheduler=scheduler, workers=workers, silence_logs=logging.CRITICAL)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    with started as cluster, Client(cluster) as client:
         yield client
 
 
