@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <system_error>
 #include <vector>
 
 namespace specklescope {
@@ -118,6 +120,21 @@ void for_key_values(std::string_view text, const std::string& owner,
             throw UsageError(owner + ": " + std::string(key) + " is given twice; leave one of the two out.");
         given.push_back(key);
         take(key, take_value(rest, owner));
+    }
+}
+
+std::optional<std::vector<double>> number_list(std::string_view text) {
+    std::vector<double> numbers;
+    for (std::string_view rest = text;; rest.remove_prefix(1)) {
+        const auto [end, failed] =
+            std::from_chars(rest.data(), rest.data() + rest.size(), numbers.emplace_back());
+        if (failed != std::errc())
+            return std::nullopt;
+        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        if (rest.empty())
+            return numbers;
+        if (rest[0] != '+' && rest[0] != ',')
+            return std::nullopt;
     }
 }
 

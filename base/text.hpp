@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace specklescope {
 
@@ -28,5 +30,8 @@ constexpr std::string_view beginning(std::string_view text, std::size_t most) no
 /// and \. Throws UsageError, starting with `owner`, for malformed text and for duplicate keys.
 void for_key_values(std::string_view text, const std::string& owner,
                     const std::function<void(std::string_view key, const std::string& value)>& take);
+
+/// "0.5+2+8" or "0.5,2,8": the numbers. Nothing for any other text, also if it is empty.
+std::optional<std::vector<double>> number_list(std::string_view text);
 
 } // namespace specklescope

@@ -21,6 +21,7 @@ const std::map<std::string_view, std::vector<std::string>>& variants() {
         {"convolve", {"kernel=disk,radius=15", "kernel=disk,radius=127"}},
         {"equalize", {"bins=256", "bins=4096"}},
         {"average", {"frames=25", "kind=exponential"}},
+        {"sum", {"frames=8", "frames=1+2+4+8"}},
         {"flow", {"input=contrast2"}},
         {"mesi", {"input=contrast2", "input=contrast2,fit=noise,beta=0.5"}},
         {"temporal", {"frames=25"}},

@@ -129,7 +129,10 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
                kLeft);
     out += row("frames",
                std::to_string(s.frames.acquired) + " in, " + std::to_string(s.frames.processed) +
-                   " processed, " + drops_text(s.drops),
+                   " processed, " + drops_text(s.drops) +
+                   (s.frames.settling > 0
+                        ? ", " + std::to_string(s.frames.settling) + " discarded after changes of exposure"
+                        : ""),
                kLeft);
     if (!s.lost_reasons.empty())
         out += row("lost", reasons_text(s.lost_reasons), kLeft);

@@ -129,7 +129,8 @@ void add_sources(TypedWords& words) {
         if (rest.starts_with("[:") && std::islower(static_cast<unsigned char>(rest[2])) != 0 &&
             words.typed().starts_with(kind + ":")) // "[:vessels|static]" lists words, "[:NAME]" does not
             add_listed(words, kind + ":", rest.substr(2, rest.find(']') - 2));
-        if ((kind == "raw" || kind == "v4l2") && words.typed().starts_with(kind + ":"))
+        if ((kind == "raw" || kind == "v4l2") && words.typed().starts_with(kind + ":") &&
+            words.typed().find('?') == std::string::npos)
             words.files(kind + ":");
     }
     if (words.typed().find_first_of(":?") == std::string::npos)

@@ -372,7 +372,7 @@ private:
         }
         if (named > 0)
             flight.mark(compute_, "also");
-        result.info.motion = info.motion;
+        result.describe(*chain_, info);
         places.saturated = sources.saturated;
         places.undefined = sources.undefined;
         result.counts.windows = sources.windows;

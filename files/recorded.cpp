@@ -262,6 +262,10 @@ void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
     now_.foreign = true;
 }
 
+void RecordedText::state_exposure(std::optional<double> exposure_ms) {
+    now_.exposure_ms = exposure_ms.value_or(kUnknown);
+}
+
 /// Runs of equal values: a number for one frame, [number, frames] for several.
 RecordedText::Column RecordedText::read_column(const Json& runs) {
     Column column;

@@ -28,7 +28,8 @@ struct Recorded {
     double rate = 0;                                               ///< of the file, frames/s; 0: unknown
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the recorded source
     bool untimed = false;       ///< of the file: its frames had no times when recorded
-    bool foreign = false;       ///< capture_ns is from another program: a rate of the user overrides it
+    bool foreign = false;       ///< capture_ns and exposure_ms are from another program: options of the user
+                                ///< override them
     Assumptions assumed{};      ///< of the file
     std::optional<Light> light; ///< of the file; nothing if not stated
     std::optional<std::uint64_t> sequence; ///< counts the frames of that source, drops included
@@ -65,6 +66,8 @@ public:
     void state(Recorded stated);
     /// Sets the time that another program states for the current frame.
     void state_time(std::optional<std::int64_t> capture_ns);
+    /// The same for its exposure.
+    void state_exposure(std::optional<double> exposure_ms);
     /// Moves to frame number `index` of a file with all descriptions in one place, such as a video:
     /// everything except the capture time.
     void seek(std::uint64_t index);

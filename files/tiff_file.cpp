@@ -262,8 +262,10 @@ private:
                            " images and is long enough for " + std::to_string(planes_there()) +
                            "; it is damaged or cut short.");
         read_description();
-        if (!recorded_.ours())
+        if (!recorded_.ours()) {
             recorded_.state_time(stack_.stated_times() ? stack_.time_ns(image_) : date_ns(date()));
+            recorded_.state_exposure(exposure_ms());
+        }
         coding_ = read_coding();
         row_ = band_begin_ = band_end_ = 0;
         remark_palette();
@@ -297,6 +299,18 @@ private:
         char* text = nullptr;
         const bool any = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text;
         return any ? text : "";
+    }
+
+    /// Of the current image, from OME-XML or Micro-Manager's tag.
+    std::optional<double> exposure_ms() const {
+        if (const auto stated = stack_.exposure_ms(image_))
+            return stated;
+        constexpr std::uint32_t kMicroManager = 51123;
+        std::uint32_t bytes = 0;
+        const char* json = nullptr;
+        if (TIFFGetField(tiff_.get(), kMicroManager, &bytes, &json) == 0 || !json)
+            return std::nullopt;
+        return micro_manager_exposure({json, strnlen(json, bytes)});
     }
 
     std::string date() const {

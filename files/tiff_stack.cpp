@@ -86,6 +86,11 @@ bool color_at_the_end(const std::vector<std::uint64_t>& sides) {
 constexpr double kNotStated = std::numeric_limits<double>::infinity();
 constexpr double kLongestTime = 4e9; ///< s; less than kTooLate in ns
 
+/// An exposure above 0 and up to an hour; programs write 0 for unknown.
+std::optional<double> believable_ms(double ms) {
+    return ms > 0 && ms <= 3.6e6 ? std::optional(ms) : std::nullopt;
+}
+
 } // namespace
 
 TiffStack::TiffStack(string_view description, std::uint64_t size, int samples) {
@@ -241,15 +246,22 @@ void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samp
         names_.emplace_back(one_line(xml_attribute(channel.tag, "Name").value_or("")));
     });
     read_places(text, inside);
-    std::vector<double> seconds(all, kNotStated);
+    std::vector<double> seconds(all, kNotStated), exposures(all, 0.0);
     bool any = false;
     each_element(inside, "Plane", [&](const XmlElement& plane) {
-        const auto delta = xml_attribute(plane.tag, "DeltaT");
+        const auto delta = xml_attribute(plane.tag, "DeltaT"),
+                   exposure = xml_attribute(plane.tag, "ExposureTime");
         const std::uint64_t at =
             index(whole_number(plane, "TheC"), whole_number(plane, "TheZ"), whole_number(plane, "TheT"));
-        if (!delta || at >= all)
+        if ((!delta && !exposure) || at >= all)
             return;
-        seconds[at] = number_of(*delta) * seconds_in(xml_attribute(plane.tag, "DeltaTUnit").value_or("s"));
+        const auto stated = [&](string_view number, const char* unit) {
+            return number_of(number) * seconds_in(xml_attribute(plane.tag, unit).value_or("s"));
+        };
+        if (delta)
+            seconds[at] = stated(*delta, "DeltaTUnit");
+        if (exposure)
+            exposures[at] = stated(*exposure, "ExposureTimeUnit");
         any = true;
     });
     if (!any)
@@ -262,8 +274,11 @@ void TiffStack::read_pixels(string_view text, const XmlElement& pixels, int samp
         places_ = std::move(places);
     }
     for (Place& place : places_)
-        if (place.here)
-            place.seconds = seconds[index(place.channel, place.slice, place.time)];
+        if (place.here) {
+            const std::uint64_t at = index(place.channel, place.slice, place.time);
+            place.seconds = seconds[at];
+            place.exposure_s = exposures[at];
+        }
 }
 
 /// If OME-XML states the position of each image, and which images are in other files.
@@ -415,6 +430,20 @@ std::optional<std::int64_t> TiffStack::time_ns(std::uint64_t image) const {
     const double number = chosen_ ? along(at) : static_cast<double>(image);
     const double seconds = deltas_ ? at.seconds : number * interval_s_;
     return std::abs(seconds) < kLongestTime ? std::optional(std::llround(seconds * 1e9)) : std::nullopt;
+}
+
+std::optional<double> TiffStack::exposure_ms(std::uint64_t image) const {
+    return image < places_.size() ? believable_ms(places_[image].exposure_s * 1e3) : std::nullopt;
+}
+
+std::optional<double> micro_manager_exposure(string_view json) {
+    const nlohmann::json image = json_object_in(json);
+    const auto stated = image.is_object() ? image.find("Exposure-ms") : image.end();
+    if (stated == image.end())
+        return std::nullopt;
+    return believable_ms(stated->is_number()   ? stated->get<double>()
+                         : stated->is_string() ? number_of(stated->get_ref<const std::string&>())
+                                               : 0);
 }
 
 std::optional<std::int64_t> date_ns(const std::string& date) {

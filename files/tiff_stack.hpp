@@ -49,12 +49,15 @@ public:
     bool stated_times() const;
     /// Time of an image in ns from the first one; nothing if not stated.
     std::optional<std::int64_t> time_ns(std::uint64_t image) const;
+    /// Exposure of an image in ms, by OME-XML; nothing if not stated.
+    std::optional<double> exposure_ms(std::uint64_t image) const;
 
 private:
     struct Place { ///< of an image on the axes, from 0
         std::uint32_t channel = 0, slice = 0, time = 0;
         bool here = false;                                        ///< in this file
         double seconds = std::numeric_limits<double>::infinity(); ///< infinite: not stated
+        double exposure_s = 0;                                    ///< 0: not stated
     };
     void limit(std::uint64_t size);
     void read_imagej(std::string_view text);
@@ -85,6 +88,9 @@ private:
     bool chosen_ = false;
     std::vector<std::uint32_t> frames_{}; ///< image numbers, if chosen
 };
+
+/// "Exposure-ms" in the JSON of an image by Micro-Manager; nothing if it has no valid one.
+std::optional<double> micro_manager_exposure(std::string_view json);
 
 /// A date of the tag DateTime in ns since 1970, if it has fractions of a second: without them it cannot time
 /// frames.

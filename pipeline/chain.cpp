@@ -68,14 +68,14 @@ Exposure exposure_used(const Chain& chain, const FrameInfo& info) {
 
 Exposure exposure_used(const Chain& chain, const Quantity& quantity, const FrameInfo& info) {
     if (std::isfinite(info.exposure_ms))
-        return {info.exposure_ms, info.exposure_origin};
+        return {info.exposure_ms * info.summed, info.exposure_origin};
     Exposure used;
     if (!rests_on_exposure(quantity))
         return used;
     for (const ChainStage& stage : chain.stages())
         if (const ParamDecl* decl = stage.bypassed ? nullptr : stage.params.table().find("exposure");
             decl && stage.params.visible(*decl))
-            used = {std::get<double>(stage.params.get("exposure")),
+            used = {std::get<double>(stage.params.get("exposure")) * info.summed,
                     stage.params.given("exposure") ? ExposureOrigin::parameter : ExposureOrigin::assumed};
     return used;
 }
@@ -154,10 +154,15 @@ bool Chain::takes_several_exposures() const {
 }
 
 std::uint64_t Chain::history() const {
-    std::uint64_t frames = 0;
-    for (const ChainStage& stage : stages_)
-        if (stage.type->history && !stage.bypassed)
-            frames += static_cast<std::uint64_t>(stage.type->history(stage.params));
+    std::uint64_t frames = 0, per_result = 1;
+    for (const ChainStage& stage : stages_) {
+        if (stage.bypassed)
+            continue;
+        if (stage.type->history)
+            frames += per_result * static_cast<std::uint64_t>(stage.type->history(stage.params));
+        if (stage.type->frames_per_result)
+            per_result *= static_cast<std::uint64_t>(stage.type->frames_per_result(stage.params));
+    }
     return frames;
 }
 
@@ -184,17 +189,30 @@ void refuse_same_names(const std::vector<ChainOutput>& outputs) {
 
 /// Throws UsageError for a window over frames whose exposures change in turn.
 void refuse_mixed_exposures(const Chain& chain) {
-    const StageType* window = nullptr;
+    const StageType *window = nullptr, *maker = nullptr;
     for (const ChainStage& stage : chain.stages()) {
         if (stage.bypassed)
             continue;
+        const bool has_window = stage.type->exposures == Exposures::one && stage.type->history &&
+                                stage.type->history(stage.params) > 0;
+        if (maker && has_window)
+            throw UsageError(
+                "stage " + std::string(stage.type->name) + " after stage " + std::string(maker->name) +
+                " combines frames of different exposures. Put it after stage mesi, or let stage " +
+                std::string(maker->name) + " make one exposure.");
+        if (stage.type->exposures == Exposures::takes_several)
+            maker = nullptr;
+        if (stage.type->makes_several_exposures && stage.type->makes_several_exposures(stage.params)) {
+            maker = stage.type; // its input has one exposure
+            window = nullptr;
+            continue;
+        }
         if (window && stage.type->exposures == Exposures::takes_several)
             throw UsageError("stage " + std::string(window->name) + " before stage " +
                              std::string(stage.type->name) +
                              " combines frames of different exposures. Put it after stage " +
                              std::string(stage.type->name) + ", or leave it out.");
-        if (stage.type->exposures == Exposures::one && stage.type->history &&
-            stage.type->history(stage.params) > 0)
+        if (has_window)
             window = stage.type;
     }
 }

@@ -136,7 +136,12 @@ struct FrameInfo {
     /// The played-back frame was recorded during a warm-up or a capture.
     bool recorded_in_warmup = false;
     std::optional<FrameMotion> motion{}; ///< of a result with a stage that measures it
-    bool left_out() const { return motion && motion->left_out; }
+    /// Number of frames that a stage added up: exposure, black level and noise variance count as often.
+    int summed = 1;
+    bool summed_integers = false; ///< their samples were integers, each with its rounding error
+    bool unfinished = false;      ///< a sum is not complete: the image is the last complete one
+    /// Windows of later stages do not take this frame.
+    bool left_out() const { return unfinished || (motion && motion->left_out); }
 };
 
 /// Memory for slots. Implementations: aligned host memory (here), page-locked and device memory (cuda/).

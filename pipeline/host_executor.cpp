@@ -202,7 +202,7 @@ private:
         if (sources.undefined < 0)
             count_result(image, result);
         measure_regions(frame.host(), image, info, result);
-        result.info.motion = info.motion;
+        result.describe(*chain_, info);
         slot.info() = result.info;
         return slot;
     }

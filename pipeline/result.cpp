@@ -1,6 +1,7 @@
 #include "pipeline/result.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope {
 
@@ -22,6 +23,12 @@ std::optional<Result> named_result(const Result& result, std::string_view name) 
     named.exposure = exposure_used(*found->chain, found->quantity, result.info);
     named.warmup = found->warmup;
     return named;
+}
+
+void Result::describe(const Chain& stages, const FrameInfo& last) {
+    info.motion = last.motion;
+    if (std::exchange(info.summed, last.summed) != last.summed)
+        exposure = exposure_used(stages, info);
 }
 
 std::shared_ptr<const std::vector<NamedImage>>

@@ -81,6 +81,8 @@ struct Result {
     SteadyClock::time_point ready{}; ///< when the result was ready for display
     bool repeated = false; ///< computed again after an edit while paused: for display, not for recorders
 
+    /// Takes what the stages found or changed; `last`: after the last of them.
+    void describe(const Chain& stages, const FrameInfo& last);
     /// Made during a warm-up or a capture, now or when the played-back frame was recorded.
     bool warming_up() const { return !warmup.done() || info.recorded_in_warmup; }
     const Shape& shape() const { return image ? image.shape() : device_image.shape(); }

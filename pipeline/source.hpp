@@ -63,6 +63,9 @@ public:
     /// Frames lost before they reached us (camera or network); they leave a gap in the sequence numbers.
     /// `why`: for the statistics; empty if unknown.
     virtual void lost(std::uint64_t frames, std::string_view why) = 0;
+    /// Frames discarded because the camera may have made them with the exposure before: not lost, and no gap
+    /// in the sequence numbers.
+    virtual void settling(std::uint64_t /*frames*/) {}
     /// The next submitted frame does not follow the last one: after a seek, or at the start of a new round.
     virtual void discontinuity() = 0;
     virtual bool stopping() const = 0;

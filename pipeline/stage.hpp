@@ -114,7 +114,7 @@ inline constexpr std::array<StageGroup, 5> kStageGroups = {StageGroup::contrast,
                                                            StageGroup::averaging, StageGroup::brightness,
                                                            StageGroup::geometry};
 
-/// Exposures of the frames that a stage combines or makes.
+/// Exposures of the frames that a stage combines.
 enum class Exposures : std::uint8_t {
     one,          ///< frames of another exposure restart its window
     takes_several ///< combines frames of several exposures in turn; its chain continues when they change
@@ -149,6 +149,10 @@ struct StageType {
     /// Number of frames averaged in a result; for a fading mean, the effective number. Null: one.
     int (*averages)(const Params&) = nullptr;
     Exposures exposures = Exposures::one;
+    /// Frames per new result, for the history of later stages. Null: 1.
+    int (*frames_per_result)(const Params&) = nullptr;
+    /// True: with these parameters results have several exposures in turn. Null: never.
+    bool (*makes_several_exposures)(const Params&) = nullptr;
     /// Effective number of independent speckles in a sample of the result, for Quantity::speckles. Null: that
     /// of the input.
     double (*speckles)(const Params&) = nullptr;

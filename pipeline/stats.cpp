@@ -118,7 +118,7 @@ void Stats::start() {
     display.clear();
     latency.clear();
     lost_by_source = no_slot = failed = reopened = queue_grown = in_place = 0;
-    missed_away = away_ns = passed_over = 0;
+    missed_away = away_ns = passed_over = settling = 0;
     queue_peak = 0;
     const std::scoped_lock lock(mutex_);
     times_ = {};
@@ -276,7 +276,8 @@ StatsSnapshot Stats::snapshot() const {
     s.frames = {.acquired = acquisition.count(),
                 .processed = processing.count(),
                 .displayed = display.count(),
-                .passed_over = passed_over};
+                .passed_over = passed_over,
+                .settling = settling};
     s.drops.source = lost_by_source;
     s.drops.ring = no_slot;
     s.drops.failed = failed;
@@ -357,11 +358,9 @@ std::string to_json(const StatsSnapshot& s) {
     json["exposure_origin"] = to_string(s.newest.exposure.origin);
     json["assumed"] = to_string(s.newest.assumed);
     json["channel"] = s.newest.channel;
-    json["frames"] = {{"acquired", s.frames.acquired},
-                      {"processed", s.frames.processed},
-                      {"displayed", s.frames.displayed},
-                      {"passed_over", s.frames.passed_over},
-                      {"not_shown", s.frames.not_shown}};
+    json["frames"] = {{"acquired", s.frames.acquired},   {"processed", s.frames.processed},
+                      {"displayed", s.frames.displayed}, {"passed_over", s.frames.passed_over},
+                      {"settling", s.frames.settling},   {"not_shown", s.frames.not_shown}};
     json["rate"] = {{"acquisition", s.rate.acquisition},
                     {"processing", s.rate.processing},
                     {"display", s.rate.display},

@@ -93,6 +93,7 @@ struct FrameCounts {
     /// Frames read but not shown: discarded by a seek, hidden frames that fill windows, or beyond a new loop
     /// end. acquired = processed + DropCounts::failed + passed_over + frames in flight.
     std::uint64_t passed_over = 0;
+    std::uint64_t settling = 0; ///< FramePort::settling(); not acquired
 };
 
 /// Frames per second: over the last second, and the mean over StatsSnapshot::running_s.
@@ -195,7 +196,7 @@ public:
     LatencyHistogram latency;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
-    std::atomic<std::uint64_t> in_place{0}, passed_over{0};
+    std::atomic<std::uint64_t> in_place{0}, passed_over{0}, settling{0};
     std::atomic<int> queue_peak{0};
     void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
     void drawn(std::string_view path);                    ///< a result was displayed on this path

@@ -155,6 +155,7 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
         }
         return frame;
     }
+    frame.info.exposure_ms *= frame.info.summed;
     frame.pixels = result.image;
     frame.chain = result.chain;
     frame.quantity = result.quantity;

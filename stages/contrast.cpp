@@ -142,7 +142,7 @@ std::vector<NamedOutput> contrast_also(const ContrastExtras& extras) {
 }
 
 double exposure_seconds(double exposure_ms, const FrameInfo& info) {
-    return (std::isfinite(info.exposure_ms) ? info.exposure_ms : exposure_ms) * 1e-3;
+    return (std::isfinite(info.exposure_ms) ? info.exposure_ms : exposure_ms) * info.summed * 1e-3;
 }
 
 bool needs_exposure(ContrastOutput output) {

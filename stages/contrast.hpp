@@ -95,7 +95,8 @@ ContrastScale contrast_scale(ContrastOutput output, double samples, double expos
 SPECKLESCOPE_BOTH constexpr bool is_direct(ContrastForm form) { return form <= ContrastForm::root; }
 constexpr bool is_direct(ContrastOutput output) { return output <= ContrastOutput::bfi; }
 
-/// Exposure time T in s: the camera's (info.exposure_ms) if known, otherwise `exposure_ms`.
+/// Exposure time T in s: the camera's (info.exposure_ms) if known, otherwise `exposure_ms`, times the frames
+/// in a sum.
 double exposure_seconds(double exposure_ms, const FrameInfo& info);
 /// True if `output` depends on the exposure.
 bool needs_exposure(ContrastOutput output);

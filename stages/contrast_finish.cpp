@@ -57,14 +57,15 @@ void ContrastFinish::add(ContrastOutput output, double exposure_ms, const FrameI
 }
 
 ContrastFinish contrast_corrections(const ContrastExtras& extras, double samples,
-                                    const WindowCorrelation& correlation, PixelType type) {
+                                    const WindowCorrelation& correlation, PixelType type,
+                                    const FrameInfo& info) {
     ContrastFinish finish;
     finish.samples = samples;
     finish.corrects = extras.corrects();
-    finish.black = extras.black;
+    finish.black = extras.black * info.summed;
     finish.gain = extras.gain;
-    const bool quantised = extras.removes_noise() && type != PixelType::f32;
-    finish.variance = extras.read_noise * extras.read_noise + (quantised ? 1.0 / 12 : 0);
+    const bool quantised = extras.removes_noise() && (type != PixelType::f32 || info.summed_integers);
+    finish.variance = (extras.read_noise * extras.read_noise + (quantised ? 1.0 / 12 : 0)) * info.summed;
     const double r = correlation.pairs;
     if (extras.speckle_size > 0) {
         finish.share = 1 - r;

@@ -69,9 +69,10 @@ struct ContrastFinish {
              std::size_t pitch);
 };
 
-/// Corrections of windows of `samples` samples of `type`; without images.
+/// Corrections of windows of `samples` samples of `type`, of frames that may be sums; without images.
 ContrastFinish contrast_corrections(const ContrastExtras& extras, double samples,
-                                    const WindowCorrelation& correlation, PixelType type);
+                                    const WindowCorrelation& correlation, PixelType type,
+                                    const FrameInfo& info);
 
 /// With the stage's output and its named outputs `also`, in the order of named_contrasts(). Params:
 /// parameters of a contrast stage.
@@ -81,7 +82,7 @@ ContrastFinish contrast_finish(const Params& params, double samples, const Windo
                                std::span<const ImageView<S>> also) {
     if (is_direct(params.output) && !params.extras.corrects() && also.empty())
         return {};
-    ContrastFinish finish = contrast_corrections(params.extras, samples, correlation, type);
+    ContrastFinish finish = contrast_corrections(params.extras, samples, correlation, type, info);
     finish.add(params.output, params.exposure_ms, info, output.data, output.pitch);
     const std::vector<ContrastOutput> named = named_contrasts(params.extras);
     for (std::size_t i = 0; i < also.size(); ++i)

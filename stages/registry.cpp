@@ -12,6 +12,7 @@
 #include "stages/register/register.hpp"
 #include "stages/speckle/speckle.hpp"
 #include "stages/static/static.hpp"
+#include "stages/sum/sum.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
 #include "stages/temporal/temporal.hpp"
 #include "stages/tone/gamma.hpp"
@@ -28,6 +29,7 @@ const std::vector<StageType>& stage_types() {
         background_stage(),
         register_stage(),
         average_stage(),
+        sum_stage(),
         flow_stage(),
         mesi_stage(),
         pulsatility_stage(),

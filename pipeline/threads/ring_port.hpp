@@ -91,6 +91,10 @@ public:
         sequence_ += frames;
     }
 
+    void settling(std::uint64_t frames) override {
+        flow_.stats.settling.fetch_add(frames, std::memory_order_relaxed);
+    }
+
     void discontinuity() override { discontinuity_ = true; }
     bool stopping() const override { return flow_.stop.load(); }
 

@@ -18,6 +18,20 @@ Declare<P> picture() {
                .max = 100000,
                .logarithmic = true,
                .doc = "Exposure time. 0: as the camera is set"})
+        .text("exposures", &P::exposures,
+              {.label = "Exposure cycle",
+               .unit = "ms",
+               .cost = kRebuild,
+               .doc =
+                   "Exposure times in turn, as 0.5,2,8, repeated. Frames state theirs by chunk data if the "
+                   "camera has them; otherwise settle frames are discarded after each change"})
+        .integer("settle", &P::settle,
+                 {.label = "Settling frames",
+                  .min = 0,
+                  .max = 100,
+                  .cost = kRebuild,
+                  .doc = "Frames discarded after a change of exposure (exposures) if the camera does not "
+                         "state the exposure of each frame"})
         .real("gain", &P::gain,
               {.unit = "dB", .min = -1, .max = 500, .doc = "Gain. -1: as the camera is set"})
         .real("rate", &P::rate,

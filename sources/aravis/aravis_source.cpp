@@ -3,15 +3,18 @@
 #include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "sources/aravis/camera.hpp"
+#include "sources/aravis/camera_exposures.hpp"
 #include "sources/aravis/camera_time.hpp"
 #include "sources/aravis/features.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
+#include "sources/exposures.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/gst/gst_closer.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace specklescope {
@@ -93,6 +96,7 @@ public:
         : wanted_(std::move(camera)), key_(wanted_.empty() ? "the camera" : wanted_) {
         params_ = asked_ = params;
         check_wiring(asked());
+        cycle_ = CameraExposures(exposure_cycle("source aravis", asked().exposures), asked().settle);
         series_ = TriggerSeries(asked().trigger_rate, static_cast<std::uint64_t>(asked().triggers));
     }
     ~AravisSource() override { AravisSource::close(); }
@@ -148,6 +152,10 @@ public:
             throw UsageError("source aravis: " + std::string(name) +
                              " cannot change while the camera runs. Open it again.");
         const auto& now = edited.as<AravisParams>();
+        if (name == "exposure" && cycle_.any())
+            throw UsageError(
+                "source aravis: exposure cannot change while exposures are taken in turn. Open it "
+                "again without exposures.");
         if (name == "fire") {
             if (!wants_software_trigger(now))
                 throw UsageError(
@@ -178,8 +186,10 @@ private:
                 series_.wait(SteadyClock::now(), std::chrono::duration_cast<SteadyClock::duration>(kPoll))));
         if (buffer)
             return take(std::move(buffer), port);
-        const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
-                                            std::chrono::duration<double, std::milli>(exposure_ms()));
+        const auto patience =
+            kAnswer +
+            std::chrono::duration_cast<SteadyClock::duration>(
+                std::chrono::duration<double, std::milli>(std::max(exposure_ms(), cycle_.longest_ms())));
         if (const std::uint64_t unanswered = series_.expire(SteadyClock::now(), patience); unanswered > 0)
             port.lost(unanswered, "were triggered, and the camera did not answer");
         return series_.finished() ? Status::end : Status::idle;
@@ -211,6 +221,8 @@ private:
         swap_ = camera_->big_endian(asked().byte_order);
         stated_ = camera_->stated_full_scale();
         full_scales_.clear();
+        if (cycle_.any())
+            cycle_.begin(*camera_, triggered);
         read_back();
         camera_->start();
         if (!triggered)
@@ -251,15 +263,18 @@ private:
             tell_missing(missing - counted, port);
         const bool too_late = counted > missing;
         const std::string why = flaw(buffer.get());
+        bool settles = false;
         if (too_late)
             warn_once(said_late_,
                       "A late frame, whose trigger was already counted as unanswered, is discarded.");
         else if (!why.empty())
             port.lost(1, why);
         else
-            deliver(buffer.get(), time_.at(stamp, here), port);
+            settles = !deliver(buffer.get(), {.stamp = stamp, .arrival = here}, port);
         camera_->give_back(std::move(buffer));
-        return why.empty() && !too_late ? Status::frame : Status::idle;
+        if (cycle_.any())
+            cycle_.go_on(*camera_);
+        return why.empty() && !too_late && !settles ? Status::frame : Status::idle;
     }
 
     void tell_missing(std::uint64_t missing, FramePort& port) {
@@ -275,7 +290,9 @@ private:
             run_log().warn("{}: {} Reported once.", camera_->name(), what);
     }
 
-    void deliver(ArvBuffer* buffer, const CameraTime::Moment& captured, FramePort& port) {
+    /// False for a frame of an unknown exposure, which is discarded.
+    bool deliver(ArvBuffer* buffer, StampedFrame stamped, FramePort& port) {
+        const CameraTime::Moment captured = time_.at(stamped.stamp, stamped.arrival);
         const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
         const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
         const Shape shape = format.shape(width, height);
@@ -285,19 +302,29 @@ private:
                       "stages with history restart.");
             port.discontinuity();
         }
+        std::optional<double> exposure = chunks_->exposure_ms(buffer);
+        if (cycle_.any()) {
+            stamped.clock_set = captured.set;
+            exposure = cycle_.of_frame(exposure, stamped);
+            if (!exposure) {
+                port.settling(1);
+                return false;
+            }
+        }
         Frame frame = port.acquire(shape);
         if (!frame)
-            return;
+            return true;
         FrameInfo& info = frame.info();
         info.full_scale = make_frame(buffer, format, format.pixels.shape(width, height), frame.host());
         info.assumed.full_scale = full_scales_.assumed();
         info.capture_ns = captured.ns;
-        if (const double exposure = chunks_->exposure_ms(buffer).value_or(exposure_ms()); exposure > 0)
-            info.exposure_ms = exposure;
+        if (const double ms = exposure.value_or(exposure_ms()); ms > 0)
+            info.exposure_ms = ms;
         if (const double gain = params_.as<AravisParams>().gain; gain >= 0)
             info.gain = gain;
         port.copied("Aravis brought its own memory");
         port.submit(std::move(frame));
+        return true;
     }
 
     /// Returns its full scale, which the 16-bit type does not define.
@@ -351,6 +378,7 @@ private:
     FramePace pace_;
     CameraTime time_;
     TriggerSeries series_;
+    CameraExposures cycle_;
     double ticks_ = 0;
     bool swap_ = false;
     StatedFullScale stated_; ///< by the camera, for 16-bit pixels

@@ -40,8 +40,12 @@ struct AravisParams {
     enum class Switch : std::uint8_t { keep, off, on };
 
     double exposure_ms = 0; ///< 0: the camera's setting; after opening, the camera's value
-    double gain = -1;       ///< dB; -1: the camera's setting; after opening, the camera's value
-    double rate = 0;        ///< frames/s; 0: the camera's setting
+    std::string exposures;  ///< ms, in turn, instead of exposure_ms
+    /// Frames discarded after each change, without chunk data: one is being sent, one exposed, and some
+    /// sensors take a setting one frame later.
+    int settle = 3;
+    double gain = -1; ///< dB; -1: the camera's setting; after opening, the camera's value
+    double rate = 0;  ///< frames/s; 0: the camera's setting
     Format format = Format::automatic;
     /// For 16-bit pixels. automatic: DeviceStreamChannelEndianness if the camera has it, otherwise
     /// little-endian as defined for GenICam's pixel formats (PFNC). For cameras that send big-endian words

@@ -1,6 +1,7 @@
 #include "sources/aravis/camera.hpp"
 
 #include "sources/aravis/features.hpp"
+#include "sources/exposures.hpp"
 
 #include <algorithm>
 #include <array>
@@ -97,6 +98,16 @@ void Camera::check(const AravisParams& params) const {
             return 0;
         });
         check_bounds("exposure", params.exposure_ms, low / 1000, high / 1000);
+    }
+    const std::vector<double> cycle = exposure_cycle("source aravis", params.exposures);
+    if (!cycle.empty() && !arv_camera_is_exposure_time_available(get(), nullptr))
+        throw UsageError("source aravis: " + name() + " has no exposure to set. Leave exposures out.");
+    for (const double ms : cycle) {
+        ask("exposures", [&](GError** error) {
+            arv_camera_get_exposure_time_bounds(get(), &low, &high, error);
+            return 0;
+        });
+        check_bounds("exposures", ms, low / 1000, high / 1000);
     }
     if (params.gain >= 0) {
         if (!arv_camera_is_gain_available(get(), nullptr))
@@ -201,6 +212,14 @@ void Camera::set_gain(double gain) {
     });
 }
 
+double Camera::take_exposure(double exposure_ms) {
+    ask("exposures", [&](GError** error) {
+        arv_camera_set_exposure_time(get(), exposure_ms * 1000, error);
+        return 0;
+    });
+    return this->exposure_ms();
+}
+
 double Camera::exposure_ms() const {
     return arv_camera_is_exposure_time_available(get(), nullptr)
                ? arv_camera_get_exposure_time(get(), nullptr) / 1000
@@ -260,6 +279,13 @@ void Camera::start() {
     if (!reason.empty())
         throw RunError("The camera " + name() + " delivers no frames: " + reason +
                        ". Check its cable and power, and that no other program uses it.");
+}
+
+int Camera::received() const {
+    gint free = 0, received = 0;
+    if (stream_)
+        arv_stream_get_n_buffers(stream_.get(), &free, &received);
+    return received;
 }
 
 ArvHandle<ArvBuffer> Camera::pop(std::chrono::microseconds patience) {

@@ -60,6 +60,8 @@ public:
     void configure(const AravisParams& params);
     void set_exposure(double exposure_ms);
     void set_gain(double gain);
+    /// Sets a checked exposure without checks; returns the camera's value. Throws UsageError.
+    double take_exposure(double exposure_ms);
     double exposure_ms() const; ///< current value; 0: unknown
     double gain() const;        ///< −1: unknown
     double rate() const;        ///< 0: unknown
@@ -70,6 +72,8 @@ public:
     double tick_rate() const;
 
     void start();
+    /// Frames that pop() gives without waiting.
+    int received() const;
     /// Null if none arrived.
     ArvHandle<ArvBuffer> pop(std::chrono::microseconds patience);
     /// Returns the buffer to be filled again.

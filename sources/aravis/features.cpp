@@ -175,6 +175,8 @@ bool wants_software_trigger(const AravisParams& params) { return same(params.tri
 
 void check_wiring(const AravisParams& params) {
     const auto refuse = [](const std::string& sentence) { throw UsageError("source aravis: " + sentence); };
+    if (params.exposure_ms > 0 && !params.exposures.empty())
+        refuse("exposure and exposures cannot both be set. Leave one of them out.");
     const bool software = wants_software_trigger(params);
     const bool line = !software && !same(params.trigger, "keep") && !same(params.trigger, "off");
     if (params.activation != AravisParams::Activation::keep && !line)
@@ -204,15 +206,22 @@ std::vector<FeatureSetting> wiring(const NamedCamera& camera, const AravisParams
                         either(camera, "PtpEnable", "GevIEEE1588"), truth(params.ptp)});
     if (params.chunks == Switch::off)
         list.push_back({"chunks = off", "ChunkModeActive", "false"});
-    if (params.chunks == Switch::on) {
-        list.push_back({"chunks = on", "ChunkModeActive", "true"});
-        const std::vector<std::string> offered = camera.entries("ChunkSelector");
+    const std::vector<std::string> offered = camera.entries("ChunkSelector");
+    const auto offers = [&](const char* chunk) {
+        return std::find(offered.begin(), offered.end(), chunk) != offered.end();
+    };
+    const bool cycles = !params.exposures.empty();
+    const std::string in_turn = "exposures = " + params.exposures;
+    if (cycles && camera.has("ExposureAuto"))
+        list.push_back({in_turn, "ExposureAuto", "Off"});
+    if (params.chunks == Switch::on || (params.chunks == Switch::keep && cycles && offers("ExposureTime"))) {
+        const std::string option = params.chunks == Switch::on ? "chunks = on" : in_turn;
+        list.push_back({option, "ChunkModeActive", "true"});
         for (const char* chunk : {"ExposureTime", "Timestamp"}) {
-            if (chunk != std::string("ExposureTime") &&
-                std::find(offered.begin(), offered.end(), chunk) == offered.end())
+            if (chunk != std::string("ExposureTime") && !offers(chunk))
                 continue; // each frame's leader contains the time too
-            list.push_back({"chunks = on", "ChunkSelector", chunk});
-            list.push_back({"chunks = on", "ChunkEnable", "true"});
+            list.push_back({option, "ChunkSelector", chunk});
+            list.push_back({option, "ChunkEnable", "true"});
         }
     }
     check_features(camera, list);

@@ -5,6 +5,7 @@
 
 #include "files/image_file.hpp"
 #include "pipeline/source.hpp"
+#include "sources/exposures.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 namespace specklescope {
@@ -64,7 +66,8 @@ private:
 
 class ImageSource final : public Source, public TimedFrames {
 public:
-    ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
+    ImageSource(std::string path, const Params& params)
+        : path_(std::move(path)), exposures_("source image", params.as<ImageOptions>().exposures) {
         params_ = params;
         asked_ = parse_transfer(options().transfer);
         listed_ = list_images(path_); // report missing files early
@@ -74,9 +77,12 @@ public:
     SourceInfo open() override {
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
+        read_names();
         if (!advance())
             throw RunError(last_error_.empty() ? "'" + path_ + "' has no image." : last_error_);
         look_ahead();
+        FrameInfo first{.position = 0}; // a list that contradicts a recording is refused here
+        set_exposure(first);
         SourceInfo info;
         const std::filesystem::path path(path_);
         info.name = (path.has_filename() ? path : path.parent_path()).filename().string();
@@ -186,6 +192,7 @@ public:
         last_error_.clear();
         full_scales_.clear();
         found_full_scale_.reset();
+        exposures_.restart();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -318,13 +325,34 @@ private:
             frame.info().assumed = reader_->recorded().assumed;
             frame.info().assumed.full_scale |= full_scales_.assumed();
             frame.info().assumed.coding |= coding_.light == Light::decoded && coding_.by.empty();
-            frame.info().exposure_ms = reader_->recorded().exposure_ms;
-            frame.info().exposure_origin = reader_->recorded().exposure_origin;
+            set_exposure(frame.info());
             frame.info().recorded = recorded().counts_to_keep();
             frame.info().recorded_in_warmup = recorded().in_warmup;
             port.submit(std::move(frame));
             return Status::frame;
         }
+    }
+
+    /// Logged, since the names were perhaps not meant so.
+    void read_names() {
+        named_ = exposures_of_names(files_);
+        if (exposures_.given())
+            return;
+        if (!named_.refused.empty())
+            run_log().info("'{}': {}", path_, named_.refused);
+        if (!named_.ms.empty())
+            run_log().info(
+                "'{}': exposures are taken from the file names ({:.9g} to {:.9g} ms) where the files "
+                "state none.",
+                path_, *std::min_element(named_.ms.begin(), named_.ms.end()),
+                *std::max_element(named_.ms.begin(), named_.ms.end()));
+    }
+
+    void set_exposure(FrameInfo& info) {
+        const double named =
+            named_.ms.empty() ? std::numeric_limits<double>::quiet_NaN() : named_.ms[file_ - 1];
+        exposures_.apply(info, reader_->recorded(), coding_.recorded && !reader_->recorded().foreign,
+                         files_[file_ - 1], *info.position, named);
     }
 
     /// Skips the rest of an unreadable file, and counts its frames as lost: as many as the index counted, or
@@ -460,6 +488,7 @@ private:
             const std::string present = file_ > 0 ? files_[file_ - 1] : "";
             index_.look_again(files_, listed);
             files_ = std::move(listed);
+            named_ = exposures_of_names(files_);
             const auto at = std::find(files_.begin(), files_.end(), present);
             file_ = at == files_.end() ? std::min(file_, files_.size())
                                        : static_cast<std::size_t>(at - files_.begin()) + 1;
@@ -488,6 +517,8 @@ private:
     PixelType page_type_ = PixelType::u8; ///< of the values in the file
     std::optional<Transfer> asked_;       ///< nothing: according to the file
     Coding coding_;                       ///< of the current page
+    FileExposures exposures_;
+    NamedExposures named_;
     FullScaleFinder full_scales_;
     std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
     Decoder decoder_;
@@ -565,6 +596,8 @@ const ParamTable& image_table() {
                    .max = 1e9,
                    .doc = "Largest possible value (4095 for 12 bits). 0: as the file or type says, unless "
                           "samples pile up below it"})
+            .text("exposures", &ImageOptions::exposures,
+                  {.label = "Exposure cycle", .unit = "ms", .cost = Cost::rebuild, .doc = kExposureCycleDoc})
             .table();
     return table;
 }

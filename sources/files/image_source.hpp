@@ -17,6 +17,7 @@ struct ImageOptions {
     std::string path, axes;     ///< StackChoice
     double full_scale = 0;      ///< largest pixel value; 0: the type's
     Bayer bayer = Bayer::none;
+    std::string exposures;         ///< ms, of consecutive frames; empty: from the file or the names
     std::string transfer = "auto"; ///< parse_transfer(); auto: from the file, or assumed for its format
 };
 

@@ -5,6 +5,7 @@
 #include "files/input_file.hpp"
 #include "files/stored_pixels.hpp"
 #include "pipeline/source.hpp"
+#include "sources/exposures.hpp"
 #include "sources/files/raw_file.hpp"
 #include "sources/full_scale.hpp"
 #include "sources/pacer.hpp"
@@ -121,7 +122,8 @@ class RawSource final : public Source, public TimedFrames {
 public:
     /// `mark`: text before each frame.
     RawSource(std::string path, const Params& params, std::string mark = "")
-        : path_(std::move(path)), mark_(std::move(mark)) {
+        : path_(std::move(path)), mark_(std::move(mark)),
+          exposures_("source raw", params.as<RawOptions>().exposures) {
         params_ = params;
         const auto& options = params_.as<RawOptions>();
         if (path_.empty())
@@ -155,6 +157,8 @@ public:
         stream_.skip_header(header());
         open_sidecar();
         look_ahead();
+        FrameInfo first; // a list that contradicts a recording is refused here
+        exposures_.apply(first, sidecar_.file().now(), sidecar_.is_open(), path_, 0);
         SourceInfo info;
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
@@ -206,8 +210,7 @@ public:
         clock_.stamp(frame.info(), recorded, port, pacer_, options.rate, pace());
         if (!stream_.regular()) // a pipe has no place to return to
             frame.info().film_ns.reset();
-        frame.info().exposure_ms = recorded.exposure_ms;
-        frame.info().exposure_origin = recorded.exposure_origin;
+        exposures_.apply(frame.info(), recorded, sidecar_.is_open(), path_, *frame.info().position);
         frame.info().recorded = recorded.counts_to_keep();
         frame.info().recorded_in_warmup = recorded.in_warmup;
         frame.info().full_scale = full_scale();
@@ -252,6 +255,7 @@ public:
         mosaics_ = {};
         full_scales_.clear();
         found_full_scale_.reset();
+        exposures_.restart();
         in_pass_ = 0;
         ended_ = warned_ = false;
     }
@@ -401,6 +405,7 @@ private:
     Shape stored_;                ///< of a stored frame, before a mosaic is binned
     std::size_t frame_bytes_ = 0; ///< in the file
     std::vector<std::byte> bytes_, mosaic_;
+    FileExposures exposures_;
     FullScaleFinder full_scales_;
     std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
     MosaicFinder mosaics_;
@@ -464,13 +469,16 @@ const ParamTable& raw_table() {
                           "up below it"})
             .choice("bayer", &RawOptions::bayer, bayer_names(),
                     {.label = "Bayer pattern", .cost = Cost::rebuild, .doc = kBayerDoc})
+            .text("exposures", &RawOptions::exposures,
+                  {.label = "Exposure cycle", .unit = "ms", .cost = Cost::rebuild, .doc = kExposureCycleDoc})
             .table();
     return table;
 }
 
 } // namespace
 
-std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop) {
+std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop,
+                                 const std::string& exposures) {
     std::error_code missing;
     if (!std::filesystem::is_regular_file(path, missing)) // reading from a pipe would consume its bytes
         return nullptr;
@@ -512,6 +520,7 @@ std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double sp
     params.set("rate", rate);
     params.set("speed", speed);
     params.set("loop", loop);
+    params.set("exposures", exposures);
     return std::make_unique<RawSource>(path, params, "FRAME\n");
 }
 

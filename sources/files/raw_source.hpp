@@ -40,11 +40,13 @@ struct RawOptions {
     bool loop = false;
     double full_scale = 0; ///< largest pixel value; 0: the format's
     Bayer bayer = Bayer::none;
+    std::string exposures; ///< ms, of consecutive frames; empty: from FILE.jsonl
 };
 
 /// Grey videos in YUV4MPEG2 (Cmono, Cmono9…16), which GStreamer's y4mdec refuses; nullptr: another file. rate
 /// 0: the file's.
-std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop);
+std::unique_ptr<Source> grey_y4m(const std::string& path, double rate, double speed, bool loop,
+                                 const std::string& exposures);
 
 /// Common sizes of speckle cameras, of video and of software: width and height, larger ones first.
 std::span<const std::pair<int, int>> usual_raw_sizes();

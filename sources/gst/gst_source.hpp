@@ -14,6 +14,7 @@ struct VideoParams {
     double rate = 0;  ///< frames/s; 0: as fast as possible (SourceInfo::rate is the file's)
     double speed = 1; ///< factor of the rate; 0: as fast as possible
     bool loop = false;
+    std::string exposures{}; ///< ms, of consecutive frames; empty: from the file
 };
 
 struct V4l2Params {

@@ -4,6 +4,7 @@
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/source.hpp"
+#include "sources/exposures.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_colour.hpp"
@@ -86,7 +87,8 @@ void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
 class VideoSource final : public GstSource, public TimedFrames {
 public:
     VideoSource(const std::string& path, const Params& params)
-        : GstSource(std::filesystem::path(path).filename().string()), path_(path) {
+        : GstSource(std::filesystem::path(path).filename().string()), path_(path),
+          exposures_("source video", params.as<VideoParams>().exposures) {
         params_ = params;
     }
 
@@ -98,6 +100,7 @@ public:
         counted_.reset();
         claimed_.reset();
         invalid_values_ = {};
+        exposures_.restart();
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
@@ -255,6 +258,8 @@ private:
     }
 
     void opened(SourceInfo& info) override {
+        FrameInfo first; // a list that contradicts a recording is refused here
+        exposures_.apply(first, recorded_.now(), recorded_.ours(), path_, 0);
         first_time_ = first_time();
         demuxer_ = demuxer_of(pipeline());
         if (demuxer_ == Demuxer::exact && fragmented_mp4(path_)) // qtdemux begins at another frame
@@ -345,7 +350,7 @@ private:
             info.capture_ns = std::int64_t{1'000'000'000} * untimed_++;
             info.time_origin = TimeOrigin::none;
         }
-        info.exposure_ms = recorded_.now().exposure_ms;
+        exposures_.apply(info, recorded_.now(), recorded_.ours(), path_, *info.position);
         info.recorded = recorded_.now().counts_to_keep();
         info.recorded_in_warmup = recorded_.now().in_warmup;
         if (recorded_.now().assumed.any())
@@ -380,6 +385,7 @@ private:
     std::uint64_t most_bytes_ = std::numeric_limits<std::uint64_t>::max();
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
+    FileExposures exposures_;
     RecordedText recorded_; ///< of our recordings, from tags
     InvalidValueLog invalid_values_;
     PlaybackTimes playback_;
@@ -424,13 +430,15 @@ const ParamTable& video_table() {
             .real("speed", &VideoParams::speed,
                   {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &VideoParams::loop, {.doc = "Restart at the end"})
+            .text("exposures", &VideoParams::exposures,
+                  {.label = "Exposure cycle", .unit = "ms", .cost = Cost::rebuild, .doc = kExposureCycleDoc})
             .table();
     return table;
 }
 
 std::unique_ptr<Source> make_video_source(const std::string& path, const Params& video_params) {
     const auto& options = video_params.as<VideoParams>();
-    if (auto grey = grey_y4m(path, options.rate, options.speed, options.loop))
+    if (auto grey = grey_y4m(path, options.rate, options.speed, options.loop, options.exposures))
         return grey;
     return std::make_unique<VideoSource>(path, video_params);
 }

@@ -2,10 +2,10 @@
 
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
+#include "sources/exposures.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -118,20 +118,8 @@ int mirrored(int value, int length) {
 } // namespace
 
 std::vector<double> exposures_of(const SyntheticOptions& options) {
-    std::vector<double> exposures;
-    const std::string& text = options.exposures;
-    for (const char *at = text.data(), *end = at + text.size(); at < end;) {
-        double value = 0;
-        const auto [next, failed] = std::from_chars(at, end, value);
-        if (failed != std::errc() || !(value >= 0.001 && value <= 10000) || (next < end && *next != ','))
-            throw UsageError("source synthetic: exposures = " + text +
-                             " is not a list of exposure times. Give 0.001…10000 ms, as in 0.5,2,8.");
-        exposures.push_back(value);
-        at = next < end ? next + 1 : end;
-    }
-    if (exposures.empty())
-        exposures.push_back(options.exposure_ms);
-    return exposures;
+    const std::vector<double> exposures = exposure_cycle("source synthetic", options.exposures);
+    return exposures.empty() ? std::vector{options.exposure_ms} : exposures;
 }
 
 SceneShift scene_shift(const SyntheticOptions& options, std::uint64_t number, double seconds) {

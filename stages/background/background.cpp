@@ -1,9 +1,11 @@
 // Dark frame and flat field on the host.
 #include "stages/background/background.hpp"
 
+#include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
+#include "stages/sum/sum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -170,7 +172,13 @@ StageType background_stage() {
             .make_device = device_maker<make_background_device>,
             .stateful = true,
             .passes = [](const Params& params) { return params.as<BackgroundParams>().passes(); },
-            .science = "Dark frame and flat field"};
+            .science = "Dark frame and flat field",
+            .settle = [](const Params& params, const Quantity& input) -> Params {
+                if (input.symbol == kSumSymbol && !params.as<BackgroundParams>().passes())
+                    throw UsageError("stage background: the dark frame and the black level are those of one "
+                                     "frame. Put it before stage sum.");
+                return params;
+            }};
 }
 
 } // namespace specklescope

@@ -1,9 +1,9 @@
 // The exposures that the frames take in turn: listed by the user, or found in the first cycle.
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "stages/mesi/mesi.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace specklescope {
@@ -17,19 +17,14 @@ bool same(double a, double b) { return std::abs(a - b) <= kSameExposure * std::m
 
 /// "0.1+0.5+2" or "0.1,0.5,2" in ms. Throws UsageError.
 std::vector<double> listed(const std::string& text) {
-    std::vector<double> exposures;
-    for (const char* at = text.data(); at < text.data() + text.size();) {
-        double ms = 0;
-        const auto [end, error] = std::from_chars(at, text.data() + text.size(), ms);
-        const bool last = end == text.data() + text.size();
-        if (error != std::errc() || !(ms >= 1e-3 && ms <= 1e5) || !(last || *end == '+' || *end == ',') ||
-            (!last && end + 1 == text.data() + text.size()))
-            throw UsageError("stage mesi: exposures = " + text +
-                             " is not a list of times. Give milliseconds joined by +, such as 0.5+1+2+4+8.");
-        exposures.push_back(ms);
-        at = end + (last ? 0 : 1);
-    }
-    return exposures;
+    if (text.empty())
+        return {};
+    const auto exposures = number_list(text);
+    if (!exposures ||
+        !std::all_of(exposures->begin(), exposures->end(), [](double ms) { return ms >= 1e-3 && ms <= 1e5; }))
+        throw UsageError("stage mesi: exposures = " + text +
+                         " is not a list of times. Give milliseconds joined by +, such as 0.5+1+2+4+8.");
+    return *exposures;
 }
 
 } // namespace
@@ -73,17 +68,18 @@ void MesiSet::set_params(const MesiParams& params) {
 }
 
 int MesiSet::place_of(const FrameInfo& info) {
-    unknown_ = !std::isfinite(info.exposure_ms);
+    const double exposure_ms = info.exposure_ms * info.summed;
+    unknown_ = !std::isfinite(exposure_ms);
     if (unknown_) // a listed cycle that starts with the first frame
         return listed_ ? static_cast<int>(info.position.value_or(info.sequence) %
                                           static_cast<std::uint64_t>(count_))
                        : -1;
     for (int i = 0; i < count_; ++i)
-        if (same(slots_[static_cast<std::size_t>(i)].ms, info.exposure_ms))
+        if (same(slots_[static_cast<std::size_t>(i)].ms, exposure_ms))
             return i;
-    if (listed_ || count_ == kMesiExposures || !(info.exposure_ms > 0))
+    if (listed_ || count_ == kMesiExposures || !(exposure_ms > 0))
         return -1;
-    slots_[static_cast<std::size_t>(count_)] = {.ms = info.exposure_ms};
+    slots_[static_cast<std::size_t>(count_)] = {.ms = exposure_ms};
     return count_++;
 }
 

@@ -15,7 +15,7 @@ TEST(PixelSize, MatchesTheShapesOfStages) {
     for (const StageType& type : stage_types()) {
         // A conversion gets its input quantity explicitly, since no stage is before it.
         std::vector<std::string> variants = {std::string(type.name) +
-                                             (type.settle ? ":input=contrast2" : "")};
+                                             (type.table->find("input") ? ":input=contrast2" : "")};
         if (type.table->find("factor"))
             for (int factor = 2; factor <= 16; ++factor)
                 variants.push_back(std::string(type.name) + ":factor=" + std::to_string(factor));

@@ -292,6 +292,7 @@ StatsSnapshot full_snapshot() {
     s.frames.displayed = 13;
     s.frames.not_shown = 14;
     s.frames.passed_over = 15;
+    s.frames.settling = 16;
     s.drops = {.source = 1, .ring = 2, .failed = 3, .recorder = 4};
     s.lost_reasons = {{"came without some of their packets", 1}};
     s.clock = ClockReport{.frames = 1000, .span_s = 10, .skew_ppm = 49.5, .skew_error_ppm = 0.5};
@@ -338,6 +339,7 @@ TEST(Stats, JsonContainsEverything) {
                                               {"processed", 12},
                                               {"displayed", 13},
                                               {"passed_over", 15},
+                                              {"settling", 16},
                                               {"not_shown", 14}}));
     EXPECT_EQ(json["rate"],
               nlohmann::json({{"acquisition", 1.5}, {"processing", 2.5}, {"display", 3.5}, {"mean", 6.0}}));

@@ -29,6 +29,11 @@ options.add_argument("--damaged", type=int, default=0, help="this frame's number
 options.add_argument("--claim", default="0:1", help="FRAME:FACTOR: its leader says so many times its height")
 options.add_argument("--late", default="0:0", help="TRIGGER:SECONDS: this one is answered so late")
 options.add_argument("--exposure", type=float, default=5000, help="us, when it is switched on")
+options.add_argument("--takes-late", type=int, default=0, help="a new exposure is taken so many frames later")
+options.add_argument("--show-exposure", action="store_true",
+                     help="each frame begins with its true exposure in us, as a big-endian double")
+options.add_argument("--coarse", type=float, default=0, help="steps of its exposure, us")
+options.add_argument("--refuse-exposure", action="store_true", help="ExposureTime cannot be written")
 options.add_argument("--first-id", type=int, default=1)
 options.add_argument("--wide", action="store_true", help="GVSP 2.x: 64-bit frame numbers")
 options.add_argument("--skip", type=int, default=0, help="every so many frames one is counted and not sent")
@@ -159,6 +164,7 @@ claim_at, claim_factor = (int(part) for part in options.claim.split(":"))
 hide_first, hide_last = (int(part) for part in options.hide.split(":"))
 done = {"triggers": 0, "ignored": 0, "sent": 0, "skipped": 0, "broken": 0}
 triggers = []
+set_before = []  # ExposureTime as it was set when each of the last frames began
 wake = threading.Condition()
 running = False
 ptp_at = 0
@@ -197,8 +203,10 @@ def read(name):
 
 def write(name, value):
     global running, ptp_at
-    if name == "LineSource" and options.refuse_line:
+    if (name == "LineSource" and options.refuse_line) or (name == "ExposureTime" and options.refuse_exposure):
         return False
+    if name == "ExposureTime" and options.coarse:
+        value = max(1, round(value / options.coarse)) * options.coarse
     with wake:
         if name in SELECTED:
             selected[(name, values[SELECTED[name]])] = value
@@ -206,6 +214,7 @@ def write(name, value):
             values[name] = value
         if name == "AcquisitionStart":
             running = True
+            set_before.clear()
         elif name == "AcquisitionStop":
             running = False
         elif name == "PtpEnable":
@@ -287,7 +296,14 @@ def header(number, form, packet):
     return struct.pack(">HHI", 0, number, form << 24 | packet)
 
 
-def send(number, index, captured, lose):
+def true_exposure():
+    """Of the frame that begins now."""
+    set_before.append(values["ExposureTime"])
+    del set_before[:-1 - options.takes_late]
+    return set_before[0]
+
+
+def send(number, index, captured, lose, exposure):
     target = ("127.0.0.1", struct.unpack_from(">I", memory, 0xD00)[0] & 0xFFFF)
     room = (struct.unpack_from(">I", memory, 0xD04)[0] & 0xFFFF) - (48 if options.wide else 36)
     width, height = values["Width"], values["Height"]
@@ -297,11 +313,13 @@ def send(number, index, captured, lose):
             line = file.read()
     size = picture_size()
     picture = (line * (size // len(line) + 1))[:size]
+    if options.show_exposure:
+        picture = struct.pack(">d", exposure) + picture[8:]
     kind = 0x0001
     if chunks_on():
         kind = 0x4001
         picture += struct.pack(">II", 1, size)
-        picture += struct.pack(">dII", values["ExposureTime"] + index % 7, 2, 8)
+        picture += struct.pack(">dII", exposure + (0 if options.show_exposure else index % 7), 2, 8)
         if selected.get(("ChunkEnable", 1), 0):
             picture += struct.pack(">QII", captured, 3, 8)
     claimed = height * (claim_factor if index == claim_at else 1)
@@ -342,6 +360,8 @@ def frames():
             time.sleep(max(0, due - time.monotonic_ns()) * 1e-9)
             at = time.monotonic_ns()
         index += 1
+        with wake:
+            exposure = true_exposure()
         if late:
             time.sleep(late_by)
         if index == options.restart:
@@ -356,7 +376,7 @@ def frames():
             ahead = int(jump_by * 1e9) if jump_at and index >= jump_at else 0
             captured = 0 if index == options.unstamped else clock_ns(at) + ahead
             sent_as = number ^ 1 << (62 if options.wide else 14) if index == options.damaged else number
-            send(sent_as, index, captured, lose)
+            send(sent_as, index, captured, lose, exposure)
         number = following(number)
 
 

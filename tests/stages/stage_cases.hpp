@@ -70,6 +70,9 @@ inline std::vector<ParamValue> combined_values(const ParamDecl& decl, const Para
         const unsigned all = (1U << decl.choices.size()) - 1;
         add(several_text(decl, all));
         add(several_text(decl, all >> 1)); // without the last, which may need another stage
+    } else if (decl.kind == ParamKind::text && decl.name == "frames") { // numbers of frames
+        add(std::string("2"));
+        add(std::string("1+3+2"));
     } else if (decl.kind == ParamKind::integer || decl.kind == ParamKind::real) {
         const double number = decl.kind == ParamKind::integer
                                   ? static_cast<double>(std::get<std::int64_t>(usual))

@@ -58,6 +58,7 @@ public:
         lost_frames += count;
         next_sequence += count;
     }
+    void settling(std::uint64_t frames) override { settled += frames; }
     void discontinuity() override { discontinuities.push_back(next_sequence); }
     bool stopping() const override { return false; }
 
@@ -66,6 +67,7 @@ public:
         discontinuities; ///< sequence numbers of frames that do not follow the previous one
     std::uint64_t lost_frames = 0;
     std::map<std::string, std::uint64_t> lost_because;
+    std::uint64_t settled = 0;
     std::uint64_t next_sequence = 0;
     bool refuse = false; ///< like a full ring of a live source
     bool lends = true;   ///< lends the ring

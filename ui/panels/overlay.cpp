@@ -76,6 +76,8 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
         return rows;
     }
     rows.push_back({"Queue", format("%d, peak %d of %d", s.queue.depth, s.queue.peak, s.queue.slots)});
+    if (s.frames.settling > 0)
+        rows.push_back({"Settling", count_text(s.frames.settling)});
     if (s.transfer.in_place > 0)
         rows.push_back({"Without a copy", count_text(s.transfer.in_place)});
     if (!s.transfer.copied.empty()) {
