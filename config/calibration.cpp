@@ -94,17 +94,18 @@ void add_noise(const PhotonTransfer& noise, Rows& rows) {
                                                 noise.read_noise / noise.gain));
         rows.emplace_back("black level", printed("%.5g DN", noise.offset));
     } else {
-        rows.emplace_back("read noise", "not measured: give a recording without light by --dark");
+        rows.emplace_back("read noise", "not measured: add a recording without light (--dark)");
     }
     for (const PhotonTransfer::Level& level : noise.levels)
         rows.emplace_back("level", printed("mean %.5g DN, variance %.4g DN²: ", level.mean, level.variance) +
                                        one_line(level.recording));
     rows.emplace_back(
-        "fit", printed("largest difference of a variance from the line %.2g %%", 100 * noise.residual) +
-                   (noise.levels.size() < 3 ? " (two levels always fit; give a third)"
-                    : noise.residual > 0.05 ? ". Warning: above 5 %: the camera is not linear, or the "
-                                              "light was not steady"
-                                            : ""));
+        "fit", noise.levels.size() < 3
+                   ? std::string("two levels always fit; give a third")
+                   : printed("largest difference of a variance from the line %.2g %%", 100 * noise.residual) +
+                         (noise.residual > 0.05 ? ". Warning: above 5 %: the camera is not linear, or the "
+                                                  "light was not steady"
+                                                : ""));
 }
 
 void add_scatterer(const StaticScatterer& found, Rows& rows) {
