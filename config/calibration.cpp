@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 namespace specklescope {
 
@@ -23,18 +24,20 @@ class Reading {
 public:
     explicit Reading(std::size_t recordings) : all_(static_cast<double>(recordings)) {}
     CalibrationRecording read(const SourceArgument& source);
-    const std::string& camera() const { return camera_; } ///< of a live source
+    /// Of the recordings that state one; empty: none, or several.
+    std::string camera() const { return cameras_.size() == 1 ? *cameras_.begin() : ""; }
 
 private:
     double all_, done_ = 0;
-    std::string camera_;
+    std::set<std::string> cameras_;
 };
 
 CalibrationRecording Reading::read(const SourceArgument& source) {
     CalibrationRecording recording(source.shown());
     FrameReader reader(source);
-    if (reader.info().live)
-        camera_ = reader.info().name;
+    const std::string& camera = reader.info().live ? reader.info().name : reader.info().camera;
+    if (!camera.empty())
+        cameras_.insert(camera);
     const double length = reader.info().length > 0
                               ? static_cast<double>(std::min<std::uint64_t>(
                                     reader.info().length, CalibrationRecording::kMostFrames))

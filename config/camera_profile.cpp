@@ -119,9 +119,10 @@ std::optional<CameraProfile> profile_for(const std::string& wanted, const Source
         return std::nullopt;
     if (wanted != "auto")
         return load_profile(wanted);
-    if (source.live)
+    const std::string& camera = source.live ? source.name : source.camera;
+    if (!camera.empty())
         for (CameraProfile& profile : profiles())
-            if (!profile.camera.empty() && profile.camera == source.name)
+            if (profile.camera == camera)
                 return std::move(profile);
     return std::nullopt;
 }

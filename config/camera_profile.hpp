@@ -33,8 +33,8 @@ std::string profile_path(const std::string& name);
 void write_profile(const CameraProfile& profile, const std::string& comments, const std::string& path);
 std::vector<CameraProfile> profiles(); ///< in the user's folder; broken ones are logged
 
-/// The profile to use with this source: `wanted` a name or file; "auto": the one whose camera is the source,
-/// "none": none. Throws as load_profile().
+/// The profile to use with this source: `wanted` a name or file; "auto": the one whose camera is the source
+/// or made the recording, "none": none. Throws as load_profile().
 std::optional<CameraProfile> profile_for(const std::string& wanted, const SourceInfo& source);
 
 /// Sets the values that stages take and the user has not given: gain, read_noise, black (unless a dark frame

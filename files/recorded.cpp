@@ -210,6 +210,8 @@ bool RecordedText::begin(std::string_view description) {
     now_.assumed = parse_assumptions(text(json, "assumed"));
     now_.untimed = text(json, "time_origin") == to_string(TimeOrigin::none);
     now_.started = date(text(json, "started"));
+    if (now_.raw)
+        now_.camera = word(json, "source_name", "");
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame);
     first_ = now_.counts;

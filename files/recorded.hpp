@@ -41,6 +41,7 @@ struct Recorded {
     Quantity quantity{};                   ///< of the file's pixels as recorded
     Shape shape{};                         ///< of the first frame; without a width: unknown
     std::string started{}; ///< of the file: start of the original recording, UTC; empty: unknown
+    std::string camera{};  ///< of the file, if raw: name of the source that it recorded; empty: unknown
 
     /// For FrameInfo::recorded: empty for raw pixels, which are counted again.
     PixelCounts counts_to_keep() const { return raw ? PixelCounts{} : counts; }

@@ -37,6 +37,7 @@ struct SourceInfo {
     /// For playback: start of the original recording ("2026-11-22T23:04:05Z"), empty if unknown. Nothing: a
     /// live recording.
     std::optional<std::string> started{};
+    std::string camera{}; ///< for playback: name of the camera that made the recording; empty: unknown
     double um_per_px = 0; ///< side of a pixel in µm, if the played-back file contains it; 0: unknown
     /// Quantity of its pixels: intensities, or the stored quantity of recorded results.
     Quantity quantity{};

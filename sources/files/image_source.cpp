@@ -92,6 +92,7 @@ public:
         info.coding = to_string(coding_);
         info.stored_full_scale = decodes() ? code_full_scale() : 0;
         info.started = reader_->recorded().started;
+        info.camera = reader_->recorded().camera;
         clock_.starts_at(recorded().capture_ns);
         take_scale(info);
         info.quantity = quantity_of(reader_->recorded(), shape_);

@@ -165,6 +165,7 @@ public:
         info.full_scale = full_scale();
         if (stream_.regular()) // for a pipe the writer sets the pace
             info.started = sidecar_.file().now().started;
+        info.camera = sidecar_.file().now().camera;
         info.um_per_px = sidecar_.file().now().um_per_px;
         info.quantity = quantity_of(sidecar_.file().now(), shape_);
         const double recorded_rate = sidecar_.measure_rate(path_);

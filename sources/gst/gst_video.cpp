@@ -283,6 +283,7 @@ private:
     void tell(SourceInfo& info) {
         info.live = false;
         info.started = recorded_.now().started;
+        info.camera = recorded_.now().camera;
         info.um_per_px = recorded_.now().um_per_px;
         if (recorded_.now().rate > 0 || recorded_.now().untimed)
             info.rate = recorded_.now().rate;

@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace specklescope::camera_profile_test {
@@ -72,6 +73,21 @@ TEST(CameraProfile, IsThatOfTheCameraOrTheOneNamed) {
     EXPECT_FALSE(profile_for("auto", camera));
     EXPECT_FALSE(profile_for("none", camera));
     EXPECT_THROW((void)profile_for("a-profile-that-is-not-there", camera), Error);
+}
+
+TEST(CameraProfile, IsThatOfTheCameraThatMadeTheRecording) {
+    const TemporaryFolder folder;
+    setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+    const std::string path = profile_path("mine");
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path) << "camera = \"Basler 1234\"\ngain = 0.5\n";
+    SourceInfo file;
+    file.name = "Basler 1234"; // a file of this name is no camera
+    EXPECT_FALSE(profile_for("auto", file));
+    file.camera = "Basler 1234";
+    EXPECT_EQ(profile_for("auto", file).value_or(CameraProfile()).name, "mine");
+    file.camera = "Basler 12";
+    EXPECT_FALSE(profile_for("auto", file));
 }
 
 } // namespace specklescope::camera_profile_test
