@@ -3,9 +3,10 @@
 #include "base/long_work.hpp"
 #include "base/system.hpp"
 #include "bench/bench.hpp"
+#include "cli/batch.hpp"
 #include "cli/run.hpp"
 #include "commit.hpp"
-#include "config/camera_profile.hpp"
+#include "config/calibration.hpp"
 #include "config/cli.hpp"
 #include "config/look/check_source.hpp"
 #include "config/start.hpp"
@@ -19,12 +20,15 @@
 #include <cstdio>
 #include <exception>
 #include <malloc.h>
+#include <string_view>
 
 namespace {
 
 int run(int argc, char** argv) {
     using namespace specklescope;
     hold_standard_streams();
+    if (argc > 1 && std::string_view(argv[1]) == "batch")
+        run_batch(argv + 2);
     // Encoder and client threads start and end. With a malloc arena for each of them, a long run kept much of
     // their freed memory.
     ::mallopt(M_ARENA_MAX, 4);

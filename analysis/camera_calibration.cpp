@@ -381,11 +381,12 @@ PhotonTransfer photon_transfer(const std::vector<CalibrationRecording>& lit, con
         throw UsageError(
             "The noise does not grow with the light, so that there is no gain. Record raw frames of "
             "the sensor, without compression or filters.");
-    const double at_zero = wy / w - result.gain * wx / w;
+    result.at_zero = wy / w - result.gain * wx / w;
     result.residual = 0;
     for (const Point& p : points)
-        result.residual = std::max(result.residual, std::abs(p.variance - at_zero - result.gain * p.mean) /
-                                                        std::max(p.variance, 1e-12));
+        result.residual =
+            std::max(result.residual, std::abs(p.variance - result.at_zero - result.gain * p.mean) /
+                                          std::max(p.variance, 1e-12));
     if (dark) {
         const double quantisation = dark->whole_numbers() ? 1.0 / 12 : 0;
         result.read_noise = std::sqrt(std::max(0.0, points.back().variance - quantisation));

@@ -64,6 +64,7 @@ struct PhotonTransfer {
     static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     double gain = kNone;       ///< DN per electron
     double gain_error = kNone; ///< standard error
+    double at_zero = kNone;    ///< DN²: variance of the line at a mean of 0
     double read_noise = kNone; ///< DN, without quantisation; NaN without a dark recording
     double offset = kNone;     ///< DN: mean of the dark recording; NaN without one
     /// Largest relative difference of a recording's variance from the line: above 5 % the camera is not

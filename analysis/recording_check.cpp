@@ -741,7 +741,7 @@ void RecordingCheck::find_change(CheckReport& report) const {
             if (std::abs(sum) > std::abs(largest))
                 largest = sum;
         }
-    if (std::abs(largest) > std::max(0.05, 5 * noise / 3))
+    if (std::abs(largest) > std::max(0.05, 4 * noise / 3))
         report.findings.push_back(
             {"scene", Sure::likely, largest,
              print("a part of the image has %.2g times its light at the end", std::exp(largest)),

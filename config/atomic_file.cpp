@@ -63,6 +63,14 @@ void write_atomically(const std::string& path, std::string_view text, mode_t mod
         refuse(path, std::generic_category().message(error));
 }
 
+std::string write_new(const std::string& path, std::string_view text) {
+    UnnamedFile file(path);
+    const int error = file.error() != 0 ? file.error() : file.file().write_at(0, text.data(), text.size());
+    if (error != 0)
+        refuse(path, std::generic_category().message(error));
+    return file.publish();
+}
+
 void check_writable(const std::string& path) { check_target(UnnamedFile(path), path); }
 
 void check_replaceable(const std::string& path, const ReplaceableKind& kind) {

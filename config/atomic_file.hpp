@@ -14,6 +14,8 @@ namespace specklescope {
 /// Writes an unnamed file and then gives it the name of the target. Throws RunError without leaving a file.
 /// `mode` 0: permissions from the umask; else these permissions, from the first byte on.
 void write_atomically(const std::string& path, std::string_view text, mode_t mode = 0);
+/// The same without replacing a file: `path`, or the first numbered name that is free. Returns the name.
+std::string write_new(const std::string& path, std::string_view text);
 /// Throws RunError now if write_atomically() would fail later (missing or read-only folder; a folder, a pipe
 /// or a device with that name).
 void check_writable(const std::string& path);

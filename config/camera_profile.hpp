@@ -12,8 +12,6 @@
 
 namespace specklescope {
 
-struct CalibrateSettings;
-
 /// NaN and "": not measured.
 struct CameraProfile {
     static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -31,6 +29,8 @@ struct CameraProfile {
 CameraProfile load_profile(const std::string& name);
 /// Path for a profile: of a name in the user's folder, or as given with its ending .toml.
 std::string profile_path(const std::string& name);
+/// Replaces the file at `path`. `comments`: lines that begin with #. Throws RunError.
+void write_profile(const CameraProfile& profile, const std::string& comments, const std::string& path);
 std::vector<CameraProfile> profiles(); ///< in the user's folder; broken ones are logged
 
 /// The profile to use with this source: `wanted` a name or file; "auto": the one whose camera is the source,
@@ -41,9 +41,5 @@ std::optional<CameraProfile> profile_for(const std::string& wanted, const Source
 /// comes before), speckle_size and β; and the files of stage background. Those of an earlier profile return
 /// to their defaults. Returns what was set, for the log: "speckle:gain=0.37, flow:beta=0.8"; empty: nothing.
 std::string use_profile(const std::optional<CameraProfile>& profile, Chain& chain);
-
-/// `specklescope calibrate`: measures, prints, and writes the profile and its maps. Returns the exit status.
-/// Throws UsageError, also where a recording is unsuitable, or RunError.
-int calibrate(const CalibrateSettings& settings);
 
 } // namespace specklescope

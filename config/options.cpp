@@ -222,6 +222,7 @@ const char* option_example(std::string_view option) {
         {"kymograph", "--kymograph flow.tiff"},
         {"widths", "--widths widths.csv"},
         {"band", "--band 15"},
+        {"mean", "--mean mean.tiff"},
         {"truth", "--truth truth.csv"},
         {"snapshot", "--snapshot last.png"},
         {"stats", "--stats stats.json"},
@@ -297,6 +298,9 @@ const std::vector<CliCommand>& cli_commands() {
          "Open the window with SOURCE, your last source, or at the first start a simulated scene"},
         {"run", "specklescope run SOURCE…",
          "Process sources or 'PATTERNS' to their end, without a window; Ctrl-C stops and finishes the files"},
+        {"batch", "specklescope batch RECORDINGS… --out DIR",
+         "Run the recordings of a study, and repeat only what changed (Python; batch --help lists its "
+         "options)"},
         {"list", "specklescope list sources|stages|presets|devices",
          "List what is available; sources include connected cameras"},
         {"bench", "specklescope bench [FILE…]", "Measure this machine, or print reports written by --json"},

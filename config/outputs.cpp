@@ -5,7 +5,9 @@
 #include "base/system.hpp"
 #include "base/text.hpp"
 #include "config/atomic_file.hpp"
+#include "config/mean_map.hpp"
 #include "config/settings.hpp"
+#include "config/text.hpp"
 #include "config/truth.hpp"
 #include "files/whole_file.hpp"
 #include "net/address.hpp"
@@ -19,8 +21,11 @@
 #include "recording/traces.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,28 +46,24 @@ Mapping change_mapping(const ViewSettings& view) {
     return mapping;
 }
 
-/// Named outputs that any stage may give.
-bool is_output_name(std::string_view name) {
-    const std::vector<StageType>& types = stage_types();
-    return std::any_of(types.begin(), types.end(), [&](const StageType& type) {
-        const ParamDecl* decl = type.also ? type.table->find("also") : nullptr;
-        return decl && !choice_label(*decl, name).empty();
-    });
+/// Named outputs that any stage may give, in alphabetical order.
+std::set<std::string, std::less<>> output_names() {
+    std::set<std::string, std::less<>> names;
+    for (const StageType& type : stage_types())
+        if (const ParamDecl* decl = type.also ? type.table->find("also") : nullptr)
+            names.insert(decl->choices.begin(), decl->choices.end());
+    return names;
 }
 
-/// Quantity of the image that the output gets. Throws UsageError if the chain does not give it.
-Quantity quantity_of(const Output& output, const Chain& chain) {
-    if (output.of.empty())
-        return chain.quantity();
-    std::string names;
-    for (const ChainOutput& one : chain.also()) {
-        if (one.output.name == output.of)
-            return one.output.quantity;
-        names += (names.empty() ? "" : ", ") + one.output.name;
-    }
-    throw UsageError("The chain gives no image '" + output.of + "' for " + output.target +
-                     (names.empty() ? "; it has no further images. Add also=" + output.of + " to a stage."
-                                    : "; it gives " + names + "."));
+/// True for NAME=FILE with a word for NAME, unless it is the name of a file or of a file in a folder.
+bool is_assignment(const std::string& text, std::string_view name) {
+    const std::filesystem::path path(text);
+    std::error_code none;
+    return !name.empty() &&
+           std::all_of(name.begin(), name.end(),
+                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }) &&
+           !std::filesystem::exists(path, none) &&
+           !(path.has_parent_path() && std::filesystem::exists(path.parent_path(), none));
 }
 
 std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& context) {
@@ -76,9 +77,9 @@ std::shared_ptr<Sink> recorder(const Output& output, const OutputContext& contex
         options.change =
             program.baseline.change && options.what == RecordWhat::processed && !is_report(output.target);
     }
-    options.mapping = options.change
-                          ? change_mapping(view)
-                          : mapping_for(context.settings, quantity_of(output, context.settings.chain));
+    options.mapping =
+        options.change ? change_mapping(view)
+                       : mapping_for(context.settings, quantity_of_output(output.of, context.settings.chain));
     options.limits = program.recording;
     options.marks = program.marks;
     options.form = view.report_form;
@@ -110,6 +111,10 @@ std::shared_ptr<Sink> widths(const Output& output, const OutputContext& context)
 
 std::shared_ptr<Sink> truth(const Output& output, const OutputContext& context) {
     return make_truth(output.target, context.settings);
+}
+
+std::shared_ptr<Sink> mean_map(const Output& output, const OutputContext& context) {
+    return make_mean_map(output.target, context.settings);
 }
 
 std::vector<std::string> files_of_truth(const std::string& path, const Settings& /*settings*/) {
@@ -234,6 +239,14 @@ const std::vector<OutputKind>& output_kinds() {
          .ending = ".csv",
          .check = check_traces_file,
          .make = traces},
+        {.name = "mean",
+         .doc = "Write the mean of all results without warm-up as .png, .tiff, .hdr or .exr at the end. May "
+                "be repeated",
+         .list = true,
+         .named = true,
+         .check = check_picture,
+         .files = recorded_files,
+         .make = mean_map},
         {.name = "kymograph",
          .doc = "Write the profile of each line region, one row per frame; FILE flow.tiff and a line named "
                 "artery give flow-artery.tiff. Needs --regions",
@@ -314,27 +327,62 @@ const OutputKind& output_kind(RecordWhat what) {
 
 Output parse_output(const OutputKind& kind, std::string text) {
     const std::size_t end = text.find('=');
-    if (end == std::string::npos || !is_output_name(std::string_view(text).substr(0, end)))
+    if (end == std::string::npos)
         return {&kind, std::move(text)};
+    const std::string name = text.substr(0, end);
+    const auto names = output_names();
+    if (!names.contains(name)) {
+        if (kind.named && is_assignment(text, name))
+            throw UsageError("--" + kind.option() + ": There is no image '" + name +
+                             "'; allowed: " + join({names.begin(), names.end()}) +
+                             ". For a file of this name give ./" + one_line(text) + ".");
+        return {&kind, std::move(text)};
+    }
     if (!kind.named)
         throw UsageError(
             "--" + kind.option() + " " + one_line(text) +
             " names an image of the chain, and this output cannot hold one. Give the file alone.");
-    return {&kind, text.substr(end + 1), text.substr(0, end)};
+    return {&kind, text.substr(end + 1), name};
+}
+
+Quantity quantity_of_output(const std::string& name, const Chain& chain) {
+    if (name.empty())
+        return chain.quantity();
+    std::string names;
+    for (const ChainOutput& one : chain.also()) {
+        if (one.output.name == name)
+            return one.output.quantity;
+        names += (names.empty() ? "" : ", ") + one.output.name;
+    }
+    const std::string shown = one_line(name);
+    throw UsageError("The chain gives no image '" + shown + "'; it " +
+                     (names.empty() ? "has no further images. Add also=" + shown + " to a stage that has it."
+                                    : "gives " + names + "."));
 }
 
 std::shared_ptr<Sink> make_sink(const Output& output, const OutputContext& context) {
-    (void)quantity_of(output, context.settings.chain);
+    (void)quantity_of_output(output.of, context.settings.chain);
     std::shared_ptr<Sink> sink = output.kind->make(output, context);
     return output.of.empty() ? sink : make_named_sink(output.of, std::move(sink));
 }
 
 void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets) {
-    if (!kind.list && !targets.empty())
-        targets = targets.back().empty() ? std::vector<std::string>{} : std::vector{targets.back()};
+    std::vector<Output> given;
+    for (std::string& target : targets) {
+        if (!kind.list && (target.empty() || !kind.named))
+            given.clear();
+        if (kind.list || !target.empty())
+            given.push_back(parse_output(kind, std::move(target)));
+    }
+    for (std::size_t i = 0; i < given.size() && !kind.list; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (given[i].of == given[j].of)
+                throw UsageError("--" + kind.option() + " has two files for " +
+                                 (given[i].of.empty() ? "the last image" : "'" + given[i].of + "'") + ", " +
+                                 one_line(given[j].target) + " and " + one_line(given[i].target) +
+                                 ". Give one.");
     std::erase_if(settings.outputs, [&](const Output& output) { return output.kind == &kind; });
-    for (std::string& target : targets)
-        settings.outputs.push_back(parse_output(kind, std::move(target)));
+    settings.outputs.insert(settings.outputs.end(), given.begin(), given.end());
     std::stable_sort(settings.outputs.begin(), settings.outputs.end(),
                      [](const Output& a, const Output& b) { return a.kind < b.kind; }); // as in the table
 }
@@ -359,7 +407,7 @@ std::vector<Recording> add_outputs(Pipeline& pipeline, OutputContext context) {
     for (const Output& output : context.settings.outputs) {
         if (!output.kind->make)
             continue;
-        made.push_back({output.kind, make_sink(output, context), output.target});
+        made.push_back({output.kind, make_sink(output, context), output.target, output.of});
         if (output.kind->frames && !is_stream(output.target))
             check_writable(output.target); // before the first frame, not with it
     }

@@ -49,7 +49,7 @@ struct OutputKind {
     /// Action that an untrusted settings file may not cause, for the error: "writes the file".
     const char* does = "writes the file";
     bool list = false;             ///< may be given several times
-    bool named = false;            ///< may be given as NAME=FILE: Output::of
+    bool named = false;            ///< may be given as NAME=FILE: Output::of; once for each image
     bool in_program = false;       ///< its key is in [program] of a settings file
     bool file = true;              ///< the target is a file or a stream, not an address
     const char* part_of = nullptr; ///< the option is only another way to give this output
@@ -78,12 +78,17 @@ const std::vector<OutputKind>& output_kinds();
 const OutputKind& output_kind(std::string_view name);
 const OutputKind& output_kind(RecordWhat what);
 
-/// "contrast=FILE" or "FILE" for a kind that may be named. Throws UsageError for a kind that may not.
+/// "contrast=FILE" or "FILE" for a kind that may be named. Throws UsageError for a kind that may not, and for
+/// a name that no stage gives.
 Output parse_output(const OutputKind& kind, std::string text);
+/// Quantity of a named output of the chain; "": of the last image. Throws UsageError if the chain does not
+/// give it.
+Quantity quantity_of_output(const std::string& name, const Chain& chain);
 /// Makes the sink. Throws UsageError, also where the chain does not give the named output, or RunError.
 std::shared_ptr<Sink> make_sink(const Output& output, const OutputContext& context);
 
-/// Replaces all outputs of this kind. Unless the kind is a list, the last target counts; "" is no output.
+/// Replaces all outputs of this kind. A kind that is not a list has one target, or one for each image if it
+/// is named: the last one counts, and two for an image are a UsageError. "" is no output.
 void set_output(Settings& settings, const OutputKind& kind, std::vector<std::string> targets);
 /// Target of an output that is not a list; "": none.
 std::string output_of(const Settings& settings, std::string_view name);
@@ -94,6 +99,7 @@ struct Recording {
     const OutputKind* kind = nullptr;
     std::shared_ptr<Sink> sink;
     std::string path; ///< as requested; the file may get a number
+    std::string of{}; ///< Output::of
     SteadyClock::time_point since = SteadyClock::now();
 };
 /// Adds the sinks of all outputs to a started pipeline; pause it before start() and resume it after this, and

@@ -136,14 +136,17 @@ void ask_for_secrets(const SourceArgument& source) {
         }
 }
 
+SourceDefaults source_defaults(const Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    return {.rate = program.rate, .transfer = program.transfer, .trusted = settings.trusted};
+}
+
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers,
                                         std::shared_ptr<const RegionOutlines> regions) {
     const auto& program = settings.program.as<ProgramSettings>();
     const bool part = program.from > 0 || program.from_s > 0; // then only this part is looped
-    const SourceDefaults defaults{.rate = program.rate,
-                                  .loop = program.loop && !part,
-                                  .transfer = program.transfer,
-                                  .trusted = settings.trusted};
+    SourceDefaults defaults = source_defaults(settings);
+    defaults.loop = program.loop && !part;
     PipelineOptions options;
     if (regions) {
         options.regions = std::move(regions);
@@ -182,9 +185,8 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const Executor
     };
     Chain chain = settings.chain;
     chain.set_shown(program.show);
-    if (settings.command == Command::run && chain.displayed() != program.show)
-        throw UsageError("The chain gives no image '" + one_line(program.show) +
-                         "' to show; add also=" + one_line(program.show) + " to a stage that has it.");
+    if (settings.command == Command::run)
+        (void)quantity_of_output(program.show, chain);
     return std::make_unique<Pipeline>(std::move(source), std::move(chain), options);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "sources/registry.hpp"
 
 #include <memory>
 #include <string>
@@ -17,6 +18,8 @@ void ask_for_secrets(const SourceArgument& source);
 /// Writes the file of --snapshot; returns its path, as files are never replaced.
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);
 
+/// Defaults of a source that is opened with these settings, without a loop.
+SourceDefaults source_defaults(const Settings& settings);
 /// Makes the pipeline of the settings, not started. Files play at their own rate in `view`, and at full
 /// speed in `run`; --rate sets the rate in both. `callers`: choices that no setting covers.
 /// `regions`: instead of those of the settings; null: those.

@@ -188,7 +188,7 @@ private:
 
     void read_output(const OutputKind& kind, const toml::node& node) {
         std::vector<std::string> targets =
-            kind.list ? texts(kind.name, node) : std::vector{text(kind.name, node)};
+            kind.list || kind.named ? texts(kind.name, node) : std::vector{text(kind.name, node)};
         std::erase(targets, "");
         for (const std::string& target : targets)
             refuse_untrusted(kind.name, kind.does, target, node);
@@ -359,12 +359,15 @@ std::string param_lines(const Params& params, bool all = true) {
 
 std::string output_lines(const Settings& settings, bool in_program) {
     std::string out;
-    for (const OutputKind& kind : output_kinds())
-        if (kind.in_program == in_program && !kind.part_of)
-            out += kind.name + " = " +
-                   (kind.list ? toml_text(outputs_of(settings, kind))
-                              : toml_text(output_of(settings, kind.name))) +
-                   "\n";
+    for (const OutputKind& kind : output_kinds()) {
+        if (kind.in_program != in_program || kind.part_of)
+            continue;
+        const std::vector<std::string> targets = outputs_of(settings, kind);
+        out += kind.name + " = " +
+               (kind.list || targets.size() > 1 ? toml_text(targets)
+                                                : toml_text(targets.empty() ? "" : targets.back())) +
+               "\n";
+    }
     return out;
 }
 

@@ -6,6 +6,8 @@
 #include "have_cuda.hpp"
 #include "have_egl.hpp"
 #include "have_exr.hpp"
+#include "have_hdf5.hpp"
+#include "have_matio.hpp"
 #include "net/metrics/metrics.hpp"
 #include "net/outlet.hpp"
 #include "net/publisher.hpp"
@@ -69,6 +71,22 @@ std::string open_exr() {
 #endif
 }
 
+std::string hdf5() {
+#ifdef SPECKLESCOPE_HAVE_HDF5
+    return SPECKLESCOPE_HAVE_HDF5;
+#else
+    return "no";
+#endif
+}
+
+std::string matio() {
+#ifdef SPECKLESCOPE_HAVE_MATIO
+    return SPECKLESCOPE_HAVE_MATIO;
+#else
+    return "no";
+#endif
+}
+
 /// Draws reports, and marks on movies.
 std::string pango() {
 #ifdef SPECKLESCOPE_HAVE_CAIRO
@@ -110,6 +128,8 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"RTSP server", rtsp_server_version().empty() ? "no" : rtsp_server_version()},
             {"libmicrohttpd", microhttpd_version().empty() ? "no" : microhttpd_version()},
             {"OpenEXR", open_exr()},
+            {"HDF5", hdf5()},
+            {"matio", matio()},
             {"Pango", pango()},
             {"compiler", compiler()},
             {"libraries", libraries()},

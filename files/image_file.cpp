@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
+#include "files/film_file.hpp"
 #include "files/input_file.hpp"
 
 #include <algorithm>
@@ -15,19 +16,50 @@ void ImageReader::goes_on() const { work_goes_on("reading '" + path_ + "'"); }
 
 void ImageReader::read_rows(HostView to) { orientation_ == 1 ? read_bands(to) : turn_rows(to); }
 
-Shape ImageReader::begin_oriented(const Shape& stored, unsigned orientation) {
+Shape ImageReader::begin_oriented(const Shape& stored, unsigned orientation, bool stated) {
     stored_ = stored;
     orientation_ = orientation >= 1 && orientation <= 8 ? orientation : 1;
     turned_.clear();
     upright_row_ = 0;
     if (orientation_ == 1)
         return stored;
-    remarks_.push_back("is turned upright, as its orientation " + std::to_string(orientation_) + " states");
+    if (stated)
+        remarks_.push_back("is turned upright, as its orientation " + std::to_string(orientation_) +
+                           " states");
     Shape upright = stored;
     if (orientation_ >= 5)
         std::swap(upright.width, upright.height);
     return upright;
 }
+
+namespace {
+
+/// Copies `count` pixels of Bytes bytes that are `right` bytes apart; a constant size is a single move.
+template <std::size_t Bytes>
+void gather(const std::byte* from, std::ptrdiff_t right, int count, std::byte* to) {
+    for (int x = 0; x < count; ++x, from += right, to += Bytes)
+        std::memcpy(to, from, Bytes);
+}
+
+using Gather = void (*)(const std::byte*, std::ptrdiff_t, int, std::byte*);
+Gather gather_of(std::size_t bytes) {
+    switch (bytes) {
+    case 1:
+        return gather<1>;
+    case 2:
+        return gather<2>;
+    case 3:
+        return gather<3>;
+    case 4:
+        return gather<4>;
+    case 6:
+        return gather<6>;
+    default: // three floats
+        return gather<12>;
+    }
+}
+
+} // namespace
 
 /// Pixel (x, y) of the upright image is `first + x * right + y * down` of the stored one, in pixels.
 void ImageReader::turn_rows(HostView to) {
@@ -45,12 +77,11 @@ void ImageReader::turn_rows(HostView to) {
     const std::ptrdiff_t right = transposed ? across : along, down = transposed ? along : across;
     const std::ptrdiff_t first = (from_right ? width - 1 : 0) + (from_bottom ? (height - 1) * width : 0);
     const std::size_t bytes = stored_.row_bytes() / static_cast<std::size_t>(stored_.width);
-    for (int y = 0; y < to.shape.height; ++y, ++upright_row_) {
-        std::byte* out = to.row(y);
-        std::ptrdiff_t at = first + upright_row_ * down;
-        for (int x = 0; x < to.shape.width; ++x, at += right, out += bytes)
-            std::memcpy(out, turned_.data() + static_cast<std::size_t>(at) * bytes, bytes);
-    }
+    const auto pixel = static_cast<std::ptrdiff_t>(bytes);
+    const Gather gather = gather_of(bytes);
+    for (int y = 0; y < to.shape.height; ++y, ++upright_row_)
+        gather(turned_.data() + (first + upright_row_ * down) * pixel, right * pixel, to.shape.width,
+               to.row(y));
 }
 
 void ImageReader::read_bands(HostView to) {
@@ -65,7 +96,7 @@ void ImageReader::read_bands(HostView to) {
 }
 
 std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice) {
-    std::array<unsigned char, 8> head{};
+    std::array<unsigned char, 64> head{};
     std::size_t got = 0;
     {
         const InputFile file = open_input(path);
@@ -74,6 +105,14 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
     const auto begins = [&](const char* magic, std::size_t bytes) {
         return got >= bytes && std::memcmp(head.data(), magic, bytes) == 0;
     };
+    if (begins("\x89HDF\r\n\x1a\n", 8) || begins("MATLAB 7.3", 10))
+        return open_hdf5(path, choice);
+    if (begins("MATLAB 5.0", 10))
+        return open_mat5(path, choice);
+    if (begins("PK\x03\x04", 4))
+        return open_npz(path, choice);
+    if (!choice.path.empty() || !choice.axes.empty())
+        throw UsageError("'" + path + "' has no arrays to choose from. Leave path and axes out.");
     if (begins("\x89PNG\r\n\x1a\n", 8))
         return open_png(path);
     if (begins("\xff\xd8\xff", 3))
@@ -86,6 +125,9 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
         return open_exr(path);
     if (begins("\x93NUMPY", 6))
         return open_npy(path);
+    if (const FilmFormat* const format =
+            film_format(path, std::string_view(reinterpret_cast<const char*>(head.data()), got)))
+        return open_film(path, *format, choice);
     const char* const other = begins("GIF8", 4)   ? "GIF"
                               : begins("BM", 2)   ? "BMP"
                               : begins("RIFF", 4) ? "WebP"
@@ -93,7 +135,8 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
     if (other)
         throw RunError("'" + path + "' is a " + other + " file, which is not read. Save it as TIFF or PNG.");
     throw RunError("'" + path + (got == 0 ? "' is empty" : "' is not an image") +
-                   "; allowed: PNG, JPEG, TIFF, Radiance, OpenEXR and NPY files.");
+                   "; allowed: PNG, JPEG, TIFF, Radiance, OpenEXR, NPY, NPZ and HDF5 files, and films: " +
+                   film_names() + ".");
 }
 
 } // namespace specklescope

@@ -76,8 +76,9 @@ protected:
     /// Reports progress; throws Cancelled.
     void goes_on() const;
     /// Starts a page of `stored` pixels with an orientation of TIFF and Exif, 1…8. Returns the shape of the
-    /// upright image, whose rows read_rows() then returns.
-    Shape begin_oriented(const Shape& stored, unsigned orientation);
+    /// upright image, whose rows read_rows() then returns. `stated`: the file has an orientation, which is
+    /// remarked; otherwise it follows from the format.
+    Shape begin_oriented(const Shape& stored, unsigned orientation, bool stated = true);
 
     const std::string path_;
     std::string description_;
@@ -125,8 +126,11 @@ private:
 /// - OpenEXR, if built with it: the first part's R, G, B or Y or only channel, as 32-bit float
 /// - NPY: height × width, frames × height × width, either with 3 or 4 channels as the last axis; u8, u16 and
 ///   bool (0, 255) as they are, other numbers as 32-bit float
+/// - NPZ: a member as NPY
+/// - HDF5 and MATLAB, if built with libhdf5 and matio: an array of two or three axes
+/// - films of other programs: film_formats()
 /// Transparency is dropped.
-/// `choice`: for a TIFF with several channels or slices. Throws UsageError if it does not exist.
+/// `choice`: for a file with several channels, slices or arrays. Throws UsageError if it does not exist.
 std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice = {});
 
 // Readers per format; open_image chooses.
@@ -136,5 +140,9 @@ std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoic
 std::unique_ptr<ImageReader> open_hdr(const std::string& path);
 std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
 std::unique_ptr<ImageReader> open_npy(const std::string& path);
+std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice = {});
+std::unique_ptr<ImageReader> open_mat5(const std::string& path, const StackChoice& choice = {});
+/// RunError in a build without HDF5 (and the one before without matio).
+std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoice& choice = {});
 
 } // namespace specklescope

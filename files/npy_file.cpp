@@ -150,14 +150,15 @@ const Kind& kind_of(const std::string& descr, const std::string& path) {
 }
 
 /// Bytes of the array; throws before anything of that size is allocated.
-std::size_t check_size(const Header& header, const Kind& kind, std::uint64_t most, const std::string& path) {
+std::size_t check_size(const Header& header, const Kind& kind, std::uint64_t most, std::uint64_t size,
+                       const std::string& path) {
     std::size_t bytes = kind.bytes;
     for (const std::size_t side : header.shape) {
         if (side == 0 || side > most || bytes > most / side)
             refuse(path, "it claims an array that is empty or too large");
         bytes *= side;
     }
-    if (const std::uint64_t size = input_size(path); header.shape.empty() || (size > 0 && size < bytes))
+    if (header.shape.empty() || (size > 0 && size < bytes))
         refuse(path, header.shape.empty() ? "it contains a single number, not an array" : "it is cut short");
     return bytes;
 }
@@ -171,11 +172,15 @@ bool is_npy(const std::string& path) {
            std::string_view(head.data(), head.size()) == kMagic;
 }
 
-NpyFile::NpyFile(const std::string& path, std::uint64_t most) : path_(path), file_(open_input(path)) {
+NpyFile::NpyFile(const std::string& path, std::uint64_t most)
+    : NpyFile(path, open_input(path), input_size(path), most) {}
+
+NpyFile::NpyFile(const std::string& path, InputFile file, std::uint64_t size, std::uint64_t most)
+    : path_(path), file_(std::move(file)) {
     Header header = read_header(file_.get(), path);
     const Kind& kind = kind_of(header.descr, path);
     offset_ = static_cast<std::uint64_t>(std::ftell(file_.get()));
-    count_ = check_size(header, kind, most, path) / kind.bytes;
+    count_ = check_size(header, kind, most, size, path) / kind.bytes;
     type_ = kind.name;
     bytes_ = kind.bytes;
     number_ = kind.number;

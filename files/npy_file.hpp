@@ -30,6 +30,8 @@ public:
     /// 1 to 4 axes. Throws RunError for anything else, for more than `most` bytes, and if the file is shorter
     /// than its header states.
     explicit NpyFile(const std::string& path, std::uint64_t most = kMaxImageBytes);
+    /// The same from an open stream of `size` bytes; 0: unknown. `path` is for errors.
+    NpyFile(const std::string& path, InputFile file, std::uint64_t size, std::uint64_t most);
 
     const std::vector<std::size_t>& shape() const { return shape_; } ///< without zeros
     std::size_t count() const { return count_; }                     ///< number of values

@@ -3,6 +3,7 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/npy_file.hpp"
+#include "files/npy_stream.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -51,9 +52,10 @@ private:
 
 class NpyReader final : public ImageReader {
 public:
-    explicit NpyReader(const std::string& path)
-        : ImageReader(path), array_(path, std::numeric_limits<std::uint64_t>::max()),
-          frames_(array_.shape(), path), file_(open_input(path)) {
+    explicit NpyReader(const NpyStream& stream)
+        : ImageReader(stream.path),
+          array_(path_, stream.open(), stream.size, std::numeric_limits<std::uint64_t>::max()),
+          frames_(array_.shape(), path_), file_(stream.open()), compressed_(stream.compressed) {
         constexpr std::size_t kMost = std::numeric_limits<int>::max();
         const std::string_view type = array_.type();
         shape_ = {static_cast<int>(std::min(frames_.width, kMost)),
@@ -120,6 +122,12 @@ private:
         const std::size_t each = array_.bytes_each();
         read_.resize(count * each);
         const auto at = static_cast<off_t>(array_.offset() + first * each);
+        constexpr off_t kStep = off_t{16} << 20; // passing over compressed bytes takes time
+        for (off_t here = ftello(file_.get()); compressed_ && at - here > kStep; here += kStep) {
+            goes_on();
+            if (fseeko(file_.get(), here + kStep, SEEK_SET) != 0)
+                break;
+        }
         if (fseeko(file_.get(), at, SEEK_SET) != 0 ||
             std::fread(read_.data(), 1, read_.size(), file_.get()) != read_.size())
             throw RunError("'" + path_ + "' is cut short.");
@@ -128,6 +136,7 @@ private:
     NpyFile array_;
     NpyFrames frames_;
     InputFile file_;
+    bool compressed_;
     Shape shape_;
     std::vector<float> all_; ///< of an array in Fortran order, in C order
     std::vector<std::byte> read_;
@@ -137,6 +146,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_npy(const std::string& path) { return std::make_unique<NpyReader>(path); }
+std::unique_ptr<ImageReader> open_npy(const NpyStream& stream) { return std::make_unique<NpyReader>(stream); }
+
+std::unique_ptr<ImageReader> open_npy(const std::string& path) {
+    return open_npy(
+        NpyStream{.path = path, .size = input_size(path), .open = [path] { return open_input(path); }});
+}
 
 } // namespace specklescope

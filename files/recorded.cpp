@@ -252,6 +252,11 @@ void RecordedText::next(std::string_view description) {
     read_frame(json.is_object() ? json : Json::object());
 }
 
+void RecordedText::state(Recorded stated) {
+    now_ = std::move(stated);
+    now_.foreign = true;
+}
+
 void RecordedText::state_time(std::optional<std::int64_t> capture_ns) {
     now_.capture_ns = capture_ns;
     now_.foreign = true;

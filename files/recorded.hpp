@@ -61,6 +61,8 @@ public:
     bool begin(std::string_view text);
     /// Description of the next frame.
     void next(std::string_view text);
+    /// Sets all that another program states for the current frame.
+    void state(Recorded stated);
     /// Sets the time that another program states for the current frame.
     void state_time(std::optional<std::int64_t> capture_ns);
     /// Moves to frame number `index` of a file with all descriptions in one place, such as a video:

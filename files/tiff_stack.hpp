@@ -17,6 +17,8 @@ struct XmlElement;
 /// Selection of a file's images, counted from 1; 0: the first, with a remark.
 struct StackChoice {
     int channel = 0, slice = 0;
+    std::string path{}; ///< array of a file with several; empty: the only one
+    std::string axes{}; ///< "thw": order of the array's axes; empty: as stated or usual
 };
 
 class TiffStack {

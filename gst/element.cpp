@@ -115,6 +115,8 @@ gboolean start(GstBaseTransform* base) {
         const std::scoped_lock lock(state.lock);
         options = state.options;
         regions = state.regions;
+        if (!state.output_name.empty())
+            options += (options.empty() ? "show=" : ",show=") + state.output_name;
     }
     if (!check_properties(element))
         return FALSE;

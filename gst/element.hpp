@@ -23,7 +23,7 @@ struct State {
     std::atomic<bool> restart{true};  ///< the next frame does not follow the previous one
     std::mutex lock;
     // Under the lock.
-    std::string options, regions;
+    std::string options, regions, output_name;
     std::map<std::string, std::string> wrong; ///< refusals before the start, by property
     std::map<std::size_t, std::string>
         waiting; ///< values for stages that the chain does not have yet, by declaration

@@ -9,7 +9,7 @@ namespace specklescope::element {
 
 namespace {
 
-enum Own : guint { kChain = 1, kEdit, kOptions, kRegions, kExposure, kFullScale, kValues };
+enum Own : guint { kChain = 1, kEdit, kOptions, kRegions, kExposure, kFullScale, kValues, kOutput };
 
 constexpr auto kPlaying = static_cast<GParamFlags>(G_PARAM_READWRITE | GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kBefore = static_cast<GParamFlags>(G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY);
@@ -112,6 +112,11 @@ void get_declared(State& state, std::size_t index, GValue& value) {
     set_from_text(declared, text.value_or(declared.info.default_value), value);
 }
 
+/// Requires the lock.
+std::string& text_property(State& state, guint id) {
+    return id == kOptions ? state.options : id == kRegions ? state.regions : state.output_name;
+}
+
 void set_own(Element& element, guint id, const GValue* value) {
     State& state = *element.state;
     switch (id) {
@@ -123,9 +128,10 @@ void set_own(Element& element, guint id, const GValue* value) {
         edit(state, string_of(value));
         break;
     case kOptions:
-    case kRegions: {
+    case kRegions:
+    case kOutput: {
         const std::scoped_lock lock(state.lock);
-        (id == kOptions ? state.options : state.regions) = string_of(value);
+        text_property(state, id) = string_of(value);
         break;
     }
     case kExposure:
@@ -166,6 +172,10 @@ void install_properties(GObjectClass* object_class) {
          "a file of regions, JSON or of ImageJ, that are measured on every result; the numbers are in the "
          "meta "
          "SpecklescopeResult of its buffer",
+         kBefore);
+    text(kOutput, "output",
+         "the further image of the chain that goes out instead of the last one, by its name: contrast, with "
+         "chain=speckle:also=contrast; empty: the last one",
          kBefore);
     constexpr double kMost = std::numeric_limits<double>::max();
     g_object_class_install_property(
@@ -222,9 +232,10 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
         case kChain:
             return g_value_set_string(value, state.chain.text().c_str());
         case kOptions:
-        case kRegions: {
+        case kRegions:
+        case kOutput: {
             const std::scoped_lock lock(state.lock);
-            return g_value_set_string(value, (id == kOptions ? state.options : state.regions).c_str());
+            return g_value_set_string(value, text_property(state, id).c_str());
         }
         case kExposure:
             return g_value_set_double(value, state.exposure_ms);

@@ -231,8 +231,9 @@ typedef struct specklescope_settings {
     size_t struct_size;
     /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. For a
      * chain: backend (auto, cpu, cuda), threads, channel, medians, gpus (one). For a stream also: slots,
-     * from, frames, rate, loop, transfer, silence, gpus, memory (host, device: location of results). NULL:
-     * all at their defaults. */
+     * from, frames, rate, loop, transfer, silence, gpus, memory (host, device: location of results). Only for
+     * a chain: show (the further image, `also` of a stage, that is returned instead of the last one, on the
+     * host). NULL: all at their defaults. */
     const char* options;
     const char* regions;          /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: none */

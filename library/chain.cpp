@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "config/outputs.hpp"
 #include "pipeline/counts.hpp"
 
 #include <algorithm>
@@ -30,6 +31,18 @@ std::size_t place_of_name(const Chain& chain, std::string_view name) {
     throw UsageError(std::string("The chain has ") + (found > 1 ? "several stages '" : "no stage '") +
                      std::string(name) + "'; it is made of " + (names.empty() ? "none" : names) +
                      ": give one's place, counted from 0.");
+}
+
+/// The stages up to the one that gives this image.
+Chain part_with(const Chain& chain, const std::string& image) {
+    Chain part;
+    part.set_channel(chain.channel());
+    const std::vector<ChainOutput> also = chain.also();
+    const auto found = std::find_if(also.begin(), also.end(),
+                                    [&](const ChainOutput& one) { return one.output.name == image; });
+    for (std::size_t i = 0; i <= found->stage; ++i)
+        part.add(chain.stages()[i]);
+    return part;
 }
 
 } // namespace
@@ -82,7 +95,8 @@ bool in_place(const Chain& chain) {
 ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
     : watcher_(watcher), threads_(settings.program.as<ProgramSettings>().executor.threads),
       medians_(settings.program.as<ProgramSettings>().medians),
-      channel_(settings.program.as<ProgramSettings>().channel) {
+      channel_(settings.program.as<ProgramSettings>().channel),
+      show_(settings.program.as<ProgramSettings>().show) {
     const auto& program = settings.program.as<ProgramSettings>();
     // The executor's own limit applies to the whole process, ThreadLimit to this thread.
     const std::string& gpus = program.executor.gpus;
@@ -130,6 +144,14 @@ void ChainObject::copy(Chain stages) {
     applied_ = wanted_;
 }
 
+Shape ChainObject::returned(const Chain& chain, const Shape& input, const Shape& last) const {
+    if (show_.empty())
+        return last;
+    (void)quantity_of_output(show_, chain);
+    const Shape shape = check_runs(part_with(chain, show_), input);
+    return {shape.width, shape.height, 1, PixelType::f32};
+}
+
 void ChainObject::agree(const Chain& next, const Shape& output) const {
     if (!watcher_.agrees)
         return;
@@ -156,12 +178,17 @@ void ChainObject::fit(const Shape& input) {
     const Asking asking(watcher_);
     if (version == applied_version_)
         return move_to(input);
+    Shape made = returned_; // the chain may differ only in free parameters
     try {
         if (shape_ != input) {
-            agree(next, check_runs(next, input)); // a refusal keeps the old plan and its histories
+            made = returned(next, input, check_runs(next, input));
+            agree(next, made); // a refusal keeps the old plan and its histories
             set_anew(next, version, input);
         } else {
-            executor_->set_agreement([&](const Shape& output) { agree(next, output); });
+            executor_->set_agreement([&](const Shape& output) {
+                made = returned(next, input, output);
+                agree(next, made);
+            });
             executor_->set_chain(std::make_shared<const Chain>(next), version);
             executor_->set_agreement(nullptr);
             executor_->prepare(input, true);
@@ -176,6 +203,7 @@ void ChainObject::fit(const Shape& input) {
         throw;
     }
     shape_ = input;
+    returned_ = made;
     const std::scoped_lock lock(edits_);
     applied_ = std::move(next);
     applied_version_ = version;
@@ -203,8 +231,10 @@ void ChainObject::fit_regions() {
 
 /// If the chain cannot run on it, the executor stays prepared for the last shape.
 void ChainObject::move_to(const Shape& input) {
+    Shape made;
     try {
         executor_->prepare(input, true);
+        made = returned(applied_, input, executor_->output().value());
     } catch (...) {
         const Unasked putting_back;
         if (shape_)
@@ -212,6 +242,7 @@ void ChainObject::move_to(const Shape& input) {
         throw;
     }
     shape_ = input;
+    returned_ = made;
 }
 
 /// Changes chain and shape together, by way of an empty chain, which runs on all shapes.
@@ -236,7 +267,7 @@ Shape ChainObject::output(const Shape& input) {
     const ThreadLimit limit(threads_);
     fit(input);
     fit_regions();
-    return executor_->output().value();
+    return returned_;
 }
 
 void ChainObject::process(const Place& input, const FrameInfo& facts, const Place& output, bool wait) {
@@ -246,6 +277,8 @@ void ChainObject::process(const Place& input, const FrameInfo& facts, const Plac
         executor_->check_device(output.device(), "The output");
     if (input.on_device == output.on_device && overlap(input.host(), output.host()))
         throw UsageError("The output shares memory with the input; give it memory of its own.");
+    if (output.on_device && !show_.empty())
+        throw UsageError("The image of show=" + show_ + " is returned on the host; give host memory for it.");
     const Shape made = this->output(input.shape);
     if (output.shape != made)
         throw UsageError("The output is " + to_string(output.shape) + ", and the chain makes " +
@@ -281,7 +314,8 @@ void ChainObject::submit(const Place& input, const FrameInfo& info, const Place&
     if (output.on_device)
         streams.of_output = output.stream;
     executor_->order_with(streams);
-    executor_->lend_result(output.frame());
+    if (show_.empty())
+        executor_->lend_result(output.frame());
     executor_->submit(std::move(frame), !output.on_device || !applied_.also().empty());
 }
 
@@ -289,10 +323,12 @@ void ChainObject::submit(const Place& input, const FrameInfo& info, const Place&
 void ChainObject::collect() {
     Result result = executor_->collect(true).value();
     result.counts = counts_of(result.info, result.counts);
+    also_ = results_also(result);
+    if (!show_.empty())
+        result = named_result(result, show_).value();
     made_ = std::move(result.image);
     result.raw.reset();
     result.device_image.reset();
-    also_ = results_also(result);
     last_ = std::move(result);
 }
 

@@ -68,6 +68,9 @@ public:
 
 private:
     void take(Chain next);
+    /// Shape of the returned image of such frames; `last`: of the chain's last image. Throws UsageError if
+    /// the chain does not give the image.
+    Shape returned(const Chain& chain, const Shape& input, const Shape& last) const;
     /// Throws UsageError if the caller refuses results of that shape.
     void agree(const Chain& next, const Shape& output) const;
     void fit(const Shape& input);
@@ -81,11 +84,13 @@ private:
     int threads_;
     bool medians_;
     GreyChannel channel_;
+    std::string show_; ///< further image that is returned instead of the last one; empty: none
     std::unique_ptr<Executor> executor_;
     std::shared_ptr<SlotMemory> callers_memory_; ///< from the executor, which only one thread uses
     bool gap_ = true;                            ///< the next frame does not follow the previous one
     std::uint64_t frames_ = 0;
     std::optional<Shape> shape_; ///< input for which the executor is prepared
+    Shape returned_;             ///< shape of the returned image then
     Result last_;                ///< without pixels
     std::vector<Result> also_;   ///< its further images, with pixels
     Frame made_;                 ///< pixels of last_ until they are copied to the caller

@@ -13,7 +13,8 @@ namespace {
 
 /// Options that apply to callers. The others belong to the program or the process: log, FFTW plans.
 std::vector<std::string> options_for(For what) {
-    static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians", "gpus"};
+    static const std::vector<std::string> chain = {"backend", "threads", "channel",
+                                                   "medians", "gpus",    "show"};
     static const std::vector<std::string> stream = {"backend", "threads",  "channel", "medians",
                                                     "slots",   "from",     "frames",  "rate",
                                                     "loop",    "transfer", "silence", "gpus"};

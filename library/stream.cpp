@@ -170,12 +170,7 @@ FrameObject::FrameObject(Result result, SlotsOut out)
     const bool same = result_.image && result_.raw && result_.image.host().data == result_.raw.host().data;
     result_.raw = copied(result_.raw);
     result_.image = same ? result_.raw : copied(result_.image);
-    if (result_.also) { // names and facts stay
-        auto without = std::make_shared<std::vector<NamedImage>>(*result_.also);
-        for (NamedImage& one : *without)
-            one.image = one.device_image = Frame();
-        result_.also = std::move(without);
-    }
+    result_.also = without_pixels(result_.also); // names and facts stay
     for (Result& one : also_) {
         one.also = result_.also;
         one.image = copied(one.image);

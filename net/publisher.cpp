@@ -58,6 +58,15 @@ std::string settings_message(std::uint64_t n, const Result& result, const Stream
     if (const double um = um_per_px(stream, result.chain.get()); um > 0)
         json["um_per_px"] = um;
     json["exposure"] = result.exposure.known() ? to_string(result.exposure) : "unknown";
+    if (result.also) {
+        Json also = Json::array();
+        for (const NamedImage& one : *result.also)
+            also.push_back({{"name", one.name},
+                            {"quantity", one.quantity.name},
+                            {"symbol", one.quantity.symbol},
+                            {"unit", one.quantity.unit}});
+        json["also"] = std::move(also);
+    }
     if (result.regions) {
         json["mean"] = mean_text(result.regions->mean);
         Json regions = Json::array();
@@ -70,6 +79,29 @@ std::string settings_message(std::uint64_t n, const Result& result, const Stream
     }
     return text_of(json);
 }
+
+namespace {
+
+/// Numbers of each region by its name.
+Json json_of(const RegionValues& values) {
+    Json::object_t regions; // no two names are equal; a lookup in a long list would dominate the time
+    regions.reserve(values.statistics.size());
+    for (std::size_t i = 0; i < values.statistics.size(); ++i) {
+        const RegionStatistics& region = values.statistics[i];
+        Json numbers = {{"mean", region.mean},     {"std", region.std},
+                        {"min", region.min},       {"max", region.max},
+                        {"valid", region.valid},   {"infinite", region.infinite},
+                        {"pixels", region.pixels}, {"mean_of_map", region.mean_of_map}};
+        if (region.saturated >= 0)
+            numbers["saturated"] = region.saturated;
+        if (values.placed->medians)
+            numbers["median"] = region.median;
+        regions.push_back({values.placed->regions[i].name, std::move(numbers)});
+    }
+    return regions;
+}
+
+} // namespace
 
 void add_result(Json& json, const Result& result) {
     const FrameInfo& info = result.info;
@@ -84,23 +116,16 @@ void add_result(Json& json, const Result& result) {
     json["raw_saturated"] = result.counts.raw_saturated;
     json["raw_samples"] = result.counts.raw_samples;
     json["warming_up"] = result.warming_up();
-    if (result.regions) {
-        Json::object_t regions; // no two names are equal; a lookup in a long list would dominate the time
-        regions.reserve(result.regions->statistics.size());
-        for (std::size_t i = 0; i < result.regions->statistics.size(); ++i) {
-            const RegionStatistics& region = result.regions->statistics[i];
-            Json numbers = {{"mean", region.mean},     {"std", region.std},
-                            {"min", region.min},       {"max", region.max},
-                            {"valid", region.valid},   {"infinite", region.infinite},
-                            {"pixels", region.pixels}, {"mean_of_map", region.mean_of_map}};
-            if (region.saturated >= 0)
-                numbers["saturated"] = region.saturated;
-            if (result.regions->placed->medians)
-                numbers["median"] = region.median;
-            regions.push_back({result.regions->placed->regions[i].name, std::move(numbers)});
-        }
-        json["regions"] = std::move(regions);
-    }
+    if (result.regions)
+        json["regions"] = json_of(*result.regions);
+    if (!result.also)
+        return;
+    Json also = Json::object();
+    for (const NamedImage& one : *result.also)
+        if (one.regions)
+            also[one.name] = {{"regions", json_of(*one.regions)}};
+    if (!also.empty())
+        json["also"] = std::move(also);
 }
 
 std::string frame_message(std::uint64_t n, const Result& result) {

@@ -17,7 +17,8 @@ namespace specklescope {
 /// - "stream": the source, its rate, the backend; "settings": the chain, the quantity and its unit, how means
 /// are
 ///   formed, the regions. Both are sent first, after a change, and for each new subscriber;
-/// - "frame": numbers of one result; "regions" has the columns of --traces by region, under the same names;
+/// - "frame": numbers of one result; "regions" has the columns of --traces by region, under the same names,
+/// and "also" those of each further image by its name;
 /// - "event": an event was marked, or with "removed" taken back.
 /// "n" counts the messages of a kind: a gap is a message that this subscriber did not get. A repeated message
 /// keeps its "n". Subscribers delay nothing: frames of a live pipeline that cannot be sent in time are

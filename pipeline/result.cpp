@@ -24,6 +24,16 @@ std::optional<Result> named_result(const Result& result, std::string_view name) 
     return named;
 }
 
+std::shared_ptr<const std::vector<NamedImage>>
+without_pixels(const std::shared_ptr<const std::vector<NamedImage>>& also) {
+    if (!also)
+        return nullptr;
+    auto kept = std::make_shared<std::vector<NamedImage>>(*also);
+    for (NamedImage& one : *kept)
+        one.image = one.device_image = Frame();
+    return kept;
+}
+
 Result without_pixels(const Result& result) {
     Result kept;
     kept.info = result.info;
@@ -34,6 +44,7 @@ Result without_pixels(const Result& result) {
     kept.regions = result.regions;
     kept.to_grey = result.to_grey;
     kept.warmup = result.warmup;
+    kept.also = without_pixels(result.also);
     return kept;
 }
 

@@ -91,6 +91,8 @@ std::optional<Result> named_result(const Result& result, std::string_view name);
 
 /// The result without pixels, timings and notes, for a sink that writes text later.
 Result without_pixels(const Result& result);
+std::shared_ptr<const std::vector<NamedImage>>
+without_pixels(const std::shared_ptr<const std::vector<NamedImage>>& also);
 
 /// "red": grey channel used by a stage; empty if none was.
 std::string grey_channel_of(const Result& result);

@@ -23,6 +23,11 @@ Out json_of(const ParamValue& value);
 Out json_of(const Params& params); ///< Parameters that can be set.
 Out declarations(const ParamTable& table);
 Out json_of(const Doors& doors);
+/// Argument "output" of requests about one result.
+RequestArgument shown_image();
+/// The newest result, or its further image named by "output". Nothing: not there yet, call again. Throws
+/// UsageError if the chain does not give the image.
+std::optional<Result> newest_image(const Call& call, bool pixels);
 /// Place of a stage in the chain, by its place or name. Throws UsageError.
 std::size_t stage_of(const Chain& chain, const Json& wanted);
 /// Text of a value as on the command line.

@@ -107,15 +107,15 @@ void Recordings::add(Pipeline& pipeline, const Settings& settings) {
 }
 
 void Recordings::began(Recording recording) {
-    drop_ended(*recording.kind);
+    drop_ended(*recording.kind, recording.of);
     all_.push_back(std::move(recording));
     ends_.push_back(End::none);
 }
 
-/// A later end of this kind is the one to report. Without a user, all stay for the summary.
-void Recordings::drop_ended(const OutputKind& kind) {
+/// A later end of this kind and image is the one to report. Without a user, all stay for the summary.
+void Recordings::drop_ended(const OutputKind& kind, const std::string& of) {
     for (std::size_t i = all_.size(); i-- > 0;) {
-        if (all_[i].kind != &kind || ends_[i] == End::none)
+        if (all_[i].kind != &kind || all_[i].of != of || ends_[i] == End::none)
             continue;
         ends_[i] = End::reported;
         if (state_.interactive) {
@@ -151,9 +151,9 @@ void Recordings::trigger() {
     }
 }
 
-const Recording* Recordings::running(const OutputKind& kind) const {
+const Recording* Recordings::running(const OutputKind& kind, const Of& of) const {
     for (std::size_t i = 0; i < all_.size(); ++i)
-        if (all_[i].kind == &kind && ends_[i] == End::none)
+        if (all_[i].kind == &kind && all_[i].of == of.value_or(all_[i].of) && ends_[i] == End::none)
             return &all_[i];
     return nullptr;
 }
@@ -179,7 +179,7 @@ void Recordings::begin(const OutputKind& kind, const std::string& path, const st
     auto sink =
         make_sink({&kind, path, of}, {.settings = now, .look = look_, .before = before_, .later = true});
     state_.pipeline->add_sink(sink);
-    began({&kind, std::move(sink), path});
+    began({&kind, std::move(sink), path, of});
 }
 
 void Recordings::toggle(const OutputKind& kind) {
@@ -200,21 +200,23 @@ void Recordings::toggle(const OutputKind& kind) {
     }
 }
 
-std::shared_ptr<Sink> Recordings::end(const OutputKind& kind) {
-    const Recording* recording = running(kind);
+std::shared_ptr<Sink> Recordings::end(const OutputKind& kind, const Of& of) {
+    const Recording* recording = running(kind, of);
     if (!recording)
         return nullptr;
     std::shared_ptr<Sink> sink = recording->sink;
+    const std::string image = recording->of;
     finish(static_cast<std::size_t>(recording - all_.data()), End::reported);
-    drop_ended(kind);
+    drop_ended(kind, image);
     return sink;
 }
 
-std::shared_ptr<Sink> Recordings::ended(const OutputKind& kind) {
+std::shared_ptr<Sink> Recordings::ended(const OutputKind& kind, const Of& of) {
     for (std::size_t i = all_.size(); i-- > 0;)
-        if (all_[i].kind == &kind && ends_[i] == End::by_itself) {
+        if (all_[i].kind == &kind && all_[i].of == of.value_or(all_[i].of) && ends_[i] == End::by_itself) {
             std::shared_ptr<Sink> sink = all_[i].sink;
-            drop_ended(kind);
+            const std::string image = all_[i].of;
+            drop_ended(kind, image);
             return sink;
         }
     return nullptr;

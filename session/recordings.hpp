@@ -36,17 +36,19 @@ public:
     void begin(const OutputKind& kind, const std::string& path, const std::string& of = {});
     /// Begins a recording with a name made from the settings, or ends it. A failure becomes a message.
     void toggle(const OutputKind& kind);
+    /// Named output of a recording to find; nothing: any.
+    using Of = std::optional<std::string>;
     /// Ends a running recording. Returns its sink, which closes in a background thread; null: none runs.
-    std::shared_ptr<Sink> end(const OutputKind& kind);
+    std::shared_ptr<Sink> end(const OutputKind& kind, const Of& of = {});
     /// The newest recording that ended by itself and was not returned before; null: none.
-    std::shared_ptr<Sink> ended(const OutputKind& kind);
+    std::shared_ptr<Sink> ended(const OutputKind& kind, const Of& of = {});
     void end_all();
     /// Finishes recordings that ended by themselves, and keeps frames for --pre-trigger.
     void poll();
     /// Forgets frames kept from a pipeline that has stopped.
     void drop_kept();
 
-    const Recording* running(const OutputKind& kind) const; ///< null: none
+    const Recording* running(const OutputKind& kind, const Of& of = {}) const; ///< null: none
     const Recording* running(RecordWhat what) const { return running(output_kind(what)); }
     std::vector<Recording> running() const;
     /// Recordings in the order of their start. With a user, without those whose end was reported.
@@ -93,7 +95,7 @@ private:
     enum class End : std::uint8_t { none, by_itself, reported };
     void began(Recording recording);
     void finish(std::size_t place, End end);
-    void drop_ended(const OutputKind& kind);
+    void drop_ended(const OutputKind& kind, const std::string& of);
     void keep_before();
 
     SessionState& state_;

@@ -82,11 +82,13 @@ Out recordings(const Call& call) {
         if (*recording.kind->request == '\0')
             continue;
         const SinkStatus status = recording.sink->status();
-        Out one = {{"what", recording.kind->request},
-                   {"file", status.path.empty() ? recording.path : status.path},
-                   {"written", status.written},
-                   {"dropped", status.dropped},
-                   {"queued", status.queued}};
+        Out one = {{"what", recording.kind->request}};
+        if (!recording.of.empty())
+            one["output"] = recording.of;
+        one.update({{"file", status.path.empty() ? recording.path : status.path},
+                    {"written", status.written},
+                    {"dropped", status.dropped},
+                    {"queued", status.queued}});
         if (!status.complete.empty())
             one["complete"] = status.complete;
         if (!status.error.empty())
@@ -194,14 +196,16 @@ Answer frame(const Call& call) {
                (!call.arguments.contains("after") ||
                 result->info.sequence > call.arguments["after"].get<std::uint64_t>());
     };
-    std::optional<Result> newest = call.front.newest(false);
+    std::optional<Result> newest = newest_image(call, false);
     if (fits(newest))
-        newest = call.front.newest(true); // which may bring pixels from a GPU
+        newest = newest_image(call, true); // which may bring pixels from a GPU
     if (!fits(newest)) {
         call.progress.check_time();
         return std::nullopt;
     }
     Out out = header_of(*newest);
+    if (call.arguments.contains("output"))
+        out["output"] = call.arguments["output"];
     out["chain"] = newest->chain ? to_string(*newest->chain) : "";
     out["quantity"] = newest->quantity.name;
     out["symbol"] = newest->quantity.symbol;
@@ -224,6 +228,24 @@ ControlReply answered(const Out& more) {
     Out out = {{"ok", true}};
     out.update(more);
     return {out.dump(-1, ' ', false, Out::error_handler_t::replace)}; // names of files may be any bytes
+}
+
+RequestArgument shown_image() {
+    return {"output", ArgumentType::text, false, "further image of the chain; without: the displayed one"};
+}
+
+std::optional<Result> newest_image(const Call& call, bool pixels) {
+    std::optional<Result> newest = call.front.newest(pixels);
+    const std::string output = call.arguments.value("output", "");
+    if (output.empty() || !newest)
+        return newest;
+    (void)quantity_of_output(output, *call.pipeline().chain());
+    std::optional<Result> named = named_result(*newest, output);
+    if (named && pixels && !named->image) {
+        call.pipeline().viewer_wants_host(true); // later results bring them
+        return std::nullopt;
+    }
+    return named;
 }
 
 Out json_of(const ParamValue& value) {
@@ -277,6 +299,7 @@ std::vector<Request> reading_rows() {
         {"frame",
          "read the newest result: its header, and its pixels as the next part of the answer",
          {{"raw", Type::boolean, false, "the raw frame as one more part"},
+          shown_image(),
           {"version", Type::whole, false,
            "wait for a result of this version, at most 10 s; for a refused edit the answer is why"},
           {"after", Type::whole, false, "wait for a larger sequence number, at most 10 s"}},

@@ -52,9 +52,13 @@ Answer record(const Call& call) {
     const std::string name = kind.request, ending = kind.ending;
     const std::string wanted =
         path_in_folder(call.session.settings(), call.arguments["file"].get<std::string>());
+    const std::string output = call.arguments.value("output", "");
+    if (!output.empty() && !kind.named)
+        throw UsageError("'" + name + "' has no further images; leave 'output' out.");
+    if (call.session.recordings.running(kind, output))
+        throw UsageError("'" + name + "'" + (output.empty() ? "" : " of '" + one_line(output) + "'") +
+                         " is recorded already; send 'stop' first.");
     const std::vector<Recording> running = call.session.recordings.running();
-    if (std::any_of(running.begin(), running.end(), [&](const Recording& one) { return one.kind == &kind; }))
-        throw UsageError("'" + name + "' is recorded already; send 'stop' first.");
     if (kind.needs != OutputKind::Needs::nothing && call.session.regions.regions().empty())
         throw UsageError("There are no regions to record " + name + " of; send 'set_regions' first.");
     if (!wanted.ends_with(ending))
@@ -66,16 +70,34 @@ Answer record(const Call& call) {
     for (const Recording& recording : running)
         promised.push_back(recording.path);
     const std::string path = free_recording_name(wanted, promised);
-    call.session.recordings.begin(kind, path, call.arguments.value("output", ""));
+    call.session.recordings.begin(kind, path, output);
     return answered({{"file", path}});
+}
+
+/// The image whose recording is to end: the requested one; without, the last image or the only one recorded.
+Recordings::Of image_to_stop(const Call& call, const OutputKind& kind) {
+    if (call.arguments.contains("output"))
+        return call.arguments["output"].get<std::string>();
+    std::vector<std::string> images;
+    for (const Recording& one : call.session.recordings.running())
+        if (one.kind == &kind)
+            images.push_back(one.of);
+    if (std::find(images.begin(), images.end(), "") != images.end())
+        return "";
+    if (images.size() > 1)
+        throw UsageError("Several recordings of " + std::string(kind.request) +
+                         " run; name the image with 'output': " + join(images) + ".");
+    return std::nullopt;
 }
 
 Answer stop_recording(const Call& call) {
     const OutputKind& kind = named_kind(call.arguments);
-    if (!call.progress.sink)
-        call.progress.sink = call.session.recordings.end(kind);
-    if (!call.progress.sink)
-        call.progress.sink = call.session.recordings.ended(kind);
+    if (!call.progress.sink) {
+        const Recordings::Of of = image_to_stop(call, kind);
+        call.progress.sink = call.session.recordings.end(kind, of);
+        if (!call.progress.sink)
+            call.progress.sink = call.session.recordings.ended(kind, of);
+    }
     if (!call.progress.sink)
         throw UsageError("No recording of " + std::string(kind.request) + " runs. Send record first.");
     const SinkStatus status = call.progress.sink->status();
@@ -100,9 +122,13 @@ Answer snapshot(const Call& call) {
         RecordOptions options;
         options.path = path_in_folder(call.session.settings(), call.arguments["file"].get<std::string>());
         check_snapshot(options.path);
-        const std::optional<Result> newest = call.front.newest(true);
-        if (!newest)
+        const std::optional<Result> newest = newest_image(call, true);
+        if (!newest && !call.arguments.contains("output"))
             throw RunError("There is no result yet. Try again later.");
+        if (!newest) {
+            call.progress.check_time();
+            return std::nullopt;
+        }
         options.mapping = mapping_for(call.session.settings(), newest->quantity);
         call.progress.file =
             std::async(std::launch::async, [options, result = *newest, stream = call.pipeline().stream()] {
@@ -202,13 +228,17 @@ std::vector<Request> keeping_rows() {
                                "name in the folder of --control-folder; its ending is the format"};
     const RequestArgument event{"event", Type::whole, true, "number, from mark or events"};
     const RequestArgument what{"what", Type::choice, true, "output to record", record_names()};
+    const RequestArgument output{"output", Type::text, false,
+                                 "further image of the chain; without: the last one"};
     return {
-        {"record",
-         "begin a recording",
-         {what, file, {"output", Type::text, false, "further image of the chain; without: the last one"}},
-         record},
-        {"stop", "end a recording; answered when its file is complete", {what}, stop_recording},
-        {"snapshot", "write the newest result as an image", {file}, snapshot},
+        {"record", "begin a recording; one of each image at a time", {what, file, output}, record},
+        {"stop",
+         "end a recording; answered when its file is complete",
+         {what,
+          {"output", Type::text, false,
+           "further image whose recording ends; without: the last one, or the only one recorded"}},
+         stop_recording},
+        {"snapshot", "write the newest result as an image", {file, shown_image()}, snapshot},
         {"mark",
          "mark an event at the newest frame",
          {{"label", Type::text, false, "name of the event; without: a number"}},

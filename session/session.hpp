@@ -12,6 +12,7 @@
 #include "session/freshness.hpp"
 #include "session/picture_baseline.hpp"
 #include "session/recordings.hpp"
+#include "session/source_check.hpp"
 #include "session/undo.hpp"
 #include "session/whole_film.hpp"
 
@@ -154,6 +155,8 @@ public:
     /// Takes F₀ of every pixel: of a film over the baseline interval, otherwise over the next seconds.
     void take_baseline_image();
 
+    /// Checks the source: see source_check(). Requires a running pipeline.
+    std::function<CheckReport()> check() const { return source_check(state_); }
     TraceHistory& traces() { return *traces_; } ///< of the regions, over all sources of the session
     void report(Result result) { recordings.report(std::move(result), *traces_, baseline, events_); }
     void say(Message::Level level, std::string text) { state_.notices.say(level, std::move(text)); }

@@ -1,4 +1,5 @@
 #include "base/system.hpp"
+#include "files/film_file.hpp"
 #include "sources/discreet_source.hpp"
 #include "sources/registry.hpp"
 
@@ -30,9 +31,12 @@ std::string kind_names() {
     return names;
 }
 
+/// Another name of images, for arrays: h5:FILE?path=ARRAY.
+constexpr std::string_view kArrays = "h5";
+
 bool known_kind(std::string_view kind) {
-    return std::any_of(source_types().begin(), source_types().end(),
-                       [&](const SourceType& type) { return type.kind == kind; });
+    return kind == kArrays || std::any_of(source_types().begin(), source_types().end(),
+                                          [&](const SourceType& type) { return type.kind == kind; });
 }
 
 /// Position of the '?' before the options: the last one, unless the whole text is an existing path; npos:
@@ -68,19 +72,21 @@ bool begins_as_picture(const std::string& path) {
     const std::string_view magic(begin.data(), begin.size());
     using namespace std::string_view_literals;
     return magic == "II*\0"sv || magic == "MM\0*"sv || magic == "II+\0"sv || magic == "MM\0+"sv ||
-           magic == "\x93NUM"sv || magic == "GIF8"sv ||
+           magic == "\x93NUM"sv || magic == "\x89HDF"sv || magic == "GIF8"sv ||
            (magic.starts_with("BM") && lower_ending(path) == ".bmp") ||
-           (magic == "RIFF"sv && lower_ending(path) == ".webp");
+           (magic == "RIFF"sv && lower_ending(path) == ".webp") ||
+           (magic == "PK\x03\x04"sv && lower_ending(path) == ".npz") ||
+           (magic == "MATL"sv && lower_ending(path) == ".mat");
 }
 
 std::string path_kind(const std::string& path) {
     std::error_code ignored;
     if ((!path.empty() && path.back() == '/') || fs::is_directory(fs::path(path), ignored))
         return "image";
-    if (has_image_ending(path) || (!exists(path) && is_number_pattern(path)))
+    if (has_image_ending(path) || has_film_ending(path) || (!exists(path) && is_number_pattern(path)))
         return "image";
     if (lower_ending(path) == ".raw")
-        return "raw";
+        return is_foil_raw(path) ? "image" : "raw";
     return begins_as_picture(path) ? "image" : "video";
 }
 
@@ -135,7 +141,7 @@ SourceText parse_source_text(const std::string& text) {
     }
     if (known_kind(word) &&
         (rest.starts_with(':') || rest.starts_with('?') || (rest.empty() && !exists(text)))) {
-        source.kind = word;
+        source.kind = word == kArrays ? "image" : word;
         split_options(rest.starts_with(':') ? home_expanded(rest.substr(1)) : std::string(rest), source);
         return source;
     }

@@ -377,6 +377,8 @@ void App::frame() {
     if (state_.report.draw(session_, {state_.confirm, state_.confirm_all, state_.dismiss}) &&
         display_.has_result())
         session_.report(display_.host_result());
+    state_.check.draw(session_, state_.confirm, state_.dismiss);
+    calibrate_.draw(session_, state_);
     if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
         session_.recordings.folder = std::move(*folder);
     draw_open_error(session_, state_);

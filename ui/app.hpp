@@ -9,6 +9,7 @@
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
+#include "ui/panels/calibrate_dialog.hpp"
 #include "ui/panels/monitor.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/sources/open_dialog.hpp"
@@ -145,6 +146,7 @@ private:
     Palette palette_;
     MenuBar menu_;
     OpenDialog open_;
+    CalibrateDialog calibrate_;
     Monitor monitor_;
     MonitorLayout monitor_layout_;
     ControlWalk walk_;

@@ -189,6 +189,8 @@ struct App::Actions {
             {Action::record_screen,
              [](App& a) { a.session_.recordings.toggle(output_kind(RecordWhat::screen)); }, a_source},
             {Action::report, [](App& a) { a.state_.report.ask = true; }, a_result},
+            {Action::check_recording, [](App& a) { a.state_.check.ask = true; }, a_source},
+            {Action::calibrate_camera, [](App& a) { a.calibrate_.ask = true; }},
             {Action::palette, [](App& a) { a.palette_.open(); }},
             {Action::menu, [](App& a) { a.menu_.open(); }},
             {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},

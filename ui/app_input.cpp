@@ -64,7 +64,7 @@ bool App::page_open() const { return state_.keys_open || state_.messages_open; }
 
 bool App::asks_for_field() const {
     return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.report.ask ||
-           state_.folder.asked() || state_.regions.asks_for_field();
+           calibrate_.ask || state_.folder.asked() || state_.regions.asks_for_field();
 }
 
 /// Runs the most specific action of this key that is possible now.

@@ -86,6 +86,8 @@ const std::vector<ActionInfo>& actions() {
         {Action::record_traces, "record_traces", "Record traces of the regions", kProgram, kRecord, "Ctrl+T", anywhere, writes},
         {Action::record_screen, "record_screen", "Record a screen movie", kProgram, kRecord, "Shift+R", anywhere, writes},
         {Action::report, "report", "Write a report: PDF, PNG and CSV", kProgram, kFile, "Ctrl+R", anywhere, writes},
+        {Action::check_recording, "check_recording", "Check this recording for faults", kProgram, kFile, "Ctrl+Shift+K"},
+        {Action::calibrate_camera, "calibrate_camera", "Calibrate a camera: gain, noise, β", kProgram, kFile, "Ctrl+Shift+L"},
         {Action::palette, "palette", "Find anything by name", kProgram, kHelp, "Ctrl+P"},
         {Action::menu, "menu", "Open the menu", kProgram, kNoMenu, "F10 Alt"},
         {Action::keys, "keys", "List the keys", kProgram, kHelp, "?"},

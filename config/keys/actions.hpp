@@ -74,6 +74,8 @@ enum class Action : std::uint8_t {
     record_traces,
     record_screen,
     report,
+    check_recording,
+    calibrate_camera,
     palette,
     menu,
     keys,

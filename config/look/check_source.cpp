@@ -1,6 +1,7 @@
 #include "config/look/check_source.hpp"
 
 #include "base/error.hpp"
+#include "base/long_work.hpp"
 #include "config/atomic_file.hpp"
 #include "config/look/frame_reader.hpp"
 #include "config/text.hpp"
@@ -17,44 +18,89 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kBursts = 3;
-
-/// Frames of a burst: about 50 million pixels in all, for two seconds on two cores.
-std::uint64_t burst_length(const Shape& shape) {
-    return std::clamp<std::uint64_t>(50'000'000 / kBursts / std::max<std::uint64_t>(1, shape.pixels()), 6,
-                                     64);
+bool is_check(std::string_view text) {
+    return text.starts_with("{\n \"program\": \"Specklescope ") &&
+           text.substr(0, 256).find("\n \"content\": \"check\",\n") != std::string_view::npos;
 }
 
-void read_burst(FrameReader& reader, std::uint64_t length, RecordingCheck& check) {
-    check.begin_burst();
-    for (std::uint64_t i = 0; i < length; ++i) {
-        const std::optional<Frame> frame = reader.next();
-        if (!frame)
-            return;
-        check.add(frame->host(), frame->info(), mosaic_ratio(frame->host()));
+} // namespace
+
+std::uint64_t check_length(const Shape& shape) {
+    return std::clamp<std::uint64_t>(50'000'000 / kCheckBursts / std::max<std::uint64_t>(1, shape.pixels()),
+                                     6, 64);
+}
+
+CheckReport check_frames(const SourceInfo& info, const std::string& source, int bursts,
+                         const CheckFrames& next) {
+    if (info.quantity.measure != Measure::intensity)
+        throw UsageError("'" + source + "' holds " + info.quantity.name +
+                         ", and a check needs raw images. Give a recording of raw frames.");
+    RecordingCheck check;
+    const std::uint64_t length = check_length(info.shape) * kCheckBursts / static_cast<std::uint64_t>(bursts);
+    for (int burst = 0; burst < bursts; ++burst) {
+        check.begin_burst();
+        for (std::uint64_t i = 0; i < length; ++i) {
+            work_goes_on("the check",
+                         (burst + static_cast<double>(i) / static_cast<double>(length)) / bursts);
+            const std::optional<Frame> frame = next(burst, i);
+            if (!frame)
+                break;
+            check.add(frame->host(), frame->info(), mosaic_ratio(frame->host()));
+        }
     }
+    CheckReport report = check.report(info.lossy);
+    if (report.facts.frames == 0)
+        throw RunError("'" + source + "' has no frames. Record some.");
+    return report;
 }
 
-std::string facts_text(const CheckFacts& facts) {
-    const std::size_t left = 10;
-    std::string text = row(
-        "looked at",
-        count_of(static_cast<std::uint64_t>(facts.frames), "frame") + " of " + to_string(facts.shape), left);
-    text += row("values",
-                printed("%.5g to %.5g, mean %.4g DN", facts.least, facts.greatest, facts.mean) +
-                    (facts.bits > 0 ? printed("; %d bits used", facts.bits) : ""),
-                left);
+CheckReport check_source(const SourceArgument& source, const SourceDefaults& defaults) {
+    FrameReader reader(source, defaults);
+    const SourceInfo& info = reader.info();
+    const std::uint64_t length = check_length(info.shape);
+    const bool seeks = info.seekable && info.length > kCheckBursts * length;
+    return check_frames(info, source.shown(), seeks ? kCheckBursts : 1, [&](int burst, std::uint64_t i) {
+        if (burst > 0 && i == 0)
+            reader.source().seek(
+                (info.length - length) * static_cast<std::uint64_t>(burst) / (kCheckBursts - 1), length);
+        return reader.next();
+    });
+}
+
+std::string to_string(const Finding& finding) {
+    return finding.text + " (" + to_string(finding.sure) + "). " + finding.effect + ". " + finding.advice +
+           ".";
+}
+
+std::vector<std::pair<std::string, std::string>> fact_rows(const CheckFacts& facts) {
+    std::vector<std::pair<std::string, std::string>> rows = {
+        {"looked at",
+         count_of(static_cast<std::uint64_t>(facts.frames), "frame") + " of " + to_string(facts.shape)},
+        {"values", printed("%.5g to %.5g, mean %.4g DN", facts.least, facts.greatest, facts.mean) +
+                       (facts.bits > 0 ? printed("; %d bits used", facts.bits) : "")}};
     if (facts.speckle_px > 0)
-        text += row("speckle", printed("%.2g px wide, β at most %.2g", facts.speckle_px, facts.beta), left);
-    text += row("contrast", printed("K %.3g in windows of 33 px", facts.contrast), left);
+        rows.emplace_back("speckle", printed("%.2g px wide, β at most %.2g", facts.speckle_px, facts.beta));
+    rows.emplace_back("contrast", printed("K %.3g in windows of 33 px", facts.contrast));
     if (facts.frames > 1)
-        text += row("change", printed("consecutive frames are correlated by %.2g", facts.correlation), left);
+        rows.emplace_back("change", printed("consecutive frames are correlated by %.2g", facts.correlation));
     if (facts.rate_hz > 0)
-        text += row("rate", printed("%.4g frames/s", facts.rate_hz), left);
+        rows.emplace_back("rate", printed("%.4g frames/s", facts.rate_hz));
+    return rows;
+}
+
+std::string check_text(const CheckReport& report) {
+    constexpr std::size_t kLeft = 10;
+    std::string text;
+    for (const auto& [name, value] : fact_rows(report.facts))
+        text += row(name, value, kLeft);
+    for (const Finding& finding : report.findings)
+        text += row(finding.what, to_string(finding), kLeft);
+    if (report.findings.empty())
+        text += row("findings", "none", kLeft);
     return text;
 }
 
-Json to_json(const CheckReport& report, const std::string& source) {
+std::string check_json(const CheckReport& report, const std::string& source) {
     const CheckFacts& facts = report.facts;
     Json json;
     json["program"] = "Specklescope " SPECKLESCOPE_VERSION;
@@ -82,58 +128,16 @@ Json to_json(const CheckReport& report, const std::string& source) {
                                     {"text", finding.text},
                                     {"effect", finding.effect},
                                     {"advice", finding.advice}});
-    return json;
-}
-
-bool is_check(std::string_view text) {
-    return text.starts_with("{\n \"program\": \"Specklescope ") &&
-           text.substr(0, 256).find("\n \"content\": \"check\",\n") != std::string_view::npos;
-}
-
-} // namespace
-
-CheckReport check_source(const SourceArgument& source) {
-    FrameReader reader(source);
-    const SourceInfo& info = reader.info();
-    if (info.quantity.measure != Measure::intensity)
-        throw UsageError("'" + source.shown() + "' holds " + info.quantity.name +
-                         ", and a check needs raw images. Give a recording of raw frames.");
-    RecordingCheck check;
-    const std::uint64_t burst = burst_length(info.shape);
-    if (!info.seekable || info.length <= kBursts * burst) {
-        read_burst(reader, kBursts * burst, check);
-    } else {
-        for (std::uint64_t i = 0; i < kBursts; ++i) {
-            if (i > 0)
-                reader.source().seek((info.length - burst) * i / (kBursts - 1), burst);
-            read_burst(reader, burst, check);
-        }
-    }
-    CheckReport report = check.report(info.lossy);
-    if (report.facts.frames == 0)
-        throw RunError("'" + source.shown() + "' has no frames. Record some.");
-    return report;
-}
-
-std::string to_string(const Finding& finding) {
-    return finding.text + " (" + to_string(finding.sure) + "). " + finding.effect + ". " + finding.advice +
-           ".";
+    return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 int report_check(const CheckSettings& settings) {
     if (!settings.json.empty())
         check_replaceable(settings.json, {.what = "check", .option = "--json", .holds = is_check});
     const CheckReport report = check_source(settings.source);
-    std::string text = facts_text(report.facts);
-    for (const Finding& finding : report.findings)
-        text += row(finding.what, to_string(finding), 10);
-    if (report.findings.empty())
-        text += row("findings", "none", 10);
+    std::string text = check_text(report);
     if (!settings.json.empty()) {
-        write_atomically(
-            settings.json,
-            to_json(report, settings.source.shown()).dump(1, ' ', true, Json::error_handler_t::replace) +
-                "\n");
+        write_atomically(settings.json, check_json(report, settings.source.shown()));
         text += row("wrote", settings.json, 10);
     }
     std::fputs(text.c_str(), stdout);

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/system.hpp"
 #include "config/look/frame_reader.hpp"
+#include "files/film_file.hpp"
 #include "pipeline/mapping.hpp"
 #include "sources/registry.hpp"
 
@@ -76,7 +77,10 @@ bool looks_raw(const std::string& name) {
 bool looks_like_source(const std::string& name) {
     static constexpr std::array<std::string_view, 8> kVideo = {".mkv",  ".mp4", ".avi", ".mov",
                                                                ".webm", ".mpg", ".ts",  ".m4v"};
-    return looks_raw(name) || has_image_ending(name) || name.ends_with(".npy") ||
+    static constexpr std::array<std::string_view, 6> kArrays = {".npy",  ".npz", ".h5",
+                                                                ".hdf5", ".nwb", ".mat"};
+    return looks_raw(name) || has_image_ending(name) || has_film_ending(name) ||
+           std::find(kArrays.begin(), kArrays.end(), lower_ending(name)) != kArrays.end() ||
            std::find(kVideo.begin(), kVideo.end(), lower_ending(name)) != kVideo.end();
 }
 

@@ -15,6 +15,7 @@ struct FlowArgs {
     std::size_t output_pitch;
     Tiles tiles;
     FlowScale scale;
+    const float* fixed; ///< static part of each sample; null: no map
     PixelCounts* counts;
 };
 
@@ -24,9 +25,16 @@ __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constan
         return;
     const Samples<float> samples = load_samples<float>(args.input, args.input_pitch, place);
     Samples<float> results;
+    if (args.fixed) {
+        const Samples<float> fixed = Samples<float>::load(args.fixed + place.sample());
 #pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j)
-        results.v[j] = flow_value(samples.v[j], args.scale);
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = flow_value(samples.v[j], args.scale, fixed.v[j]);
+    } else {
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = flow_value(samples.v[j], args.scale);
+    }
     store_results(args.output, args.output_pitch, place, results);
     if (args.counts)
         count_undefined(*args.counts, place, results);
@@ -38,11 +46,11 @@ public:
 
     Shape prepare(const Shape& input) override {
         tiles_ = Tiles::of(input);
-        const std::vector<float> table = flow_table(params_);
-        const std::size_t bytes = table.size() * sizeof(float);
-        table_ = bytes > 0 ? Buffer(bytes, device_memory()) : Buffer();
-        if (bytes > 0)
-            check(cudaMemcpy(table_.as<float>(), table.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+        StaticMap map =
+            read_static_map(params_, input, static_cast<std::size_t>(tiles_.across) * kTileSamples);
+        note_ = std::move(map.note);
+        map_ = on_device(map.plane);
+        table_ = on_device(flow_table(params_));
         return flow_shape(params_, input);
     }
 
@@ -53,6 +61,7 @@ public:
                             .output_pitch = output.pitch,
                             .tiles = tiles_,
                             .scale = flow_scale(params_, params_.output, context.info, table_.as<float>()),
+                            .fixed = map_.as<float>(),
                             .counts = context.counts};
         launch(args, context);
         const std::vector<FlowParams::Output> named = named_flows(params_);
@@ -67,10 +76,20 @@ public:
     }
 
     void set_params(const Params& params) override { params_ = params.as<FlowParams>(); }
+    std::string note() const override { return note_; }
     Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
+    static Buffer on_device(const std::vector<float>& values) {
+        const std::size_t bytes = values.size() * sizeof(float);
+        if (bytes == 0)
+            return {};
+        Buffer buffer(bytes, device_memory());
+        check(cudaMemcpy(buffer.as<float>(), values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+        return buffer;
+    }
+
     void launch(const FlowArgs& args, const RunContext<Space::device>& context) const {
         flow_kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
         check_launch("the kernel of stage flow");
@@ -78,7 +97,9 @@ private:
 
     FlowParams params_;
     Tiles tiles_;
-    Buffer table_; ///< flow_table(); null: none
+    Buffer table_;     ///< flow_table(); null: none
+    Buffer map_;       ///< static part of each sample, in rows of whole tiles; null: none
+    std::string note_; ///< of the map
 };
 
 } // namespace

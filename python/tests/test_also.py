@@ -25,6 +25,14 @@ def test_a_chain_gives_each_image_as_alone() -> None:
     assert chain.also["contrast"].result.unit == "1" and chain.result.unit == "1/s"
 
 
+def test_a_chain_returns_the_image_it_shows() -> None:
+    chain = ss.Chain("speckle:also=contrast+mean | downsample:factor=2", show="contrast")
+    numpy.testing.assert_array_equal(chain(FRAME), alone("contrast"))
+    assert chain.result.symbol == "K" and list(chain.also) == ["contrast", "mean"]
+    with pytest.raises(ss.UsageError, match="'tau'"):
+        ss.Chain("speckle", show="tau")(FRAME)
+
+
 def test_copies_stay_after_the_next_frame() -> None:
     chain = ss.Chain("speckle:also=mean")
     chain(FRAME)

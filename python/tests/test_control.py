@@ -47,6 +47,25 @@ def test_a_set_parameter_makes_the_numbers_of_the_function(running):
     assert child.wait(60) == 0
 
 
+def test_a_further_image_is_that_of_the_function(running):
+    address, _ = running
+    with ss.Control(address) as control:
+        version = control.set("speckle", also="mean+contrast2")
+        for name in ("mean", "contrast2"):
+            frame = control.frame(version=version, raw=True, output=name)
+            assert frame.header["output"] == name and frame.header["symbol"] == {"mean": "⟨I⟩", "contrast2": "K²"}[name]
+            chain = ss.Chain(f"speckle:output=contrast,also={name}", backend="cpu")
+            chain(frame.raw, full_scale=frame.header["full_scale"])
+            np.testing.assert_array_equal(frame.image, chain.also[name].data)
+        files = [control.record(what="results", output=name, file=f"{name}.tiff")["file"] for name in ("mean", "contrast2")]
+        assert {one["output"] for one in control.get()["recordings"]} == {"mean", "contrast2"}
+        while any(one["written"] == 0 for one in control.get()["recordings"]):
+            pass
+        assert [control.stop(what="results", output=name)["files"] for name in ("mean", "contrast2")] == [[f] for f in files]
+        with pytest.raises(ss.UsageError, match="'bfi'"):
+            control.frame(output="bfi")
+
+
 def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
     address, _ = running
     said = subprocess.run([program, "run", "synthetic", "--stage", "speckle:radius=99"], capture_output=True, text=True)

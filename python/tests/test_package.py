@@ -46,9 +46,10 @@ def test_a_wheel_holds_the_package_alone():
     for file in importlib.metadata.files("specklescope"):
         first, *rest = file.parts
         assert first == "specklescope" or re.fullmatch(r"specklescope-[\d.]+\.dist-info", first), file
-        if first == "specklescope" and rest[0] != "__pycache__":
+        if first == "specklescope" and "__pycache__" not in rest:
             told.add(re.sub(r"^_core\..*so$", "_core.so", re.sub(r"\.so\.[\d.]+$", ".so", "/".join(rest))))
-    assert told == {path.name for path in folder.iterdir() if path.is_file()} | {"_core.so", "_core.pyi", "stages.py", "libspecklescope.so"}
+    own = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert told == own | {"_core.so", "_core.pyi", "stages.py", "libspecklescope.so"}
     about = importlib.metadata.metadata("specklescope")
     assert about["License-File"] == "LICENSE" and about["License-Expression"] == "Apache-2.0"
     project = re.search(r"project\(specklescope VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())

@@ -199,7 +199,8 @@ private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
 
     FramesWanted wanted() const {
-        return {.rows = options().frame_height, .choice = {options().channel, options().slice}};
+        return {.rows = options().frame_height,
+                .choice = {options().channel, options().slice, options().path, options().axes}};
     }
 
     double pace() const { return options().rate > 0 ? options().rate : pace_; }
@@ -544,6 +545,16 @@ const ParamTable& image_table() {
                       .cost = Cost::rebuild,
                       .doc = "Slice of a TIFF with several, from 1. 0: the first, or all as frames if there "
                              "is only one time"})
+            .text("path", &ImageOptions::path,
+                  {.label = "Array",
+                   .cost = Cost::rebuild,
+                   .doc = "Array of an HDF5, MATLAB or NPZ file with several: /group/raw"})
+            .text("axes", &ImageOptions::axes,
+                  {.label = "Order of axes",
+                   .cost = Cost::rebuild,
+                   .doc =
+                       "Order of an HDF5 array's axes, slowest first: thw (time, height, width), hwt, twh, "
+                       "... Empty: thw; MATLAB files: height × width × time as MATLAB shows it"})
             .text("transfer", &ImageOptions::transfer,
                   {.label = "Coding",
                    .cost = Cost::rebuild,
@@ -562,10 +573,11 @@ const ParamTable& image_table() {
 
 SourceType image_source_type() {
     return {.kind = "image",
-            .syntax = "FILE.png|jpg|tif|hdr|exr|npy, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, the images of "
-                   "a folder, a "
-                   "numbered sequence",
+            .syntax = "FILE.png|jpg|tif|hdr|exr|npy, h5:FILE?path=ARRAY, FOLDER/, name_%04d.tif",
+            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, films of other "
+                   "programs (Postnov .rls, FOIL .raw and .sc, Holovibes .holo, Phantom .cine, moor .mlf), "
+                   "arrays of HDF5, "
+                   "MATLAB and NPZ files, the images of a folder, a numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);

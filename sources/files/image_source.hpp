@@ -14,6 +14,7 @@ struct ImageOptions {
     bool loop = false;
     int frame_height = 0; ///< rows per frame, for images with frames below each other; 0: the whole image
     int channel = 0, slice = 0; ///< of a file with several; 0: the first
+    std::string path, axes;     ///< StackChoice
     double full_scale = 0;      ///< largest pixel value; 0: the type's
     Bayer bayer = Bayer::none;
     std::string transfer = "auto"; ///< parse_transfer(); auto: from the file, or assumed for its format

@@ -44,13 +44,16 @@ std::unique_ptr<DeviceStage> make_background_device(const Params& params);
 struct CalibrationFile {
     std::vector<float> plane; ///< empty if no file was read
     int pages = 0;            ///< number of averaged pages
+    Quantity quantity{};      ///< as recorded by this program; nothing if not stated
 };
+/// Pages that count of a file with several, if its name selects none.
+enum class PagesUsed : std::uint8_t { mean, last };
 
-/// Reads `name`: a PNG, JPEG or TIFF file, or an NPY file with one image or a stack; with "?page=N" only page
-/// N, counted from 1. Throws a UsageError that starts with `what` ("stage background: dark_file") if the file
-/// is not readable, has no such page, or a page does not have the input's size and channels.
+/// Reads `name`: a PNG, JPEG, TIFF or EXR file, or an NPY file with one image or a stack; with "?page=N" only
+/// page N, counted from 1. Throws a UsageError that starts with `what` ("stage background: dark_file") if the
+/// file is not readable, has no such page, or a page does not have the input's size and channels.
 CalibrationFile read_calibration(const std::string& what, const std::string& name, const Shape& input,
-                                 std::size_t stride);
+                                 std::size_t stride, PagesUsed used = PagesUsed::mean);
 
 // Calibration of the camera for stage background: dark frame, flat field and their captures. Shared by host
 // and device, which only add frames and apply the two planes.

@@ -41,8 +41,9 @@ PageName page_name(const std::string& what, const std::string& name) {
 /// Sums over pages of the input's size; counts the pages found and the pages added.
 class PageSums {
 public:
-    PageSums(std::string what, PageName name, const Shape& input, std::size_t stride)
-        : what_(std::move(what)), name_(std::move(name)), input_(input), stride_(stride) {}
+    PageSums(std::string what, PageName name, const Shape& input, std::size_t stride, PagesUsed used)
+        : what_(std::move(what)), name_(std::move(name)), input_(input), stride_(stride),
+          last_(used == PagesUsed::last && name_.page == 0) {}
 
     /// Call for the next page; false if it is not requested.
     bool wants(const Shape& page) {
@@ -50,14 +51,20 @@ public:
         if (name_.page != 0 && name_.page != pages_)
             return false;
         check_size(page);
-        ++taken_;
         make_room();
+        if (last_) {
+            taken_ = 0;
+            std::fill(sums_.begin(), sums_.end(), 0.0);
+        }
+        ++taken_;
         return true;
     }
     /// Used instead of wants() for a stack of `pages` pages; add() then gets only the requested numbers.
     void begin(const Shape& page, int pages) {
         check_size(page);
         pages_ = pages;
+        if (last_)
+            name_.page = pages;
         if (name_.page > pages)
             return;
         taken_ = name_.page == 0 ? pages : 1;
@@ -66,6 +73,7 @@ public:
     int pages() const { return pages_; }
     int taken() const { return taken_; }
     int first() const { return std::max(name_.page, 1); } ///< first page to add, counted from 1
+    void hold(const Quantity& quantity) { quantity_ = quantity; }
     bool complete() const { return name_.page != 0 && taken_ > 0; }
 
     template <class T> void add_row(int y, const T* samples) {
@@ -92,7 +100,7 @@ public:
             throw UsageError(what_ + " '" + name_.path + "' has no page " + std::to_string(name_.page) +
                              "; allowed: 1…" + std::to_string(pages_) +
                              ", or no ?page= for the mean of all.");
-        CalibrationFile file{{}, taken_};
+        CalibrationFile file{{}, taken_, quantity_};
         file.plane.reserve(sums_.size());
         for (std::size_t i = 0; i < sums_.size(); ++i) {
             if (i % (kFilledAtOnce / sizeof(double)) == 0)
@@ -124,8 +132,10 @@ private:
     PageName name_;
     Shape input_;
     std::size_t stride_;
+    bool last_; ///< only the last page counts
     std::vector<double> sums_;
     int pages_ = 0, taken_ = 0;
+    Quantity quantity_{};
 };
 
 void add_images(const std::string& path, PageSums& sums) {
@@ -137,6 +147,7 @@ void add_images(const std::string& path, PageSums& sums) {
             return;
         if (!sums.wants(*page))
             continue;
+        sums.hold(reader->recorded().quantity);
         // In bands, so that it can be cancelled.
         constexpr int kRows = 64;
         Shape band = *page;
@@ -193,9 +204,9 @@ void add_array(const std::string& path, const Shape& input, PageSums& sums) {
 } // namespace
 
 CalibrationFile read_calibration(const std::string& what, const std::string& name, const Shape& input,
-                                 std::size_t stride) {
+                                 std::size_t stride, PagesUsed used) {
     const PageName taken = page_name(what, name);
-    PageSums sums(what, taken, input, stride);
+    PageSums sums(what, taken, input, stride, used);
     try {
         if (is_npy(taken.path))
             add_array(taken.path, input, sums);

@@ -41,10 +41,11 @@ bool uses_model(const FlowParams& params) {
     return any_output(params, [](FlowParams::Output one) { return one != FlowParams::Output::bfi; });
 }
 
+/// True for the models of a field, which interferes with static light.
+bool is_of_field(FlowModel model) { return model != FlowModel::simplified && model != FlowModel::velocity; }
+
 /// True for a model of a field in use.
-bool has_static_part(const FlowParams& params) {
-    return uses_model(params) && params.model != FlowModel::simplified && params.model != FlowModel::velocity;
-}
+bool has_static_part(const FlowParams& params) { return uses_model(params) && is_of_field(params.model); }
 
 const ParamTable& declarations() {
     static const ParamTable table =
@@ -74,14 +75,27 @@ const ParamTable& declarations() {
                    .visible = uses_model,
                    .doc = "Coherence factor β: K² of a static scatterer. K² of β and more gives no number "
                           "with a model other than simplified"})
+            .choice("static_from", &FlowParams::fixed_from, {{"number", "Number"}, {"file", "Map in a file"}},
+                    {.label = "Static light from",
+                     .cost = Cost::rebuild,
+                     .visible = has_static_part,
+                     .doc = "Static light: one number for all pixels, or a map from static_file"})
             .real("static", &FlowParams::fixed_part,
                   {.label = "Static light",
                    .min = 0,
                    .max = 0.95,
                    .cost = Cost::rebuild,
-                   .visible = [](const FlowParams& p) { return has_static_part(p); },
+                   .visible = [](const FlowParams& p) { return has_static_part(p) && !has_static_map(p); },
                    .doc = "Part of the light from static scatterers, 1 − ρ. K² up to β(1 − ρ)² gives no "
                           "number"})
+            .path("static_file", &FlowParams::fixed_file,
+                  {.label = "Static map",
+                   .cost = Cost::rebuild,
+                   .visible = [](const FlowParams& p) { return has_static_part(p) && has_static_map(p); },
+                   .doc =
+                       "Map of 1 − ρ from 0 to 1, as stage static gives it; a recording of ρ is converted. "
+                       "TIFF, EXR or NPY of the size of this stage's images; the last page, or page N with "
+                       "FILE?page=N"})
             .real("exposure", &FlowParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,
@@ -131,7 +145,9 @@ Quantity quantity_of(const FlowParams& params, FlowParams::Output output) {
                 : Quantity{"inverse correlation time, " + model_name(params), "1/τc", "1/s", Measure::other};
     if (params.beta < 1)
         quantity.name += ", β = " + to_string(ParamValue(params.beta));
-    if (has_static_part(params) && params.fixed_part > 0)
+    if (has_static_part(params) && has_static_map(params))
+        quantity.name += ", static light by a map";
+    else if (has_static_part(params) && params.fixed_part > 0)
         quantity.name += ", " + to_string(ParamValue(params.fixed_part)) + " static";
     return quantity;
 }
@@ -164,6 +180,8 @@ public:
     explicit FlowHost(const Params& params) : params_(params.as<FlowParams>()) {}
 
     Shape prepare(const Shape& input) override {
+        width_ = static_cast<std::size_t>(input.width);
+        map_ = read_static_map(params_, input, width_);
         table_ = flow_table(params_);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
@@ -172,32 +190,34 @@ public:
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
         const float* const table = table_.empty() ? nullptr : table_.data();
-        const FlowScale scale = flow_scale(params_, params_.output, context.info, table);
         const std::vector<FlowParams::Output> named = named_flows(params_);
         std::fill(slots_.begin(), slots_.end(), SlotCounts{});
-        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
-            for (int y = rows.begin; y < rows.end; ++y)
-                run_flow_row(input.as<float>().row(y), input.shape.width, scale, output.as<float>().row(y),
-                             slots_[static_cast<std::size_t>(slot)].counts);
-        });
+        run_rows(input, flow_scale(params_, params_.output, context.info, table), output);
         add_counts(slots_, context.counts);
-        for (std::size_t i = 0; i < context.also.size(); ++i) {
-            const FlowScale other = flow_scale(params_, named[i], context.info, table);
-            for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
-                for (int y = rows.begin; y < rows.end; ++y)
-                    run_flow_row(input.as<float>().row(y), input.shape.width, other,
-                                 context.also[i].as<float>().row(y),
-                                 slots_[static_cast<std::size_t>(slot)].counts);
-            });
-        }
+        for (std::size_t i = 0; i < context.also.size(); ++i)
+            run_rows(input, flow_scale(params_, named[i], context.info, table), context.also[i]);
     }
 
     void set_params(const Params& params) override { params_ = params.as<FlowParams>(); }
+    std::string note() const override { return map_.note; }
     Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
+    void run_rows(const ConstHostView& input, const FlowScale& scale, const HostView& output) {
+        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
+            for (int y = rows.begin; y < rows.end; ++y) {
+                const std::size_t at = static_cast<std::size_t>(y) * width_;
+                const float* const fixed = map_.plane.empty() ? nullptr : map_.plane.data() + at;
+                run_flow_row(input.as<float>().row(y), input.shape.width, scale, fixed,
+                             output.as<float>().row(y), slots_[static_cast<std::size_t>(slot)].counts);
+            }
+        });
+    }
+
     FlowParams params_;
+    StaticMap map_;
+    std::size_t width_ = 0;
     std::vector<float> table_;
     std::vector<SlotCounts> slots_;
     int bands_ = 1;
@@ -213,6 +233,10 @@ Shape flow_shape(const FlowParams& params, const Shape& input) {
             "stage flow: error needs the window of a contrast stage, and no such stage is before "
             "it. Leave error out.");
     return input;
+}
+
+bool has_static_map(const FlowParams& params) {
+    return is_of_field(params.model) && params.fixed_from == FlowParams::StaticFrom::file;
 }
 
 std::vector<FlowParams::Output> named_flows(const FlowParams& params) {

@@ -7,7 +7,9 @@
 #include "stages/contrast.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace specklescope {
@@ -36,17 +38,34 @@ struct FlowParams {
     FlowModel model = FlowModel::simplified;
     double beta = 1;       ///< coherence factor β, 0 < β ≤ 1
     double fixed_part = 0; ///< 1 − ρ: part of the light from static scatterers; models of a field only
-    unsigned also = 0;     ///< named outputs: bit i for Output i
-    double speckles = 0;   ///< Quantity::speckles of the input; settled
+    /// file: 1 − ρ of each pixel from fixed_file.
+    enum class StaticFrom : std::uint8_t { number, file } fixed_from = StaticFrom::number;
+    std::string fixed_file;
+    unsigned also = 0;   ///< named outputs: bit i for Output i
+    double speckles = 0; ///< Quantity::speckles of the input; settled
 };
 
 /// The input's shape. Throws UsageError if input = auto is not settled.
 Shape flow_shape(const FlowParams& params, const Shape& input);
 
+/// True if the static part comes from a file, and the model has static light.
+bool has_static_map(const FlowParams& params);
+/// 1 − ρ of each pixel, and a note about pixels without one.
+struct StaticMap {
+    std::vector<float> plane; ///< rows of `stride` samples; NaN where it is unknown or outside 0…1
+    std::string note;
+};
+/// Reads fixed_file, whose last page counts; a recording of ρ is converted. Empty without a map. Throws
+/// UsageError if the file is not set or not readable, has another size, or has values outside 0…1 in most
+/// pixels.
+StaticMap read_static_map(const FlowParams& params, const Shape& input, std::size_t stride);
+
 inline constexpr int kFlowSteps = 1024;
+inline constexpr int kStaticSteps = 32;
 /// h(y) at y = 0, 1/kFlowSteps, …, 1 for x = h(y)·(1 − y)^p/y, computed in double; y is K²/β without the
 /// static part, from 0 to 1, and p is 1, ½ (gaussian) or 2 (sqrt). h is smooth and of the order of 1, so that
-/// lines between its values are within 2e-6 of x for x from 1e-3 to 1e4. Empty for the simplified model.
+/// lines between its values are within 2e-6 of x for x from 1e-3 to 1e4. Empty for the simplified model. With
+/// a map it has one table after the other for static parts of 0, 1/kStaticSteps, …, 1.
 std::vector<float> flow_table(const FlowParams& params);
 
 /// K² is the sample or its square; the result is c/v or c·v, where v is K², or x with a table.
@@ -66,25 +85,57 @@ FlowScale flow_scale(const FlowParams& params, FlowParams::Output output, const 
 /// The named outputs, in the order of the enumeration.
 std::vector<FlowParams::Output> named_flows(const FlowParams& params);
 
-/// A place in the table; y is 0 if K² is out of the model's reach.
+/// h at a place in the table; y is 0 if K² is out of the model's reach.
 struct FlowPlace {
     bool reached;
-    float y, low, rise, h; ///< h from `low` to low + rise between two values of the table
+    float y, rise, h; ///< rise of h to the next value of the table
+    float fixed;      ///< y of the static light
 };
-SPECKLESCOPE_BOTH inline FlowPlace flow_place(float contrast2, const FlowScale& scale) {
-    const float y = product(sum(product(contrast2, scale.per_beta), -scale.floor), scale.gain);
+/// Position in one table: `step` of the way from value i to the next.
+struct FlowStep {
+    bool reached;
+    float y, step;
+    int i;
+};
+SPECKLESCOPE_BOTH inline FlowStep flow_step(float contrast2, float per_beta, float floor, float gain) {
+    const float y = product(sum(product(contrast2, per_beta), -floor), gain);
     const bool reached = y >= 0 && y < 1;
     const float place = product(reached ? y : 0.0F, static_cast<float>(kFlowSteps));
     const int i = static_cast<int>(place);
-    const float step = sum(place, -static_cast<float>(i));
-    const float low = scale.table[i];
-    const float rise = sum(scale.table[i + 1], -low);
-    return {reached, y, low, rise, sum(low, product(step, rise))};
+    return {reached, y, sum(place, -static_cast<float>(i)), i};
+}
+SPECKLESCOPE_BOTH inline FlowPlace flow_place(float contrast2, const FlowScale& scale) {
+    const FlowStep at = flow_step(contrast2, scale.per_beta, scale.floor, scale.gain);
+    const float low = scale.table[at.i];
+    const float rise = sum(scale.table[at.i + 1], -low);
+    return {at.reached, at.y, rise, sum(low, product(at.step, rise)), product(scale.floor, scale.gain)};
+}
+/// With the static part of this pixel: a cubic through the four tables around it. NaN is out of reach.
+SPECKLESCOPE_BOTH inline FlowPlace flow_place(float contrast2, const FlowScale& scale, float fixed) {
+    const bool known = fixed >= 0 && fixed < 1;
+    const float part = known ? fixed : 0.0F;
+    const float floor = product(part, part);
+    const float gain = 1 / product(sum(1, -part), sum(1, part));
+    const FlowStep at = flow_step(contrast2, scale.per_beta, floor, gain);
+    const float place = product(part, static_cast<float>(kStaticSteps));
+    const int below = static_cast<int>(place) - 1;
+    const int first = below < 0 ? 0 : below > kStaticSteps - 3 ? kStaticSteps - 3 : below;
+    const float a = sum(place, -static_cast<float>(first)), b = sum(a, -1), c = sum(a, -2), d = sum(a, -3);
+    const float weights[4] = {
+        product(product(product(b, c), d), -1.0F / 6), product(product(product(a, c), d), 0.5F),
+        product(product(product(a, b), d), -0.5F), product(product(product(a, b), c), 1.0F / 6)};
+    const float* const table = scale.table + first * (kFlowSteps + 1) + at.i;
+    float low = 0, next = 0;
+    for (int j = 0; j < 4; ++j) {
+        low = sum(low, product(weights[j], table[j * (kFlowSteps + 1)]));
+        next = sum(next, product(weights[j], table[j * (kFlowSteps + 1) + 1]));
+    }
+    const float rise = sum(next, -low);
+    return {known && at.reached, at.y, rise, sum(low, product(at.step, rise)), product(floor, gain)};
 }
 
 /// x of a K² by the table; NaN if it is out of the model's reach.
-SPECKLESCOPE_BOTH inline float flow_x(float contrast2, const FlowScale& scale) {
-    const FlowPlace at = flow_place(contrast2, scale);
+SPECKLESCOPE_BOTH inline float flow_x(const FlowPlace& at, const FlowScale& scale) {
     const float rest = sum(1.0F, -at.y);
     const float power = scale.model == FlowModel::gaussian ? std::sqrt(rest)
                         : scale.model == FlowModel::sqrt   ? product(rest, rest)
@@ -93,12 +144,11 @@ SPECKLESCOPE_BOTH inline float flow_x(float contrast2, const FlowScale& scale) {
 }
 
 /// −d ln x/d ln K², from x = h·(1 − y)^p/y; NaN if K² is out of the model's reach.
-SPECKLESCOPE_BOTH inline float flow_slope(float contrast2, const FlowScale& scale) {
-    const FlowPlace at = flow_place(contrast2, scale);
+SPECKLESCOPE_BOTH inline float flow_slope(const FlowPlace& at, const FlowScale& scale) {
     const float p = scale.model == FlowModel::gaussian ? 0.5F : scale.model == FlowModel::sqrt ? 2.0F : 1.0F;
     const float bend = product(at.y, product(at.rise, static_cast<float>(kFlowSteps)) / at.h);
     const float by_y = sum(sum(1.0F, product(p, at.y) / sum(1.0F, -at.y)), -bend);
-    const float of_y = sum(at.y, product(scale.floor, scale.gain)) / at.y;
+    const float of_y = sum(at.y, at.fixed) / at.y;
     return at.reached ? product(by_y, of_y) : NAN;
 }
 
@@ -108,14 +158,16 @@ SPECKLESCOPE_BOTH inline float flow_error(float contrast2, float speckles) {
     return std::sqrt(product(2, sum(1.0F, contrast2)) / speckles) / bounded;
 }
 
-/// Every operation is rounded once: the same bits on host and device.
-SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale) {
+/// Every operation is rounded once: the same bits on host and device. `fixed`: the static part of the pixel
+/// in a map, or nothing.
+template <class... Fixed>
+SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale, Fixed... fixed) {
     const float contrast2 = scale.squares ? product(sample, sample) : std::fabs(sample); // removes −0
     if (scale.speckles > 0) {
-        const float slope = scale.table ? flow_slope(contrast2, scale) : 1.0F;
+        const float slope = scale.table ? flow_slope(flow_place(contrast2, scale, fixed...), scale) : 1.0F;
         return sample >= 0 ? product(slope, flow_error(contrast2, scale.speckles)) : NAN;
     }
-    const float v = scale.table ? flow_x(contrast2, scale) : contrast2;
+    const float v = scale.table ? flow_x(flow_place(contrast2, scale, fixed...), scale) : contrast2;
     const float value = scale.divides ? scale.c / v : product(scale.c, v);
     return sample >= 0 ? value : NAN;
 }
@@ -123,7 +175,8 @@ SPECKLESCOPE_BOTH inline float flow_value(float sample, const FlowScale& scale) 
 StageType flow_stage();
 std::unique_ptr<DeviceStage> make_flow_device(const Params& params);
 
-/// flow_value() of every sample; adds undefined and infinite results to `counts`.
-void run_flow_row(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts);
+/// flow_value() of every sample; adds undefined and infinite results to `counts`. `fixed`: null: no map.
+void run_flow_row(const float* input, int width, const FlowScale& scale, const float* fixed, float* output,
+                  PixelCounts& counts);
 
 } // namespace specklescope

@@ -4,6 +4,8 @@
 // (Parthasarathy 2008; docs/science.md). One quadrature serves every n; the velocity model has the weight 1.
 #include "stages/flow/flow.hpp"
 
+#include "base/parallel.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -86,21 +88,34 @@ private:
     double n_, power_, dynamic_;
 };
 
+/// Writes the kFlowSteps + 1 values of one table.
+void write_table(const FlowParams& params, float* table) {
+    const Curve curve(params);
+    double h = curve.h(1e12);
+    table[0] = static_cast<float>(h);
+    for (int i = 1; i < kFlowSteps; ++i) {
+        h = curve.h_of(static_cast<double>(i) / kFlowSteps, h);
+        table[i] = static_cast<float>(h);
+    }
+    table[kFlowSteps] = static_cast<float>(curve.h(std::pow(1e-9, curve.power()))); // 1 − y: about 1e-9
+}
+
 } // namespace
 
 std::vector<float> flow_table(const FlowParams& params) {
     if (params.model == FlowModel::simplified)
         return {};
-    const Curve curve(params);
-    std::vector<float> table(kFlowSteps + 1);
-    double h = curve.h(1e12);
-    table.front() = static_cast<float>(h);
-    for (int i = 1; i < kFlowSteps; ++i) {
-        h = curve.h_of(static_cast<double>(i) / kFlowSteps, h);
-        table[static_cast<std::size_t>(i)] = static_cast<float>(h);
-    }
-    table.back() = static_cast<float>(curve.h(std::pow(1e-9, curve.power()))); // 1 − y is about 1e-9 there
-    return table;
+    const int tables = has_static_map(params) ? kStaticSteps + 1 : 1;
+    std::vector<float> values(static_cast<std::size_t>(tables) * (kFlowSteps + 1));
+    for_bands(tables, tables, parallel_threads(), [&](Band which, int) {
+        for (int i = which.begin; i < which.end; ++i) {
+            FlowParams one = params;
+            if (tables > 1) // without moving light there is no curve, but a limit
+                one.fixed_part = std::min(static_cast<double>(i) / kStaticSteps, 1 - 1e-6);
+            write_table(one, values.data() + static_cast<std::ptrdiff_t>(i) * (kFlowSteps + 1));
+        }
+    });
+    return values;
 }
 
 } // namespace specklescope

@@ -132,7 +132,10 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         }
         for (const OutputKind& kind : output_kinds())
             if (random() % 3 > 0 && !kind.part_of)
-                set_output(settings, kind, {random_text(random), random_text(random)});
+                set_output(settings, kind,
+                           kind.named
+                               ? std::vector{"./" + random_text(random), "contrast=" + random_text(random)}
+                               : std::vector{random_text(random), random_text(random)});
         settings.regions_path = random_text(random);
         save_config(file("saved.toml"), settings);
         Settings back;
@@ -276,8 +279,8 @@ TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
     EXPECT_EQ(error_of({"--record", "--loop"}), "--record needs a value: --record FILE.");
     EXPECT_EQ(error_of({"--version=3"}), "--version takes no value. Leave the value out.");
     EXPECT_EQ(error_of({"veiw", "a"}),
-              "There is no command 'veiw'; allowed: view, run, list, bench, check, pulse, "
-              "trials, calibrate, help, or one SOURCE.");
+              "There is no command 'veiw'; allowed: view, run, batch, list, bench, check, "
+              "pulse, trials, calibrate, help, or one SOURCE.");
     EXPECT_EQ(error_of({"run"}), "run needs a SOURCE, for example: specklescope run synthetic --frames 100.");
     EXPECT_EQ(error_of({"list"}), "list needs a word; allowed: sources, stages, presets, devices.");
     EXPECT_EQ(error_of({"list", "stage"}),

@@ -117,8 +117,8 @@ TEST(Help, VersionTellsCommitAndBuild) {
         text += name + " ";
     }
     EXPECT_EQ(text,
-              "version commit build CUDA backend ZeroMQ EGL RTSP server libmicrohttpd OpenEXR Pango compiler "
-              "libraries C library element data use ");
+              "version commit build CUDA backend ZeroMQ EGL RTSP server libmicrohttpd OpenEXR HDF5 matio "
+              "Pango compiler libraries C library element data use ");
     EXPECT_NE(version_text().find("0123456789ab"), std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 #include <tuple>
 
 namespace specklescope::outputs_test {
@@ -190,6 +191,57 @@ TEST_F(Outputs, OfBenchAreNotItsReports) {
     };
     write_text(folder_ / "b.json", "{}");
     refused({"bench", "b.json", "--json", "./b.json"}, "which is read");
+}
+
+/// A word before "=" is the name of an image, unless a file or folder has that name.
+TEST_F(Outputs, NamesOfImagesAreThoseOfAStage) {
+    const Words stage = {"--stage", "speckle:also=contrast", "--regions", "r.json"};
+    const auto with = [&](Words words) {
+        words.insert(words.begin(), stage.begin(), stage.end());
+        return words;
+    };
+    for (const char* kind : {"--record", "--traces", "--kymograph", "--widths"})
+        expect_refused(with({kind, "contrasT=x.csv"}), "allowed: ", "");
+    EXPECT_EQ(run(with({"--record", "mean=x.tiff"})).status, 2) << "the chain does not give it";
+    fs::create_directory(folder_ / "run=3");
+    for (const char* file : {"run=3/x.tiff", "./contrasT=x.tiff", "a b=x.tiff"}) {
+        const ChildResult result = run(with({"--record", file}));
+        EXPECT_EQ(result.status, 0) << result.all();
+        EXPECT_TRUE(fs::exists(folder_ / file)) << file;
+    }
+    EXPECT_EQ(run(with({"--record", "contrast=run=3/y.tiff"})).status, 0);
+    EXPECT_TRUE(fs::exists(folder_ / "run=3/y.tiff"));
+}
+
+TEST_F(Outputs, EachImageHasItsOwnTraces) {
+    const Words stage = {"--stage", "speckle:also=contrast+mean", "--regions", "r.json"};
+    const auto with = [&](const Words& words) {
+        Words all = stage;
+        for (const std::string& word : words)
+            all.insert(all.end(), {"--traces", word});
+        return all;
+    };
+    expect_refused(with({"a.csv", "b.csv"}), "a.csv and b.csv", "");
+    expect_refused(with({"mean=a.csv", "b.csv", "mean=c.csv"}), "a.csv and c.csv", "");
+    const auto rows = [&](const std::string& file) {
+        std::string found;
+        std::istringstream lines(read_text(folder_ / file));
+        for (std::string line; std::getline(lines, line);)
+            if (!line.starts_with('#')) { // without arrival_s, which differs between runs
+                const std::size_t second = line.find(',', line.find(',') + 1);
+                found += line.substr(0, second) + line.substr(line.find(',', second + 1)) + "\n";
+            }
+        return found;
+    };
+    for (const Words& one : {Words{"flow.csv"}, Words{"contrast=contrast.csv"}, Words{"mean=mean.csv"}})
+        ASSERT_EQ(run(with(one)).status, 0);
+    const ChildResult all = run(with({"all.csv", "contrast=all-contrast.csv", "mean=all-mean.csv"}));
+    ASSERT_EQ(all.status, 0) << all.all();
+    EXPECT_EQ(rows("all.csv"), rows("flow.csv"));
+    EXPECT_EQ(rows("all-contrast.csv"), rows("contrast.csv"));
+    EXPECT_EQ(rows("all-mean.csv"), rows("mean.csv"));
+    EXPECT_NE(rows("mean.csv"), rows("contrast.csv"));
+    EXPECT_GT(rows("mean.csv").size(), 100U);
 }
 
 } // namespace specklescope::outputs_test

@@ -19,7 +19,7 @@ using Keys = std::map<std::string, std::string>;
 const Keys kOutputs = {{"record", "x.tiff"},    {"record_raw", "x.tiff"},   {"record_mask", "x.tiff"},
                        {"stats", "x.json"},     {"record_screen", "x.png"}, {"snapshot", "x.png"},
                        {"kymograph", "x.tiff"}, {"traces", "x.csv"},        {"widths", "x.csv"},
-                       {"truth", "x.csv"}};
+                       {"truth", "x.csv"},      {"mean", "x.tiff"}};
 const Keys kDoors = {{"screenshot", "x.png"},           {"window_movie", "x.mkv"},
                      {"publish", "zmq://127.0.0.1:0"},  {"control", "zmq://127.0.0.1:0"},
                      {"control_folder", "."},           {"curve_key", "x.key_secret"},
@@ -45,7 +45,8 @@ const std::set<std::string> kProgramData = {"backend",        "threads",     "gp
                                             "subject",        "note",        "record_name",
                                             "serve_mbit_s",   "serve_chroma"};
 /// Files that a stage reads.
-const std::set<std::string> kRead = {"background.dark_file", "background.flat_file", "convolve.file"};
+const std::set<std::string> kRead = {"background.dark_file", "background.flat_file", "convolve.file",
+                                     "flow.static_file"};
 
 std::set<std::string> names_of(const Keys& keys) {
     std::set<std::string> names;

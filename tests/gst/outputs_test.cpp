@@ -135,6 +135,59 @@ TEST_F(Outputs, ColoursAreThoseOfTheView) {
     }
 }
 
+/// The further image has the caps, the pixels and the facts of a chain that ends with it.
+TEST_F(Outputs, AFurtherImageGoesOutInsteadOfTheLast) {
+    const std::vector<float> contrast = numbers("speckle:radius=2,output=contrast");
+    Harness harness(
+        "chain=\"speckle:radius=2,also=contrast+mean | crop:x=4,y=2,width=20,height=10\" output=contrast");
+    harness.wanted("application/x-specklescope");
+    harness.caps("GRAY16_LE", 67, 45);
+    for (int i = 0; i < 3; ++i) {
+        GstBuffer* made = harness.result(picture);
+        ASSERT_NE(made, nullptr);
+        const Bytes bytes = bytes_of(made);
+        ASSERT_EQ(bytes.size(), contrast.size() * sizeof(float));
+        EXPECT_EQ(std::memcmp(bytes.data(), contrast.data(), bytes.size()), 0);
+        EXPECT_EQ(fact<std::string>(made, "symbol"), "K");
+        EXPECT_EQ(fact<guint64>(made, "sequence"), static_cast<guint64>(i));
+        gst_buffer_unref(made);
+    }
+    const std::string caps = harness.output_caps();
+    EXPECT_NE(caps.find("width=(int)67"), std::string::npos) << caps;
+    // An edit that takes it away is refused, with the next frame.
+    g_object_set(harness.element(), "chain", "speckle:radius=2,also=mean", nullptr);
+    EXPECT_EQ(harness.through(picture).size(), contrast.size() * sizeof(float));
+    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("contrast"), std::string::npos);
+    g_object_set(harness.element(), "chain", "speckle:radius=3,also=contrast", nullptr);
+    const std::vector<float> other = numbers("speckle:radius=3,output=contrast");
+    const Bytes bytes = harness.through(picture);
+    ASSERT_EQ(bytes.size(), other.size() * sizeof(float));
+    EXPECT_EQ(std::memcmp(bytes.data(), other.data(), bytes.size()), 0);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+TEST_F(Outputs, AFurtherImageIsScaledByItsOwnRange) {
+    const std::vector<float> contrast = numbers("speckle:radius=2,output=contrast");
+    Harness harness("chain=speckle:radius=2,also=contrast output=contrast low=0 high=2");
+    harness.wanted("video/x-raw,format=GRAY16_LE");
+    harness.caps("GRAY16_LE", 67, 45);
+    GstBuffer* made = harness.result(picture);
+    ASSERT_NE(made, nullptr);
+    const auto scale = fact<double>(made, "scale");
+    const Bytes bytes = packed(made, "GRAY16_LE", 67, 45);
+    for (std::size_t i = 0; i < contrast.size(); ++i)
+        ASSERT_NEAR(scale * (bytes[2 * i] + 256.0 * bytes[2 * i + 1]), contrast[i], 0.5001 * scale + 1e-6)
+            << i;
+    gst_buffer_unref(made);
+}
+
+TEST_F(Outputs, AnImageThatTheChainDoesNotGiveIsAnError) {
+    Harness harness("chain=speckle output=contrast");
+    harness.caps("GRAY16_LE", 67, 45);
+    EXPECT_NE(harness.push(picture), GST_FLOW_OK);
+    EXPECT_NE(harness.message(GST_MESSAGE_ERROR).find("contrast"), std::string::npos);
+}
+
 TEST_F(Outputs, GreyIsTheViewInGrey) {
     Harness harness("chain=speckle:radius=2 low=0 high=1024");
     harness.wanted("video/x-raw,format=GRAY8");

@@ -376,4 +376,29 @@ TEST(ChainCalls, RegionsAreMeasured) {
     specklescope_chain_free(chain);
 }
 
+/// show=NAME: the further image is the result, with its shape, facts and regions.
+TEST(Chain, ReturnsAFurtherImage) {
+    Pixels pixels = random_pixels(40, 30, 9);
+    const Chain alone("speckle:radius=2,output=contrast", "backend=cpu");
+    const Chain shown("speckle:radius=2,also=mean+contrast | downsample:factor=2",
+                      "backend=cpu,show=contrast");
+    EXPECT_EQ(run(shown, pixels), run(alone, pixels));
+    auto result = sized<specklescope_result>();
+    ASSERT_EQ(specklescope_chain_result(shown, &result), SPECKLESCOPE_OK);
+    EXPECT_STREQ(result.symbol, "K");
+    ASSERT_EQ(specklescope_chain_set_values(shown, "speckle", "radius=1"), SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_chain_set_values(alone, "speckle", "radius=1"), SPECKLESCOPE_OK);
+    EXPECT_EQ(run(shown, pixels), run(alone, pixels));
+    // Another size; then an edit that takes the image away, which is undone.
+    Pixels smaller = random_pixels(24, 22, 10);
+    EXPECT_EQ(run(shown, smaller), run(alone, smaller));
+    ASSERT_EQ(specklescope_chain_set_values(shown, "speckle", "also=mean"), SPECKLESCOPE_OK);
+    const specklescope_image in = image_of(smaller);
+    auto out = sized<specklescope_image>();
+    EXPECT_EQ(specklescope_chain_output(shown, &in, &out), SPECKLESCOPE_USAGE_ERROR);
+    EXPECT_EQ(run(shown, smaller), run(alone, smaller));
+    const Chain without("speckle", "backend=cpu,show=contrast");
+    EXPECT_EQ(specklescope_chain_output(without, &in, &out), SPECKLESCOPE_USAGE_ERROR);
+}
+
 } // namespace chain_test

@@ -23,9 +23,9 @@ def options_of(what):
     raise AssertionError(f"a {what} takes an option 'none'")
 
 
-said = re.search(r"For a\s+\*?\s*chain: (.*?)\. For a stream also: (.*?)\.", Path(header).read_text(), re.S)
-own, more = (set(re.findall(r"\w+", re.sub(r"\([^)]*\)", "", part))) for part in said.groups())
+said = re.search(r"For a\s+\*?\s*chain: (.*?)\. For a stream also: (.*?)\.\s+\*? ?Only for\s+\*?\s*a chain: (.*?)\.", Path(header).read_text(), re.S)
+own, more, alone = (set(re.findall(r"\w+", re.sub(r"\([^)]*\)", "", part))) for part in said.groups())
 wrong = [f"the option {name} of a {what} is {'in the header alone' if name in told else 'not in the header'}"
-         for what, told in (("chain", own), ("stream", own | more)) for name in sorted(told ^ options_of(what))]
-print("\n".join(wrong) or f"{len(own)} options of chains, {len(own | more)} of streams, each in the header.")
+         for what, told in (("chain", own | alone), ("stream", own | more)) for name in sorted(told ^ options_of(what))]
+print("\n".join(wrong) or f"{len(own | alone)} options of chains, {len(own | more)} of streams, each in the header.")
 sys.exit(1 if wrong else 0)

@@ -5,6 +5,8 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
 
+#include <set>
+
 namespace specklescope::control_files_test {
 
 using test::Answer;
@@ -149,6 +151,51 @@ assert (after[..., 0] == after[..., 2]).all() and (after[..., 0] == after[..., 1
 #ifdef SPECKLESCOPE_HAVE_EGL
 INSTANTIATE_TEST_SUITE_P(Faces, ControlledFiles, testing::Values("run", "window"),
                          [](const auto& face) { return std::string(face.param); });
+
+/// Each image has its own recording, with the file, the state and the end that its name selects.
+TEST_P(ControlledFiles, FurtherImagesAreRecordedAtTheSameTime) {
+    auto program = start({"--stage", "speckle:radius=2,also=contrast+mean"});
+    const auto named = [](const char* image, Json more) {
+        more["output"] = image;
+        return more;
+    };
+    const Json results = {{"what", "results"}};
+    ASSERT_TRUE(record(*program, "results", "flow.tiff").ok());
+    for (const std::string image : {"contrast", "mean"}) {
+        const Json wanted = named(image.c_str(), {{"what", "results"}, {"file", image + ".tiff"}});
+        const Answer begun = program->ask("record", wanted);
+        ASSERT_TRUE(begun.ok()) << begun.error();
+        EXPECT_EQ(program->ask("record", wanted).json["kind"], "usage") << "it runs";
+    }
+    for (const Json& wrong : {named("bfi", {{"what", "results"}, {"file", "b.tiff"}}),
+                              named("mean", {{"what", "raw"}, {"file", "r.tiff"}})})
+        EXPECT_EQ(program->ask("record", wrong).json["kind"], "usage") << wrong;
+    ASSERT_TRUE(eventually([&] {
+        const Json all = program->ask("get").json["recordings"];
+        return all.size() == 3 && all[0]["written"] > 2 && all[1]["written"] > 2 && all[2]["written"] > 2;
+    }));
+    std::set<std::string> outputs;
+    const Json running = program->ask("get").json["recordings"];
+    for (const Json& one : running)
+        outputs.insert(one.value("output", ""));
+    EXPECT_EQ(outputs, (std::set<std::string>{"", "contrast", "mean"}));
+    EXPECT_EQ(program->ask("stop", results).json["files"], Json::array({"out/flow.tiff"}));
+    EXPECT_EQ(program->ask("stop", results).json["kind"], "usage") << "two run";
+    EXPECT_EQ(program->ask("stop", named("mean", results)).json["files"], Json::array({"out/mean.tiff"}));
+    EXPECT_EQ(program->ask("stop", results).json["files"], Json::array({"out/contrast.tiff"}))
+        << "the only one";
+    EXPECT_EQ(program->ask("stop", named("mean", results)).json["kind"], "usage") << "it was reported";
+    EXPECT_TRUE(runs_none(*program));
+    const Answer saved = program->ask("snapshot", named("mean", {{"file", "one.tiff"}}));
+    EXPECT_TRUE(saved.ok()) << saved.error();
+    EXPECT_EQ(program->ask("snapshot", named("bfi", {{"file", "none.tiff"}})).json["kind"], "usage");
+    EXPECT_EQ(program->quit().status, 0);
+    EXPECT_TRUE(test::python(folder_, R"(import numpy as np, tifffile
+flow, contrast, mean, one = (tifffile.imread(f"out/{name}.tiff") for name in ("flow", "contrast", "mean", "one"))
+assert contrast[0].max() < 2 and one.shape == mean[0].shape and one.min() > 20 and mean.min() > 20
+assert not (set(m.tobytes() for m in mean) & set(f.tobytes() for f in flow))
+)")) << test::read_file(folder_ / "python.log");
+}
 
 class ControlledActions : public testing::Test {
 protected:

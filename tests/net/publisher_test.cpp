@@ -73,17 +73,32 @@ void expect_number(const Json& found, double wanted) {
         EXPECT_TRUE(found.is_null());
 }
 
+void expect_regions(const Json& message, const RegionValues& wanted) {
+    ASSERT_EQ(message["regions"].size(), wanted.statistics.size());
+    for (std::size_t k = 0; k < wanted.statistics.size(); ++k) {
+        const RegionStatistics& of = wanted.statistics[k];
+        const Json& numbers = message["regions"][wanted.placed->regions[k].name];
+        expect_number(numbers["mean"], of.mean);
+        expect_number(numbers["mean_of_map"], of.mean_of_map);
+        expect_number(numbers["std"], of.std);
+        expect_number(numbers["min"], of.min);
+        expect_number(numbers["max"], of.max);
+        expect_number(numbers["median"], of.median);
+        EXPECT_EQ(numbers["valid"], of.valid);
+        EXPECT_EQ(numbers["infinite"], of.infinite);
+        EXPECT_EQ(numbers["pixels"], of.pixels);
+    }
+}
+
 TEST(Publisher, EveryFrameHasTheNumbersOfItsResult) {
     constexpr std::uint64_t kFrames = 200;
     const auto publisher = std::make_shared<Publisher>(kAnyPort);
-    Film film(kFrames, "speckle:radius=1", with_regions());
+    Film film(kFrames, "speckle:radius=1,also=contrast+mean", with_regions());
     std::mutex mutex;
     std::vector<Result> results;
     film.sink->on_push = [&](const Result& r) {
         const std::scoped_lock lock(mutex);
-        results.push_back(r);
-        results.back().raw = {};
-        results.back().image = {};
+        results.push_back(without_pixels(r));
     };
     film.pipeline->add_sink(Publisher::feed(publisher));
     film.pipeline->pause(true);
@@ -115,21 +130,16 @@ TEST(Publisher, EveryFrameHasTheNumbersOfItsResult) {
         EXPECT_EQ(message["position"], *wanted.info.position);
         EXPECT_EQ(message["capture_ns"], wanted.info.capture_ns);
         EXPECT_EQ(message["raw_saturated"], wanted.counts.raw_saturated);
-        ASSERT_EQ(message["regions"].size(), 2U);
-        for (std::size_t k = 0; k < 2; ++k) {
-            const RegionStatistics& of = wanted.regions->statistics[k];
-            const Json& numbers = message["regions"][wanted.regions->placed->regions[k].name];
-            expect_number(numbers["mean"], of.mean);
-            expect_number(numbers["mean_of_map"], of.mean_of_map);
-            expect_number(numbers["std"], of.std);
-            expect_number(numbers["min"], of.min);
-            expect_number(numbers["max"], of.max);
-            expect_number(numbers["median"], of.median);
-            EXPECT_EQ(numbers["valid"], of.valid);
-            EXPECT_EQ(numbers["infinite"], of.infinite);
-            EXPECT_EQ(numbers["pixels"], of.pixels);
-        }
+        ASSERT_EQ(wanted.regions->statistics.size(), 2U);
+        expect_regions(message, *wanted.regions);
+        ASSERT_EQ(message["also"].size(), 2U);
+        for (const NamedImage& one : *wanted.also)
+            expect_regions(message["also"][one.name], *one.regions);
+        EXPECT_NE(message["also"]["mean"]["regions"], message["also"]["contrast"]["regions"]);
     }
+    ASSERT_EQ(settings["also"].size(), 2U);
+    EXPECT_EQ(settings["also"][0]["name"], "contrast");
+    EXPECT_EQ(settings["also"][0]["symbol"], "K");
     EXPECT_EQ(settings["regions"][1]["name"], "a \"b\" ü");
     EXPECT_NE(settings["parameters"].get<std::string>().find("radius=1"), std::string::npos);
     ASSERT_TRUE(eventually([&] { return publisher->status().written == kFrames; }));

@@ -147,7 +147,8 @@ TEST(SourceText, WrongRequestsNameWhatIsAllowed) {
     expect_refused<RunError>("missing/", {"missing/"});
     expect_refused<UsageError>(
         "missing.tif?colour=1",
-        {"'colour'", "rate, speed, loop, frame_height, bayer, channel, slice, transfer, full_scale"});
+        {"'colour'",
+         "rate, speed, loop, frame_height, bayer, channel, slice, path, axes, transfer, full_scale"});
 }
 
 TEST(SourceText, TheCommandLineSuppliesMissingOptions) {

@@ -5,6 +5,7 @@
 #include "ui/canvas/display.hpp"
 #include "ui/film.hpp"
 #include "ui/histogram/histogram_panel.hpp"
+#include "ui/panels/check_dialog.hpp"
 #include "ui/panels/report_dialog.hpp"
 #include "ui/panels/scale_dialog.hpp"
 #include "ui/presets/preset_edits.hpp"
@@ -39,6 +40,7 @@ struct ViewState {
     RegionTools regions;
     ScaleDialog scale;
     ReportDialog report;
+    CheckDialog check;
     FolderDialog folder;
     HistogramPanel histogram;
     Film film;

@@ -44,31 +44,48 @@ public:
             begin();
         return news;
     }
+    /// Cancels the task and forgets the result.
+    void clear() {
+        waiting_ = nullptr;
+        result_.reset();
+        cancel();
+    }
     bool busy() const { return running_.valid() || waiting_; }
+    /// Progress of the running task, 0…1, by its calls of work_goes_on().
+    double part() const { return watched_ ? watched_->part.load() : 0; }
     const std::optional<T>& result() const { return result_; }
 
 private:
     void begin() {
-        cancelled_ = std::make_shared<std::atomic<bool>>(false);
-        running_ = std::async(
-            std::launch::async,
-            [work = std::exchange(waiting_, nullptr), cancelled = cancelled_]() -> std::optional<T> {
-                bool stopped = false;
-                const WatchWork watch([&](std::string_view, double) {
-                    stopped = *cancelled;
-                    return !stopped;
-                });
-                std::optional<T> made = work();
-                wake_window();
-                return stopped ? std::nullopt : std::move(made);
-            });
+        watched_ = std::make_shared<Watched>();
+        running_ =
+            std::async(std::launch::async,
+                       [work = std::exchange(waiting_, nullptr), watched = watched_]() -> std::optional<T> {
+                           bool stopped = false;
+                           const WatchWork watch([&](std::string_view, double part) {
+                               constexpr double kStep = 0.01; // at which the window is drawn again
+                               if (part >= watched->part + kStep) {
+                                   watched->part = part;
+                                   wake_window();
+                               }
+                               stopped = watched->cancelled;
+                               return !stopped;
+                           });
+                           std::optional<T> made = work();
+                           wake_window();
+                           return stopped ? std::nullopt : std::move(made);
+                       });
     }
     void cancel() {
-        if (cancelled_)
-            *cancelled_ = true;
+        if (watched_)
+            watched_->cancelled = true;
     }
 
-    std::shared_ptr<std::atomic<bool>> cancelled_; ///< of the running task
+    struct Watched {
+        std::atomic<bool> cancelled{false};
+        std::atomic<double> part{0};
+    };
+    std::shared_ptr<Watched> watched_; ///< of the running task
     std::future<std::optional<T>> running_;
     std::function<T()> waiting_;
     std::optional<T> result_;

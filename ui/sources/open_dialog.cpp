@@ -25,7 +25,8 @@ constexpr int kLookSide = 320;
 } // namespace
 
 void OpenDialog::begin(Session& session) {
-    text_ = session.settings().source.shown();
+    if (!take_ || text_.empty()) // the next file is often next to the last one
+        text_ = session.settings().source.shown();
     said_.clear();
     raw_.needed = raw_.shown = inner_ = false;
     program_ = SystemDialog::program();
@@ -54,6 +55,12 @@ void OpenDialog::begin(Session& session) {
     });
     thumbnails_.recheck();
     ImGui::OpenPopup(kOpenTitle);
+}
+
+void OpenDialog::choose(std::string title, std::function<void(const SourceArgument&)> take) {
+    title_ = std::move(title) + "###open";
+    take_ = std::move(take);
+    asked_ = true;
 }
 
 void OpenDialog::show_folder(const std::string& path, const std::string& part) {
@@ -230,7 +237,9 @@ std::optional<SourceArgument> OpenDialog::chosen(Session& session) {
 }
 
 void OpenDialog::open(const SourceArgument& source, Session& session) const {
-    if (compares_)
+    if (take_)
+        take_(source);
+    else if (compares_)
         session.comparison.open_recording(source);
     else
         session.open(source, !recorded_);
@@ -267,13 +276,19 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         begin(session);
         state.confirm = state.dismiss = false; // the key that opened the dialog
     }
+    if (std::exchange(asked_, false)) {
+        begin(session);
+        state.confirm = state.dismiss = false;
+    }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const bool three_columns = screen.x >= dp(760);
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(940), screen.x * 0.94F), 0});
     bool open = true;
-    if (!ImGui::BeginPopupModal(compares_ ? kCompareTitle : kOpenTitle, &open,
-                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    if (!ImGui::BeginPopupModal(take_       ? title_.c_str()
+                                : compares_ ? kCompareTitle
+                                            : kOpenTitle,
+                                &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
         system_.stop();
         return;
     }
@@ -307,7 +322,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     }
     probe::item("open.all");
     tooltip("List every file, not only images, videos and raw frames.");
-    if (!compares_)
+    if (!compares_ && !take_)
         recorded_box(recorded_);
     if (system_.running())
         hint("The desktop's dialog is open; what it chooses is opened here.");

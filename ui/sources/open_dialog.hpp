@@ -12,6 +12,7 @@
 #include "ui/sources/later.hpp"
 #include "ui/sources/thumbnails.hpp"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,8 @@ class OpenDialog {
 public:
     /// Call in every frame; opens if state.open_dialog is set.
     void draw(Session& session, ViewState& state);
+    /// Opens in this frame as a dialog that passes the chosen source to `take` instead of opening it.
+    void choose(std::string title, std::function<void(const SourceArgument&)> take);
 
 private:
     struct Looked { ///< preview of a source
@@ -70,9 +73,12 @@ private:
     std::string text_;    ///< typed
     std::string started_; ///< the text when the dialog was opened, or when it was last parsed
     std::string said_;
-    bool compares_ = false; ///< ViewState::open_compares
-    bool recorded_ = true;  ///< opens a recording with its settings
-    bool opens_ = false;    ///< a row was double-clicked
+    bool compares_ = false;                           ///< ViewState::open_compares
+    bool asked_ = false;                              ///< by choose(), in this frame
+    std::string title_;                               ///< of choose()
+    std::function<void(const SourceArgument&)> take_; ///< null: opens the source
+    bool recorded_ = true;                            ///< opens a recording with its settings
+    bool opens_ = false;                              ///< a row was double-clicked
     bool all_files_ = false;
     Later<Folder> folder_;
     std::string folder_wanted_, part_wanted_;

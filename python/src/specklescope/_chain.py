@@ -50,7 +50,7 @@ class Chain:
 
     backend: "auto", "cpu" or "cuda"; threads: maximum number, 0: all; channel: channel of a colour image for grey-only
     stages; regions: regions to measure on each result, a region file or a list of dictionaries; gpus: index of the GPU,
-    from 0.
+    from 0; show: further image (``also`` of a stage) that is returned instead of the last one.
 
     pickle (multiprocessing, joblib, Dask) copies its current stages, options and regions, without the histories of stages and
     without progress.
@@ -62,8 +62,9 @@ class Chain:
 
     def __init__(self, *stages: str | Chain, backend: Backend = "auto", threads: int = 0, channel: str = "luma",
                  regions: Regions = None, medians: bool = False, gpus: int | str | None = None,
-                 progress: Progress = None) -> None:
-        self._options: dict[str, Any] = {"backend": backend, "threads": threads, "channel": channel, "medians": medians, "gpus": gpus}
+                 show: str | None = None, progress: Progress = None) -> None:
+        self._options: dict[str, Any] = {"backend": backend, "threads": threads, "channel": channel, "medians": medians, "gpus": gpus,
+                                         "show": show}
         self._chain = _core.Chain(text_of(stages), {"options": pairs_text(self._options), **told_regions(regions)},
                                   callable_or_none(progress))
 

@@ -118,6 +118,8 @@ class Control(Connection):
         settings; with ``recorded=False`` the current settings are kept."""
         return self.request("open", source=str(source), recorded=recorded)
 
-    def frame(self, *, raw: bool = False, version: int | None = None, after: int | None = None) -> ControlledFrame:
-        """Returns the newest result, with at least this version and a sequence number larger than ``after``."""
-        return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after}))
+    def frame(self, *, raw: bool = False, version: int | None = None, after: int | None = None,
+              output: str | None = None) -> ControlledFrame:
+        """Returns the newest result, with at least this version and a sequence number larger than ``after``.
+        ``output``: a further image of the chain, by its name (``also`` of a stage)."""
+        return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after, "output": output}))

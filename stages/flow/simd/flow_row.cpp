@@ -13,10 +13,15 @@ HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
-void RunRow(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts) {
+void RunRow(const float* input, int width, const FlowScale& scale, const float* fixed, float* output,
+            PixelCounts& counts) {
     const FlowScale s = scale; // local copy: no store can change it
-    for (int x = 0; x < width; ++x)
-        output[x] = flow_value(input[x], s);
+    if (fixed)
+        for (int x = 0; x < width; ++x)
+            output[x] = flow_value(input[x], s, fixed[x]);
+    else
+        for (int x = 0; x < width; ++x)
+            output[x] = flow_value(input[x], s);
     count_undefined(output, width, 1, counts);
 }
 
@@ -29,8 +34,9 @@ namespace specklescope {
 
 HWY_EXPORT(RunRow);
 
-void run_flow_row(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts) {
-    HWY_DYNAMIC_DISPATCH(RunRow)(input, width, scale, output, counts);
+void run_flow_row(const float* input, int width, const FlowScale& scale, const float* fixed, float* output,
+                  PixelCounts& counts) {
+    HWY_DYNAMIC_DISPATCH(RunRow)(input, width, scale, fixed, output, counts);
 }
 
 } // namespace specklescope

@@ -1,0 +1,17 @@
+// The mean of every pixel over a run, as an image.
+#pragma once
+
+#include "pipeline/sink.hpp"
+
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+struct Settings;
+
+/// Writes the mean of all results without warm-up, taken as a baseline is (docs/science.md, Traces and their
+/// baseline), in the formats of a snapshot when the run ends. 16 bytes of memory per pixel.
+std::shared_ptr<Sink> make_mean_map(const std::string& path, const Settings& settings);
+
+} // namespace specklescope

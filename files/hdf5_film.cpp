@@ -1,0 +1,345 @@
+// Arrays of HDF5 files (.h5, .nwb) and of MATLAB's files of version 7.3 (.mat), which are HDF5, as films.
+//
+// Only datasets that hard links reach are offered, and virtual datasets, external storage and plug-in filters
+// are refused: a file cannot make the program read another file or load code.
+#include "base/error.hpp"
+#include "files/film_file.hpp"
+#include "have_hdf5.hpp"
+
+#ifdef SPECKLESCOPE_HAVE_HDF5
+#define H5_USE_110_API // NOLINT(readability-identifier-naming): one interface for HDF5 1.10 to 1.14
+#include "base/memory_budget.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <utility>
+#endif
+
+namespace specklescope {
+
+#ifdef SPECKLESCOPE_HAVE_HDF5
+
+namespace {
+
+/// Debian's library is not made for several threads at once.
+std::mutex& hdf5_mutex() {
+    static std::mutex mutex;
+    return mutex;
+}
+
+/// An object of the library; requires hdf5_mutex(), also for its end.
+class H5Object {
+public:
+    using Close = herr_t (*)(hid_t);
+    H5Object() = default;
+    H5Object(hid_t id, Close close) : id_(id), close_(close) {}
+    H5Object(H5Object&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    H5Object& operator=(H5Object&& other) noexcept {
+        std::swap(id_, other.id_);
+        std::swap(close_, other.close_);
+        return *this;
+    }
+    H5Object(const H5Object&) = delete;
+    H5Object& operator=(const H5Object&) = delete;
+    ~H5Object() {
+        if (id_ >= 0)
+            (void)close_(id_);
+    }
+    explicit operator bool() const { return id_ >= 0; }
+    hid_t id() const { return id_; }
+
+private:
+    hid_t id_ = -1;
+    Close close_ = nullptr;
+};
+
+/// A dataset of numbers.
+struct H5Array {
+    std::string name; ///< "/raw/frames"
+    std::vector<hsize_t> dims;
+    PixelType type = PixelType::f32; ///< that its numbers become
+    bool exact = true;               ///< they are stored in this type
+    bool matlab = false;             ///< written by MATLAB: its axes are reversed
+    std::string text() const {
+        std::string sides;
+        for (const hsize_t side : dims)
+            sides += (sides.empty() ? "" : "×") + std::to_string(side);
+        return name + " (" + sides + ")";
+    }
+};
+
+std::optional<H5Array> h5_array(hid_t file, const std::string& name) {
+    constexpr int kMostAxes = 3;
+    const H5Object set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!set)
+        return std::nullopt;
+    const H5Object type(H5Dget_type(set.id()), H5Tclose), space(H5Dget_space(set.id()), H5Sclose);
+    if (!type || !space || H5Sget_simple_extent_type(space.id()) != H5S_SIMPLE)
+        return std::nullopt;
+    const H5T_class_t kind = H5Tget_class(type.id());
+    const int rank = H5Sget_simple_extent_ndims(space.id());
+    if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || rank < 1 || rank > kMostAxes)
+        return std::nullopt;
+    H5Array array{.name = name, .dims = std::vector<hsize_t>(static_cast<std::size_t>(rank))};
+    if (H5Sget_simple_extent_dims(space.id(), array.dims.data(), nullptr) != rank)
+        return std::nullopt;
+    const std::size_t bytes = H5Tget_size(type.id());
+    const bool plain = kind == H5T_INTEGER && H5Tget_sign(type.id()) == H5T_SGN_NONE;
+    array.type = plain && bytes == 1 ? PixelType::u8 : plain && bytes == 2 ? PixelType::u16 : PixelType::f32;
+    array.exact = array.type != PixelType::f32 || (kind == H5T_FLOAT && bytes <= sizeof(float));
+    array.matlab = H5Aexists(set.id(), "MATLAB_class") > 0;
+    return array;
+}
+
+/// All arrays of at most three axes. Links into other files are not followed.
+std::vector<H5Array> h5_arrays(hid_t file) {
+    constexpr std::size_t kMost = 10'000;
+    std::vector<std::string> names;
+    const auto add = [](hid_t, const char* name, const H5O_info_t* info, void* to) -> herr_t {
+        auto& all = *static_cast<std::vector<std::string>*>(to);
+        if (info->type == H5O_TYPE_DATASET && name[0] != '#') // MATLAB's own groups: #refs#
+            all.push_back("/" + std::string(name));
+        return all.size() < kMost ? 0 : 1;
+    };
+    (void)H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, add, &names);
+    std::vector<H5Array> arrays;
+    for (const std::string& name : names)
+        if (std::optional<H5Array> array = h5_array(file, name))
+            arrays.push_back(std::move(*array));
+    return arrays;
+}
+
+bool is_film(const H5Array& array) { return array.dims.size() > 1; }
+
+const H5Array& choose_array(const std::vector<H5Array>& arrays, const std::string& asked,
+                            const std::string& file) {
+    constexpr std::size_t kNamed = 12;
+    const std::string name = asked.empty() || asked.front() == '/' ? asked : "/" + asked;
+    std::string listed;
+    std::size_t films = 0, stacks = 0;
+    const H5Array *film = nullptr, *stack = nullptr;
+    for (const H5Array& array : arrays) {
+        if (!is_film(array))
+            continue;
+        if (array.name == name)
+            return array;
+        film = &array;
+        if (array.dims.size() == 3) {
+            stack = &array;
+            ++stacks;
+        }
+        if (++films <= kNamed)
+            listed += (listed.empty() ? "" : ", ") + array.text();
+    }
+    if (films == 0)
+        throw RunError("'" + file + "' holds no array of two or three axes of numbers.");
+    if (name.empty() && (films == 1 || stacks == 1))
+        return stacks == 1 ? *stack : *film;
+    throw UsageError("'" + file + "' holds " + (name.empty() ? "several arrays" : "no array " + name) + ": " +
+                     listed + (films > kNamed ? ", …" : "") + ". Choose one with ?path=" + film->name + ".");
+}
+
+/// A letter for each axis: t, h, w.
+std::string h5_axes(const H5Array& array, const std::string& asked, const std::string& file) {
+    const bool stack = array.dims.size() == 3;
+    std::string sorted = asked;
+    std::sort(sorted.begin(), sorted.end());
+    if (!asked.empty() && sorted != (stack ? "htw" : "hw"))
+        throw UsageError("axes = " + asked + " does not name the axes of " + array.text() + " in '" + file +
+                         "'; allowed: " + (stack ? "thw, hwt, twh, wht, htw, wth" : "hw, wh") + ".");
+    if (!asked.empty())
+        return asked;
+    if (array.matlab)
+        return stack ? "twh" : "wh"; // as height × width × time in MATLAB, whose first axis runs fastest
+    if (!stack)
+        return "hw";
+    const auto shape = [&](std::size_t a, std::size_t b) {
+        return static_cast<double>(std::max(array.dims[a], array.dims[b])) /
+               static_cast<double>(std::max<hsize_t>(1, std::min(array.dims[a], array.dims[b])));
+    };
+    constexpr double kNarrow = 4;
+    const bool square = array.dims[0] == array.dims[1] && array.dims[1] != array.dims[2];
+    if (square || (shape(1, 2) > kNarrow && shape(0, 1) <= kNarrow))
+        throw UsageError("The axes of " + array.text() + " in '" + file +
+                         "' may be time × height × width or height × width × time. Choose with ?axes=thw or "
+                         "?axes=hwt.");
+    return "thw";
+}
+
+/// Refuses what leads out of the file. Returns the bytes of a chunk; 0: not chunked.
+std::uint64_t check_storage(hid_t set, const H5Array& array, std::size_t each, const std::string& file) {
+    const H5Object made(H5Dget_create_plist(set), H5Pclose);
+    const std::string what = "The array " + array.name + " of '" + file + "' ";
+    const H5D_layout_t layout = H5Pget_layout(made.id());
+    if (layout == H5D_VIRTUAL || H5Pget_external_count(made.id()) > 0)
+        throw RunError(what + "lies in other files, which are not read. Copy it into one file.");
+    for (int i = 0; i < H5Pget_nfilters(made.id()); ++i) {
+        unsigned flags = 0, config = 0;
+        std::size_t values = 0;
+        std::array<char, 64> name{};
+        const H5Z_filter_t filter = H5Pget_filter2(made.id(), static_cast<unsigned>(i), &flags, &values,
+                                                   nullptr, name.size(), name.data(), &config);
+        if (filter >= 0 && H5Zfilter_avail(filter) <= 0)
+            throw RunError(what + "is compressed by filter " + std::to_string(filter) + " (" + name.data() +
+                           "), which is not built in. Save it with gzip or without compression.");
+    }
+    std::vector<hsize_t> chunk(array.dims.size());
+    if (layout != H5D_CHUNKED || H5Pget_chunk(made.id(), static_cast<int>(chunk.size()), chunk.data()) < 0)
+        return 0;
+    const double bytes =
+        std::accumulate(chunk.begin(), chunk.end(), static_cast<double>(each),
+                        [](double all, hsize_t side) { return all * static_cast<double>(side); });
+    const auto rounded = static_cast<std::uint64_t>(std::min(bytes, 1e18));
+    check_memory(rounded, "A chunk of '" + file + "'", "save it with smaller chunks");
+    return rounded;
+}
+
+/// An open dataset whose frames are read one by one.
+class H5Frames {
+public:
+    H5Frames(const std::string& path, const StackChoice& choice) : path_(path) {
+        const std::lock_guard lock(hdf5_mutex());
+        (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // reported by our own errors
+        (void)H5PLset_loading_state(0);
+        file_ = H5Object(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+        if (!file_)
+            throw RunError("'" + path + "' is not a readable HDF5 file: it is damaged or cut short.");
+        arrays_ = h5_arrays(file_.id());
+        array_ = choose_array(arrays_, choice.path, path);
+        axes_ = h5_axes(array_, choice.axes, path);
+        open_set();
+    }
+    H5Frames(const H5Frames&) = delete;
+    H5Frames& operator=(const H5Frames&) = delete;
+    ~H5Frames() {
+        const std::lock_guard lock(hdf5_mutex());
+        set_ = {};
+        file_ = {};
+    }
+
+    FilmLayout layout() {
+        FilmLayout film{.kind = "HDF5"};
+        film.width = side('w');
+        film.height = side('h');
+        film.frames = axes_.size() == 3 ? side('t') : 1;
+        film.by_columns = axes_.find('w') < axes_.find('h');
+        film.pixels = array_.type == PixelType::u8    ? stored::kGray8
+                      : array_.type == PixelType::u16 ? stored::kGray16
+                                                      : stored::kGray32f;
+        if (!array_.exact)
+            film.remarks.emplace_back("holds numbers that become 32-bit float");
+        if (std::count_if(arrays_.begin(), arrays_.end(), is_film) > 1)
+            film.remarks.push_back("holds several arrays; " + array_.text() + " is read");
+        take_times(film);
+        return film;
+    }
+
+    void read(std::uint64_t frame, std::span<std::byte> to) const {
+        const std::lock_guard lock(hdf5_mutex());
+        std::vector<hsize_t> start(axes_.size(), 0), count = array_.dims;
+        if (const std::size_t time = axes_.find('t'); time != std::string::npos) {
+            start[time] = frame;
+            count[time] = 1;
+        }
+        const H5Object there(H5Dget_space(set_.id()), H5Sclose);
+        const H5Object here(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                            H5Sclose);
+        const bool good =
+            H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >=
+                0 &&
+            H5Dread(set_.id(), memory_type(), here.id(), there.id(), H5P_DEFAULT, to.data()) >= 0;
+        if (!good)
+            throw RunError("'" + path_ + "' is damaged or cut short at frame " + std::to_string(frame) +
+                           " of its array " + array_.name + ", counted from 0.");
+    }
+
+private:
+    hsize_t side(char axis) const { return array_.dims[axes_.find(axis)]; }
+    hid_t memory_type() const {
+        return array_.type == PixelType::u8    ? H5T_NATIVE_UINT8
+               : array_.type == PixelType::u16 ? H5T_NATIVE_UINT16
+                                               : H5T_NATIVE_FLOAT;
+    }
+
+    /// With a cache for all chunks of a frame, so that the next one finds them.
+    void open_set() {
+        constexpr std::uint64_t kLeast = 1 << 20, kMost = 128 << 20;
+        const H5Object first(H5Dopen2(file_.id(), array_.name.c_str(), H5P_DEFAULT), H5Dclose);
+        const std::uint64_t chunk = check_storage(first.id(), array_, pixel_bytes(array_.type), path_);
+        const H5Object access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+        const std::uint64_t whole = side('w') * side('h') * pixel_bytes(array_.type);
+        const std::uint64_t room = std::clamp(chunk + 16 * std::min(whole, kMost), kLeast, kMost);
+        (void)H5Pset_chunk_cache(access.id(), 12'421, room, 1);
+        set_ = H5Object(H5Dopen2(file_.id(), array_.name.c_str(), access.id()), H5Dclose);
+        if (!set_)
+            throw RunError("The array " + array_.name + " of '" + path_ + "' cannot be opened.");
+    }
+
+    /// Neurodata Without Borders: `timestamps` next to `data`, in s, or `starting_time` with a rate.
+    void take_times(FilmLayout& film) {
+        const std::lock_guard lock(hdf5_mutex());
+        const std::string group = array_.name.substr(0, array_.name.rfind('/') + 1);
+        for (const H5Array& other : arrays_)
+            if (other.name == group + "timestamps" && other.dims.size() == 1 &&
+                other.dims[0] == film.frames) {
+                check_memory(film.frames * sizeof(double), "The times of '" + path_ + "'", "leave them out");
+                std::vector<double> seconds(film.frames);
+                const H5Object set(H5Dopen2(file_.id(), other.name.c_str(), H5P_DEFAULT), H5Dclose);
+                (void)check_storage(set.id(), other, sizeof(double), path_);
+                if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, seconds.data()) < 0)
+                    continue;
+                film.time_ns = [seconds = std::move(seconds)](std::uint64_t frame) {
+                    const double time = seconds[frame];
+                    return std::isfinite(time) ? std::llround(std::clamp(time, -4e9, 4e9) * 1e9) : 0;
+                };
+                return;
+            }
+        const std::string begin = group + "starting_time";
+        H5L_info_t link{};
+        const bool own = H5Lexists(file_.id(), begin.c_str(), H5P_DEFAULT) > 0 &&
+                         H5Lget_info(file_.id(), begin.c_str(), &link, H5P_DEFAULT) >= 0 &&
+                         link.type == H5L_TYPE_HARD;
+        const H5Object start(own ? H5Oopen(file_.id(), begin.c_str(), H5P_DEFAULT) : hid_t{-1}, H5Oclose);
+        if (!start || H5Aexists(start.id(), "rate") <= 0)
+            return;
+        double rate = 0;
+        const H5Object stated(H5Aopen(start.id(), "rate", H5P_DEFAULT), H5Aclose);
+        const H5Object space(H5Aget_space(stated.id()), H5Sclose);
+        if (H5Sget_simple_extent_npoints(space.id()) == 1 &&
+            H5Aread(stated.id(), H5T_NATIVE_DOUBLE, &rate) >= 0)
+            film.time_ns = steady_times(rate);
+    }
+
+    std::string path_;
+    H5Object file_, set_;
+    std::vector<H5Array> arrays_;
+    H5Array array_;
+    std::string axes_; ///< "thw"
+};
+
+} // namespace
+
+std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoice& choice) {
+    const auto bytes = std::make_shared<const FilmBytes>(path);
+    const auto frames = std::make_shared<H5Frames>(path, choice);
+    FilmLayout layout = frames->layout();
+    layout.fetch = [frames](std::uint64_t frame, std::span<std::byte> to) { frames->read(frame, to); };
+    return open_film(bytes, std::move(layout));
+}
+
+#else
+
+std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoice&) {
+    throw RunError("'" + path +
+                   "' is an HDF5 file, and this build was made without libhdf5. Install "
+                   "libhdf5-dev and build again.");
+}
+
+#endif
+
+} // namespace specklescope

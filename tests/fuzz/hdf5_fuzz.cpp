@@ -1,0 +1,9 @@
+// HDF5 files: read at once and in parts, with the same pixels or the same end.
+// Parser: files/hdf5_film.cpp
+#include "tests/fuzz/support.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+    using namespace specklescope;
+    fuzz::check_image([](const std::string& path) { return open_hdf5(path); }, fuzz::text_of(data, bytes));
+    return 0;
+}
