@@ -7,16 +7,21 @@
 
 #include <spdlog/spdlog.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -51,6 +56,42 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
     return G_LOG_WRITER_HANDLED;
 }
 
+/// In a Python wheel (packaging/wheel) the library, GStreamer and its plugins are bundled. Plugins of the
+/// system are linked with another GStreamer and must not be loaded. The environment names the bundled ones
+/// while GStreamer starts; other users of GStreamer in this process, and later child processes, have their
+/// own.
+class BundledPlugins {
+public:
+    BundledPlugins() {
+        Dl_info library{};
+        if (::dladdr(reinterpret_cast<const void*>(&init_gstreamer), &library) == 0)
+            return;
+        const auto folder = std::filesystem::path(library.dli_fname).parent_path() / "gstreamer-plugins";
+        std::error_code missing;
+        if (!std::filesystem::is_directory(folder, missing))
+            return;
+        set("GST_PLUGIN_SYSTEM_PATH_1_0", folder.string());
+        set("GST_PLUGIN_PATH_1_0", "");
+        set("GST_REGISTRY_1_0", std::string(g_get_user_cache_dir()) + "/specklescope/gstreamer-wheel.bin");
+        gst_registry_fork_set_enabled(FALSE);                   // the scanner is a program of the system
+        ::setenv("GIO_MODULE_DIR", folder.string().c_str(), 1); // read later, and has no module there
+    }
+    ~BundledPlugins() {
+        for (const auto& [name, value] : before_)
+            value ? ::setenv(name, value->c_str(), 1) : ::unsetenv(name);
+    }
+    BundledPlugins(const BundledPlugins&) = delete;
+    BundledPlugins& operator=(const BundledPlugins&) = delete;
+
+private:
+    void set(const char* name, const std::string& value) {
+        const char* const before = std::getenv(name);
+        before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
+        ::setenv(name, value.c_str(), 1);
+    }
+    std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
 } // namespace
 
 void init_gstreamer() {
@@ -64,6 +105,7 @@ void init_gstreamer() {
         started_by = ::getpid();
         if (takes_glib_log)
             g_log_set_writer_func(to_log, nullptr, nullptr);
+        const BundledPlugins bundled;
         GError* raw = nullptr;
         if (!gst_init_check(nullptr, nullptr, &raw)) {
             const GstHandle<GError> error(raw);
