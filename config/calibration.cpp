@@ -24,7 +24,7 @@ class Reading {
 public:
     explicit Reading(std::size_t recordings) : all_(static_cast<double>(recordings)) {}
     CalibrationRecording read(const SourceArgument& source);
-    /// Of the recordings that state one; empty: none, or several.
+    /// The camera that the recordings state; empty: none, or several.
     std::string camera() const { return cameras_.size() == 1 ? *cameras_.begin() : ""; }
 
 private:

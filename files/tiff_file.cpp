@@ -301,7 +301,7 @@ private:
         return any ? text : "";
     }
 
-    /// Of the current image, from OME-XML or Micro-Manager's tag.
+    /// Exposure of the current image, from OME-XML or Micro-Manager's tag.
     std::optional<double> exposure_ms() const {
         if (const auto stated = stack_.exposure_ms(image_))
             return stated;

@@ -49,7 +49,7 @@ public:
 private:
     static constexpr std::uint64_t kFrames = 1024;         ///< the clocks drift against each other
     static constexpr std::int64_t kMostSlack = 50'000'000; ///< ns; some cameras start slowly
-    /// Of the last frames: the clocks' difference and the shortest delay of a frame.
+    /// The clocks' difference and the shortest delay of the last frames.
     std::int64_t least() const { return frames_ > kFrames ? std::min(now_, before_) : now_; }
 
     std::optional<std::int64_t> started_, least_possible_;

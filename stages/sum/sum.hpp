@@ -26,7 +26,7 @@ struct SumParams {
 /// Frames per sum. Throws UsageError.
 std::vector<int> frames_per_sum(const SumParams& params);
 
-/// What a run does with its frame.
+/// Use of one frame.
 struct SumStep {
     bool take = false;  ///< adds the frame
     bool first = false; ///< to an empty sum

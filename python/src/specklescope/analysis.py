@@ -138,9 +138,9 @@ def _clock(frames: pd.DataFrame) -> str:
 def _events(events: dict[str, list[str]], frames: pd.DataFrame, clock: str) -> pd.DataFrame:
     """Events at the time of their frame; without this frame at their own time, if it is on the same clock."""
     at = frames.drop_duplicates("sequence").set_index("sequence")["time_s"] if "sequence" in frames else pd.Series(dtype=float)
-    told = [(int(number), int(sequence), label, at.get(int(sequence), float(time or "nan") if clock == "capture_s" else np.nan))
+    report = [(int(number), int(sequence), label, at.get(int(sequence), float(time or "nan") if clock == "capture_s" else np.nan))
             for number, (sequence, time, label) in sorted(events.items(), key=lambda one: int(one[0])) if label]
-    return pd.DataFrame(told, columns=["number", "sequence", "label", "time_s"])
+    return pd.DataFrame(report, columns=["number", "sequence", "label", "time_s"])
 
 
 # ---- Pulse and trials are computed by the program, so that both give the same numbers.
@@ -178,14 +178,14 @@ class Pulse(NamedTuple):
 def pulse(traces: Traces) -> Pulse:
     """Heart rate and pulsatility of each region, as ``specklescope pulse``: the largest significant peak of Welch's
     spectrum, and (max − min)/mean of each beat (docs/science.md, Pulse)."""
-    told = json.loads(_run(traces, "pulse", "--json", "pulse.json", result="pulse.json"))["regions"]
-    beats = [{"region": one["region"], **beat} for one in told for beat in one.pop("beats")]
+    report = json.loads(_run(traces, "pulse", "--json", "pulse.json", result="pulse.json"))["regions"]
+    beats = [{"region": one["region"], **beat} for one in report for beat in one.pop("beats")]
     spectra = [pd.DataFrame({"region": one["region"], "hz": np.arange(len(density)) * one["step_hz"], "density": density})
-               for one in told if (density := one.pop("density"))]
-    for one in told:
+               for one in report if (density := one.pop("density"))]
+    for one in report:
         one["low_hz"], one["high_hz"] = one.pop("band_hz")
-    regions = pd.DataFrame(told)
-    return Pulse(regions.astype({"pulse_hz": float, "pulsatility": float}) if told else regions,
+    regions = pd.DataFrame(report)
+    return Pulse(regions.astype({"pulse_hz": float, "pulsatility": float}) if report else regions,
                  pd.DataFrame(beats, columns=["region", "begin_s", "seconds", "pulsatility"]),
                  pd.concat(spectra, ignore_index=True) if spectra else pd.DataFrame(columns=["region", "hz", "density"]))
 
