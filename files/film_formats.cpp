@@ -82,7 +82,7 @@ void take_foil_times(FilmLayout& film, const FilmBytes& file) {
         return;
     const FilmBytes timing(path);
     if (timing.size() != film.frames * sizeof(float)) {
-        film.remarks.push_back("has a .timing file of another number of frames, which is ignored");
+        film.remarks.emplace_back("has a .timing file of another number of frames, which is ignored");
         return;
     }
     std::vector<std::int64_t> times;
@@ -91,10 +91,11 @@ void take_foil_times(FilmLayout& film, const FilmBytes& file) {
         times.push_back(std::isfinite(seconds) ? std::llround(std::clamp(seconds, -4e9, 4e9) * 1e9) : 0);
     }
     if (times.size() > 1 && times.back() <= times.front()) {
-        film.remarks.push_back("has a .timing file whose times do not rise, which is ignored");
+        film.remarks.emplace_back("has a .timing file whose times do not rise, which is ignored");
         return;
     }
-    film.remarks.push_back("has a .timing file; its times are taken as seconds (assumed: it names no unit)");
+    film.remarks.emplace_back(
+        "has a .timing file; its times are taken as seconds (assumed: it names no unit)");
     film.time_ns = [times = std::move(times)](std::uint64_t frame) { return times[frame]; };
 }
 

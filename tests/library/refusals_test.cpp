@@ -127,7 +127,7 @@ TEST_F(Refusals, OptionsWithTheSentencesOfTheCommandLine) {
     expect_refused(create("threads=-1"), kUsage, "specklescope: threads = -1 is not possible; allowed: ");
     expect_refused(create("backend=gpu"), kUsage, "backend = gpu is not possible; allowed: auto, cpu, cuda");
     expect_refused(create("rate=30"), kUsage,
-                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians, gpus.");
+                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians, gpus, show.");
     expect_refused(create("threads"), kUsage, "'threads' is not of the form key=value");
     expect_refused(create("threads=1,threads=2"), kUsage, "threads is given twice");
     specklescope_stream* stream = nullptr;
