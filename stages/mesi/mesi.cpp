@@ -133,10 +133,45 @@ public:
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 4);
         set_.reset();
+        kept_.clear();
         return mesi_shape(params_, input);
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        std::vector<HostView> images = {output};
+        images.insert(images.end(), context.also.begin(), context.also.end());
+        if (context.info.unfinished && kept_.size() == images.size()) { // a fit of the same sums
+            (void)set_.next(context.info, context.again);
+            for (std::size_t i = 0; i < images.size(); ++i)
+                copy_pixels(ConstHostView(kept_[i].data(), output.shape), images[i]);
+        } else {
+            fit(input, output, context);
+            kept_.clear();
+            sums_ = sums_ || context.info.unfinished || context.info.summed > 1;
+            for (const HostView& image : images)
+                if (sums_)
+                    copy_pixels(image,
+                                HostView(kept_.emplace_back(output.shape.bytes()).data(), output.shape));
+        }
+        add_counts(slots_, context.counts);
+    }
+
+    void set_params(const Params& params) override {
+        params_ = params.as<MesiParams>();
+        set_.set_params(params_);
+        kept_.clear();
+    }
+    void reset() override {
+        set_.reset();
+        kept_.clear();
+    }
+    Warmup warmup() const override { return set_.warmup(); }
+    std::string note() const override { return set_.note(); }
+    Counted counted() const override { return {.undefined = true}; }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
+
+private:
+    void fit(ConstHostView input, HostView output, const RunContext<Space::host>& context) {
         MesiRow same;
         same.store = set_.next(context.info, context.again);
         same.plane = plane_;
@@ -158,25 +193,15 @@ public:
                 run_mesi_row(row, set_.task(), slots_[static_cast<std::size_t>(slot)].counts);
             }
         });
-        add_counts(slots_, context.counts);
     }
 
-    void set_params(const Params& params) override {
-        params_ = params.as<MesiParams>();
-        set_.set_params(params_);
-    }
-    void reset() override { set_.reset(); }
-    Warmup warmup() const override { return set_.warmup(); }
-    std::string note() const override { return set_.note(); }
-    Counted counted() const override { return {.undefined = true}; }
-    void describe(FrameInfo& info) const override { info.full_scale = 0; }
-
-private:
     MesiParams params_;
     MesiSet set_;
     std::size_t pitch_ = 0, plane_ = 0; ///< samples
     hwy::AlignedFreeUniquePtr<float[]> planes_;
-    std::vector<SlotCounts> slots_;
+    std::vector<SlotCounts> slots_; ///< of the last fit
+    bool sums_ = false;             ///< frames are sums (stage sum), which take several frames to change
+    std::vector<std::vector<std::byte>> kept_; ///< output and further images of the last fit of sums
     int bands_ = 1;
 };
 
