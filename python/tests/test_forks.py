@@ -73,13 +73,10 @@ def test_pools_of_processes_compute_the_same(method):
     np.testing.assert_array_equal(made, expected)
 
 
-def test_what_is_at_work_cannot_be_sent_to_another_process():
-    with ss.open(LIVE, backend="cpu") as stream, ss.Chain("speckle") as chain:
-        frame = next(stream)
-        for one in (stream, chain, frame):
-            with pytest.raises(TypeError, match="cannot pickle '.*' object"):
-                pickle.dumps(one)
-        assert pickle.loads(pickle.dumps(frame.result)) == frame.result
+def test_a_stream_cannot_be_sent_to_another_process():
+    with ss.open(LIVE, backend="cpu") as stream:
+        with pytest.raises(TypeError, match="cannot pickle '.*' object"):
+            pickle.dumps(stream)
 
 
 def test_a_child_that_ends_as_python_does_leaves_files_alone(tmp_path):
