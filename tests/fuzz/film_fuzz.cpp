@@ -1,5 +1,6 @@
 // Films of other programs: the first byte chooses the format, the rest is the file. Read at once and in
-// parts, with the same pixels or the same end. Parser: files/film_file.cpp files/film_formats.cpp
+// parts, with the same pixels or the same end.
+// Parser: files/film_file.cpp files/film_formats.cpp
 #include "files/film_file.hpp"
 #include "tests/fuzz/support.hpp"
 
