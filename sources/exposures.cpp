@@ -130,14 +130,16 @@ void FileExposures::apply(FrameInfo& info, const Recorded& stated, bool ours, co
     info.exposure_ms = stated.exposure_ms;
     info.exposure_origin = stated.exposure_origin;
     const bool known = std::isfinite(stated.exposure_ms);
-    const std::string facts = "'" + file + "' states an exposure of " + in_ms(stated.exposure_ms) +
-                              " for frame " + std::to_string(frame);
+    const auto facts = [&] {
+        return "'" + file + "' states an exposure of " + in_ms(stated.exposure_ms) + " for frame " +
+               std::to_string(frame);
+    };
     if (cycle_.empty()) {
         if (!known && std::isfinite(named)) {
             info.exposure_ms = named;
             info.exposure_origin = ExposureOrigin::file;
         } else if (known && std::isfinite(named) && !same(named, stated.exposure_ms)) {
-            warn_once(facts + ", and its name " + in_ms(named) + ". The name is ignored.");
+            warn_once(facts() + ", and its name " + in_ms(named) + ". The name is ignored.");
         }
         return;
     }
@@ -145,10 +147,10 @@ void FileExposures::apply(FrameInfo& info, const Recorded& stated, bool ours, co
     if (known && same(given, stated.exposure_ms))
         return;
     if (known && ours)
-        throw UsageError(owner_ + ": " + facts + ", and exposures " + in_ms(given) +
+        throw UsageError(owner_ + ": " + facts() + ", and exposures " + in_ms(given) +
                          ". Leave exposures out.");
     if (known)
-        warn_once(facts + ", and exposures " + in_ms(given) + ". The option is used.");
+        warn_once(facts() + ", and exposures " + in_ms(given) + ". The option is used.");
     else if (std::isfinite(named) && !same(named, given))
         warn_once("The name of '" + file + "' states an exposure of " + in_ms(named) + ", and exposures " +
                   in_ms(given) + ". The option is used.");

@@ -53,10 +53,10 @@ def test_a_table_has_its_rows_units_regions_and_events(table):
 def test_frames_of_other_settings_are_left_out_as_by_the_program(program, table, tmp_path):
     frames = analysis.read_traces(table).frames
     by_program(program, table, tmp_path, "pulse", "--json", "p.json")
-    told = json.loads((tmp_path / "p.json").read_text())
+    printed = json.loads((tmp_path / "p.json").read_text())
     warm = frames["warming_up"] > 0
-    assert told["left_out_in_warmup"] == warm.sum() > 0
-    assert told["left_out_other_settings"] == (~frames["usable"] & ~warm).sum() > 150
+    assert printed["left_out_in_warmup"] == warm.sum() > 0
+    assert printed["left_out_other_settings"] == (~frames["usable"] & ~warm).sum() > 150
     assert not frames.loc[frames["version"] == 0, "usable"].any()
 
 
@@ -65,12 +65,12 @@ def test_pulse_and_trials_are_those_of_the_program(program, table, tmp_path, mon
     traces = analysis.read_traces(table)
     pulse = analysis.pulse(traces)
     by_program(program, table, tmp_path, "pulse", "--json", "p.json")
-    told = json.loads((tmp_path / "p.json").read_text())["regions"]
-    assert pulse.regions["region"].tolist() == [one["region"] for one in told] == ["all", 'NA, "b"']
+    printed = json.loads((tmp_path / "p.json").read_text())["regions"]
+    assert pulse.regions["region"].tolist() == [one["region"] for one in printed] == ["all", 'NA, "b"']
     for name in ("pulse_hz", "pulsatility", "beat_s", "mean", "samples"):
-        np.testing.assert_allclose(pulse.regions[name], [one[name] for one in told], rtol=1e-12)
-    np.testing.assert_allclose(pulse.spectra["density"], np.concatenate([one["density"] for one in told]), rtol=1e-9)
-    assert len(pulse.beats) == sum(len(one["beats"]) for one in told) > 10
+        np.testing.assert_allclose(pulse.regions[name], [one[name] for one in printed], rtol=1e-12)
+    np.testing.assert_allclose(pulse.spectra["density"], np.concatenate([one["density"] for one in printed]), rtol=1e-9)
+    assert len(pulse.beats) == sum(len(one["beats"]) for one in printed) > 10
     assert abs(pulse.regions["pulse_hz"][0] - 1.2) < 0.02  # of the simulated heart
 
     by_program(program, table, tmp_path, "trials", "--around", "cuff, left", "--before", "1", "--after", "1.5", "--csv", "t.csv")

@@ -42,14 +42,14 @@ def test_sources_have_all_that_the_library_is_built_from(sources, tmp_path):
 
 
 def test_a_wheel_holds_the_package_alone():
-    folder, told = ROOT / "python/src/specklescope", set()
+    folder, installed = ROOT / "python/src/specklescope", set()
     for file in importlib.metadata.files("specklescope"):
         first, *rest = file.parts
         assert first == "specklescope" or re.fullmatch(r"specklescope-[\d.]+\.dist-info", first), file
         if first == "specklescope" and "__pycache__" not in rest:
-            told.add(re.sub(r"^_core\..*so$", "_core.so", re.sub(r"\.so\.[\d.]+$", ".so", "/".join(rest))))
+            installed.add(re.sub(r"^_core\..*so$", "_core.so", re.sub(r"\.so\.[\d.]+$", ".so", "/".join(rest))))
     own = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert told == own | {"_core.so", "_core.pyi", "stages.py", "libspecklescope.so"}
+    assert installed == own | {"_core.so", "_core.pyi", "stages.py", "libspecklescope.so"}
     about = importlib.metadata.metadata("specklescope")
     assert about["License-File"] == "LICENSE" and about["License-Expression"] == "Apache-2.0"
     project = re.search(r"project\(specklescope VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())

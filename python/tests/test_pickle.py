@@ -32,8 +32,8 @@ def test_a_frame_keeps_pixels_and_facts(protocol):
         frames = list(stream)
     for frame in frames:
         buffers = [] if protocol == 5 else None
-        told = pickle.dumps(frame, protocol, buffer_callback=None if buffers is None else buffers.append)
-        first = pickle.loads(told, buffers=buffers)
+        stored = pickle.dumps(frame, protocol, buffer_callback=None if buffers is None else buffers.append)
+        first = pickle.loads(stored, buffers=buffers)
         for copy in (first, pickle.loads(pickle.dumps(first))):
             np.testing.assert_array_equal(copy.data, frame.data)
             np.testing.assert_array_equal(copy.raw, frame.raw)

@@ -146,12 +146,12 @@ public:
                 copy_pixels(ConstHostView(kept_[i].data(), output.shape), images[i]);
         } else {
             fit(input, output, context);
-            kept_.clear();
             sums_ = sums_ || context.info.unfinished || context.info.summed > 1;
-            for (const HostView& image : images)
-                if (sums_)
-                    copy_pixels(image,
-                                HostView(kept_.emplace_back(output.shape.bytes()).data(), output.shape));
+            kept_.resize(sums_ ? images.size() : 0);
+            for (std::size_t i = 0; i < kept_.size(); ++i) {
+                kept_[i].resize(output.shape.bytes());
+                copy_pixels(images[i], HostView(kept_[i].data(), output.shape));
+            }
         }
         add_counts(slots_, context.counts);
     }

@@ -186,9 +186,9 @@ TEST_F(FilmFormats, HaveTheContrastOfNumpy) {
     // A film of contrast goes into flow without a contrast stage.
     const ChildResult done = run({"k.sc", "--stage", "flow", "--record", "flow.tiff"});
     ASSERT_EQ(done.status, 0) << done.all();
-    const ChildResult told = run({"k.sc", "--stage", "flow:input=contrast", "--record", "told.tiff"});
-    ASSERT_EQ(told.status, 0) << told.all();
-    EXPECT_TRUE(holds("import tifffile\na, b = tifffile.imread('flow.tiff'), tifffile.imread('told.tiff')\n"
+    const ChildResult stated = run({"k.sc", "--stage", "flow:input=contrast", "--record", "stated.tiff"});
+    ASSERT_EQ(stated.status, 0) << stated.all();
+    EXPECT_TRUE(holds("import tifffile\na, b = tifffile.imread('flow.tiff'), tifffile.imread('stated.tiff')\n"
                       "assert np.array_equal(a, b)\nK = np.load('K.npy').astype(float)\n"
                       "order = np.argsort(K.ravel())\nassert (np.diff(a.ravel()[order]) <= 0).all()\n"))
         << log();

@@ -170,7 +170,7 @@ def _run(traces: Traces, *words: str, result: str) -> str:
 class Pulse(NamedTuple):
     """The pulse of each region."""
 
-    regions: pd.DataFrame  #: pulse_hz, pulsatility, pulsatility_std, beat_s … of each region; why_none: why there is none
+    regions: pd.DataFrame  #: pulse_hz, pulsatility, pulsatility_std, beat_s … of each region; why_none: the reason if no pulse was found
     beats: pd.DataFrame  #: region, begin_s, seconds, pulsatility of each beat
     spectra: pd.DataFrame  #: region, hz, density: Welch's power density in unit²/Hz
 
@@ -303,7 +303,7 @@ def hyperaemia(traces: Traces, release: str, rest: str | tuple[float, float], re
     interval); peak, the maximum of the smoothed trace in the `until_s` seconds after the release; percent, 100·(peak/rest − 1);
     time_to_peak_s, from the release; half_recovery_s, from the peak until the smoothed trace falls to (peak + rest)/2;
     duration_s, from the release until it falls to the rest; area, ∫(F − rest)dt by trapezoids around the peak while the
-    smoothed trace is above the rest (to the end of the window if it does not fall to it). NaN where there is none.
+    smoothed trace is above the rest (to the end of the window if it does not fall to it). A value that the trace does not have is NaN.
 
     The parameters are those of laser Doppler flowmetry: Tee et al. 2004, J. Pharmacol. Toxicol. Methods 50:73; Cracowski et
     al. 2006, Trends Pharmacol. Sci. 27:503. The values must rise with flow: a map of a flow index, not of K, K² or τ.
