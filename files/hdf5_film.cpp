@@ -3,7 +3,7 @@
 // Only datasets that hard links reach are offered, and virtual datasets, external storage and plug-in filters
 // are refused: a file cannot make the program read another file or load code.
 #include "base/error.hpp"
-#include "files/film_file.hpp"
+#include "files/film_array.hpp"
 #include "have_hdf5.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_HDF5
@@ -66,10 +66,7 @@ struct H5Array {
     bool exact = true;               ///< they are stored in this type
     bool matlab = false;             ///< written by MATLAB: its axes are reversed
     std::string text() const {
-        std::string sides;
-        for (const hsize_t side : dims)
-            sides += (sides.empty() ? "" : "×") + std::to_string(side);
-        return name + " (" + sides + ")";
+        return name + " (" + FilmAxes{.sides = {dims.begin(), dims.end()}}.text() + ")";
     }
 };
 
@@ -144,31 +141,13 @@ const H5Array& choose_array(const std::vector<H5Array>& arrays, const std::strin
                      listed + (films > kNamed ? ", …" : "") + ". Choose one with ?path=" + film->name + ".");
 }
 
-/// A letter for each axis: t, h, w.
-std::string h5_axes(const H5Array& array, const std::string& asked, const std::string& file) {
-    const bool stack = array.dims.size() == 3;
-    std::string sorted = asked;
-    std::sort(sorted.begin(), sorted.end());
-    if (!asked.empty() && sorted != (stack ? "htw" : "hw"))
-        throw UsageError("axes = " + asked + " does not name the axes of " + array.text() + " in '" + file +
-                         "'; allowed: " + (stack ? "thw, hwt, twh, wht, htw, wth" : "hw, wh") + ".");
-    if (!asked.empty())
-        return asked;
-    if (array.matlab)
-        return stack ? "twh" : "wh"; // as height × width × time in MATLAB, whose first axis runs fastest
-    if (!stack)
-        return "hw";
-    const auto shape = [&](std::size_t a, std::size_t b) {
-        return static_cast<double>(std::max(array.dims[a], array.dims[b])) /
-               static_cast<double>(std::max<hsize_t>(1, std::min(array.dims[a], array.dims[b])));
-    };
-    constexpr double kNarrow = 4;
-    const bool square = array.dims[0] == array.dims[1] && array.dims[1] != array.dims[2];
-    if (square || (shape(1, 2) > kNarrow && shape(0, 1) <= kNarrow))
-        throw UsageError("The axes of " + array.text() + " in '" + file +
-                         "' may be time × height × width or height × width × time. Choose with ?axes=thw or "
-                         "?axes=hwt.");
-    return "thw";
+FilmAxes h5_axes(const H5Array& array, const std::string& asked, const std::string& file) {
+    // An array of MATLAB is height × width × time there, where the first axis runs fastest.
+    const std::string usual = array.dims.size() == 3 ? (array.matlab ? "twh" : "thw")
+                              : array.matlab         ? "wh"
+                                                     : "hw";
+    return film_axes({array.dims.begin(), array.dims.end()}, asked, usual,
+                     "the array " + array.name + " of '" + file + "'");
 }
 
 /// Refuses what leads out of the file. Returns the bytes of a chunk; 0: not chunked.
@@ -222,15 +201,16 @@ public:
         file_ = {};
     }
 
-    FilmLayout layout() {
-        FilmLayout film{.kind = "HDF5"};
-        film.width = side('w');
-        film.height = side('h');
-        film.frames = axes_.size() == 3 ? side('t') : 1;
-        film.by_columns = axes_.find('w') < axes_.find('h');
-        film.pixels = array_.type == PixelType::u8    ? stored::kGray8
-                      : array_.type == PixelType::u16 ? stored::kGray16
-                                                      : stored::kGray32f;
+    FilmLayout layout(const std::shared_ptr<H5Frames>& self) {
+        FilmAxes one = axes_; // its numbers lie as read
+        for (std::size_t axis = 0; axis < one.sides.size(); ++axis)
+            one.sides[axis] = one.letters[axis] == 't' ? 1 : one.sides[axis];
+        const NumberKind& kind = *number_kind(array_.type == PixelType::u8    ? "u1"
+                                              : array_.type == PixelType::u16 ? "u2"
+                                                                              : "f4");
+        FilmLayout film = film_of_array("HDF5", one, kind, false,
+                                        [self](std::uint64_t frame) { return self->frame_at(frame); });
+        film.frames = axes_.side('t');
         if (!array_.exact)
             film.remarks.emplace_back("holds numbers that become 32-bit float");
         if (std::count_if(arrays_.begin(), arrays_.end(), is_film) > 1)
@@ -239,27 +219,31 @@ public:
         return film;
     }
 
-    void read(std::uint64_t frame, std::span<std::byte> to) const {
+private:
+    const std::byte* frame_at(std::uint64_t frame) {
         const std::lock_guard lock(hdf5_mutex());
-        std::vector<hsize_t> start(axes_.size(), 0), count = array_.dims;
-        if (const std::size_t time = axes_.find('t'); time != std::string::npos) {
+        std::vector<hsize_t> start(array_.dims.size(), 0), count = array_.dims;
+        if (const std::size_t time = axes_.letters.find('t'); time != std::string::npos) {
             start[time] = frame;
             count[time] = 1;
         }
         const H5Object there(H5Dget_space(set_.id()), H5Sclose);
         const H5Object here(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                             H5Sclose);
+        read_.resize(frame_bytes());
         const bool good =
             H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >=
                 0 &&
-            H5Dread(set_.id(), memory_type(), here.id(), there.id(), H5P_DEFAULT, to.data()) >= 0;
+            H5Dread(set_.id(), memory_type(), here.id(), there.id(), H5P_DEFAULT, read_.data()) >= 0;
         if (!good)
             throw RunError("'" + path_ + "' is damaged or cut short at frame " + std::to_string(frame) +
                            " of its array " + array_.name + ", counted from 0.");
+        return read_.data();
     }
 
-private:
-    hsize_t side(char axis) const { return array_.dims[axes_.find(axis)]; }
+    std::uint64_t frame_bytes() const {
+        return axes_.side('h') * axes_.side('w') * axes_.side('c') * pixel_bytes(array_.type);
+    }
     hid_t memory_type() const {
         return array_.type == PixelType::u8    ? H5T_NATIVE_UINT8
                : array_.type == PixelType::u16 ? H5T_NATIVE_UINT16
@@ -272,8 +256,7 @@ private:
         const H5Object first(H5Dopen2(file_.id(), array_.name.c_str(), H5P_DEFAULT), H5Dclose);
         const std::uint64_t chunk = check_storage(first.id(), array_, pixel_bytes(array_.type), path_);
         const H5Object access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-        const std::uint64_t whole = side('w') * side('h') * pixel_bytes(array_.type);
-        const std::uint64_t room = std::clamp(chunk + 16 * std::min(whole, kMost), kLeast, kMost);
+        const std::uint64_t room = std::clamp(chunk + 16 * std::min(frame_bytes(), kMost), kLeast, kMost);
         (void)H5Pset_chunk_cache(access.id(), 12'421, room, 1);
         set_ = H5Object(H5Dopen2(file_.id(), array_.name.c_str(), access.id()), H5Dclose);
         if (!set_)
@@ -319,7 +302,8 @@ private:
     H5Object file_, set_;
     std::vector<H5Array> arrays_;
     H5Array array_;
-    std::string axes_; ///< "thw"
+    FilmAxes axes_;
+    std::vector<std::byte> read_; ///< a frame
 };
 
 } // namespace
@@ -327,9 +311,7 @@ private:
 std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoice& choice) {
     const auto bytes = std::make_shared<const FilmBytes>(path);
     const auto frames = std::make_shared<H5Frames>(path, choice);
-    FilmLayout layout = frames->layout();
-    layout.fetch = [frames](std::uint64_t frame, std::span<std::byte> to) { frames->read(frame, to); };
-    return open_film(bytes, std::move(layout));
+    return open_film(bytes, frames->layout(frames));
 }
 
 #else

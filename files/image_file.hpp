@@ -139,7 +139,7 @@ std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
 std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_hdr(const std::string& path);
 std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
-std::unique_ptr<ImageReader> open_npy(const std::string& path);
+std::unique_ptr<ImageReader> open_npy(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_mat5(const std::string& path, const StackChoice& choice = {});
 /// RunError in a build without HDF5 (and the one before without matio).

@@ -18,6 +18,6 @@ struct NpyStream {
     bool compressed = false; ///< seeking passes over everything before
     std::function<InputFile()> open;
 };
-std::unique_ptr<ImageReader> open_npy(const NpyStream& stream);
+std::unique_ptr<ImageReader> open_npy(const NpyStream& stream, const StackChoice& choice);
 
 } // namespace specklescope

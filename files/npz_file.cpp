@@ -128,9 +128,6 @@ std::vector<ZipMember> zip_members(zip_t* archive) {
 
 std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice) {
     constexpr std::size_t kNamed = 12;
-    if (!choice.axes.empty())
-        throw UsageError("axes applies only to HDF5 and MATLAB files, and '" + path +
-                         "' is an NPZ file. Leave it out.");
     const std::vector<ZipMember> members = zip_members(open_zip(path).get());
     if (members.empty())
         throw RunError("'" + path + "' holds no arrays of NumPy.");
@@ -149,10 +146,11 @@ std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice
                          names + (members.size() > kNamed ? ", …" : "") +
                          ". Choose one with ?path=" + members[0].name + ".");
     }
-    return open_npy(NpyStream{
-        .path = path, .size = chosen->size, .compressed = !chosen->stored, .open = [path, member = *chosen] {
-            return ZipStream::open(path, member);
-        }});
+    return open_npy(NpyStream{.path = path,
+                              .size = chosen->size,
+                              .compressed = !chosen->stored,
+                              .open = [path, member = *chosen] { return ZipStream::open(path, member); }},
+                    choice);
 }
 
 } // namespace specklescope

@@ -584,9 +584,9 @@ const ParamTable& image_table() {
             .text("axes", &ImageOptions::axes,
                   {.label = "Order of axes",
                    .cost = Cost::rebuild,
-                   .doc =
-                       "Order of an HDF5 array's axes, slowest first: thw (time, height, width), hwt, twh, "
-                       "... Empty: thw; MATLAB files: height × width × time as MATLAB shows it"})
+                   .doc = "Order of an array's axes in an HDF5, MATLAB or NumPy file, as h5py and NumPy show "
+                          "them: thw (time, height, width), hwt, twh, hwc (colours) ... Empty: thw, unless "
+                          "the sides suggest that time is last; MATLAB: twh"})
             .text("transfer", &ImageOptions::transfer,
                   {.label = "Coding",
                    .cost = Cost::rebuild,

@@ -64,6 +64,17 @@ np.savez_compressed("packed.npz", u2)
 np.savez_compressed("several.npz", a=u1, film=u2)
 np.savez_compressed("fortran.npz", np.asfortranarray(u2))
 hwt = np.moveaxis(u2, 0, 2) # as MATLAB shows a film
+np.save("hwt", np.ascontiguousarray(hwt.astype(">u2")))
+np.save("fortran_hwt", np.asfortranarray(hwt))
+np.save("twh", np.ascontiguousarray(np.swapaxes(f4, 1, 2)))
+np.savez_compressed("hwt.npz", np.ascontiguousarray(hwt))
+np.save("one", u2[:1].transpose(1, 2, 0))
+np.save("square", np.zeros((64, 64, 100), "u1"))
+np.save("vga", np.zeros((48, 64, 100), "u1"))
+np.save("usual", np.zeros((100, 48, 64), "u1"))
+np.save("rgb", np.zeros((24, 40, 3), "u1"))
+scipy.io.savemat("time_first.mat", {"film": np.zeros((100, 48, 64), "u1")})
+scipy.io.savemat("wide.mat", {"film": u2})
 scipy.io.savemat("five.mat", {"film": hwt, "text": "x"})
 scipy.io.savemat("packed.mat", {"film": hwt, "one": u1[0]}, do_compression=True)
 scipy.io.savemat("double.mat", {"a": np.moveaxis(f4, 0, 2).astype("f8"), "b": hwt})
@@ -108,7 +119,12 @@ TEST_F(FilmArrays, GiveEveryFrameInAnyOrder) {
     };
     std::vector<Case> cases = {{"stored.npz", "u2"},
                                {"packed.npz", "u2"},
-                               {"fortran.npz", "u2"},
+                               {"fortran.npz?axes=thw", "u2"},
+                               {"hwt.npy?axes=hwt", "u2"},
+                               {"fortran_hwt.npy?axes=hwt", "u2"},
+                               {"twh.npy?axes=twh", "f4"},
+                               {"hwt.npz?axes=hwt", "u2"},
+                               {"u2.npy?axes=thw", "u2"},
                                {"several.npz?path=film", "u2"},
                                {"several.npz?path=a", "u1"}};
 #ifdef SPECKLESCOPE_HAVE_HDF5
@@ -120,7 +136,7 @@ TEST_F(FilmArrays, GiveEveryFrameInAnyOrder) {
         cases.push_back(one);
 #endif
 #ifdef SPECKLESCOPE_HAVE_MATIO
-    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"double.mat?path=a", "f4"},
+    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"wide.mat?axes=wht", "u2"}, Case{"double.mat?path=a", "f4"},
                             Case{"double.mat?path=b", "u2"}})
         cases.push_back(one);
 #endif
@@ -138,7 +154,15 @@ TEST_F(FilmArrays, RefuseWhatCannotBeChosenOrRead) {
     };
     std::vector<Case> cases = {{"several.npz", 2, "film"},
                                {"several.npz?path=b", 2, "film"},
-                               {"stored.npz?axes=thw", 2, ""},
+                               {"stored.npz?axes=hw", 2, ""},
+                               {"rgb.npy?axes=chw", 2, ""},
+                               {"fortran_hwt.npy", 2, "axes=hwt"},
+                               {"fortran.npz", 2, "axes=thw"},
+                               {"one.npy", 2, "axes=hwt"},
+                               {"square.npy", 2, "axes=hwt"},
+                               {"vga.npy", 2, "axes=hwt"},
+                               {"usual.npy", 0, "thw"},
+                               {"rgb.npy", 0, "hwc"},
                                {"u1.npy?path=a", 2, ""},
                                {"cut.npz", 1, ""}};
 #ifdef SPECKLESCOPE_HAVE_HDF5
@@ -151,7 +175,7 @@ TEST_F(FilmArrays, RefuseWhatCannotBeChosenOrRead) {
 #endif
 #ifdef SPECKLESCOPE_HAVE_MATIO
     for (const Case& one : {Case{"double.mat", 2, "a, b"}, Case{"packed.mat?path=none", 2, "film"},
-                            Case{"five.mat?axes=thw", 2, ""}, Case{"cut.mat", 1, ""}})
+                            Case{"time_first.mat", 2, "axes=wht"}, Case{"cut.mat", 1, ""}})
         cases.push_back(one);
 #endif
     for (const Case& one : cases) {
