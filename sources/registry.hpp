@@ -29,9 +29,14 @@ struct SourceType {
     std::unique_ptr<Source> (*make)(const SourceText& text, const Params& params);
     /// Available devices, as SOURCE arguments with a description; null if it cannot list any.
     std::vector<std::pair<std::string, std::string>> (*discover)();
+    std::string_view alias{}; ///< another word for the kind: "h5" for images
 };
 
 const std::vector<SourceType>& source_types();
+/// Row of a kind or its alias; nullptr: there is none.
+const SourceType* source_type(std::string_view word);
+/// "synthetic, image, h5, video, …".
+std::string source_kinds();
 
 /// Parses a SOURCE argument. `rate` (0: from the source), `loop` and `transfer` are from the command line,
 /// for file sources. Throws UsageError for an unknown kind, option or value, RunError for a missing file.

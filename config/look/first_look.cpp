@@ -122,9 +122,7 @@ std::uint64_t file_stamp(const SourceArgument& source) {
 bool names_files(const SourceArgument& source) { return !path_of(source).empty(); }
 
 bool names_kind(const std::string& text) {
-    const std::string kind = text.substr(0, text.find_first_of(":?"));
-    const auto& types = source_types();
-    return std::any_of(types.begin(), types.end(), [&](const SourceType& type) { return type.kind == kind; });
+    return source_type(text.substr(0, text.find_first_of(":?"))) != nullptr;
 }
 
 bool is_gone(const SourceArgument& source) {

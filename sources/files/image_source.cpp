@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "sources/registry.hpp"
 
+#include "files/film_file.hpp"
 #include "files/image_file.hpp"
 #include "pipeline/source.hpp"
 #include "sources/exposures.hpp"
@@ -606,17 +607,19 @@ const ParamTable& image_table() {
 } // namespace
 
 SourceType image_source_type() {
+    static const std::string doc =
+        "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, films of other "
+        "programs: " +
+        film_names() + ", arrays of HDF5, MATLAB and NPZ files, the images of a folder, a numbered sequence";
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif|hdr|exr|npy, h5:FILE?path=ARRAY, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, films of other "
-                   "programs (Postnov .rls, FOIL .raw and .sc, Holovibes .holo, Phantom .cine, moor .mlf), "
-                   "arrays of HDF5, "
-                   "MATLAB and NPZ files, the images of a folder, a numbered sequence",
+            .doc = doc,
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);
             },
-            .discover = nullptr};
+            .discover = nullptr,
+            .alias = "h5"};
 }
 
 } // namespace specklescope
