@@ -136,8 +136,8 @@ TEST_F(FilmArrays, GiveEveryFrameInAnyOrder) {
         cases.push_back(one);
 #endif
 #ifdef SPECKLESCOPE_HAVE_MATIO
-    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"wide.mat?axes=wht", "u2"}, Case{"double.mat?path=a", "f4"},
-                            Case{"double.mat?path=b", "u2"}})
+    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"wide.mat?axes=wht", "u2"},
+                            Case{"double.mat?path=a", "f4"}, Case{"double.mat?path=b", "u2"}})
         cases.push_back(one);
 #endif
     const std::vector<std::uint64_t> order = {4, 0, 5, 1, 2, 3};
