@@ -1,5 +1,6 @@
 // The dialog that opens a source, by real mouse and keys: folders, completion, preview of the first frame, a
 // file without a header, recent sources, and the desktop's own dialog.
+#include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
 #include <cerrno>
