@@ -130,6 +130,35 @@ std::string FilmAxes::text() const {
     return text;
 }
 
+std::string NamedArray::text() const {
+    return name + (sides.empty() ? "" : " (" + FilmAxes{.sides = sides}.text() + ")");
+}
+
+std::size_t choose_array(const std::vector<NamedArray>& arrays, std::string_view asked,
+                         const std::string& file) {
+    constexpr std::size_t kListed = 12;
+    const auto bare = [](std::string_view name) { return name.substr(name.starts_with('/') ? 1 : 0); };
+    const auto is_stack = [](const NamedArray& array) { return array.sides.size() == 3; };
+    const auto asked_for = [&](const NamedArray& array) { return bare(array.name) == bare(asked); };
+    auto found = std::find_if(arrays.begin(), arrays.end(), asked_for);
+    if (asked.empty())
+        found = arrays.size() == 1 ? arrays.begin()
+                : std::count_if(arrays.begin(), arrays.end(), is_stack) == 1
+                    ? std::find_if(arrays.begin(), arrays.end(), is_stack)
+                    : arrays.end();
+    if (found != arrays.end())
+        return static_cast<std::size_t>(found - arrays.begin());
+    if (arrays.empty())
+        throw RunError("'" + file + "' holds no array of two or three axes of real numbers.");
+    std::string listed;
+    for (std::size_t i = 0; i < std::min(kListed, arrays.size()); ++i)
+        listed += (i == 0 ? "" : ", ") + arrays[i].text();
+    throw UsageError("'" + file + "' holds " +
+                     (asked.empty() ? "several arrays" : "no array " + std::string(asked)) + ": " + listed +
+                     (arrays.size() > kListed ? ", …" : "") + ". Choose one with ?path=" + arrays[0].name +
+                     ".");
+}
+
 FilmAxes film_axes(std::vector<std::uint64_t> sides, const std::string& asked, const std::string& usual,
                    const std::string& array) {
     FilmAxes axes{.sides = std::move(sides),

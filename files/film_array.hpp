@@ -35,6 +35,18 @@ struct FilmAxes {
     std::uint64_t step(char axis) const; ///< numbers from one index to the next; 0: there is no such axis
     std::string text() const;            ///< "6×24×40"
 };
+/// An array of a file.
+struct NamedArray {
+    std::string name;
+    std::vector<std::uint64_t> sides{}; ///< the slowest axis first; empty: not known before it is opened
+
+    std::string text() const; ///< "/a/raw (6×24×40)"
+};
+/// Index of the array `asked` for, of the only one, or of the only one of three axes. Throws RunError if
+/// there are no arrays, and UsageError with their names if the choice is not clear.
+std::size_t choose_array(const std::vector<NamedArray>& arrays, std::string_view asked,
+                         const std::string& file);
+
 /// Axes as `asked`, otherwise as `usual`; empty: there is no usual order. Throws UsageError if the letters do
 /// not fit, and if none are asked for and the sides suggest that time is last. `array`: for errors.
 FilmAxes film_axes(std::vector<std::uint64_t> sides, const std::string& asked, const std::string& usual,

@@ -65,9 +65,7 @@ struct H5Array {
     PixelType type = PixelType::f32; ///< that its numbers become
     bool exact = true;               ///< they are stored in this type
     bool matlab = false;             ///< written by MATLAB: its axes are reversed
-    std::string text() const {
-        return name + " (" + FilmAxes{.sides = {dims.begin(), dims.end()}}.text() + ")";
-    }
+    NamedArray named() const { return {name, {dims.begin(), dims.end()}}; }
 };
 
 std::optional<H5Array> h5_array(hid_t file, const std::string& name) {
@@ -113,41 +111,12 @@ std::vector<H5Array> h5_arrays(hid_t file) {
 
 bool is_film(const H5Array& array) { return array.dims.size() > 1; }
 
-const H5Array& choose_array(const std::vector<H5Array>& arrays, const std::string& asked,
-                            const std::string& file) {
-    constexpr std::size_t kNamed = 12;
-    const std::string name = asked.empty() || asked.front() == '/' ? asked : "/" + asked;
-    std::string listed;
-    std::size_t films = 0, stacks = 0;
-    const H5Array *film = nullptr, *stack = nullptr;
-    for (const H5Array& array : arrays) {
-        if (!is_film(array))
-            continue;
-        if (array.name == name)
-            return array;
-        film = &array;
-        if (array.dims.size() == 3) {
-            stack = &array;
-            ++stacks;
-        }
-        if (++films <= kNamed)
-            listed += (listed.empty() ? "" : ", ") + array.text();
-    }
-    if (films == 0)
-        throw RunError("'" + file + "' holds no array of two or three axes of numbers.");
-    if (name.empty() && (films == 1 || stacks == 1))
-        return stacks == 1 ? *stack : *film;
-    throw UsageError("'" + file + "' holds " + (name.empty() ? "several arrays" : "no array " + name) + ": " +
-                     listed + (films > kNamed ? ", …" : "") + ". Choose one with ?path=" + film->name + ".");
-}
-
 FilmAxes h5_axes(const H5Array& array, const std::string& asked, const std::string& file) {
     // An array of MATLAB is height × width × time there, where the first axis runs fastest.
     const std::string usual = array.dims.size() == 3 ? (array.matlab ? "twh" : "thw")
                               : array.matlab         ? "wh"
                                                      : "hw";
-    return film_axes({array.dims.begin(), array.dims.end()}, asked, usual,
-                     "the array " + array.name + " of '" + file + "'");
+    return film_axes(array.named().sides, asked, usual, "the array " + array.name + " of '" + file + "'");
 }
 
 /// Refuses what leads out of the file. Returns the bytes of a chunk; 0: not chunked.
@@ -189,7 +158,12 @@ public:
         if (!file_)
             throw RunError("'" + path + "' is not a readable HDF5 file: it is damaged or cut short.");
         arrays_ = h5_arrays(file_.id());
-        array_ = choose_array(arrays_, choice.path, path);
+        std::vector<H5Array> films;
+        std::copy_if(arrays_.begin(), arrays_.end(), std::back_inserter(films), is_film);
+        std::vector<NamedArray> names;
+        for (const H5Array& film : films)
+            names.push_back(film.named());
+        array_ = films[choose_array(names, choice.path, path)];
         axes_ = h5_axes(array_, choice.axes, path);
         open_set();
     }
@@ -214,8 +188,8 @@ public:
         if (!array_.exact)
             film.remarks.emplace_back("holds numbers that become 32-bit float");
         if (std::count_if(arrays_.begin(), arrays_.end(), is_film) > 1)
-            film.remarks.push_back("holds several arrays; " + array_.text() + " is read");
-        take_times(film);
+            film.remarks.push_back("holds several arrays; " + array_.named().text() + " is read");
+        read_times(film);
         return film;
     }
 
@@ -264,7 +238,7 @@ private:
     }
 
     /// Neurodata Without Borders: `timestamps` next to `data`, in s, or `starting_time` with a rate.
-    void take_times(FilmLayout& film) {
+    void read_times(FilmLayout& film) {
         const std::lock_guard lock(hdf5_mutex());
         const std::string group = array_.name.substr(0, array_.name.rfind('/') + 1);
         for (const H5Array& other : arrays_)
@@ -276,10 +250,7 @@ private:
                 (void)check_storage(set.id(), other, sizeof(double), path_);
                 if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, seconds.data()) < 0)
                     continue;
-                film.time_ns = [seconds = std::move(seconds)](std::uint64_t frame) {
-                    const double time = seconds[frame];
-                    return std::isfinite(time) ? std::llround(std::clamp(time, -4e9, 4e9) * 1e9) : 0;
-                };
+                take_times(film, seconds, "timestamps");
                 return;
             }
         const std::string begin = group + "starting_time";

@@ -58,32 +58,10 @@ void check_elements(const FilmBytes& file) {
     }
 }
 
-/// The name of the array to read; throws where it is not clear.
-std::string chosen_name(mat_t* mat, const std::string& asked, const std::string& path) {
-    std::string_view name = asked;
-    name.remove_prefix(name.starts_with('/') ? 1 : 0);
-    std::vector<std::string> films, stacks;
-    while (const MatArray array{Mat_VarReadNextInfo(mat)}) {
-        if (!is_mat_film(*array))
-            continue;
-        films.emplace_back(array->name);
-        if (array->rank == 3)
-            stacks.emplace_back(array->name);
-    }
-    if (films.empty())
-        throw RunError("'" + path + "' holds no array of two or three axes of real numbers.");
-    if (!name.empty() && std::find(films.begin(), films.end(), name) != films.end())
-        return std::string(name);
-    if (name.empty() && stacks.size() == 1)
-        return stacks.front();
-    if (name.empty() && films.size() == 1)
-        return films.front();
-    std::string listed;
-    for (const std::string& film : films)
-        listed += (listed.empty() ? "" : ", ") + film;
-    throw UsageError("'" + path + "' holds " +
-                     (name.empty() ? "several arrays" : "no array " + std::string(name)) + ": " + listed +
-                     ". Choose one with ?path=" + films.front() + ".");
+/// Axes of MATLAB, whose first runs fastest, the slowest first.
+NamedArray named(const matvar_t& array) {
+    return {array.name,
+            {std::make_reverse_iterator(array.dims + array.rank), std::make_reverse_iterator(array.dims)}};
 }
 
 /// Reads all numbers into zeros, which stay where the file has fewer than it states.
@@ -113,7 +91,11 @@ std::unique_ptr<ImageReader> open_mat5(const std::string& path, const StackChoic
     const std::unique_ptr<mat_t, CloseMat> mat(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
     if (!mat)
         throw RunError("'" + path + "' is not a readable MATLAB file: it is damaged or cut short.");
-    const std::string name = chosen_name(mat.get(), choice.path, path);
+    std::vector<NamedArray> films;
+    while (const MatArray array{Mat_VarReadNextInfo(mat.get())})
+        if (is_mat_film(*array))
+            films.push_back(named(*array));
+    const std::string name = films[choose_array(films, choice.path, path)].name;
     (void)Mat_Rewind(mat.get());
     const MatArray array(Mat_VarReadInfo(mat.get(), name.c_str()));
     const auto numbers = std::make_shared<std::vector<std::byte>>();
@@ -124,11 +106,8 @@ std::unique_ptr<ImageReader> open_mat5(const std::string& path, const StackChoic
     if (!array || bytes_of(*array) / kMostFromByte > bytes->size() ||
         !read_numbers(mat.get(), *array, *numbers))
         throw RunError("'" + path + "' is damaged or cut short in its array " + name + ".");
-    // Of height × width × time the first axis runs fastest.
-    const bool stack = array->rank == 3;
-    FilmAxes axes = film_axes(
-        {std::make_reverse_iterator(array->dims + array->rank), std::make_reverse_iterator(array->dims)},
-        choice.axes, stack ? "twh" : "wh", "the array " + name + " of '" + path + "'");
+    const FilmAxes axes = film_axes(named(*array).sides, choice.axes, array->rank == 3 ? "twh" : "wh",
+                                    "the array " + name + " of '" + path + "'");
     const NumberKind& kind = kind_of(*array);
     return open_film(bytes, film_of_array("MATLAB", axes, kind, false,
                                           [numbers, step = axes.step('t') * kind.bytes](std::uint64_t frame) {

@@ -50,6 +50,10 @@ with open("matlab.mat", "r+b") as file:
 with h5py.File("stamps.nwb", "w") as file:
     file.create_dataset("acquisition/speckle/data", data=u2)
     file.create_dataset("acquisition/speckle/timestamps", data=np.array([1, 1.5, 2.25, 3, 4, 5.125]))
+for name, times in (("nan", [1, 1.5, np.nan, 3, 4, 5]), ("fall", [1, 1.5, 1.25, 3, 4, 5]), ("still", [2] * 6)):
+    with h5py.File(name + ".nwb", "w") as file:
+        file.create_dataset("acquisition/speckle/data", data=u2)
+        file.create_dataset("acquisition/speckle/timestamps", data=times)
 with h5py.File("rate.nwb", "w") as file:
     file.create_dataset("acquisition/speckle/data", data=u2)
     file.create_dataset("acquisition/speckle/starting_time", data=0.0).attrs["rate"] = 50.0
@@ -174,7 +178,7 @@ TEST_F(FilmArrays, RefuseWhatCannotBeChosenOrRead) {
         cases.push_back(one);
 #endif
 #ifdef SPECKLESCOPE_HAVE_MATIO
-    for (const Case& one : {Case{"double.mat", 2, "a, b"}, Case{"packed.mat?path=none", 2, "film"},
+    for (const Case& one : {Case{"double.mat", 2, "b (6×40×24)"}, Case{"packed.mat?path=none", 2, "film"},
                             Case{"time_first.mat", 2, "axes=wht"}, Case{"cut.mat", 1, ""}})
         cases.push_back(one);
 #endif
@@ -191,6 +195,8 @@ TEST_F(FilmArrays, HaveTheTimesAndTheContrastOfTheArray) {
                      R"({"regions": [{"name": "a", "shape": "rectangle", "points": [[10, 8], [30, 16]]}]})");
     ASSERT_EQ(run("stamps.nwb", {"--regions", "r.json", "--traces", "stamps.csv"}).status, 0);
     ASSERT_EQ(run("rate.nwb", {"--regions", "r.json", "--traces", "rate.csv"}).status, 0);
+    for (const std::string name : {"nan", "fall", "still"})
+        ASSERT_EQ(run(name + ".nwb", {"--regions", "r.json", "--traces", name + ".csv"}).status, 0);
     for (const std::string name : {"packed.h5", "matlab.mat"})
         ASSERT_EQ(run("h5:" + name, {"--stage", "speckle:radius=3,output=contrast", "--frames", "1",
                                      "--record", name + ".tiff"})
@@ -200,6 +206,8 @@ TEST_F(FilmArrays, HaveTheTimesAndTheContrastOfTheArray) {
 import numpy as np, tifffile
 def times(name):
     return [float(line.split(",")[1]) for line in open(name) if line[0].isdigit()]
+for name in ("nan", "fall", "still"): # no times are made up
+    assert [line.split(",")[1] for line in open(name + ".csv") if line[0].isdigit()] == [""] * 6, name
 assert np.allclose(times("stamps.csv"), [1, 1.5, 2.25, 3, 4, 5.125], rtol=0, atol=1e-9), times("stamps.csv")
 assert np.allclose(times("rate.csv"), np.arange(6) / 50, rtol=0, atol=1e-9), times("rate.csv")
 x = np.load("u2.npy")[0].astype(float)
