@@ -38,6 +38,7 @@ public:
 
     bool fortran() const { return fortran_; }
     // For reading in any order.
+    std::FILE* file() const { return file_.get(); }
     std::uint64_t offset() const { return offset_; } ///< of the first number in the file
     const NumberKind& kind() const { return *kind_; }
     bool swapped() const { return swap_; }

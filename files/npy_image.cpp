@@ -15,10 +15,10 @@ namespace {
 
 class NpyFrames {
 public:
-    NpyFrames(const NpyStream& stream, const std::string& asked)
+    NpyFrames(NpyStream stream, const std::string& asked)
         : path_(stream.path), compressed_(stream.compressed),
-          array_(path_, stream.open(), stream.size, std::numeric_limits<std::uint64_t>::max()),
-          file_(stream.open()), axes_(axes_of(array_, asked, path_)) {
+          array_(path_, std::move(stream.file), stream.size, std::numeric_limits<std::uint64_t>::max()),
+          axes_(axes_of(array_, asked, path_)) {
         if (array_.fortran()) { // the last axis is the slowest
             std::reverse(axes_.sides.begin(), axes_.sides.end());
             std::reverse(axes_.letters.begin(), axes_.letters.end());
@@ -68,18 +68,18 @@ private:
         const auto at = static_cast<off_t>(array_.offset() + first);
         constexpr off_t kStep = off_t{16} << 20; // passing over compressed bytes takes time
         bool good = true;
-        for (off_t here = ftello(file_.get()); compressed_ && good && at - here > kStep; here += kStep) {
+        for (off_t here = ftello(array_.file()); compressed_ && good && at - here > kStep; here += kStep) {
             work_goes_on("reading '" + path_ + "'");
-            good = fseeko(file_.get(), here + kStep, SEEK_SET) == 0;
+            good = fseeko(array_.file(), here + kStep, SEEK_SET) == 0;
         }
-        good = fseeko(file_.get(), at, SEEK_SET) == 0;
+        good = fseeko(array_.file(), at, SEEK_SET) == 0;
         read_.clear();
         while (good && read_.size() < bytes) {
             const std::size_t done = read_.size();
             work_goes_on("reading '" + path_ + "'", static_cast<double>(done) / static_cast<double>(bytes));
             read_.resize(std::min<std::uint64_t>(bytes, done + kStep));
             good =
-                std::fread(read_.data() + done, 1, read_.size() - done, file_.get()) == read_.size() - done;
+                std::fread(read_.data() + done, 1, read_.size() - done, array_.file()) == read_.size() - done;
         }
         if (!good) {
             read_.clear();
@@ -90,22 +90,20 @@ private:
     std::string path_;
     bool compressed_;
     NpyFile array_;
-    InputFile file_;
     FilmAxes axes_;
     std::vector<std::byte> read_;
 };
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_npy(const NpyStream& stream, const StackChoice& choice) {
-    const auto frames = std::make_shared<NpyFrames>(stream, choice.axes);
-    return open_film(std::make_shared<const FilmBytes>(stream.path), frames->layout(frames));
+std::unique_ptr<ImageReader> open_npy(NpyStream stream, const StackChoice& choice) {
+    const std::string path = stream.path;
+    const auto frames = std::make_shared<NpyFrames>(std::move(stream), choice.axes);
+    return open_film(std::make_shared<const FilmBytes>(path), frames->layout(frames));
 }
 
 std::unique_ptr<ImageReader> open_npy(const std::string& path, const StackChoice& choice) {
-    return open_npy(
-        NpyStream{.path = path, .size = input_size(path), .open = [path] { return open_input(path); }},
-        choice);
+    return open_npy(NpyStream{.path = path, .size = input_size(path), .file = open_input(path)}, choice);
 }
 
 } // namespace specklescope

@@ -136,7 +136,7 @@ std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice
     return open_npy(NpyStream{.path = path,
                               .size = chosen.size,
                               .compressed = !chosen.stored,
-                              .open = [path, member = chosen] { return ZipStream::open(path, member); }},
+                              .file = ZipStream::open(path, chosen)},
                     choice);
 }
 

@@ -5,6 +5,7 @@
 #include "pipeline/source.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,7 +78,9 @@ bool is_file_kind(std::string_view kind);
 /// True if each frame can be read only once: a pipe, standard input, a device that is read like a file.
 bool is_read_once(const SourceText& source);
 
-/// png, jpg, jpeg, tif, tiff, btf, tf2, tf8, stk, lsm, hdr, exr, in any case.
+/// Endings of the images of a folder: ".png", …
+std::span<const std::string_view> image_endings();
+/// In any case.
 bool has_image_ending(std::string_view path);
 
 } // namespace specklescope

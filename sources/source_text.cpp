@@ -97,11 +97,15 @@ bool is_read_once(const SourceText& source) {
            !fs::is_directory(found);
 }
 
-bool has_image_ending(std::string_view path) {
-    const std::string ending = lower_ending(path);
+std::span<const std::string_view> image_endings() {
     static constexpr std::array<std::string_view, 12> kEndings = {
         ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".btf", ".tf2", ".tf8", ".stk", ".lsm", ".hdr", ".exr"};
-    return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+    return kEndings;
+}
+
+bool has_image_ending(std::string_view path) {
+    const auto endings = image_endings();
+    return std::find(endings.begin(), endings.end(), lower_ending(path)) != endings.end();
 }
 
 SourceText parse_source_text(const std::string& text) {

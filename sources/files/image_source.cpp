@@ -197,13 +197,6 @@ public:
         exposures_.restart();
     }
 
-    void set(std::string_view name, const ParamValue& value) override {
-        if (params_.table().at(name).cost == Cost::rebuild)
-            throw UsageError("source image: " + std::string(name) +
-                             " cannot change while the file is open. Open it again.");
-        params_.set(name, value);
-    }
-
 private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
 
