@@ -71,7 +71,8 @@ bool time_may_be_last(const std::vector<std::uint64_t>& sides) {
         const auto [low, high] = std::minmax(sides[a], sides[b]);
         return static_cast<double>(high) > kNarrow * static_cast<double>(low);
     };
-    return (like_a_frame(sides[0], sides[1]) && !like_a_frame(sides[1], sides[2])) ||
+    const bool square = sides[0] == sides[1] && sides[1] != sides[2];
+    return square || (like_a_frame(sides[0], sides[1]) && !like_a_frame(sides[1], sides[2])) ||
            (narrow(1, 2) && !narrow(0, 1));
 }
 
