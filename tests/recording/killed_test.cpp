@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 const Shape kGrey{640, 480, 1, PixelType::u16};
 const Shape kNumber{640, 480, 1, PixelType::f32};
 constexpr int kRate = 60;
-const char* const kNames[] = {"raw.tiff", "raw.raw", "raw.mkv", "flow.mkv"};
+const char* const kNames[] = {"raw.ome.tiff", "raw.raw", "raw.mkv", "flow.mkv"};
 
 double now_s() {
     timespec now{};

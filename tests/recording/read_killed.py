@@ -25,6 +25,7 @@ def number(picture, full):
 def pictures(path):
     if path.endswith(".tiff"):
         with tifffile.TiffFile(path) as tiff:
+            assert tiff.is_ome and tiff.series[0].asarray().shape[-2:] == (height, width), "no OME-TIFF"
             for page in tiff.pages:
                 yield page.asarray(), 65535
     elif path.endswith(".raw"):
