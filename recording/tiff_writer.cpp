@@ -281,7 +281,7 @@ namespace {
 constexpr std::uint64_t kAlign = 16; ///< of pages and pixels
 constexpr std::size_t kEntries = 15;
 constexpr std::size_t kDescription = 5; ///< index of the description's entry
-/// Programs load the whole OME-XML: 10 MB for as many frames.
+/// Programs load the whole OME-XML: 8 MB for as many frames.
 constexpr std::size_t kMostPlanes = 100'000;
 constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
 

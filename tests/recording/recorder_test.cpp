@@ -177,7 +177,6 @@ TEST(Recorder, ATiffThatGrowsTooLargeBecomesABigTiff) {
                 const std::string path = folder / ("most" + std::to_string(most) + ending);
                 const SinkStatus status = record(maker, {.path = path, .classic_tiff_bytes = most}, 0, 6);
                 const Bytes bytes = read_bytes(status.path);
-                EXPECT_EQ(status.bytes, bytes.size());
                 const BigTiff file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
                 if (whole > most || ending == ".tiff") { // OME-XML may need less space than was kept for it
                     EXPECT_EQ(file.big(), whole > most) << most << " of " << whole;
