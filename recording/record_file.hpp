@@ -158,7 +158,7 @@ MakeWriter
     make_raw_writer; ///< headerless pixels, and NAME.raw.jsonl: a line for the file and a line for each frame
 MakeWriter make_raw_stream; ///< pixels into options.pipe
 MakeWriter make_y4m_stream; ///< a video of 8-bit pixels into options.pipe (YUV4MPEG2)
-MakeWriter make_tiff_writer, make_video_writer;
+MakeWriter make_tiff_writer, make_h5_writer, make_video_writer;
 MakeWriter make_last_frame_writer; ///< the last frame of a recording, as its format's snapshot
 /// Name of headerless pixels in the options of raw: sources.
 const char* raw_format_name(const Shape& shape);
@@ -178,6 +178,7 @@ WritePicture write_exr_picture; ///< OpenEXR .exr: R, G, B or Y in 32-bit float,
 void check_video_encoder(RecordWhat what);
 void check_mp4_encoder(RecordWhat what);
 void check_exr(RecordWhat what);
+void check_h5(RecordWhat what);
 
 /// Reason why a file of this kind cannot contain pixels of this shape; empty if it can.
 std::string cannot_hold(const RecordOptions& options, const Shape& shape);

@@ -223,6 +223,10 @@ inline Json description_of(const std::string& path) {
         return video_tags(path);
     if (path.ends_with(".tiff"))
         return read_stack(path).at(0).description;
+    if (path.ends_with(".h5"))
+        return Json::parse(run_command("/usr/bin/python3 -c 'import h5py, sys; print(h5py.File(sys.argv[1])"
+                                       "[\"settings/description\"][()].decode())' '" +
+                                       path + "'"));
     std::ifstream lines(path + ".jsonl");
     std::string first;
     std::getline(lines, first);
