@@ -28,7 +28,7 @@ if missing:
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     subprocess.run([PROGRAM, "run", "synthetic:vessels?width=64&height=48&rate=40&speed=0&live=false", "--frames", "9",
-                    "--stage", "speckle", "--stage", "flow", "--record", "flow.h5", "--quiet"], check=True, timeout=120)
+                    "--preset", "flow", "--record", "flow.h5", "--quiet"], check=True, timeout=120)
     with h5py.File("flow.h5") as h5:
         flow, seconds = h5["maps/speckle_flow_index"][:].astype(float), h5["maps/timestamps"][:]
     expected = np.column_stack([seconds, [frame[np.isfinite(frame)].mean() for frame in flow]])
