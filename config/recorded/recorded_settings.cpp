@@ -83,9 +83,9 @@ Descriptions in_image(const std::string& path, bool last_frame) {
     return found;
 }
 
-/// Texts of a .tiff, .raw with its .raw.jsonl, .mkv, .png, .hdr or .exr. `file` holds no kDescriptionBegin if
-/// the file is not a recording of this program. The last frame is read only on request, since that may take
-/// long. Throws UsageError if the file does not exist or cannot be read.
+/// Texts of a .tiff, .h5, .raw with its .raw.jsonl, .mkv, .png, .hdr or .exr. `file` holds no
+/// kDescriptionBegin if the file is not a recording of this program. The last frame is read only on request,
+/// since that may take long. Throws UsageError if the file does not exist or cannot be read.
 Descriptions descriptions_of(const std::string& path, bool last_frame = true) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored))
