@@ -2,6 +2,7 @@
 // grows.
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include "have_hdf5.hpp"
