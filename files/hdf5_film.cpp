@@ -140,7 +140,9 @@ public:
             if (!file_)
                 file_ = H5Object(H5Fopen(path.c_str(), way, H5P_DEFAULT), H5Fclose);
         if (!file_)
-            throw RunError("'" + path + "' is not a readable HDF5 file: it is damaged or cut short.");
+            throw RunError("'" + path +
+                           "' is not a readable HDF5 file: it is damaged or cut short, or "
+                           "this program is recording it.");
         arrays_ = h5_arrays(file_.id());
         std::vector<H5Array> films;
         std::copy_if(arrays_.begin(), arrays_.end(), std::back_inserter(films), is_film);
