@@ -136,7 +136,9 @@ void gather_rows(ConstHostView pixels, std::vector<iovec>& parts);
 /// One line of ASCII. File names are bytes: invalid UTF-8 becomes U+FFFD.
 std::string to_ascii(const nlohmann::ordered_json& json);
 /// "2026-11-22T23:04:05Z".
+std::string utc_text(std::chrono::system_clock::time_point when);
 std::string utc_now();
+bool is_utc(std::string_view text);
 /// Machine-readable description of a file (JSON, ASCII): program, source, quantity, parameters, clock. The
 /// totals come first, in the fixed width of `totals_text`, so that they can be updated in place.
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,

@@ -554,6 +554,18 @@ std::shared_ptr<const Chain> chain_of_results(const std::string& path) {
     return reader.begin(texts) ? reader.chain_of_results(texts) : nullptr;
 }
 
+std::string recording_text(const std::string& path) {
+    try {
+        const std::string text = descriptions_of(path, false).file;
+        const std::size_t at = text.find(kDescriptionBegin);
+        const nlohmann::json found =
+            at == std::string::npos ? nlohmann::json() : json_object_in(std::string_view(text).substr(at));
+        return found.is_object() ? found.dump() : "";
+    } catch (const UsageError&) {
+        return "";
+    }
+}
+
 bool take_recording(Settings& settings) {
     const SourceRecording source = look_at_source(settings);
     if (source.path.empty())

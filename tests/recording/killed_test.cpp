@@ -17,7 +17,7 @@ const Shape kGrey{640, 480, 1, PixelType::u16};
 const Shape kNumber{640, 480, 1, PixelType::f32};
 constexpr int kRate = 60;
 constexpr int kFiles = 5;
-const char* const kNames[kFiles] = {"raw.tiff", "raw.raw", "raw.h5", "raw.mkv", "flow.mkv"};
+const char* const kNames[kFiles] = {"raw.ome.tiff", "raw.raw", "raw.h5", "raw.mkv", "flow.mkv"};
 
 double now_s() {
     timespec now{};

@@ -28,6 +28,8 @@ def pictures(path):
         with tifffile.TiffFile(path) as tiff:
             for page in tiff.pages:
                 yield page.asarray(), 65535
+            # The OME-XML counts the frames about once a second.
+            assert tiff.is_ome and tiff.series[0].asarray().shape[-2:] == (height, width), "no OME-TIFF"
     elif path.endswith(".raw"):
         whole = os.path.getsize(path) // (2 * width * height)
         yield from ((p, 65535) for p in numpy.fromfile(path, "<u2", whole * width * height).reshape(-1, height, width))
