@@ -51,11 +51,12 @@ template <class T> T done(T result) {
     return result;
 }
 
-H5Object text_type(std::size_t bytes) {
+/// Marked as ASCII in arrays, also for UTF-8: Octave refuses files with other arrays of text.
+H5Object text_type(std::size_t bytes, H5T_cset_t set = H5T_CSET_ASCII) {
     H5Object type(done(H5Tcopy(H5T_C_S1)), H5Tclose);
     done(H5Tset_size(type.id(), std::max<std::size_t>(bytes, 1)));
     done(H5Tset_strpad(type.id(), H5T_STR_NULLPAD));
-    done(H5Tset_cset(type.id(), H5T_CSET_UTF8));
+    done(H5Tset_cset(type.id(), set));
     return type;
 }
 
@@ -68,7 +69,8 @@ void set_attribute(hid_t object, const std::string& name, hid_t type, const void
 void set_attribute(hid_t object, const std::string& name, const std::string& value) {
     constexpr std::size_t kMost = 60'000; // an attribute has 64 KiB
     const std::string text = utf8_prefix(value, kMost);
-    set_attribute(object, name, text_type(text.size()).id(), text.empty() ? "\0" : text.data());
+    set_attribute(object, name, text_type(text.size(), H5T_CSET_UTF8).id(),
+                  text.empty() ? "\0" : text.data());
 }
 void set_attribute(hid_t object, const std::string& name, double value) {
     set_attribute(object, name, H5T_NATIVE_DOUBLE, &value);
@@ -182,7 +184,7 @@ public:
         file_ = create_new(options.path, path_, options.first_number);
         try {
             const std::lock_guard lock(hdf5_mutex());
-            reserve(kSpare + description_.size());
+            reserve(kSpare + description_.size()); // nothing is begun on a full disk
             create(first, options, um_per_px(stream, first.chain.get()));
         } catch (const H5Failed&) {
             const int error = errno;
@@ -250,6 +252,7 @@ public:
 private:
     /// For the arrays and indices that change until the next flush.
     static constexpr std::uint64_t kSpare = 256 << 10;
+    static constexpr std::uint64_t kPiece = 16 << 20; ///< reserved at once: each call costs time
     static constexpr auto kFlushEvery = std::chrono::milliseconds(100);
 
     void leave_nothing() {
@@ -273,17 +276,23 @@ private:
 
     /// Allocates the next bytes of the file: the library cannot complete a file after a failed write.
     void reserve(std::uint64_t bytes) {
-        haddr_t end = 0;
         if (h5_)
-            done(H5Fget_eoa(h5_.id(), &end));
-        end_ = end;
+            done(H5Fget_eoa(h5_.id(), &end_));
         rlimit most{};
         if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
-            end + bytes > most.rlim_cur)
+            end_ + bytes > most.rlim_cur)
             fail(EFBIG);
-        if (::fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end),
-                        static_cast<off_t>(bytes)) != 0 &&
-            (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
+        if (end_ + bytes <= reserved_)
+            return;
+        for (const std::uint64_t wanted : {bytes + kPiece, bytes}) {
+            errno = 0;
+            if (::fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),
+                            static_cast<off_t>(wanted)) == 0) {
+                reserved_ = end_ + wanted;
+                return;
+            }
+        }
+        if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
             fail(errno);
         errno = 0; // not every file system can reserve
     }
@@ -297,6 +306,8 @@ private:
         done(H5Pset_alignment(access.id(), kAligned, kPage));
         const std::string same = "/proc/self/fd/" + std::to_string(file_.fd()); // not another of that name
         h5_ = H5Object(done(H5Fcreate(same.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id())), H5Fclose);
+        reserved_ = 0; // the library has emptied the file
+        reserve(kSpare + description_.size());
         const bool raw = options.what == RecordWhat::raw;
         const std::string group = raw ? "/raw" : "/maps";
         for (const char* name : {group.c_str(), "/settings", "/events", "/traces"})
@@ -522,6 +533,7 @@ private:
     std::optional<std::int64_t> begin_ns_;
     std::uint64_t frames_ = 0, line_bytes_ = 0;
     haddr_t end_ = 0;
+    std::uint64_t reserved_ = 0; ///< end of the allocated bytes
     SteadyClock::time_point next_flush_{};
     bool failed_ = false;
     std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
