@@ -310,9 +310,12 @@ private:
         reserve(kSpare + description_.size());
         const bool raw = options.what == RecordWhat::raw;
         const std::string group = raw ? "/raw" : "/maps";
-        for (const char* name : {group.c_str(), "/settings", "/events", "/traces"})
-            if (name[1] != 't' || options.what == RecordWhat::processed)
-                H5Object(done(H5Gcreate2(h5_.id(), name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)), H5Gclose);
+        std::vector<std::string> groups{group, "/settings", "/events"};
+        if (options.what == RecordWhat::processed)
+            groups.emplace_back("/traces");
+        for (const std::string& name : groups)
+            H5Object(done(H5Gcreate2(h5_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
+                     H5Gclose);
         create_frames(group + "/" + (raw ? "frames" : array_name(first.quantity.name)), first, um);
         create_settings();
         const auto column = [&](const std::string& path, hid_t type, hsize_t chunk) {
@@ -425,7 +428,7 @@ private:
     double seconds(bool timed, std::int64_t capture_ns) {
         if (timed && !begin_ns_)
             begin_ns_ = capture_ns;
-        return timed ? static_cast<double>(capture_ns - *begin_ns_) * 1e-9 : kNone;
+        return timed ? static_cast<double>(capture_ns - *begin_ns_) / 1e9 : kNone;
     }
 
     void add_facts(const RecordedFrame& frame, const std::string& line) {
