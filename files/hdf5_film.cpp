@@ -151,7 +151,8 @@ public:
             names.push_back(film.named());
         array_ = films[choose_array(names, choice.path, path)];
         open_texts();
-        axes_ = h5_axes(array_, ours_.empty() ? choice.axes : "thw", path);
+        const std::string asked = choice.axes.empty() ? nwb_axes() : choice.axes;
+        axes_ = h5_axes(array_, ours_.empty() ? asked : "thw", path);
         open_set();
     }
     H5Frames(const H5Frames&) = delete;
@@ -276,6 +277,30 @@ private:
         return count > 0 &&
                H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) >= 0 &&
                H5Dread(set, type, here.id(), there.id(), H5P_DEFAULT, to) >= 0;
+    }
+
+    /// Neurodata Without Borders: `dimension` next to `data` states width and height, and data are frames × x
+    /// × y, or y × x if written so. Empty: not stated.
+    std::string nwb_axes() const {
+        const std::string name = array_.name.substr(0, array_.name.rfind('/') + 1) + "dimension";
+        const auto stated = std::find_if(arrays_.begin(), arrays_.end(), [&](const H5Array& array) {
+            return array.name == name && array.dims == std::vector<hsize_t>{2};
+        });
+        if (stated == arrays_.end() || array_.dims.size() != 3)
+            return "";
+        const H5Object set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+        (void)check_storage(set.id(), *stated, sizeof(std::uint64_t), path_);
+        std::array<hsize_t, 2> sides{};
+        if (!read_part(set.id(), 0, 2, H5T_NATIVE_HSIZE, sides.data()))
+            return "";
+        const bool x_first = sides[0] == array_.dims[1] && sides[1] == array_.dims[2];
+        const bool y_first = sides[0] == array_.dims[2] && sides[1] == array_.dims[1];
+        if (x_first && y_first)
+            throw UsageError(
+                "The axes of " + array_.named().text() + " in '" + path_ +
+                "' may be time × x × y, as NWB defines, or time × y × x. Choose with ?axes=twh or "
+                "?axes=thw.");
+        return x_first ? "twh" : y_first ? "thw" : "";
     }
 
     /// With a cache for all chunks of a frame, so that the next one finds them.
