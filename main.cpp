@@ -3,7 +3,7 @@
 #include "base/long_work.hpp"
 #include "base/system.hpp"
 #include "bench/bench.hpp"
-#include "cli/batch.hpp"
+#include "cli/python.hpp"
 #include "cli/run.hpp"
 #include "commit.hpp"
 #include "config/calibration.hpp"
@@ -20,15 +20,14 @@
 #include <cstdio>
 #include <exception>
 #include <malloc.h>
-#include <string_view>
 
 namespace {
 
 int run(int argc, char** argv) {
     using namespace specklescope;
     hold_standard_streams();
-    if (argc > 1 && std::string_view(argv[1]) == "batch")
-        run_batch(argv + 2);
+    if (argc > 1 && is_python(argv[1]))
+        run_python(argv[1], argv + 2);
     // Encoder and client threads start and end. With a malloc arena for each of them, a long run kept much of
     // their freed memory.
     ::mallopt(M_ARENA_MAX, 4);

@@ -193,7 +193,8 @@ void add_plain(TypedWords& words, const std::vector<std::string>& plain) {
         for (const CliCommand& command : cli_commands())
             words.add(command.name, command.doc);
         add_sources(words);
-    } else if (plain[0] == "batch" || plain[0] == "bench" || plain[0] == "pulse" || plain[0] == "trials") {
+    } else if (plain[0] == "batch" || plain[0] == "bench" || plain[0] == "convert" || plain[0] == "pulse" ||
+               plain[0] == "trials") {
         words.files("");
     } else if (plain.size() > 1) {
         return;

@@ -301,6 +301,9 @@ const std::vector<CliCommand>& cli_commands() {
         {"batch", "specklescope batch RECORDINGS… --out DIR",
          "Run the recordings of a study, and repeat only what changed (Python; batch --help lists its "
          "options)"},
+        {"convert", "specklescope convert INPUT OUTPUT",
+         "Convert a recording to OME-Zarr (.zarr) or NWB (.nwb), or OME-Zarr or DICOM to .raw (Python; "
+         "convert --help lists its options)"},
         {"list", "specklescope list sources|stages|presets|devices",
          "List what is available; sources include connected cameras"},
         {"bench", "specklescope bench [FILE…]", "Measure this machine, or print reports written by --json"},

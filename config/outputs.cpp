@@ -210,16 +210,18 @@ OutputKind address(const char* name, const char* argument, const char* does,
 
 const std::vector<OutputKind>& output_kinds() {
     static const std::vector<OutputKind> kinds = {
-        recording("record", RecordWhat::processed, "results",
-                  "Record results to FILE (.tiff, .raw: numbers; .mkv, .mp4, .png: colours; .hdr, .exr: the "
-                  "last result), or to a pipe (-, raw:-, y4m:-). May be repeated",
-                  {"record_frames", "record_seconds", "record_mib", "record_every", "record_every_s",
-                   "split_mib", "split_s", "keep_free", "subject", "note", "record_name", "change"}),
+        recording(
+            "record", RecordWhat::processed, "results",
+            "Record results to FILE (.tiff, .raw, .h5: numbers; .mkv, .mp4, .png: colours; .hdr, .exr: the "
+            "last result), or to a pipe (-, raw:-, y4m:-). May be repeated",
+            {"record_frames", "record_seconds", "record_mib", "record_every", "record_every_s", "split_mib",
+             "split_s", "keep_free", "subject", "note", "record_name", "change"}),
         recording("record_raw", RecordWhat::raw, "raw",
-                  "Record raw frames, bit-exact, to FILE (.tiff, .raw, .mkv). May be repeated",
+                  "Record raw frames, bit-exact, to FILE (.tiff, .raw, .h5, .mkv). May be repeated",
                   {"pre_trigger", "pre_trigger_mib"}),
-        recording("record_mask", RecordWhat::mask, "mask",
-                  "Record where raw frames are saturated (255, otherwise 0) to FILE (.tiff, .raw, .mkv)"),
+        recording(
+            "record_mask", RecordWhat::mask, "mask",
+            "Record where raw frames are saturated (255, otherwise 0) to FILE (.tiff, .raw, .h5, .mkv)"),
         recording("record_screen", RecordWhat::screen, "screen",
                   "Record the displayed image, as set by --view, to FILE (.mkv, .mp4; .tiff: lossless; .png: "
                   "the last). May be repeated",

@@ -73,6 +73,8 @@ public:
             layout_.by_columns ? layout_.pixels.shape(height, width) : layout_.pixels.shape(width, height);
         bytes_each_ = stored_bytes(layout_.pixels, width, height);
         remarks_ = layout_.remarks;
+        if (layout_.text)
+            recorded_.begin(layout_.text(0));
     }
 
     std::optional<Shape> next_page() override { return seek_page(next_); }
@@ -85,6 +87,32 @@ public:
         loaded_ = false;
         if (!layout_.fetch)
             check_whole(page);
+        const Shape upright = begin_oriented(stored_frame_,
+                                             layout_.by_columns ? 5
+                                             : layout_.upwards  ? 4
+                                                                : 1,
+                                             false);
+        if (layout_.text)
+            describe(page);
+        else
+            state(page, upright);
+        return upright;
+    }
+    std::uint64_t pages() override { return layout_.frames; }
+    Coding coding() const override { return recorded_.ours() ? recorded_coding() : assumed_linear(); }
+    StatedFullScale full_scale() const override { return layout_.full_scale; }
+    FileScale scale() const override { return recorded_.ours() ? ImageReader::scale() : layout_.scale; }
+
+private:
+    void describe(std::uint64_t page) {
+        description_ = layout_.text(page);
+        if (page == 0)
+            recorded_.begin(description_);
+        else
+            recorded_.next(description_);
+    }
+
+    void state(std::uint64_t page, const Shape& upright) {
         Recorded stated = layout_.facts;
         if (layout_.time_ns)
             stated.capture_ns = layout_.time_ns(page);
@@ -92,21 +120,10 @@ public:
             stated.exposure_ms = layout_.exposure_ms(page);
         if (stated.exposure_ms == stated.exposure_ms)
             stated.exposure_origin = ExposureOrigin::file;
-        const Shape upright = begin_oriented(stored_frame_,
-                                             layout_.by_columns ? 5
-                                             : layout_.upwards  ? 4
-                                                                : 1,
-                                             false);
         stated.shape = upright;
         recorded_.state(std::move(stated));
-        return upright;
     }
-    std::uint64_t pages() override { return layout_.frames; }
-    Coding coding() const override { return assumed_linear(); }
-    StatedFullScale full_scale() const override { return layout_.full_scale; }
-    FileScale scale() const override { return layout_.scale; }
 
-private:
     std::uint64_t place(std::uint64_t frame) const {
         if (layout_.place)
             return layout_.place(frame);

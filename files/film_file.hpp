@@ -66,6 +66,10 @@ struct FilmLayout {
     /// New values of u16 samples, which are indices into it; empty: as stored.
     std::vector<std::uint16_t> curve{};
 
+    /// Descriptions of a recording of this program, for RecordedText: of the file with its first frame, then
+    /// of each frame. Empty: another program's film, with the facts below.
+    std::function<std::string(std::uint64_t frame)> text{};
+
     // Facts that the file states; empty functions: none.
     Recorded facts{}; ///< of all frames
     std::function<std::int64_t(std::uint64_t frame)> time_ns{};

@@ -7,56 +7,25 @@
 #include "have_hdf5.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_HDF5
-#define H5_USE_110_API // NOLINT(readability-identifier-naming): one interface for HDF5 1.10 to 1.14
 #include "base/memory_budget.hpp"
-
-#include <hdf5.h>
+#include "files/hdf5_object.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 #include <numeric>
-#include <utility>
 #endif
 
 namespace specklescope {
 
 #ifdef SPECKLESCOPE_HAVE_HDF5
 
-namespace {
-
-/// Debian's library is not made for several threads at once.
 std::mutex& hdf5_mutex() {
     static std::mutex mutex;
     return mutex;
 }
 
-/// An object of the library; requires hdf5_mutex(), also for its end.
-class H5Object {
-public:
-    using Close = herr_t (*)(hid_t);
-    H5Object() = default;
-    H5Object(hid_t id, Close close) : id_(id), close_(close) {}
-    H5Object(H5Object&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-    H5Object& operator=(H5Object&& other) noexcept {
-        std::swap(id_, other.id_);
-        std::swap(close_, other.close_);
-        return *this;
-    }
-    H5Object(const H5Object&) = delete;
-    H5Object& operator=(const H5Object&) = delete;
-    ~H5Object() {
-        if (id_ >= 0)
-            (void)close_(id_);
-    }
-    explicit operator bool() const { return id_ >= 0; }
-    hid_t id() const { return id_; }
-
-private:
-    hid_t id_ = -1;
-    Close close_ = nullptr;
-};
+namespace {
 
 /// A dataset of numbers.
 struct H5Array {
@@ -112,6 +81,19 @@ std::vector<H5Array> h5_arrays(hid_t file) {
         if (std::optional<H5Array> array = h5_array(file, name))
             arrays.push_back(std::move(*array));
     return arrays;
+}
+
+/// Named by hard links only, which do not lead into another file.
+bool has_own(hid_t file, const std::string& name) {
+    for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
+        const std::string part = name.substr(0, end);
+        H5L_info_t link{};
+        if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0 ||
+            H5Lget_info(file, part.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
+            return false;
+        if (end == std::string::npos)
+            return true;
+    }
 }
 
 bool is_film(const H5Array& array) { return array.dims.size() > 1; }
@@ -206,12 +188,15 @@ public:
         const std::lock_guard lock(hdf5_mutex());
         (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // reported by our own errors
         (void)H5PLset_loading_state(0);
-        file_ = H5Object(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+        for (const unsigned way : {H5F_ACC_RDONLY, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ}) // or being written
+            if (!file_)
+                file_ = H5Object(H5Fopen(path.c_str(), way, H5P_DEFAULT), H5Fclose);
         if (!file_)
             throw RunError("'" + path + "' is not a readable HDF5 file: it is damaged or cut short.");
         arrays_ = h5_arrays(file_.id());
         array_ = choose_array(arrays_, choice.path, path);
-        axes_ = h5_axes(array_, choice.axes, path);
+        open_texts();
+        axes_ = ours_.empty() ? h5_axes(array_, choice.axes, path) : "thw";
         open_set();
     }
     H5Frames(const H5Frames&) = delete;
@@ -219,7 +204,29 @@ public:
     ~H5Frames() {
         const std::lock_guard lock(hdf5_mutex());
         set_ = {};
+        lines_ = {};
+        ends_ = {};
         file_ = {};
+    }
+
+    bool ours() const { return !ours_.empty(); }
+
+    /// For FilmLayout::text.
+    std::string text(std::uint64_t frame) const {
+        const std::lock_guard lock(hdf5_mutex());
+        std::array<std::uint64_t, 2> ends{};
+        std::string line;
+        if (read_part(ends_.id(), frame - (frame > 0 ? 1 : 0), frame > 0 ? 2 : 1, H5T_NATIVE_UINT64,
+                      ends.data() + (frame > 0 ? 0 : 1)) &&
+            ends[1] >= ends[0] && ends[1] - ends[0] <= kMostText) {
+            line.resize(ends[1] - ends[0]);
+            if (!read_part(lines_.id(), ends[0], line.size(), H5T_NATIVE_UINT8, line.data()))
+                line.clear();
+        }
+        if (frame > 0)
+            return line;
+        const std::size_t end = ours_.rfind('}');
+        return ours_.substr(0, end) + (line.empty() ? "}" : ", \"frame\": " + line + "}");
     }
 
     FilmLayout layout() {
@@ -233,6 +240,14 @@ public:
                                                       : stored::kGray32f;
         if (!array_.exact)
             film.remarks.emplace_back("holds numbers that become 32-bit float");
+        if (ours()) {
+            film.frames = std::min<std::uint64_t>(film.frames, described_);
+            if (ours_.starts_with("{\"finished\": false"))
+                film.remarks.emplace_back(
+                    "is not finished: its recording goes on, or it was cut off and lacks "
+                    "at most about its last second");
+            return film;
+        }
         if (std::count_if(arrays_.begin(), arrays_.end(), is_film) > 1)
             film.remarks.push_back("holds several arrays; " + array_.text() + " is read");
         take_times(film);
@@ -264,6 +279,44 @@ private:
         return array_.type == PixelType::u8    ? H5T_NATIVE_UINT8
                : array_.type == PixelType::u16 ? H5T_NATIVE_UINT16
                                                : H5T_NATIVE_FLOAT;
+    }
+
+    /// The texts of a recording of this program, if the array is its frames.
+    void open_texts() {
+        if (array_.dims.size() != 3 || !has_own(file_.id(), kH5Description))
+            return;
+        const H5Object described(H5Dopen2(file_.id(), kH5Description, H5P_DEFAULT), H5Dclose);
+        const H5Object type(described ? H5Dget_type(described.id()) : hid_t{-1}, H5Tclose);
+        const auto find = [&](const char* name) {
+            return std::find_if(arrays_.begin(), arrays_.end(), [&](const H5Array& array) {
+                return array.name == name && array.dims.size() == 1;
+            });
+        };
+        const auto lines = find(kH5Lines), ends = find(kH5Ends);
+        const std::size_t bytes = type && H5Tget_class(type.id()) == H5T_STRING ? H5Tget_size(type.id()) : 0;
+        const H5Object space(described ? H5Dget_space(described.id()) : hid_t{-1}, H5Sclose);
+        if (lines == arrays_.end() || ends == arrays_.end() || bytes == 0 || bytes > kMostText ||
+            H5Tis_variable_str(type.id()) != 0 || H5Sget_simple_extent_npoints(space.id()) != 1)
+            return;
+        (void)check_storage(described.id(), {.name = kH5Description, .dims = {}}, bytes, path_);
+        std::string text(bytes, '\0');
+        if (H5Dread(described.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0 ||
+            !RecordedText().begin(text))
+            return;
+        lines_ = H5Object(H5Dopen2(file_.id(), kH5Lines, H5P_DEFAULT), H5Dclose);
+        ends_ = H5Object(H5Dopen2(file_.id(), kH5Ends, H5P_DEFAULT), H5Dclose);
+        (void)check_storage(lines_.id(), *lines, 1, path_);
+        (void)check_storage(ends_.id(), *ends, sizeof(std::uint64_t), path_);
+        described_ = ends->dims[0];
+        ours_ = std::move(text);
+    }
+
+    static bool read_part(hid_t set, hsize_t start, hsize_t count, hid_t type, void* to) {
+        const H5Object there(H5Dget_space(set), H5Sclose);
+        const H5Object here(H5Screate_simple(1, &count, nullptr), H5Sclose);
+        return count > 0 &&
+               H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) >= 0 &&
+               H5Dread(set, type, here.id(), there.id(), H5P_DEFAULT, to) >= 0;
     }
 
     /// With a cache for all chunks of a frame, so that the next one finds them.
@@ -300,11 +353,9 @@ private:
                 return;
             }
         const std::string begin = group + "starting_time";
-        H5L_info_t link{};
-        const bool own = H5Lexists(file_.id(), begin.c_str(), H5P_DEFAULT) > 0 &&
-                         H5Lget_info(file_.id(), begin.c_str(), &link, H5P_DEFAULT) >= 0 &&
-                         link.type == H5L_TYPE_HARD;
-        const H5Object start(own ? H5Oopen(file_.id(), begin.c_str(), H5P_DEFAULT) : hid_t{-1}, H5Oclose);
+        const H5Object start(has_own(file_.id(), begin) ? H5Oopen(file_.id(), begin.c_str(), H5P_DEFAULT)
+                                                        : hid_t{-1},
+                             H5Oclose);
         if (!start || H5Aexists(start.id(), "rate") <= 0)
             return;
         double rate = 0;
@@ -315,8 +366,12 @@ private:
             film.time_ns = steady_times(rate);
     }
 
+    static constexpr std::size_t kMostText = std::size_t{1} << 20; ///< longer than any that is written
+
     std::string path_;
-    H5Object file_, set_;
+    H5Object file_, set_, lines_, ends_;
+    std::string ours_;            ///< description of a recording of this program; empty: another file
+    std::uint64_t described_ = 0; ///< frames that have a text
     std::vector<H5Array> arrays_;
     H5Array array_;
     std::string axes_; ///< "thw"
@@ -329,6 +384,8 @@ std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoic
     const auto frames = std::make_shared<H5Frames>(path, choice);
     FilmLayout layout = frames->layout();
     layout.fetch = [frames](std::uint64_t frame, std::span<std::byte> to) { frames->read(frame, to); };
+    if (frames->ours())
+        layout.text = [frames](std::uint64_t frame) { return frames->text(frame); };
     return open_film(bytes, std::move(layout));
 }
 

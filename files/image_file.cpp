@@ -16,6 +16,14 @@ void ImageReader::goes_on() const { work_goes_on("reading '" + path_ + "'"); }
 
 void ImageReader::read_rows(HostView to) { orientation_ == 1 ? read_bands(to) : turn_rows(to); }
 
+Coding ImageReader::recorded_coding() const {
+    return {.transfer = {},
+            .light = recorded_.now().light.value_or(Light::counts),
+            .by = "its recording",
+            .why = {},
+            .recorded = true};
+}
+
 Shape ImageReader::begin_oriented(const Shape& stored, unsigned orientation, bool stated) {
     stored_ = stored;
     orientation_ = orientation >= 1 && orientation <= 8 ? orientation : 1;

@@ -75,6 +75,8 @@ protected:
     virtual void take_rows(HostView to) = 0; ///< for read_rows()
     /// Reports progress; throws Cancelled.
     void goes_on() const;
+    /// Coding of a recording of this program.
+    Coding recorded_coding() const;
     /// Starts a page of `stored` pixels with an orientation of TIFF and Exif, 1…8. Returns the shape of the
     /// upright image, whose rows read_rows() then returns. `stated`: the file has an orientation, which is
     /// remarked; otherwise it follows from the format.

@@ -322,11 +322,7 @@ private:
     /// may state more.
     Coding read_coding() {
         if (recorded_.ours())
-            return {.transfer = {},
-                    .light = recorded_.now().light.value_or(Light::counts),
-                    .by = "its recording",
-                    .why = {},
-                    .recorded = true};
+            return recorded_coding();
         if (layout_.format == SAMPLEFORMAT_IEEEFP)
             return layout_.channels == 3 ? assumed_linear(Light::radiance) : assumed_linear();
         std::uint32_t bytes = 0;

@@ -372,6 +372,11 @@ SPECKLESCOPE_API specklescope_status specklescope_memory_order(specklescope_memo
 /* Number of its GPU, in CUDA's order. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_memory* memory, int32_t* device);
 
+/* Pixels of region `index`, from 0, of a text as of specklescope_chain_set_regions: 255, others 0. `mask` has
+ * width × height bytes, rows from the top. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_region_mask(const char* json, size_t index, int32_t width,
+                                                              int32_t height, uint8_t* mask);
+
 /* --- a view: results as a display or a video encoder takes them ------------------------------------------
  */
 
@@ -593,6 +598,10 @@ SPECKLESCOPE_API specklescope_status specklescope_recorder_status(specklescope_r
 SPECKLESCOPE_API specklescope_status specklescope_recorder_close(specklescope_recorder* recorder);
 /* Ends it, closed or not. NULL is allowed. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_free(specklescope_recorder* recorder);
+/* Description in a recording of this program (.tiff, .raw, .mkv, .png): JSON with program, started, chain,
+ * subject …; "" for any other file. Texts as in specklescope_chain_text. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_recording_text(const char* path, char* text, size_t size,
+                                                                 size_t* needed);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,11 @@
 // C functions of chains.
 #include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
+#include "library/convert.hpp"
 #include "pipeline/chain.hpp"
+
+#include <algorithm>
+#include <vector>
 
 using namespace specklescope;
 using namespace specklescope::library;
@@ -112,6 +116,27 @@ specklescope_status specklescope_chain_get_value(specklescope_chain* chain, cons
 specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text, size_t size,
                                             size_t* needed) {
     return guarded([&] { write_text(to_string(find_chain(chain)->wanted()), text, size, needed); });
+}
+
+specklescope_status specklescope_region_mask(const char* json, size_t index, int32_t width, int32_t height,
+                                             uint8_t* mask) {
+    return guarded([&] {
+        need(mask, "The place for the mask");
+        specklescope_image image{};
+        image.width = width;
+        image.height = height;
+        const Shape shape = shape_of(image, "The mask");
+        const std::vector<Region> regions = regions_from_text(json);
+        if (index >= regions.size())
+            throw UsageError("There is no region number " + std::to_string(index) + "; there are " +
+                             std::to_string(regions.size()) + ", counted from 0.");
+        std::vector<RowSpan> spans;
+        region_spans(regions[index], width, height, spans);
+        std::fill_n(mask, shape.bytes(), std::uint8_t{0});
+        for (const RowSpan& span : spans)
+            std::fill_n(mask + static_cast<std::size_t>(span.y) * static_cast<std::size_t>(width) + span.x,
+                        span.length, std::uint8_t{255});
+    });
 }
 
 specklescope_status specklescope_chain_set_regions(specklescope_chain* chain, const char* json) {

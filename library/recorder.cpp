@@ -4,6 +4,7 @@
 #include "analysis/events.hpp"
 #include "base/parallel.hpp"
 #include "config/atomic_file.hpp"
+#include "config/recorded/recorded_settings.hpp"
 #include "files/recorded.hpp"
 #include "library/convert.hpp"
 #include "library/handles.hpp"
@@ -252,6 +253,14 @@ specklescope_status specklescope_recorder_free(specklescope_recorder* recorder) 
     return guarded([&] {
         if (recorder)
             take_out_as<RecorderObject>(recorder);
+    });
+}
+
+specklescope_status specklescope_recording_text(const char* path, char* text, size_t size, size_t* needed) {
+    return guarded([&] {
+        need(path, "The file's name");
+        keep_quiet();
+        write_text(recording_text(path), text, size, needed);
     });
 }
 

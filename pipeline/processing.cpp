@@ -93,9 +93,11 @@ private:
         flow_.sleep(milliseconds(10));
     }
 
-    /// A paused file waits; a paused live source continues, only the displayed image stays.
+    /// A paused file waits; a paused live source continues, only the displayed image stays. Frames from
+    /// before a pending seek use no steps: its target would replace them.
     bool file_is_paused() const {
-        return playback_.paused && playback_.steps <= 0 && !flow_.live() && !incoming_.seek_pending();
+        return playback_.paused && (playback_.steps <= 0 || playback_.seek_waits) && !flow_.live() &&
+               !incoming_.seek_pending();
     }
     /// While a live source is paused, its results go only to recorders.
     bool display_frozen() const { return playback_.paused && flow_.live(); }

@@ -172,13 +172,21 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     return frame;
 }
 
-std::string utc_now() {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+std::string utc_text(std::chrono::system_clock::time_point when) {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
     std::tm utc{};
     ::gmtime_r(&seconds, &utc);
     char text[32];
     std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
     return text;
+}
+
+std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
+
+bool is_utc(std::string_view text) {
+    constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
+    return std::equal(text.begin(), text.end(), kForm.begin(), kForm.end(),
+                      [](char c, char form) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
 }
 
 std::string to_ascii(const nlohmann::ordered_json& json) {

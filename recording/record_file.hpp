@@ -138,7 +138,9 @@ void gather_rows(ConstHostView pixels, std::vector<iovec>& parts);
 /// One line of ASCII. File names are bytes: invalid UTF-8 becomes U+FFFD.
 std::string to_ascii(const nlohmann::ordered_json& json);
 /// "2026-11-22T23:04:05Z".
+std::string utc_text(std::chrono::system_clock::time_point when);
 std::string utc_now();
+bool is_utc(std::string_view text);
 /// Machine-readable description of a file (JSON, ASCII): program, source, quantity, parameters, clock. The
 /// totals come first, in the fixed width of `totals_text`, so that they can be updated in place.
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
@@ -160,7 +162,7 @@ MakeWriter
     make_raw_writer; ///< headerless pixels, and NAME.raw.jsonl: a line for the file and a line for each frame
 MakeWriter make_raw_stream; ///< pixels into options.pipe
 MakeWriter make_y4m_stream; ///< a video of 8-bit pixels into options.pipe (YUV4MPEG2)
-MakeWriter make_tiff_writer, make_video_writer;
+MakeWriter make_tiff_writer, make_h5_writer, make_video_writer;
 MakeWriter make_last_frame_writer; ///< the last frame of a recording, as its format's snapshot
 /// Name of headerless pixels in the options of raw: sources.
 const char* raw_format_name(const Shape& shape);
@@ -180,6 +182,7 @@ WritePicture write_exr_picture; ///< OpenEXR .exr: R, G, B or Y in 32-bit float,
 void check_video_encoder(RecordWhat what);
 void check_mp4_encoder(RecordWhat what);
 void check_exr(RecordWhat what);
+void check_h5(RecordWhat what);
 
 /// Reason why a file of this kind cannot contain pixels of this shape; empty if it can.
 std::string cannot_hold(const RecordOptions& options, const Shape& shape);

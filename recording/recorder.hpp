@@ -25,7 +25,7 @@ class PreTrigger;
 class PipeEnd;
 
 struct RecordOptions {
-    std::string path; ///< .tiff/.tif, .raw, .mkv, .mp4, .png, .hdr, .exr; a taken name gets a number:
+    std::string path; ///< .tiff/.tif, .raw, .h5, .mkv, .mp4, .png, .hdr, .exr; a taken name gets a number:
                       ///< flow.tiff, flow-1.tiff, …; or a stream_target()
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames

@@ -36,6 +36,10 @@ constexpr std::uint64_t tiff_next_at(TiffKind kind, std::uint64_t entries) {
     return kind == TiffKind::big ? 8 + 20 * entries : 2 + 12 * entries;
 }
 constexpr std::uint64_t tiff_offset_bytes(TiffKind kind) { return kind == TiffKind::big ? 8 : 4; }
+/// Position in a directory of the count of an entry, which its value follows.
+constexpr std::uint64_t tiff_count_at(TiffKind kind, std::uint64_t entry) {
+    return kind == TiffKind::big ? 8 + 20 * entry + 4 : 2 + 12 * entry + 4;
+}
 /// The directory at position `at`, followed by values that do not fit in it. Its length depends only on tags,
 /// types and counts.
 std::string tiff_directory(TiffKind kind, std::uint64_t at, std::span<const TiffEntry> entries,
@@ -55,15 +59,24 @@ struct StackAxes {
     std::uint64_t frames = 0; ///< 0: not known yet
     double interval_s = 0;    ///< between frames; 0: unknown
     bool timed = true;        ///< the frames have times, or a rate: an interval is written
+    // For OME-XML only:
+    std::string date{};   ///< of the first frame: "2026-11-22T23:04:05Z"; empty: unknown
+    std::string camera{}; ///< model and serial; empty: unknown
+    int bits = 0;         ///< used bits of a sample; 0: not stated
+    std::string planes{}; ///< elements made by ome_plane()
 };
-/// Text around the JSON of a description. Its length depends only on shape, quantity, scale and `timed`, so
-/// that it can be replaced in place.
+/// Element of a frame with its time from the first frame and its exposure; NaN: unknown. Empty if both are.
+std::string ome_plane(std::uint64_t frame, double seconds, double exposure_s);
+inline constexpr std::uint64_t kOmePlaneChars = 128; ///< an element is shorter
+/// Text around the JSON of a description. Its length does not depend on the number of frames and the
+/// interval, so that it can be replaced in place.
 struct Wrapping {
     std::string before, after;
 };
 /// In the format of ImageJ, which tifffile and Bio-Formats can read.
 Wrapping imagej_text(const StackAxes& axes);
-/// PhysicalSizeX/Y in µm, TimeIncrement, one channel named by its quantity; the JSON is a comment.
+/// AcquisitionDate, PhysicalSizeX/Y in µm, SignificantBits, TimeIncrement, one channel named by its quantity,
+/// its camera as a Detector, and the planes; the JSON is a comment.
 Wrapping ome_text(const StackAxes& axes);
 /// Escapes the JSON for the comment, as an equivalent object.
 std::string ome_safe(std::string json);

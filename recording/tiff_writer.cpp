@@ -9,11 +9,14 @@
 // It needs 8 system calls per page. Here pages are written in groups, whose directories point to
 // each other already; 8 bytes link a group.
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/block_file.hpp"
 #include "recording/record_file.hpp"
 #include "recording/tiff.hpp"
 
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +27,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -157,6 +161,18 @@ Wrapping imagej_text(const StackAxes& axes) {
             .after = ""};
 }
 
+std::string ome_plane(std::uint64_t frame, double seconds, double exposure_s) {
+    if (std::isnan(seconds) && std::isnan(exposure_s))
+        return "";
+    std::string text =
+        format("<Plane TheZ=\"0\" TheC=\"0\" TheT=\"%llu\"", static_cast<unsigned long long>(frame));
+    if (!std::isnan(seconds))
+        text += format(" DeltaT=\"%.9f\"", seconds); // both units are s by default
+    if (!std::isnan(exposure_s))
+        text += format(" ExposureTime=\"%.9g\"", exposure_s);
+    return text + "/>";
+}
+
 Wrapping ome_text(const StackAxes& axes) {
     const Shape& shape = axes.shape;
     const std::string& unit = axes.quantity.unit;
@@ -167,18 +183,29 @@ Wrapping ome_text(const StackAxes& axes) {
                        "xsi:schemaLocation=\"http://www.openmicroscopy.org/Schemas/OME/2016-06 "
                        "http://www.openmicroscopy.org/Schemas/OME/2016-06/ome.xsd\" "
                        "Creator=\"Specklescope " SPECKLESCOPE_VERSION "\">";
+    if (!axes.camera.empty())
+        text += "<Instrument ID=\"Instrument:0\"><Detector ID=\"Detector:0\" Model=\"" +
+                attribute(axes.camera) + "\"/></Instrument>";
     text += "<Image ID=\"Image:0\" Name=\"" + attribute(axes.quantity.name) + "\">";
+    if (!axes.date.empty())
+        text += "<AcquisitionDate>" + attribute(axes.date) + "</AcquisitionDate>";
+    if (!axes.camera.empty())
+        text += "<InstrumentRef ID=\"Instrument:0\"/>";
     text += format("<Pixels ID=\"Pixels:0\" DimensionOrder=\"XYCZT\" Type=\"%s\" SizeX=\"%d\" SizeY=\"%d\" "
                    "SizeZ=\"1\" SizeC=\"%d\" SizeT=\"%010llu\"",
                    ome_type(shape.type), shape.width, shape.height, shape.channels,
                    static_cast<unsigned long long>(std::max<std::uint64_t>(axes.frames, 1)));
+    if (axes.bits > 0)
+        text += format(" SignificantBits=\"%d\"", axes.bits);
     if (axes.um_per_px > 0)
         text += physical('X', axes.um_per_px) + physical('Y', axes.um_per_px);
     if (axes.timed)
         text += format(" TimeIncrement=\"%.9e\" TimeIncrementUnit=\"s\"", axes.interval_s);
     text += '>';
     text += format("<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"%d\" Name=\"", shape.channels) +
-            attribute(name) + "\"/><TiffData/></Pixels></Image>";
+            attribute(name) +
+            (axes.camera.empty() ? "\"/>" : "\"><DetectorSettings ID=\"Detector:0\"/></Channel>") +
+            "<TiffData/>" + axes.planes + "</Pixels></Image>";
     text += "<StructuredAnnotations><CommentAnnotation ID=\"Annotation:0\" Namespace=\"specklescope\">"
             "<Value><![CDATA[";
     return {.before = std::move(text),
@@ -215,6 +242,8 @@ private:
     void link_group();
     void write_totals(const FileTotals& totals);
     void write_axes(std::uint64_t frames);
+    double interval_s() const;
+    int complete_ome(const FileTotals& totals);
     Wrapping wrapping(std::uint64_t frames, double interval_s) const;
     void put(std::uint64_t offset, std::string bytes, const std::optional<BlockFile::Kept>& kept = {});
     void check(int error);
@@ -227,15 +256,21 @@ private:
     StackAxes axes_;
     double nominal_s_ = 0; ///< between frames; 0: unknown
     std::int64_t first_ns_ = 0, last_ns_ = 0;
-    std::string file_description_;
-    std::string head_; ///< directory, description and padding of the page being written
+    std::string file_description_; ///< from the first page on with the first frame
+    struct Plane {
+        double seconds, exposure_s; ///< from the first frame; NaN: unknown
+    };
+    std::vector<Plane> planes_; ///< for OME-XML, the first kMostPlanes
+    std::string head_;          ///< directory, description and padding of the page being written
     std::vector<iovec> parts_;
     TiffKind kind_ = TiffKind::classic;
     std::uint64_t classic_bytes_;
     bool grows_ = false;          ///< the page being written is the first that needs a BigTIFF
     Placed placed_;               ///< the page being written, then the last one
     std::uint64_t first_big_ = 0; ///< BigTIFF directory of the first page
+    std::uint64_t first_ = 0;     ///< directory of the first page that readers see
     std::uint64_t link_ = 0;      ///< position of the offset of the next page
+    std::uint64_t timed_ = 0;     ///< pages until last_ns_, also those that an error lost
     std::uint64_t end_ = 0;       ///< end of the last complete page
     bool ends_group_ = false;     ///< the page being written
     bool points_on_ = false;      ///< the last page has the offset of the next one, which is not written yet
@@ -249,9 +284,29 @@ private:
 namespace {
 constexpr std::uint64_t kAlign = 16; ///< of pages and pixels
 constexpr std::size_t kEntries = 15;
+constexpr std::size_t kDescription = 5; ///< index of the description's entry
+/// Programs load the whole OME-XML: 8 MB for as many frames.
+constexpr std::size_t kMostPlanes = 100'000;
 constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
 
 constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// Date of the first frame. A recording that is played back states the date of its own first frame.
+std::string date_of(const RecordedFrame& first, const StreamInfo& stream) {
+    if (const std::optional<std::string>& started = stream.source.started)
+        return first.info.position == 0U && is_utc(*started) ? *started : "";
+    if (first.info.arrival == SteadyClock::time_point{})
+        return "";                                            // a computed image
+    const auto age = SteadyClock::now() - first.info.arrival; // of a frame from before a trigger: seconds
+    return utc_text(std::chrono::system_clock::now() -
+                    std::chrono::duration_cast<std::chrono::system_clock::duration>(age));
+}
+
+int bits_of(const RecordedFrame& raw) {
+    const auto most = static_cast<std::uint64_t>(raw.info.full_scale);
+    const bool whole = raw.pixels.shape().type != PixelType::f32 && std::has_single_bit(most + 1);
+    return whole ? static_cast<int>(std::bit_width(most)) : 0;
+}
 } // namespace
 
 TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
@@ -265,6 +320,11 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
     if (const double rate = options.rate > 0 ? options.rate : stream.source.rate; rate > 0)
         nominal_s_ = 1 / rate;
     axes_.timed = first.info.has_time() || nominal_s_ > 0;
+    if (ome_) {
+        axes_.date = date_of(first, stream);
+        axes_.camera = stream.source.live ? stream.source.name : stream.source.camera;
+        axes_.bits = options.what == RecordWhat::raw ? bits_of(first) : 0;
+    }
     const std::string header = tiff_header(kind_, 0); // no page yet
     blocks_.emplace(file_, sync);
     blocks_->append(header);
@@ -315,7 +375,10 @@ void TiffWriter::build_head(const std::string& description) {
         return page;
     };
     Placed page = place(kind_, kind_ == TiffKind::classic ? spare : 0);
-    grows_ = kind_ == TiffKind::classic && aligned(page.pixels + shape_.bytes()) > classic_bytes_;
+    const std::uint64_t text_at_close = // of complete_ome()
+        ome_ ? 2 * file_description_.size() + (planes_.size() + 1) * kOmePlaneChars : 0;
+    grows_ =
+        kind_ == TiffKind::classic && aligned(page.pixels + shape_.bytes()) + text_at_close > classic_bytes_;
     head_.clear();
     if (grows_)
         page = place(TiffKind::big, spare);
@@ -347,10 +410,12 @@ void TiffWriter::write(const RecordedFrame& frame) {
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
         first_ns_ = last_ns_ = frame.info.has_time() ? frame.info.capture_ns : 0;
-        std::string json =
-            file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
+        file_description_.back() = ',';
+        file_description_ += " \"frame\": " + description + "}";
+        if (ome_)
+            file_description_ = ome_safe(std::move(file_description_));
         const Wrapping around = wrapping(0, nominal_s_);
-        description = around.before + (ome_ ? ome_safe(std::move(json)) : json) + around.after;
+        description = around.before + file_description_ + around.after;
     }
     build_head(description);
     parts_.clear();
@@ -360,10 +425,23 @@ void TiffWriter::write(const RecordedFrame& frame) {
     std::array<char, kAlign> padding{};
     parts_.push_back({padding.data(), aligned(end) - end});
     const int error = blocks_->append(parts_);
-    if (pages_ == 0)
+    if (pages_ == 0) {
         text_offset_ = placed_.text;
-    if (frame.info.has_time())
+        first_ = placed_.directory;
+    } else if (grows_) {
+        first_ = first_big_;
+    }
+    if (frame.info.has_time()) {
         last_ns_ = frame.info.capture_ns;
+        timed_ = pages_ + 1;
+    }
+    if (ome_ && planes_.size() < kMostPlanes) {
+        constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+        const bool given = frame.exposure.origin != ExposureOrigin::assumed;
+        planes_.push_back(
+            {frame.info.has_time() ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) : kUnknown,
+             given ? 1e-3 * frame.exposure.ms : kUnknown});
+    }
     end_ = aligned(end);
     ++pages_;
     points_on_ = !ends_group_;
@@ -434,13 +512,48 @@ void TiffWriter::write_totals(const FileTotals& totals) {
         write_axes(totals.written);
 }
 
-/// Writes the mean interval of the frames; the nominal interval if capture times do not advance.
+/// Mean interval of the frames; the nominal interval if capture times do not advance.
+double TiffWriter::interval_s() const {
+    const double span_s = 1e-9 * static_cast<double>(last_ns_ - first_ns_);
+    return timed_ > 1 && span_s > 0 ? span_s / static_cast<double>(timed_ - 1) : nominal_s_;
+}
+
 void TiffWriter::write_axes(std::uint64_t frames) {
     if (text_offset_ == 0)
         return;
-    const double span_s = 1e-9 * static_cast<double>(last_ns_ - first_ns_);
-    const bool known = pages_ > 1 && span_s > 0;
-    put(text_offset_, wrapping(frames, known ? span_s / static_cast<double>(pages_ - 1) : nominal_s_).before);
+    put(text_offset_, wrapping(frames, interval_s()).before);
+}
+
+/// Writes the OME-XML again with the time of each frame, after the last page. Then the first page refers to
+/// it. Returns an error number; the first page then keeps its description.
+int TiffWriter::complete_ome(const FileTotals& totals) {
+    if (pages_ > planes_.size()) {
+        run_log().info("{} has more than {} frames: its OME-XML states their mean interval.", path_,
+                       kMostPlanes);
+        return 0;
+    }
+    bool regular = true; // within a tenth of an interval
+    for (std::size_t i = 0; i < planes_.size(); ++i) {
+        const Plane& plane = planes_[i];
+        axes_.planes += ome_plane(i, plane.seconds, plane.exposure_s);
+        regular =
+            regular && !(std::abs(plane.seconds - interval_s() * static_cast<double>(i)) > interval_s() / 10);
+    }
+    axes_.timed = axes_.timed && regular;
+    file_description_.replace(1, kTotalsChars, totals_text(totals));
+    const Wrapping around = wrapping(pages_, interval_s());
+    const std::string text = around.before + file_description_ + around.after;
+    const std::uint64_t bytes = text.size() + 1; // with the final 0
+    if (const int error = file_.write_at(end_, text.c_str(), bytes); error != 0)
+        return ::ftruncate(file_.fd(), static_cast<off_t>(end_)) == 0 ? error : errno;
+    ::sync_file_range(file_.fd(), static_cast<off64_t>(end_), static_cast<off64_t>(bytes),
+                      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    std::string entry;
+    append(entry, bytes, tiff_offset_bytes(kind_));
+    append(entry, end_, tiff_offset_bytes(kind_));
+    put(first_ + tiff_count_at(kind_, kDescription), entry);
+    end_ += bytes;
+    return 0;
 }
 
 void TiffWriter::finish(const FileTotals& totals) {
@@ -460,10 +573,11 @@ void TiffWriter::finish(const FileTotals& totals) {
     stopped_ = true;
     write_totals(known);
     write_axes(pages_);
+    const int full = error == 0 && ome_ && pages_ > 0 ? complete_ome(known) : 0;
     if (!file_.close())
         throw RunError(write_error(path_, errno));
-    if (error != 0 && !failed)
-        throw RunError(write_error(path_, error));
+    if (const int last = error != 0 ? error : full; last != 0 && !failed)
+        throw RunError(write_error(path_, last));
 }
 
 std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,

@@ -83,9 +83,9 @@ Descriptions in_image(const std::string& path, bool last_frame) {
     return found;
 }
 
-/// Texts of a .tiff, .raw with its .raw.jsonl, .mkv, .png, .hdr or .exr. `file` holds no kDescriptionBegin if
-/// the file is not a recording of this program. The last frame is read only on request, since that may take
-/// long. Throws UsageError if the file does not exist or cannot be read.
+/// Texts of a .tiff, .h5, .raw with its .raw.jsonl, .mkv, .png, .hdr or .exr. `file` holds no
+/// kDescriptionBegin if the file is not a recording of this program. The last frame is read only on request,
+/// since that may take long. Throws UsageError if the file does not exist or cannot be read.
 Descriptions descriptions_of(const std::string& path, bool last_frame = true) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored))
@@ -552,6 +552,18 @@ std::shared_ptr<const Chain> chain_of_results(const std::string& path) {
     RecordedReader reader(path, unused);
     const Descriptions texts = descriptions_of(path);
     return reader.begin(texts) ? reader.chain_of_results(texts) : nullptr;
+}
+
+std::string recording_text(const std::string& path) {
+    try {
+        const std::string text = descriptions_of(path, false).file;
+        const std::size_t at = text.find(kDescriptionBegin);
+        const nlohmann::json found =
+            at == std::string::npos ? nlohmann::json() : json_object_in(std::string_view(text).substr(at));
+        return found.is_object() ? found.dump() : "";
+    } catch (const UsageError&) {
+        return "";
+    }
 }
 
 bool take_recording(Settings& settings) {

@@ -12,6 +12,9 @@ struct SourceRecording {
     std::string holds_results; ///< "results of speckle:radius=3": of whom; empty: raw frames, or a mask
 };
 
+/// Description of a recording of this program, a JSON object; empty for any other file.
+std::string recording_text(const std::string& path);
+
 /// Reads the file of the source.
 SourceRecording look_at_source(const Settings& settings);
 

@@ -1,8 +1,10 @@
 // specklescope._core: the C ABI for Python. The public interface is in __init__.py.
 #include "_core.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace door {
 
@@ -241,6 +243,19 @@ NB_MODULE(_core_of_main, module) {
         run_error = run.release().ptr();
     });
     module.def("version", [] { return std::string(specklescope_version()); });
+    module.def("recording", [](const nb::str& path) {
+        const char* const file = c_text(path);
+        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
+            const WithoutGil others_run;
+            return specklescope_recording_text(file, text, size, needed);
+        });
+    });
+    module.def("region_mask", [](const nb::str& json, std::size_t index, int width, int height) {
+        std::vector<std::uint8_t> mask(static_cast<std::size_t>(std::clamp(width, 1, 65536)) *
+                                       static_cast<std::size_t>(std::clamp(height, 1, 65536)));
+        check(specklescope_region_mask(c_text(json), index, width, height, mask.data()));
+        return nb::bytes(mask.data(), mask.size());
+    });
     module.def("stages", &stages);
     module.def("sources", &sources);
     add_chain(module);

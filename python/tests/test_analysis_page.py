@@ -20,4 +20,4 @@ def test_every_block_runs(program, tmp_path):
         words = ["bash", "-e", "-c", code] if language == "sh" else [sys.executable, "-W", "error", "-c", code]
         done = subprocess.run(words, cwd=tmp_path, env=home, capture_output=True, text=True)
         assert done.returncode == 0, code + done.stderr
-    assert len(blocks) == 6 and (tmp_path / "hand.pdf").stat().st_size > 1000 and "<text" in (tmp_path / "groups.svg").read_text()
+    assert len(blocks) == 7 and (tmp_path / "hand.pdf").stat().st_size > 1000 and "<text" in (tmp_path / "groups.svg").read_text()

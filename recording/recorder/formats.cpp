@@ -20,6 +20,7 @@ bool holds_nothing(const Shape&) { return false; }
 bool holds_light(const Shape& shape) { return shape.type == PixelType::f32; }
 bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
 bool holds_headerless(const Shape& shape) { return shape.channels == 1 || shape.type == PixelType::u8; }
+bool holds_grey(const Shape& shape) { return shape.channels == 1; }
 bool holds_grey8(const Shape& shape) { return shape.channels == 1 && shape.type == PixelType::u8; }
 bool holds_video(const Shape& shape) {
     return shape.type == PixelType::u8 || (shape.type == PixelType::u16 && shape.channels == 1);
@@ -43,6 +44,13 @@ const std::vector<RecordFormat>& record_formats() {
          .holds = holds_headerless,
          .held = "8/16-bit grey, float grey and 8-bit RGB",
          .make = make_raw_writer},
+        {.ending = ".h5",
+         .raw = "HDF5, readable while it grows: 8/16-bit grey or float, with times, events and settings",
+         .processed = "HDF5, likewise: the numbers of the result, grey, and means of the regions",
+         .holds = holds_grey,
+         .held = "grey",
+         .check = check_h5,
+         .make = make_h5_writer},
         {.ending = ".mkv",
          .raw = "FFV1, lossless: 8/16-bit grey, 8-bit RGB",
          .processed = "H.264 of the colour-mapped image",

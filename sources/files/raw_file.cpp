@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,9 +64,13 @@ std::size_t RawStream::read_some(std::byte* to, std::size_t most) const {
         got = ::read(descriptor(), to, most);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
-                       "."); // NOLINT(concurrency-mt-unsafe)
+        cannot_read();
     return static_cast<std::size_t>(got);
+}
+
+void RawStream::cannot_read() const {
+    throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
+                   "."); // NOLINT(concurrency-mt-unsafe)
 }
 
 void RawStream::skip_header(std::size_t bytes) {
@@ -101,14 +106,58 @@ std::optional<std::size_t> RawStream::read(std::span<std::byte> to) {
     return total;
 }
 
-std::optional<std::size_t> RawStream::read(HostView view) {
-    // Reads everything to the beginning of the slot, then moves each row to its place, the last one first:
-    // faster than a call per row.
+std::size_t RawStream::read_rows(HostView view, Band rows, std::uint64_t frame) const {
     const std::size_t row = view.shape.row_bytes();
-    const std::optional<std::size_t> total = read(std::span(view.data, view.shape.bytes()));
-    if (total)
-        for (int y = view.shape.height - 1; y > 0 && view.pitch != row; --y)
-            std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
+    const std::size_t first = static_cast<std::size_t>(rows.begin) * row;
+    const std::size_t last = static_cast<std::size_t>(rows.end) * row;
+    std::size_t done = first;
+    std::array<iovec, 256> parts{};
+    while (done < last) {
+        std::size_t count = 0;
+        for (std::size_t at = done; at < last && count < parts.size(); ++count) {
+            const std::size_t begun = at % row;
+            parts[count] = {view.row(static_cast<int>(at / row)) + begun, row - begun};
+            at += row - begun;
+        }
+        const ssize_t got =
+            ::preadv(descriptor(), parts.data(), static_cast<int>(count), static_cast<off_t>(frame + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            cannot_read();
+        if (got == 0)
+            break;
+        done += static_cast<std::size_t>(got);
+    }
+    return done - first;
+}
+
+std::optional<std::size_t> RawStream::read(HostView view) {
+    constexpr std::size_t kLeastBytes = std::size_t{1} << 19; // of a band
+    constexpr int kMostThreads = 4;
+    const std::size_t row = view.shape.row_bytes();
+    if (!regular_) {
+        const std::optional<std::size_t> total = read(std::span(view.data, view.shape.bytes()));
+        if (total)
+            for (int y = view.shape.height - 1; y > 0 && view.pitch != row; --y)
+                std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
+        return total;
+    }
+    const off_t frame = ::lseek(descriptor(), 0, SEEK_CUR);
+    const int most = static_cast<int>(std::min<std::size_t>(view.shape.bytes() / kLeastBytes, kMostThreads));
+    const int bands = std::clamp(most, 1, parallel_threads());
+    std::array<std::size_t, kMostThreads> got{};
+    run_bands(bands, bands, [&](int band, int) {
+        got[static_cast<std::size_t>(band)] =
+            read_rows(view, band_rows(view.shape.height, bands, band), static_cast<std::uint64_t>(frame));
+    });
+    std::size_t total = 0; // up to the end of the file
+    for (int band = 0; band < bands; ++band) {
+        total += got[static_cast<std::size_t>(band)];
+        if (total < static_cast<std::size_t>(band_rows(view.shape.height, bands, band).end) * row)
+            break;
+    }
+    seek(static_cast<std::uint64_t>(frame) + total);
     return total;
 }
 

@@ -1,6 +1,7 @@
 // Bytes and metadata of headerless files.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "files/input_file.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/frame.hpp"
@@ -37,6 +38,10 @@ private:
     int descriptor() const;
     bool comes_before(SteadyClock::time_point end) const;
     std::size_t read_some(std::byte* to, std::size_t most) const;
+    /// Reads these rows of the frame that begins at byte `frame` of a regular file. Returns the bytes read,
+    /// fewer at the end of the file.
+    std::size_t read_rows(HostView view, Band rows, std::uint64_t frame) const;
+    [[noreturn]] void cannot_read() const; ///< throws the reason in errno
 
     std::string path_;
     InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal

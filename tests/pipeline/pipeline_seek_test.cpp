@@ -273,6 +273,22 @@ TEST(PipelineSeek, ReportsThePendingFrame) {
     EXPECT_EQ(film.sink->count(), 1U);
 }
 
+TEST(PipelineSeek, AStepDuringASeekFollowsIt) {
+    Film film(50);
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        const std::uint64_t target = 7 * i % 40;
+        film.pipeline->seek(target);
+        film.pipeline->step();
+        Result shown;
+        ASSERT_TRUE(test::wait_result(*film.pipeline, shown, [&](const Result& r) {
+            return r.info.position == target + 1;
+        })) << i;
+        ASSERT_FALSE(film.pipeline->sought());
+    }
+}
+
 TEST(PipelineSeek, AnUnknownLengthIsKnownAtTheEnd) {
     Film film(20);
     film.source->tells_length = false;

@@ -54,7 +54,7 @@ private:
 };
 
 TEST(DiskSync, StoresARecordingAboutOnceASecond) {
-    for (const char* name : {"a.tiff", "a.raw", "a.mkv"}) {
+    for (const char* name : {"a.tiff", "a.raw", "a.h5", "a.mkv"}) {
         const TemporaryFolder folder;
         const StorageLog log;
         Maker maker(kShape);

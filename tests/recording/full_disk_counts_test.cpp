@@ -76,6 +76,14 @@ protected:
             EXPECT_EQ(pages.at(0).description.at("written"), pages.size());
             return pages.size();
         }
+        if (path.ends_with(".h5"))
+            return std::stoull(
+                run_command("/usr/bin/python3 -c 'import h5py, json, sys; f = h5py.File(sys.argv[1]); "
+                            "n = len(f[\"raw/frames\"][:]); "
+                            "assert n == len(f[\"raw/timestamps\"]); "
+                            "assert n == json.loads(f[\"settings/description\"][()])[\"written\"]; "
+                            "print(n)' '" +
+                            path + "'"));
         return path.ends_with(".raw") ? lines(path) : decoded(path);
     }
     void expect_true(const SinkStatus& status, const std::string& room) {
@@ -122,19 +130,18 @@ TEST_P(FullDiskCounts, AreWhatCanBeRead) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, FullDiskCounts,
-                         testing::Values(Kind{"a.tiff", RecordWhat::raw, 30},
-                                         Kind{"a.ome.tiff", RecordWhat::processed, 30},
-                                         Kind{"a.raw", RecordWhat::raw, 30},
-                                         Kind{"a.mkv", RecordWhat::raw, 30},
-                                         Kind{"b.mkv", RecordWhat::processed, 30},
-                                         Kind{"a.mp4", RecordWhat::processed, 250},           // of 2.5 s
-                                         Kind{"slow.mp4", RecordWhat::processed, 130, 1e-3}), // of 36 h
-                         [](const auto& kind) {
-                             std::string name = kind.param.name;
-                             std::replace(name.begin(), name.end(), '.', '_');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Formats, FullDiskCounts,
+    testing::Values(Kind{"a.tiff", RecordWhat::raw, 30}, Kind{"a.ome.tiff", RecordWhat::processed, 30},
+                    Kind{"a.raw", RecordWhat::raw, 30}, Kind{"a.h5", RecordWhat::raw, 250},
+                    Kind{"a.mkv", RecordWhat::raw, 30}, Kind{"b.mkv", RecordWhat::processed, 30},
+                    Kind{"a.mp4", RecordWhat::processed, 250},           // of 2.5 s
+                    Kind{"slow.mp4", RecordWhat::processed, 130, 1e-3}), // of 36 h
+    [](const auto& kind) {
+        std::string name = kind.param.name;
+        std::replace(name.begin(), name.end(), '.', '_');
+        return name;
+    });
 
 /// With frames slower than the source's rate, or without a rate, the first fragment has more than one frame,
 /// without which a reader would lose one.
@@ -216,7 +223,7 @@ TEST(FullDiskPicture, IsWholeOrNotThere) {
 /// A network file system may report a full disk only on close.
 TEST(FullDiskPicture, ThatIsSaidWhenAFileIsClosedIsSaid) {
     for (const std::string name : // NOLINT: a copy of a literal
-         {"a.tiff", "a.raw", "a.mkv", "a.mp4", "a.png", "a.hdr", "a.exr", "a.pdf"}) {
+         {"a.tiff", "a.raw", "a.h5", "a.mkv", "a.mp4", "a.png", "a.hdr", "a.exr", "a.pdf"}) {
         const TemporaryFolder folder;
         Maker maker(kRaw, kNumber);
         RecordOptions options{.path = folder / name};

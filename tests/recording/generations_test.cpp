@@ -17,12 +17,19 @@ using namespace test;
 
 constexpr const char* kLongAgo = "2019-03-04T05:06:07Z";
 
-/// Descriptions of the frames of a .raw or .tiff.
+/// Descriptions of the frames of a .raw, .h5 or .tiff.
 std::vector<Json> frame_descriptions(const std::string& path) {
     std::vector<Json> frames;
     if (path.ends_with(".tiff")) {
         for (const Page& page : read_stack(path))
             frames.push_back(frames.empty() ? page.description.at("frame") : page.description);
+        return frames;
+    }
+    if (path.ends_with(".h5")) {
+        const auto file = open_image(path);
+        while (file->next_page())
+            frames.push_back(frames.empty() ? Json::parse(file->description()).at("frame")
+                                            : Json::parse(file->description()));
         return frames;
     }
     std::ifstream lines(path + ".jsonl");
@@ -113,7 +120,7 @@ TEST_P(Generations, OfResultsKeepWhatWasCounted) {
             EXPECT_EQ(second[i].at(count), third[i].at(count)) << i << " " << count;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Formats, Generations, testing::Values(".tiff", ".raw", ".mkv"));
+INSTANTIATE_TEST_SUITE_P(Formats, Generations, testing::Values(".tiff", ".raw", ".h5", ".mkv"));
 
 /// Counts, warm-up, edits and exposures that change from frame to frame, or not.
 std::vector<RecordedFrame> lively_frames(RecordWhat what) {

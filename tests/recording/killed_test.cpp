@@ -1,4 +1,4 @@
-// kill -9 at a random moment with four active recorders: each file can be opened and lacks at most the last
+// kill -9 at a random moment with five active recorders: each file can be opened and lacks at most the last
 // second.
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 const Shape kGrey{640, 480, 1, PixelType::u16};
 const Shape kNumber{640, 480, 1, PixelType::f32};
 constexpr int kRate = 60;
-const char* const kNames[] = {"raw.tiff", "raw.raw", "raw.mkv", "flow.mkv"};
+constexpr int kFiles = 5;
+const char* const kNames[kFiles] = {"raw.ome.tiff", "raw.raw", "raw.h5", "raw.mkv", "flow.mkv"};
 
 double now_s() {
     timespec now{};
@@ -76,7 +77,7 @@ int record_until_killed(const std::string& folder) {
 
 struct Told {
     double at = 0;
-    std::uint64_t dropped[4] = {}, late[4] = {};
+    std::uint64_t dropped[kFiles] = {}, late[kFiles] = {};
 };
 
 std::vector<Told> told(const std::string& text) {
@@ -87,7 +88,7 @@ std::vector<Told> told(const std::string& text) {
         std::uint64_t number = 0;
         Told one;
         words >> number >> one.at;
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < kFiles; ++i)
             words >> one.dropped[i] >> one.late[i];
         if (words && number == lines.size())
             lines.push_back(one);
@@ -108,7 +109,7 @@ void check(const std::vector<Told>& lines, const Json& found) {
     std::size_t old = 0; // frames offered more than a second before
     while (old < lines.size() && lines[old].at < lines.back().at - 1)
         ++old;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < kFiles; ++i) {
         const std::string name = kNames[i];
         const bool video = name.ends_with(".mkv");
         const Json& numbers = found.at(name);
@@ -141,7 +142,7 @@ void check(const std::vector<Told>& lines, const Json& found) {
     }
 }
 
-TEST(Killed, FourRecordersLoseAtMostTheLastSecond) {
+TEST(Killed, FiveRecordersLoseAtMostTheLastSecond) {
     auto random = test::test_random(9);
     for (int moment = 0; moment < moments(); ++moment) {
         const TemporaryFolder folder;

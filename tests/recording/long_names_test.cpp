@@ -34,7 +34,7 @@ SinkStatus record_two(const std::string& path) {
 
 TEST(LongNames, TheNextFileOfARecordingHasOneThatFits) {
     for (const auto& [ending, most] :
-         {std::pair{".tiff", 255U}, {".ome.tiff", 255U}, {".raw", 249U}, {".mkv", 255U}}) {
+         {std::pair{".tiff", 255U}, {".ome.tiff", 255U}, {".h5", 255U}, {".raw", 249U}, {".mkv", 255U}}) {
         const TemporaryFolder folder;
         const std::string name = long_name(most, ending);
         const SinkStatus status = record_two(folder / name);

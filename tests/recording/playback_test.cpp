@@ -137,8 +137,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Container{".tiff", {17, 13, 1, kF32}}, Container{".tiff", {17, 13, 3, kU8}},
                     Container{".tiff", {17, 13, 3, kU16}}, Container{".raw", {17, 13, 1, kU8}},
                     Container{".raw", {17, 13, 1, kU16}}, Container{".raw", {17, 13, 1, kF32}},
-                    Container{".raw", {17, 13, 3, kU8}}, Container{".mkv", {64, 48, 1, kU8}},
-                    Container{".mkv", {61, 47, 1, kU16}}, Container{".mkv", {33, 17, 3, kU8}}));
+                    Container{".raw", {17, 13, 3, kU8}}, Container{".h5", {17, 13, 1, kU8}},
+                    Container{".h5", {17, 13, 1, kU16}}, Container{".h5", {16, 16, 1, kF32}},
+                    Container{".mkv", {64, 48, 1, kU8}}, Container{".mkv", {61, 47, 1, kU16}},
+                    Container{".mkv", {33, 17, 3, kU8}}));
 
 class RecordingWithoutRate : public testing::TestWithParam<const char*> {};
 
@@ -148,7 +150,7 @@ TEST_P(RecordingWithoutRate, HasThatOfItsTimes) {
     const Played played = play(record(original(shape), shape, folder / (std::string("a") + GetParam()), 0));
     EXPECT_NEAR(played.source.rate, 60, 0.01);
 }
-INSTANTIATE_TEST_SUITE_P(Formats, RecordingWithoutRate, testing::Values(".tiff", ".raw", ".mkv"));
+INSTANTIATE_TEST_SUITE_P(Formats, RecordingWithoutRate, testing::Values(".tiff", ".raw", ".h5", ".mkv"));
 
 class RecordedResults : public testing::TestWithParam<const char*> {};
 
@@ -178,7 +180,7 @@ TEST_P(RecordedResults, KeepTheirTimesAndExposuresAndHaveNoFullScale) {
     for (std::size_t i = 0; i < again.frames.size(); ++i)
         EXPECT_EQ(again.frames[i].info.recorded_in_warmup, i < kWarm) << i;
 }
-INSTANTIATE_TEST_SUITE_P(Formats, RecordedResults, testing::Values(".tiff", ".raw", ".mkv"));
+INSTANTIATE_TEST_SUITE_P(Formats, RecordedResults, testing::Values(".tiff", ".raw", ".h5", ".mkv"));
 
 class PlayedInALoop : public testing::TestWithParam<const char*> {};
 
@@ -203,7 +205,7 @@ TEST_P(PlayedInALoop, TheClockGoesOn) {
     }
     EXPECT_EQ(port.lost_frames, 2U * 3 + 3);
 }
-INSTANTIATE_TEST_SUITE_P(Formats, PlayedInALoop, testing::Values(".tiff", ".raw", ".mkv"));
+INSTANTIATE_TEST_SUITE_P(Formats, PlayedInALoop, testing::Values(".tiff", ".raw", ".h5", ".mkv"));
 
 TEST(Playback, AtARateKeepsTheTimesOfTheRecording) {
     const TemporaryFolder folder;
@@ -267,7 +269,7 @@ TEST(Recorder, WritesNamesThatAreNotUtf8) {
     const TemporaryFolder folder;
     const Shape shape{64, 48, 1, kU8};
     const std::string name = "caf\xe9";
-    for (const char* ending : {".tiff", ".raw", ".mkv", ".png"}) {
+    for (const char* ending : {".tiff", ".raw", ".h5", ".mkv", ".png"}) {
         StreamInfo stream = stream_of(shape);
         stream.source_text = stream.source.name = "/data/" + name + ".avi";
         const auto sink = make_recorder({.path = folder / (name + ending), .what = RecordWhat::raw});

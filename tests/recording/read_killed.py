@@ -2,13 +2,14 @@
 """Reads files of a killed process with programs that share no code with the recorders, and prints as JSON the numbers in
 the frames: 16 blocks of 16 pixels in the upper left, bright or dark, lowest bit first.
 
-usage: read_killed.py WIDTH HEIGHT FILE…    (.tiff: tifffile, .raw: numpy, .mkv: OpenCV)
+usage: read_killed.py WIDTH HEIGHT FILE…    (.tiff: tifffile, .raw: numpy, .h5: h5py, .mkv: OpenCV)
 """
 import json
 import os
 import sys
 
 import cv2
+import h5py
 import numpy
 import tifffile
 
@@ -27,9 +28,15 @@ def pictures(path):
         with tifffile.TiffFile(path) as tiff:
             for page in tiff.pages:
                 yield page.asarray(), 65535
+            # The OME-XML counts the frames about once a second.
+            assert tiff.is_ome and tiff.series[0].asarray().shape[-2:] == (height, width), "no OME-TIFF"
     elif path.endswith(".raw"):
         whole = os.path.getsize(path) // (2 * width * height)
         yield from ((p, 65535) for p in numpy.fromfile(path, "<u2", whole * width * height).reshape(-1, height, width))
+    elif path.endswith(".h5"):
+        with h5py.File(path, "r") as file:
+            times = file["raw/timestamps"]
+            yield from ((p, 65535) for p in file["raw/frames"][: len(times)])
     else:
         video = cv2.VideoCapture(path)
         if not video.isOpened():

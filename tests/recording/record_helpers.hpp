@@ -123,7 +123,8 @@ inline std::string compare(const Bytes& a, const Bytes& b) {
 struct Page {
     Shape shape;
     Bytes pixels;
-    Json description;
+    std::string text;      ///< of the description
+    Json description;      ///< within it
     std::uint64_t end = 0; ///< end of its pixels in the file
 };
 
@@ -156,8 +157,11 @@ inline std::vector<Page> read_stack(const std::string& path) {
         EXPECT_EQ(
             TIFFReadEncodedStrip(tiff, 0, page.pixels.data(), static_cast<tmsize_t>(page.pixels.size())),
             static_cast<tmsize_t>(page.pixels.size()));
-        const std::string words = text ? text : "null"; // the first description begins with the axes
-        page.description = Json::parse(words.substr(words.starts_with("ImageJ=") ? words.find('{') : 0));
+        page.text = text ? text : "null"; // the first description begins with the axes
+        const bool xml = page.text.starts_with("<?xml");
+        const std::size_t from = xml || page.text.starts_with("ImageJ=") ? page.text.find('{') : 0;
+        page.description =
+            Json::parse(page.text.substr(from, xml ? page.text.find("]]>") - from : std::string::npos));
         pages.push_back(std::move(page));
     } while (TIFFReadDirectory(tiff));
     TIFFClose(tiff);
@@ -223,6 +227,10 @@ inline Json description_of(const std::string& path) {
         return video_tags(path);
     if (path.ends_with(".tiff"))
         return read_stack(path).at(0).description;
+    if (path.ends_with(".h5"))
+        return Json::parse(run_command("/usr/bin/python3 -c 'import h5py, sys; print(h5py.File(sys.argv[1])"
+                                       "[\"settings/description\"][()].decode())' '" +
+                                       path + "'"));
     std::ifstream lines(path + ".jsonl");
     std::string first;
     std::getline(lines, first);

@@ -3,7 +3,7 @@
 
   reliability.py page NOTE…                            print docs/reliability.md
   reliability.py soak PROGRAM MINUTES [--seed S]       run tests/soak/soak.cpp
-  reliability.py kill RECORDING_TESTS [MOMENTS]        run Killed.FourRecordersLoseAtMostTheLastSecond
+  reliability.py kill RECORDING_TESTS [MOMENTS]        run Killed.FiveRecordersLoseAtMostTheLastSecond
   reliability.py hardening PLAIN HARDENED [--turns N]  compare the processor time of two programs
 
 --note FILE writes a note: the command, date, commit and machine of a campaign, and one row for each thing tried. The
@@ -151,7 +151,7 @@ KILLED = re.compile(r"^(\S+): (\d+) frames, newest (-?[\d.]+) s before the last 
 
 def kill(asked):
     """Counts the lines that the test prints for each file."""
-    done = subprocess.run([pathlib.Path(asked.program).resolve(), "--gtest_filter=Killed.FourRecorders*"], text=True, errors="replace",
+    done = subprocess.run([pathlib.Path(asked.program).resolve(), "--gtest_filter=Killed.FiveRecorders*"], text=True, errors="replace",
                           env=os.environ | {"SPECKLESCOPE_KILLS": str(asked.moments)}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     print(done.stdout)
