@@ -24,12 +24,16 @@ struct RunError : Error {
     using Error::Error;
 };
 
-/// All result slots are held and none was released in time. Only this frame is lost; the executor still
-/// works.
-struct NoSlot : RunError {
+/// Only this frame is lost; the executor still works.
+struct LostFrame : RunError {
+    using RunError::RunError;
+};
+
+/// All result slots are held and none was released in time.
+struct NoSlot : LostFrame {
     NoSlot()
         : NoSlot("No result slot was released within 10 s. A recorder or the window uses all of them.") {}
-    explicit NoSlot(const std::string& sentence) : RunError(sentence) {}
+    explicit NoSlot(const std::string& sentence) : LostFrame(sentence) {}
 };
 
 /// Message of an Error; for exceptions of the system or a library, a message that includes what to do.

@@ -105,9 +105,7 @@ void add_listed(TypedWords& words, const std::string& before, std::string_view a
 void add_source_options(TypedWords& words, std::size_t mark) {
     try {
         const std::string kind = parse_source_text(words.typed().substr(0, mark)).kind;
-        for (const SourceType& source : source_types())
-            if (source.kind == kind)
-                add_pairs(words, words.typed().substr(0, mark + 1), *source.table, '&');
+        add_pairs(words, words.typed().substr(0, mark + 1), *source_type(kind)->table, '&');
     } catch (const UsageError&) {
         return; // not a kind of source: its options are unknown
     }
@@ -129,9 +127,12 @@ void add_sources(TypedWords& words) {
         if (rest.starts_with("[:") && std::islower(static_cast<unsigned char>(rest[2])) != 0 &&
             words.typed().starts_with(kind + ":")) // "[:vessels|static]" lists words, "[:NAME]" does not
             add_listed(words, kind + ":", rest.substr(2, rest.find(']') - 2));
-        if ((kind == "raw" || kind == "v4l2") && words.typed().starts_with(kind + ":") &&
+        const std::string files = source.alias.empty() ? kind + ":" : std::string(source.alias) + ":";
+        if (!source.alias.empty())
+            words.add(files, source.doc);
+        if ((kind == "raw" || kind == "v4l2" || !source.alias.empty()) && words.typed().starts_with(files) &&
             words.typed().find('?') == std::string::npos)
-            words.files(kind + ":");
+            words.files(files);
     }
     if (words.typed().find_first_of(":?") == std::string::npos)
         words.files("");

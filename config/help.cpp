@@ -288,6 +288,9 @@ std::vector<std::string> help_topics() {
         names.push_back(command.name);
     for (const Chapter& chapter : topic_chapters())
         names.push_back(chapter.topic);
+    for (const SourceType& source : source_types())
+        if (!source.alias.empty())
+            names.emplace_back(source.alias);
     names.emplace_back(kKeys);
     return names;
 }
@@ -298,8 +301,9 @@ std::string help_on(const std::string& topic) {
     for (const CliCommand& command : cli_commands())
         if (command.name == name)
             found.push_back(command_help(command));
+    const SourceType* const source = source_type(name);
     for (const Chapter& chapter : topic_chapters())
-        if (chapter.topic == name)
+        if (chapter.topic == name || (source && source->alias == name && chapter.topic == source->kind))
             found.push_back(to_help(chapter));
     if (const CliOption* option = find_option(name))
         found.push_back(

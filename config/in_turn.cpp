@@ -93,11 +93,10 @@ void check_loop(const Settings& settings) {
         sources.push_back(settings.source);
     for (const SourceArgument& source : sources) {
         const std::optional<SourceText> text = meaning_of(source);
-        for (const SourceType& type : source_types())
-            if (text && type.kind == text->kind && !type.table->find("loop"))
-                throw UsageError("--loop needs a file, and " +
-                                 (source.empty() ? "the simulated scene" : source.shown()) +
-                                 " is not a file. Leave --loop out.");
+        if (text && !source_type(text->kind)->table->find("loop"))
+            throw UsageError("--loop needs a file, and " +
+                             (source.empty() ? "the simulated scene" : source.shown()) +
+                             " is not a file. Leave --loop out.");
     }
 }
 

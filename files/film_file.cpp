@@ -54,6 +54,20 @@ std::function<std::int64_t(std::uint64_t)> steady_times(double rate) {
     };
 }
 
+void take_times(FilmLayout& film, const std::vector<double>& seconds, const std::string& what) {
+    std::vector<std::int64_t> times;
+    for (const double time : seconds) {
+        const bool rises = times.empty() || seconds[times.size() - 1] <= time;
+        if (!rises || !(std::abs(time) < 4e9))
+            break;
+        times.push_back(std::llround(time * 1e9));
+    }
+    if (times.size() != film.frames || (film.frames > 1 && times.front() == times.back()))
+        film.remarks.push_back("has " + what + " whose times do not rise for each frame, which are ignored");
+    else
+        film.time_ns = [times = std::move(times)](std::uint64_t frame) { return times[frame]; };
+}
+
 namespace {
 
 class FilmReader final : public ImageReader {

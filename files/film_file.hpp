@@ -85,6 +85,10 @@ std::unique_ptr<ImageReader> open_film(std::shared_ptr<const FilmBytes> bytes, F
 /// Times of frames at a steady rate; empty for a rate of 0.
 std::function<std::int64_t(std::uint64_t)> steady_times(double rate);
 
+/// Times of the frames in s, as `what` states them: "a .timing file". Left out, with a remark, if they fall
+/// or do not rise at all.
+void take_times(FilmLayout& film, const std::vector<double>& seconds, const std::string& what);
+
 // Formats of other programs: files/film_formats.cpp.
 
 struct FilmFormat {

@@ -28,6 +28,17 @@ std::uint64_t frames_bytes(const FilmLayout& layout, std::uint64_t each) {
     return bytes;
 }
 
+/// Bytes of a frame; refuses a header that claims more than the file has.
+std::uint64_t frame_bytes(const FilmLayout& film, const FilmBytes& file) {
+    FilmLayout one = film;
+    one.frames = 1;
+    const std::uint64_t bytes = frames_bytes(one, pixel_bytes(film.pixels.type));
+    if (bytes > file.size())
+        file.refuse(film.kind, "its header claims frames of " + std::to_string(film.width) + " × " +
+                                   std::to_string(film.height) + " pixels");
+    return bytes;
+}
+
 // Postnov's toolbox, readRLS.m (2021): u64 width, height, frames, sampling period in ms; "Ver.", u64 version
 // and from version 2 on u64 bytes per pixel at byte 32, absent in older files; from byte 30720 for each frame
 // a u64 time stamp in µs and the pixels, column by column.
@@ -49,12 +60,7 @@ FilmLayout rls_layout(const Bytes& file, const StackChoice&) {
                                     " bytes per pixel at byte 44; allowed: 1, 2");
     film.pixels = each == 2 ? stored::kGray16 : stored::kGray8;
     film.by_columns = true;
-    const std::uint64_t pixels =
-        frames_bytes({.kind = {}, .width = film.width, .height = film.height, .frames = 1}, each);
-    if (pixels > file->size())
-        file->refuse(film.kind, "its header claims frames of " + std::to_string(film.width) + " × " +
-                                    std::to_string(film.height) + " pixels");
-    film.stride = kStamp + pixels;
+    film.stride = kStamp + frame_bytes(film, *file);
     film.offset = kHeader + kStamp;
     if (version > 2 && file->size() != kHeader + film.frames * film.stride)
         file->refuse(film.kind, "its version at byte 36 is " + std::to_string(version) +
@@ -85,18 +91,13 @@ void take_foil_times(FilmLayout& film, const FilmBytes& file) {
         film.remarks.emplace_back("has a .timing file of another number of frames, which is ignored");
         return;
     }
-    std::vector<std::int64_t> times;
-    for (std::uint64_t i = 0; i < film.frames; ++i) {
-        const double seconds = timing.number<float>(i * sizeof(float));
-        times.push_back(std::isfinite(seconds) ? std::llround(std::clamp(seconds, -4e9, 4e9) * 1e9) : 0);
-    }
-    if (times.size() > 1 && times.back() <= times.front()) {
-        film.remarks.emplace_back("has a .timing file whose times do not rise, which is ignored");
-        return;
-    }
-    film.remarks.emplace_back(
-        "has a .timing file; its times are taken as seconds (assumed: it names no unit)");
-    film.time_ns = [times = std::move(times)](std::uint64_t frame) { return times[frame]; };
+    std::vector<double> seconds;
+    for (std::uint64_t i = 0; i < film.frames; ++i)
+        seconds.push_back(timing.number<float>(i * sizeof(float)));
+    take_times(film, seconds, "a .timing file");
+    if (film.time_ns)
+        film.remarks.emplace_back(
+            "has a .timing file; its times are taken as seconds (assumed: it names no unit)");
 }
 
 // FOIL speckle software, raw frames: u16 height, width, frames, exposure in ms; u8 frames, row by row. Long
@@ -214,11 +215,7 @@ FilmLayout moor_layout(const Bytes& file, const StackChoice& choice) {
     film.width = number(8);
     film.height = number(16);
     film.pixels = stored::kGray16;
-    const std::uint64_t image =
-        frames_bytes({.kind = {}, .width = film.width, .height = film.height, .frames = 1}, 2);
-    if (image > file->size())
-        file->refuse(film.kind, "its header claims frames of " + std::to_string(film.width) + " × " +
-                                    std::to_string(film.height) + " pixels");
+    const std::uint64_t image = frame_bytes(film, *file);
     if (choice.channel > 2)
         throw UsageError("channel = " + std::to_string(choice.channel) + " is not in '" + file->path() +
                          "'; allowed: 1 (flux), 2 (light).");

@@ -3,7 +3,7 @@
 // Only datasets that hard links reach are offered, and virtual datasets, external storage and plug-in filters
 // are refused: a file cannot make the program read another file or load code.
 #include "base/error.hpp"
-#include "files/film_file.hpp"
+#include "files/film_array.hpp"
 #include "have_hdf5.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_HDF5
@@ -34,12 +34,7 @@ struct H5Array {
     PixelType type = PixelType::f32; ///< that its numbers become
     bool exact = true;               ///< they are stored in this type
     bool matlab = false;             ///< written by MATLAB: its axes are reversed
-    std::string text() const {
-        std::string sides;
-        for (const hsize_t side : dims)
-            sides += (sides.empty() ? "" : "×") + std::to_string(side);
-        return name + " (" + sides + ")";
-    }
+    NamedArray named() const { return {name, {dims.begin(), dims.end()}}; }
 };
 
 std::optional<H5Array> h5_array(hid_t file, const std::string& name) {
@@ -98,59 +93,12 @@ bool has_own(hid_t file, const std::string& name) {
 
 bool is_film(const H5Array& array) { return array.dims.size() > 1; }
 
-const H5Array& choose_array(const std::vector<H5Array>& arrays, const std::string& asked,
-                            const std::string& file) {
-    constexpr std::size_t kNamed = 12;
-    const std::string name = asked.empty() || asked.front() == '/' ? asked : "/" + asked;
-    std::string listed;
-    std::size_t films = 0, stacks = 0;
-    const H5Array *film = nullptr, *stack = nullptr;
-    for (const H5Array& array : arrays) {
-        if (!is_film(array))
-            continue;
-        if (array.name == name)
-            return array;
-        film = &array;
-        if (array.dims.size() == 3) {
-            stack = &array;
-            ++stacks;
-        }
-        if (++films <= kNamed)
-            listed += (listed.empty() ? "" : ", ") + array.text();
-    }
-    if (films == 0)
-        throw RunError("'" + file + "' holds no array of two or three axes of numbers.");
-    if (name.empty() && (films == 1 || stacks == 1))
-        return stacks == 1 ? *stack : *film;
-    throw UsageError("'" + file + "' holds " + (name.empty() ? "several arrays" : "no array " + name) + ": " +
-                     listed + (films > kNamed ? ", …" : "") + ". Choose one with ?path=" + film->name + ".");
-}
-
-/// A letter for each axis: t, h, w.
-std::string h5_axes(const H5Array& array, const std::string& asked, const std::string& file) {
-    const bool stack = array.dims.size() == 3;
-    std::string sorted = asked;
-    std::sort(sorted.begin(), sorted.end());
-    if (!asked.empty() && sorted != (stack ? "htw" : "hw"))
-        throw UsageError("axes = " + asked + " does not name the axes of " + array.text() + " in '" + file +
-                         "'; allowed: " + (stack ? "thw, hwt, twh, wht, htw, wth" : "hw, wh") + ".");
-    if (!asked.empty())
-        return asked;
-    if (array.matlab)
-        return stack ? "twh" : "wh"; // as height × width × time in MATLAB, whose first axis runs fastest
-    if (!stack)
-        return "hw";
-    const auto shape = [&](std::size_t a, std::size_t b) {
-        return static_cast<double>(std::max(array.dims[a], array.dims[b])) /
-               static_cast<double>(std::max<hsize_t>(1, std::min(array.dims[a], array.dims[b])));
-    };
-    constexpr double kNarrow = 4;
-    const bool square = array.dims[0] == array.dims[1] && array.dims[1] != array.dims[2];
-    if (square || (shape(1, 2) > kNarrow && shape(0, 1) <= kNarrow))
-        throw UsageError("The axes of " + array.text() + " in '" + file +
-                         "' may be time × height × width or height × width × time. Choose with ?axes=thw or "
-                         "?axes=hwt.");
-    return "thw";
+FilmAxes h5_axes(const H5Array& array, const std::string& asked, const std::string& file) {
+    // An array of MATLAB is height × width × time there, where the first axis runs fastest.
+    const std::string usual = array.dims.size() == 3 ? (array.matlab ? "twh" : "thw")
+                              : array.matlab         ? "wh"
+                                                     : "hw";
+    return film_axes(array.named().sides, asked, usual, "the array " + array.name + " of '" + file + "'");
 }
 
 /// Refuses what leads out of the file. Returns the bytes of a chunk; 0: not chunked.
@@ -192,11 +140,19 @@ public:
             if (!file_)
                 file_ = H5Object(H5Fopen(path.c_str(), way, H5P_DEFAULT), H5Fclose);
         if (!file_)
-            throw RunError("'" + path + "' is not a readable HDF5 file: it is damaged or cut short.");
+            throw RunError("'" + path +
+                           "' is not a readable HDF5 file: it is damaged or cut short, or "
+                           "this program is recording it.");
         arrays_ = h5_arrays(file_.id());
-        array_ = choose_array(arrays_, choice.path, path);
+        std::vector<H5Array> films;
+        std::copy_if(arrays_.begin(), arrays_.end(), std::back_inserter(films), is_film);
+        std::vector<NamedArray> names;
+        for (const H5Array& film : films)
+            names.push_back(film.named());
+        array_ = films[choose_array(names, choice.path, path)];
         open_texts();
-        axes_ = ours_.empty() ? h5_axes(array_, choice.axes, path) : "thw";
+        const std::string asked = choice.axes.empty() ? nwb_axes() : choice.axes;
+        axes_ = h5_axes(array_, ours_.empty() ? asked : "thw", path);
         open_set();
     }
     H5Frames(const H5Frames&) = delete;
@@ -209,38 +165,20 @@ public:
         file_ = {};
     }
 
-    bool ours() const { return !ours_.empty(); }
-
-    /// For FilmLayout::text.
-    std::string text(std::uint64_t frame) const {
-        const std::lock_guard lock(hdf5_mutex());
-        std::array<std::uint64_t, 2> ends{};
-        std::string line;
-        if (read_part(ends_.id(), frame - (frame > 0 ? 1 : 0), frame > 0 ? 2 : 1, H5T_NATIVE_UINT64,
-                      ends.data() + (frame > 0 ? 0 : 1)) &&
-            ends[1] >= ends[0] && ends[1] - ends[0] <= kMostText) {
-            line.resize(ends[1] - ends[0]);
-            if (!read_part(lines_.id(), ends[0], line.size(), H5T_NATIVE_UINT8, line.data()))
-                line.clear();
-        }
-        if (frame > 0)
-            return line;
-        const std::size_t end = ours_.rfind('}');
-        return ours_.substr(0, end) + (line.empty() ? "}" : ", \"frame\": " + line + "}");
-    }
-
-    FilmLayout layout() {
-        FilmLayout film{.kind = "HDF5"};
-        film.width = side('w');
-        film.height = side('h');
-        film.frames = axes_.size() == 3 ? side('t') : 1;
-        film.by_columns = axes_.find('w') < axes_.find('h');
-        film.pixels = array_.type == PixelType::u8    ? stored::kGray8
-                      : array_.type == PixelType::u16 ? stored::kGray16
-                                                      : stored::kGray32f;
+    FilmLayout layout(const std::shared_ptr<H5Frames>& self) {
+        FilmAxes one = axes_; // its numbers lie as read
+        for (std::size_t axis = 0; axis < one.sides.size(); ++axis)
+            one.sides[axis] = one.letters[axis] == 't' ? 1 : one.sides[axis];
+        const NumberKind& kind = *number_kind(array_.type == PixelType::u8    ? "u1"
+                                              : array_.type == PixelType::u16 ? "u2"
+                                                                              : "f4");
+        FilmLayout film = film_of_array("HDF5", one, kind, false,
+                                        [self](std::uint64_t frame) { return self->frame_at(frame); });
+        film.frames = axes_.side('t');
         if (!array_.exact)
             film.remarks.emplace_back("holds numbers that become 32-bit float");
-        if (ours()) {
+        if (!ours_.empty()) {
+            film.text = [self](std::uint64_t frame) { return self->text(frame); };
             film.frames = std::min<std::uint64_t>(film.frames, described_);
             if (ours_.starts_with("{\"finished\": false"))
                 film.remarks.emplace_back(
@@ -249,32 +187,36 @@ public:
             return film;
         }
         if (std::count_if(arrays_.begin(), arrays_.end(), is_film) > 1)
-            film.remarks.push_back("holds several arrays; " + array_.text() + " is read");
-        take_times(film);
+            film.remarks.push_back("holds several arrays; " + array_.named().text() + " is read");
+        read_times(film);
         return film;
     }
 
-    void read(std::uint64_t frame, std::span<std::byte> to) const {
+private:
+    const std::byte* frame_at(std::uint64_t frame) {
         const std::lock_guard lock(hdf5_mutex());
-        std::vector<hsize_t> start(axes_.size(), 0), count = array_.dims;
-        if (const std::size_t time = axes_.find('t'); time != std::string::npos) {
+        std::vector<hsize_t> start(array_.dims.size(), 0), count = array_.dims;
+        if (const std::size_t time = axes_.letters.find('t'); time != std::string::npos) {
             start[time] = frame;
             count[time] = 1;
         }
         const H5Object there(H5Dget_space(set_.id()), H5Sclose);
         const H5Object here(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                             H5Sclose);
+        read_.resize(frame_bytes());
         const bool good =
             H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >=
                 0 &&
-            H5Dread(set_.id(), memory_type(), here.id(), there.id(), H5P_DEFAULT, to.data()) >= 0;
+            H5Dread(set_.id(), memory_type(), here.id(), there.id(), H5P_DEFAULT, read_.data()) >= 0;
         if (!good)
             throw RunError("'" + path_ + "' is damaged or cut short at frame " + std::to_string(frame) +
                            " of its array " + array_.name + ", counted from 0.");
+        return read_.data();
     }
 
-private:
-    hsize_t side(char axis) const { return array_.dims[axes_.find(axis)]; }
+    std::uint64_t frame_bytes() const {
+        return axes_.side('h') * axes_.side('w') * axes_.side('c') * pixel_bytes(array_.type);
+    }
     hid_t memory_type() const {
         return array_.type == PixelType::u8    ? H5T_NATIVE_UINT8
                : array_.type == PixelType::u16 ? H5T_NATIVE_UINT16
@@ -311,6 +253,24 @@ private:
         ours_ = std::move(text);
     }
 
+    /// For FilmLayout::text.
+    std::string text(std::uint64_t frame) const {
+        const std::lock_guard lock(hdf5_mutex());
+        std::array<std::uint64_t, 2> ends{};
+        std::string line;
+        if (read_part(ends_.id(), frame - (frame > 0 ? 1 : 0), frame > 0 ? 2 : 1, H5T_NATIVE_UINT64,
+                      ends.data() + (frame > 0 ? 0 : 1)) &&
+            ends[1] >= ends[0] && ends[1] - ends[0] <= kMostText) {
+            line.resize(ends[1] - ends[0]);
+            if (!read_part(lines_.id(), ends[0], line.size(), H5T_NATIVE_UINT8, line.data()))
+                line.clear();
+        }
+        if (frame > 0)
+            return line;
+        const std::size_t end = ours_.rfind('}');
+        return ours_.substr(0, end) + (line.empty() ? "}" : ", \"frame\": " + line + "}");
+    }
+
     static bool read_part(hid_t set, hsize_t start, hsize_t count, hid_t type, void* to) {
         const H5Object there(H5Dget_space(set), H5Sclose);
         const H5Object here(H5Screate_simple(1, &count, nullptr), H5Sclose);
@@ -319,14 +279,37 @@ private:
                H5Dread(set, type, here.id(), there.id(), H5P_DEFAULT, to) >= 0;
     }
 
+    /// Neurodata Without Borders: `dimension` next to `data` states width and height, and data are frames × x
+    /// × y, or y × x if written so. Empty: not stated.
+    std::string nwb_axes() const {
+        const std::string name = array_.name.substr(0, array_.name.rfind('/') + 1) + "dimension";
+        const auto stated = std::find_if(arrays_.begin(), arrays_.end(), [&](const H5Array& array) {
+            return array.name == name && array.dims == std::vector<hsize_t>{2};
+        });
+        if (stated == arrays_.end() || array_.dims.size() != 3)
+            return "";
+        const H5Object set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+        (void)check_storage(set.id(), *stated, sizeof(std::uint64_t), path_);
+        std::array<hsize_t, 2> sides{};
+        if (!read_part(set.id(), 0, 2, H5T_NATIVE_HSIZE, sides.data()))
+            return "";
+        const bool x_first = sides[0] == array_.dims[1] && sides[1] == array_.dims[2];
+        const bool y_first = sides[0] == array_.dims[2] && sides[1] == array_.dims[1];
+        if (x_first && y_first)
+            throw UsageError(
+                "The axes of " + array_.named().text() + " in '" + path_ +
+                "' may be time × x × y, as NWB defines, or time × y × x. Choose with ?axes=twh or "
+                "?axes=thw.");
+        return x_first ? "twh" : y_first ? "thw" : "";
+    }
+
     /// With a cache for all chunks of a frame, so that the next one finds them.
     void open_set() {
         constexpr std::uint64_t kLeast = 1 << 20, kMost = 128 << 20;
         const H5Object first(H5Dopen2(file_.id(), array_.name.c_str(), H5P_DEFAULT), H5Dclose);
         const std::uint64_t chunk = check_storage(first.id(), array_, pixel_bytes(array_.type), path_);
         const H5Object access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-        const std::uint64_t whole = side('w') * side('h') * pixel_bytes(array_.type);
-        const std::uint64_t room = std::clamp(chunk + 16 * std::min(whole, kMost), kLeast, kMost);
+        const std::uint64_t room = std::clamp(chunk + 16 * std::min(frame_bytes(), kMost), kLeast, kMost);
         (void)H5Pset_chunk_cache(access.id(), 12'421, room, 1);
         set_ = H5Object(H5Dopen2(file_.id(), array_.name.c_str(), access.id()), H5Dclose);
         if (!set_)
@@ -334,7 +317,7 @@ private:
     }
 
     /// Neurodata Without Borders: `timestamps` next to `data`, in s, or `starting_time` with a rate.
-    void take_times(FilmLayout& film) {
+    void read_times(FilmLayout& film) {
         const std::lock_guard lock(hdf5_mutex());
         const std::string group = array_.name.substr(0, array_.name.rfind('/') + 1);
         for (const H5Array& other : arrays_)
@@ -346,10 +329,7 @@ private:
                 (void)check_storage(set.id(), other, sizeof(double), path_);
                 if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, seconds.data()) < 0)
                     continue;
-                film.time_ns = [seconds = std::move(seconds)](std::uint64_t frame) {
-                    const double time = seconds[frame];
-                    return std::isfinite(time) ? std::llround(std::clamp(time, -4e9, 4e9) * 1e9) : 0;
-                };
+                take_times(film, seconds, "timestamps");
                 return;
             }
         const std::string begin = group + "starting_time";
@@ -374,7 +354,8 @@ private:
     std::uint64_t described_ = 0; ///< frames that have a text
     std::vector<H5Array> arrays_;
     H5Array array_;
-    std::string axes_; ///< "thw"
+    FilmAxes axes_;
+    std::vector<std::byte> read_; ///< a frame
 };
 
 } // namespace
@@ -382,11 +363,7 @@ private:
 std::unique_ptr<ImageReader> open_hdf5(const std::string& path, const StackChoice& choice) {
     const auto bytes = std::make_shared<const FilmBytes>(path);
     const auto frames = std::make_shared<H5Frames>(path, choice);
-    FilmLayout layout = frames->layout();
-    layout.fetch = [frames](std::uint64_t frame, std::span<std::byte> to) { frames->read(frame, to); };
-    if (frames->ours())
-        layout.text = [frames](std::uint64_t frame) { return frames->text(frame); };
-    return open_film(bytes, std::move(layout));
+    return open_film(bytes, frames->layout(frames));
 }
 
 #else

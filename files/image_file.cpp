@@ -119,6 +119,8 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
         return open_mat5(path, choice);
     if (begins("PK\x03\x04", 4))
         return open_npz(path, choice);
+    if (begins("\x93NUMPY", 6) && choice.path.empty())
+        return open_npy(path, choice);
     if (!choice.path.empty() || !choice.axes.empty())
         throw UsageError("'" + path + "' has no arrays to choose from. Leave path and axes out.");
     if (begins("\x89PNG\r\n\x1a\n", 8))
@@ -131,8 +133,6 @@ std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoi
         return open_hdr(path);
     if (begins("\x76\x2f\x31\x01", 4))
         return open_exr(path);
-    if (begins("\x93NUMPY", 6))
-        return open_npy(path);
     if (const FilmFormat* const format =
             film_format(path, std::string_view(reinterpret_cast<const char*>(head.data()), got)))
         return open_film(path, *format, choice);

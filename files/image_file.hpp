@@ -116,23 +116,9 @@ private:
     bool given_ = false;
 };
 
-/// Throws RunError: no such file, not an image, a damaged header.
-/// - PNG: 1…16 bits grey (1, 2, 4 are scaled to 0…255), 8/16-bit RGB, palette (as RGB)
-/// - JPEG: grey, colour (as RGB)
-/// - TIFF: 1-bit (0, 255), 2…16-bit unsigned as integers; signed and wider integers and 16, 24, 32 and 64-bit
-///   float as 32-bit float; grey, RGB or palette; strips or tiles, one plane or several, any compression of
-///   libtiff, BigTIFF, both byte orders; previews and masks among the pages are skipped; "white is zero" is
-///   inverted
-/// - PNG, JPEG and TIFF are rotated by their orientation
-/// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
-/// - OpenEXR, if built with it: the first part's R, G, B or Y or only channel, as 32-bit float
-/// - NPY: height × width, frames × height × width, either with 3 or 4 channels as the last axis; u8, u16 and
-///   bool (0, 255) as they are, other numbers as 32-bit float
-/// - NPZ: a member as NPY
-/// - HDF5 and MATLAB, if built with libhdf5 and matio: an array of two or three axes
-/// - films of other programs: film_formats()
-/// Transparency is dropped.
-/// `choice`: for a file with several channels, slices or arrays. Throws UsageError if it does not exist.
+/// Throws RunError: no such file, not an image, a damaged header. docs/files.md lists what is read.
+/// Transparency is dropped. `choice`: for a file with several channels, slices or arrays. Throws UsageError
+/// if it does not exist.
 std::unique_ptr<ImageReader> open_image(const std::string& path, const StackChoice& choice = {});
 
 // Readers per format; open_image chooses.
@@ -141,7 +127,7 @@ std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
 std::unique_ptr<ImageReader> open_tiff(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_hdr(const std::string& path);
 std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
-std::unique_ptr<ImageReader> open_npy(const std::string& path);
+std::unique_ptr<ImageReader> open_npy(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice = {});
 std::unique_ptr<ImageReader> open_mat5(const std::string& path, const StackChoice& choice = {});
 /// RunError in a build without HDF5 (and the one before without matio).

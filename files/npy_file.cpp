@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -91,66 +90,16 @@ Header read_header(std::FILE* file, const std::string& path) {
             parse_shape(value_of(text, "'shape'", path), path)};
 }
 
-template <class T> float number(const std::byte* from, bool swap) {
-    std::array<std::byte, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), from, sizeof(T));
-    if (swap)
-        std::reverse(bytes.begin(), bytes.end());
-    T value{};
-    std::memcpy(&value, bytes.data(), sizeof(T));
-    return static_cast<float>(value);
-}
-
-/// IEEE 754 binary16.
-float half_number(const std::byte* from, bool swap) {
-    std::array<std::byte, 2> bytes{from[swap ? 1 : 0], from[swap ? 0 : 1]};
-    const auto bits = std::bit_cast<std::uint16_t>(bytes);
-    const int exponent = bits >> 10 & 31;
-    const auto fraction = static_cast<float>(bits & 1023);
-    const float size = exponent == 0    ? std::ldexp(fraction, -24)
-                       : exponent == 31 ? (fraction == 0 ? HUGE_VALF : NAN)
-                                        : std::ldexp(fraction + 1024, exponent - 25);
-    return (bits & 0x8000) != 0 ? -size : size;
-}
-
-/// A byte that is 0 or not.
-float truth(const std::byte* from, bool) { return *from != std::byte{0} ? 1 : 0; }
-
-using Number = float (*)(const std::byte*, bool);
-struct Kind {
-    std::string_view name;
-    std::size_t bytes;
-    Number number;
-};
-constexpr std::array kKinds = {
-    Kind{"f2", 2, half_number},
-    Kind{"f4", 4, number<float>},
-    Kind{"f8", 8, number<double>},
-    Kind{"f16", sizeof(long double), number<long double>}, // numpy's name for this machine's own type
-    Kind{"u1", 1, number<std::uint8_t>},
-    Kind{"u2", 2, number<std::uint16_t>},
-    Kind{"u4", 4, number<std::uint32_t>},
-    Kind{"u8", 8, number<std::uint64_t>},
-    Kind{"i1", 1, number<std::int8_t>},
-    Kind{"i2", 2, number<std::int16_t>},
-    Kind{"i4", 4, number<std::int32_t>},
-    Kind{"i8", 8, number<std::int64_t>},
-    Kind{"b1", 1, truth},
-};
-
-const Kind& kind_of(const std::string& descr, const std::string& path) {
-    const std::string_view name = std::string_view(descr).substr(std::min<std::size_t>(1, descr.size()));
-    for (const Kind& kind : kKinds)
-        if (kind.name == name && std::string_view("<>|=").find(descr[0]) != std::string_view::npos)
-            return kind;
-    std::string names;
-    for (const Kind& kind : kKinds)
-        names += (names.empty() ? "" : ", ") + std::string(kind.name);
-    refuse(path, "it holds '" + descr + "'; allowed: " + names);
+const NumberKind& kind_of(const std::string& descr, const std::string& path) {
+    const NumberKind* const kind =
+        number_kind(std::string_view(descr).substr(std::min<std::size_t>(1, descr.size())));
+    if (!kind || std::string_view("<>|=").find(descr[0]) == std::string_view::npos)
+        refuse(path, "it holds '" + descr + "'; allowed: " + number_kinds());
+    return *kind;
 }
 
 /// Bytes of the array; throws before anything of that size is allocated.
-std::size_t check_size(const Header& header, const Kind& kind, std::uint64_t most, std::uint64_t size,
+std::size_t check_size(const Header& header, const NumberKind& kind, std::uint64_t most, std::uint64_t size,
                        const std::string& path) {
     std::size_t bytes = kind.bytes;
     for (const std::size_t side : header.shape) {
@@ -178,12 +127,9 @@ NpyFile::NpyFile(const std::string& path, std::uint64_t most)
 NpyFile::NpyFile(const std::string& path, InputFile file, std::uint64_t size, std::uint64_t most)
     : path_(path), file_(std::move(file)) {
     Header header = read_header(file_.get(), path);
-    const Kind& kind = kind_of(header.descr, path);
+    kind_ = &kind_of(header.descr, path);
     offset_ = static_cast<std::uint64_t>(std::ftell(file_.get()));
-    count_ = check_size(header, kind, most, size, path) / kind.bytes;
-    type_ = kind.name;
-    bytes_ = kind.bytes;
-    number_ = kind.number;
+    count_ = check_size(header, *kind_, most, size, path) / kind_->bytes;
     swap_ = header.descr[0] == (std::endian::native == std::endian::little ? '>' : '<');
     fortran_ = header.fortran;
     shape_ = std::move(header.shape);
@@ -202,12 +148,12 @@ void NpyFile::step() {
 NpyFile::Piece NpyFile::next() {
     work_goes_on("reading '" + path_ + "'", static_cast<double>(done_) / static_cast<double>(count_));
     const std::size_t now = std::min(kPiece, count_ - done_);
-    read_.resize(now * bytes_);
+    read_.resize(now * kind_->bytes);
     values_.resize(now);
     places_.resize(now);
     read_exactly(file_.get(), read_.data(), read_.size(), path_);
     for (std::size_t i = 0; i < now; ++i)
-        values_[i] = number_(read_.data() + i * bytes_, swap_);
+        values_[i] = kind_->value(read_.data() + i * kind_->bytes, swap_);
     if (!fortran_)
         std::iota(places_.begin(), places_.end(), done_);
     else

@@ -1,6 +1,7 @@
 // NumPy's .npy files: one array.
 #pragma once
 
+#include "files/film_array.hpp"
 #include "files/input_file.hpp"
 #include "pipeline/image.hpp"
 
@@ -9,7 +10,6 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -36,12 +36,12 @@ public:
     const std::vector<std::size_t>& shape() const { return shape_; } ///< without zeros
     std::size_t count() const { return count_; }                     ///< number of values
 
-    std::string_view type() const { return type_; } ///< "u1", "f8"
     bool fortran() const { return fortran_; }
-    // For reading in any order: position of the first number in the file, its size, and a number's value.
-    std::uint64_t offset() const { return offset_; }
-    std::size_t bytes_each() const { return bytes_; }
-    float value(const std::byte* from) const { return number_(from, swap_); }
+    // For reading in any order.
+    std::FILE* file() const { return file_.get(); }
+    std::uint64_t offset() const { return offset_; } ///< of the first number in the file
+    const NumberKind& kind() const { return *kind_; }
+    bool swapped() const { return swap_; }
 
     /// Throws RunError if it contains more than `most` numbers.
     void check_count(std::size_t most) const;
@@ -62,12 +62,10 @@ private:
     std::string path_;
     InputFile file_;
     std::vector<std::size_t> shape_;
-    std::string_view type_;
+    const NumberKind* kind_ = nullptr;
     std::uint64_t offset_ = 0;
     std::size_t count_ = 0, done_ = 0;
     bool fortran_ = false, swap_ = false;
-    std::size_t bytes_ = 0; ///< per number
-    float (*number_)(const std::byte*, bool swap) = nullptr;
     std::vector<std::size_t> strides_, at_; ///< for C order; of the next number in Fortran order
     std::vector<std::byte> read_;
     std::vector<float> values_;

@@ -6,7 +6,6 @@
 #include "files/input_file.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,8 +15,8 @@ struct NpyStream {
     std::string path;        ///< for errors
     std::uint64_t size = 0;  ///< bytes; 0: unknown
     bool compressed = false; ///< seeking passes over everything before
-    std::function<InputFile()> open;
+    InputFile file;
 };
-std::unique_ptr<ImageReader> open_npy(const NpyStream& stream);
+std::unique_ptr<ImageReader> open_npy(NpyStream stream, const StackChoice& choice);
 
 } // namespace specklescope

@@ -1,5 +1,6 @@
 // Arrays in NumPy's archives (.npz), stored or compressed, by libzip.
 #include "base/error.hpp"
+#include "files/film_array.hpp"
 #include "files/npy_stream.hpp"
 
 #include <zip.h>
@@ -127,32 +128,16 @@ std::vector<ZipMember> zip_members(zip_t* archive) {
 } // namespace
 
 std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice) {
-    constexpr std::size_t kNamed = 12;
-    if (!choice.axes.empty())
-        throw UsageError("axes applies only to HDF5 and MATLAB files, and '" + path +
-                         "' is an NPZ file. Leave it out.");
     const std::vector<ZipMember> members = zip_members(open_zip(path).get());
-    if (members.empty())
-        throw RunError("'" + path + "' holds no arrays of NumPy.");
-    std::string_view asked = choice.path;
-    asked.remove_prefix(asked.starts_with('/') ? 1 : 0);
-    auto chosen = std::find_if(members.begin(), members.end(),
-                               [&](const ZipMember& member) { return member.name == asked; });
-    if (asked.empty() && members.size() == 1)
-        chosen = members.begin();
-    if (chosen == members.end()) {
-        std::string names;
-        for (std::size_t i = 0; i < std::min(kNamed, members.size()); ++i)
-            names += (i == 0 ? "" : ", ") + members[i].name;
-        throw UsageError("'" + path + "' holds " +
-                         (asked.empty() ? "several arrays" : "no array " + std::string(asked)) + ": " +
-                         names + (members.size() > kNamed ? ", …" : "") +
-                         ". Choose one with ?path=" + members[0].name + ".");
-    }
-    return open_npy(NpyStream{
-        .path = path, .size = chosen->size, .compressed = !chosen->stored, .open = [path, member = *chosen] {
-            return ZipStream::open(path, member);
-        }});
+    std::vector<NamedArray> arrays;
+    for (const ZipMember& member : members)
+        arrays.push_back({member.name});
+    const ZipMember& chosen = members[choose_array(arrays, choice.path, path)];
+    return open_npy(NpyStream{.path = path,
+                              .size = chosen.size,
+                              .compressed = !chosen.stored,
+                              .file = ZipStream::open(path, chosen)},
+                    choice);
 }
 
 } // namespace specklescope

@@ -420,10 +420,8 @@ private:
         palette_.colours = tiff_palette(tiff_.get(), l);
         if (palette_.colours.empty())
             throw RunError(where() + " has a palette image without its palette.");
-        char* text = nullptr;
         if (page_ == 1)
-            by_imagej_ = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text &&
-                         std::string_view(text).starts_with("ImageJ=");
+            by_imagej_ = text_of_page().starts_with("ImageJ=");
         const bool stack = page_ > 1 || TIFFLastDirectory(tiff_.get()) == 0;
         palette_.grey_ramp = l.bits == 8;
         for (std::size_t i = 0; i < palette_.colours.size(); ++i)

@@ -76,13 +76,10 @@ void check_index(std::size_t index, std::size_t count, const std::string& what) 
 }
 
 const SourceType& source_of_kind(std::string_view kind) {
-    std::string names;
-    for (const SourceType& type : source_types()) {
-        if (type.kind == kind)
-            return type;
-        names += (names.empty() ? "" : ", ") + std::string(type.kind);
-    }
-    throw UsageError("There is no kind of source '" + std::string(kind) + "'; allowed: " + names + ".");
+    if (const SourceType* const type = source_type(kind))
+        return *type;
+    throw UsageError("There is no kind of source '" + std::string(kind) + "'; allowed: " + source_kinds() +
+                     ".");
 }
 
 } // namespace

@@ -92,13 +92,14 @@ public:
                          "where there is one.");
     }
 
-    /// Starts work on a frame; may return before it is done. Never called with in_flight() == capacity().
-    /// Throws UsageError if the chain cannot run on this frame's shape, NoSlot if results are held for too
-    /// long (only this frame is lost). `want_host`: download the result. `again`: repeat the frame of the
-    /// last submit after an edit.
+    /// Starts work on a frame, or keeps it until collect() waits, to process the frames kept by then
+    /// together; may return before it is done. Never called with in_flight() == capacity(). Throws UsageError
+    /// if the chain cannot run on this frame's shape, NoSlot if results are held for too long (only this
+    /// frame is lost). `want_host`: download the result. `again`: repeat the frame of the last submit after
+    /// an edit.
     virtual void submit(Frame frame, bool want_host, bool again = false) = 0;
-    /// Oldest result, in order of submission. With `wait` false: nothing if it is not ready. Throws NoSlot
-    /// for a result of an asynchronous submit that found no free slot.
+    /// Oldest result, in order of submission. With `wait` false: nothing if it is not ready. Throws LostFrame
+    /// if a frame that was submitted without an error has no result.
     virtual std::optional<Result> collect(bool wait) = 0;
     virtual int in_flight() const = 0;
     virtual int capacity() const = 0;

@@ -283,7 +283,8 @@ int FrameRing::free_slots() const { return state_->free.count(); }
 
 int default_slots(const Shape& shape, std::size_t budget) {
     const std::size_t fit = budget / std::max<std::size_t>(1, shape.bytes());
-    return static_cast<int>(std::clamp<std::size_t>(fit, kMinSlots, 16));
+    return static_cast<int>(
+        std::clamp<std::size_t>(fit, kMinSlots, shape.bytes() <= 4 * kWholePixels ? 64 : 16));
 }
 
 namespace {

@@ -252,7 +252,12 @@ private:
 /// the pipeline.
 inline constexpr int kMinSlots = 6;
 
-/// 16 slots, fewer for large frames (about `budget` bytes in total), never fewer than kMinSlots.
+/// Frames up to this size run whole on one core, several at a time: bands of them would cost more to start
+/// than to compute. An estimate between 256×256 and 512×512.
+inline constexpr std::size_t kWholePixels = std::size_t{1} << 17;
+
+/// 16 slots, 64 for frames of at most 4 · kWholePixels bytes, fewer for large frames (about `budget` bytes in
+/// total), never fewer than kMinSlots.
 int default_slots(const Shape& shape, std::size_t budget = std::size_t{512} << 20);
 
 } // namespace specklescope

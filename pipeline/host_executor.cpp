@@ -1,4 +1,5 @@
-// The chain on the host: stages run in order on the processing thread, each multithreaded (oneTBB).
+// The chain on the host. Stages run in order on the processing thread, each multithreaded (oneTBB). Small
+// frames that are queued run together, each whole on one core.
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "pipeline/convert.hpp"
@@ -47,9 +48,10 @@ public:
     std::shared_ptr<SlotMemory> slot_memory() const override { return host_memory(); }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        run_waiting();
         if (input_) { // the newest frame's shape; the plan is older if the chain could not run on it
             if (plan_ && plan_->input == *input_ && differs_in_free_only(*chain_, *chain))
-                plan_->set_params(*chain);
+                set_params(*chain);
             else
                 replace_plan(*chain, *input_);
         }
@@ -58,6 +60,7 @@ public:
     }
 
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        run_waiting();
         const RegionsInEffect next{std::move(regions), version};
         regions_.set(plan_ ? next.on(plan_->output, nullptr) : nullptr);
         in_effect_ = next;
@@ -70,8 +73,10 @@ public:
 
     void prepare(const Shape& input, bool) override {
         input_ = input;
-        if (!plan_ || plan_->input != input)
-            replace_plan(*chain_, input);
+        if (plan_ && plan_->input == input)
+            return;
+        run_waiting();
+        replace_plan(*chain_, input);
     }
 
     void lend_result(const Frame& into) override { next_slot_ = into; }
@@ -83,46 +88,53 @@ public:
             gap_ = !basis_.change(frame.info(), *chain_).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
+        const bool waits = !again && !gap_ && may_wait() && plan_->input == frame.shape() &&
+                           !frame.info().recorded_in_warmup;
+        if (!waits)
+            run_waiting();
         prepare(frame.shape(), true);
+        Work work;
         // slots before any other change
-        Frame slot = plan_->steps.empty() ? Frame() : take_slot();
-        std::vector<NamedImage> also = plan_->take_also(false);
+        work.slot = plan_->steps.empty() ? Frame() : take_slot();
+        work.also = plan_->take_also(false);
         if (std::exchange(gap_, false))
             plan_->reset();
-        Result result;
-        result.info = frame.info();
+        work.again = again;
+        work.frame = std::move(frame);
+        Result& result = work.result;
+        result.info = work.frame.info();
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
         result.exposure = exposure_used(*chain_, result.info);
         result.to_grey = plan_->to_grey;
-        count_raw(frame.host(), result);
-        if (plan_->steps.empty()) {
-            result.image = frame;
-            count_result(frame.host(), result);
-            measure_regions(frame.host(), frame.host(), frame.info(), result);
-        } else {
-            result.image = run(frame, std::move(slot), also, result, again);
+        work.info = result.info;
+        work.image = work.frame.host();
+        work.complete = !result.info.recorded_in_warmup;
+        if (waits) {
+            waiting_.push_back(std::move(work));
+            return;
         }
-        if (!also.empty())
-            result.also = std::make_shared<const std::vector<NamedImage>>(std::move(also));
-        result.warmup = plan_->warmup();
-        plan_->refresh_notes();
-        result.notes = plan_->notes;
-        result.raw = std::move(frame);
-        result.ready = SteadyClock::now();
-        done_.push_back(std::move(result));
+        count_raw(work);
+        for (std::size_t i = 0; i < plan_->steps.size(); ++i)
+            run_step(i, work);
+        count_result(work);
+        finish(work);
     }
 
-    std::optional<Result> collect(bool) override {
+    std::optional<Result> collect(bool wait) override {
+        if (done_.empty() && wait)
+            run_waiting();
         if (done_.empty())
             return std::nullopt;
-        Result result = std::move(done_.front());
+        const Done done = std::move(done_.front());
         done_.pop_front();
-        return result;
+        if (!done.failure.empty())
+            throw LostFrame(done.failure);
+        return done.result;
     }
-    int in_flight() const override { return static_cast<int>(done_.size()); }
-    int capacity() const override { return 1; }
+    int in_flight() const override { return static_cast<int>(done_.size() + waiting_.size()); }
+    int capacity() const override { return may_wait() ? std::clamp(2 * parallel_threads(), 8, 32) : 1; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
         const auto end = SteadyClock::now() + timeout;
@@ -143,7 +155,18 @@ private:
         const auto placed = in_effect_.on(next->output, regions_.placed());
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
+        lanes_.clear();
+        stored_.clear();
         regions_.set(placed);
+    }
+
+    /// An edit of free parameters.
+    void set_params(const Chain& chain) {
+        plan_->set_params(chain);
+        for (Lane& lane : lanes_)
+            for (std::size_t i = 0; i < lane.places.size(); ++i)
+                if (lane.places[i].stage)
+                    lane.places[i].stage->set_params(plan_->steps[i].link.params);
     }
 
     Frame take_slot() {
@@ -155,56 +178,208 @@ private:
         return slot;
     }
 
-    Frame run(const Frame& frame, Frame slot, std::vector<NamedImage>& also, Result& result, bool again) {
-        ConstHostView image = frame.host();
-        FrameInfo info = result.info;
+    /// A frame on its way through the plan.
+    struct Work {
+        Frame frame, slot;
+        std::vector<NamedImage> also;
+        std::size_t named = 0; ///< of `also`, made so far
+        Result result;
+        FrameInfo info;      ///< as described by the stages so far
+        ConstHostView image; ///< of the last stage
         CountSources sources;
-        bool complete = !info.recorded_in_warmup; // every window so far is complete
-        std::size_t named = 0;
-        std::vector<HostView> views;
-        for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
-            HostPlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
-            auto begin = SteadyClock::now();
-            if (step.conversion) {
-                convert(image, step.conversion.host(), plan_->channel);
-                describe_conversion(image.shape.type, info);
-                image = step.conversion.host();
-                const auto end = SteadyClock::now();
-                result.timings.add("convert", ms_between(begin, end));
-                begin = end;
+        std::uint64_t aged = 0; ///< of HostStage::count_in_order(), for the next step
+        bool complete = true;   ///< every window so far is complete
+        bool again = false;
+        std::string failure; ///< empty: none
+    };
+    struct Done {
+        Result result;
+        std::string failure;
+    };
+    /// Copies of the stages without a window, and images between stages. An empty place uses the plan's.
+    struct Lane {
+        struct Place {
+            std::unique_ptr<HostStage> stage;
+            Frame conversion, between;
+        };
+        std::vector<Place> places; ///< of the plan's steps
+    };
+
+    /// Small frames wait, to be processed several at a time, unless their results need the order of single
+    /// frames: notes and warm-up change with each.
+    bool may_wait() const {
+        return plan_ && plan_->input.pixels() <= kWholePixels && plan_->output.pixels() <= kWholePixels &&
+               plan_->notes_settled() && plan_->also.empty();
+    }
+
+    /// One lane per thread for images inside a group of stages, and one per frame for those between groups.
+    void make_lanes(std::size_t threads, std::size_t frames) {
+        const ThreadLimit whole(1);
+        for (std::vector<Lane>* const lanes : {&lanes_, &stored_})
+            while (lanes->size() < (lanes == &lanes_ ? threads : frames)) {
+                Lane lane;
+                for (const HostPlan::Step& step : plan_->steps) {
+                    Lane::Place& place = lane.places.emplace_back();
+                    if (step.between)
+                        place.between = FrameRing(step.output, 1, host_memory()).try_acquire();
+                    if (lanes == &stored_ || step.link.type->stateful || step.skipped)
+                        continue;
+                    place.stage = step.link.type->make_host(step.link.params);
+                    place.stage->prepare(step.converted);
+                    place.stage->count_over(step.counted_over > 1 ? 0 : 1);
+                    if (step.conversion)
+                        place.conversion = FrameRing(step.converted, 1, host_memory()).try_acquire();
+                }
+                lanes->push_back(std::move(lane));
             }
-            if (step.skipped)
-                continue;
-            const HostView output = step.between ? step.between.host() : slot.host();
-            PixelCounts counts;
-            step.begin(complete);
-            views.clear();
-            const std::size_t first = named;
-            for (; named < also.size() && plan_->also[named].step == static_cast<std::size_t>(i); ++named)
-                views.push_back(also[named].image.host());
-            step.stage->run(
-                image, output,
-                {.info = info, .counts = counts, .again = again || info.left_out(), .also = views});
-            complete = complete && step.stage->warmup().done();
-            sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
-            if (sources.saturated == i)
-                result.counts.saturated = counts.saturated;
-            result.counts.undefined = counts.undefined;
-            result.counts.infinite = counts.infinite;
-            step.stage->describe(info);
-            image = output;
-            result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()), i);
-            result.counts.windows = sources.windows;
-            for (std::size_t k = first; k < named; ++k)
-                finish_named(frame.host(), also[k], plan_->warmup(static_cast<std::size_t>(i) + 1), result,
-                             info);
+    }
+
+    /// Processes the waiting frames: stages without a window for several at a time, the others in order.
+    void run_waiting() {
+        std::vector<Work> works = std::exchange(waiting_, {});
+        if (works.empty())
+            return;
+        const int count = static_cast<int>(works.size()), threads = parallel_threads();
+        try {
+            make_lanes(static_cast<std::size_t>(std::min(count, threads)), works.size());
+        } catch (const std::exception& error) {
+            for (Work& work : works)
+                work.failure = sentence_of(error);
         }
-        if (sources.undefined < 0)
-            count_result(image, result);
-        measure_regions(frame.host(), image, info, result);
-        result.describe(*chain_, info);
-        slot.info() = result.info;
-        return slot;
+        const auto together = [&](auto&& f) {
+            run_bands(count, threads, [&](int index, int slot) {
+                const ThreadLimit whole(1);
+                guarded(works[static_cast<std::size_t>(index)], [&](Work& work) {
+                    f(work, static_cast<std::size_t>(index), static_cast<std::size_t>(slot));
+                });
+            });
+        };
+        const std::vector<HostPlan::Step>& steps = plan_->steps;
+        if (steps.empty() || steps[0].link.type->stateful)
+            together([&](Work& work, std::size_t, std::size_t) { count_raw(work); });
+        for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
+            end = begin + 1;
+            if (steps[begin].link.type->stateful) {
+                for (std::size_t k = 0; k < works.size(); ++k)
+                    guarded(works[k], [&](Work& work) { run_step(begin, work, nullptr, &stored_[k]); });
+                continue;
+            }
+            while (end < steps.size() && !steps[end].link.type->stateful && steps[end].counted_over <= 1)
+                ++end;
+            if (steps[begin].counted_over > 1)
+                for (Work& work : works)
+                    guarded(work, [&](Work&) { count_in_order(begin, work); });
+            together([&](Work& work, std::size_t index, std::size_t slot) {
+                if (begin == 0)
+                    count_raw(work);
+                for (std::size_t i = begin; i < end; ++i)
+                    run_step(i, work, &lanes_[slot], i + 1 < end ? &lanes_[slot] : &stored_[index]);
+                if (end == steps.size())
+                    count_result(work);
+            });
+        }
+        if (steps.empty() || steps.back().link.type->stateful)
+            together([&](Work& work, std::size_t, std::size_t) { count_result(work); });
+        for (Work& work : works) {
+            guarded(work, [&](Work&) { finish(work); });
+            if (!work.failure.empty()) {
+                gap_ = true;
+                done_.push_back({{}, work.failure});
+            }
+        }
+    }
+
+    template <class F> static void guarded(Work& work, F&& f) {
+        if (!work.failure.empty())
+            return;
+        try {
+            f(work);
+        } catch (const std::exception& error) {
+            work.failure = sentence_of(error);
+        }
+    }
+
+    /// Before the stage of a lane runs.
+    void count_in_order(std::size_t i, Work& work) {
+        HostPlan::Step& step = plan_->steps[i];
+        step.begin(work.complete);
+        if (step.skipped)
+            return;
+        if (step.conversion)
+            convert(work.image, step.conversion.host(), plan_->channel);
+        FrameInfo info = work.info;
+        if (step.conversion)
+            describe_conversion(work.image.shape.type, info);
+        PixelCounts counts;
+        step.stage->count_in_order(
+            step.conversion ? ConstHostView(step.conversion.host()) : work.image,
+            {.info = info, .counts = counts, .again = work.again || info.left_out(), .also = {}});
+        work.aged = counts.saturated;
+    }
+
+    /// `lane`: has the stage and its input; `into`: the output. Null: the plan's.
+    void run_step(std::size_t i, Work& work, const Lane* lane = nullptr, const Lane* into = nullptr) {
+        HostPlan::Step& step = plan_->steps[i];
+        HostStage& stage = lane && lane->places[i].stage ? *lane->places[i].stage : *step.stage;
+        Result& result = work.result;
+        auto begin = SteadyClock::now();
+        if (step.conversion) {
+            const HostView converted =
+                (lane && lane->places[i].conversion ? lane->places[i].conversion : step.conversion).host();
+            convert(work.image, converted, plan_->channel);
+            describe_conversion(work.image.shape.type, work.info);
+            work.image = converted;
+            const auto end = SteadyClock::now();
+            result.timings.add("convert", ms_between(begin, end));
+            begin = end;
+        }
+        if (step.skipped)
+            return;
+        const HostView output =
+            step.between ? (into ? into->places[i].between : step.between).host() : work.slot.host();
+        PixelCounts counts{.saturated = std::exchange(work.aged, 0)};
+        if (!lane)
+            step.begin(work.complete);
+        std::vector<HostView> views;
+        const std::size_t first = work.named;
+        for (; work.named < work.also.size() && plan_->also[work.named].step == i; ++work.named)
+            views.push_back(work.also[work.named].image.host());
+        stage.run(work.image, output,
+                  {.info = work.info,
+                   .counts = counts,
+                   .again = work.again || work.info.left_out(),
+                   .also = views});
+        work.complete = work.complete && stage.warmup().done();
+        const int place = static_cast<int>(i);
+        work.sources.after(place, stage.counted(), work.image.shape.type, work.info, output.shape);
+        if (work.sources.saturated == place)
+            result.counts.saturated = counts.saturated;
+        result.counts.undefined = counts.undefined;
+        result.counts.infinite = counts.infinite;
+        stage.describe(work.info);
+        work.image = output;
+        result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()), place);
+        result.counts.windows = work.sources.windows;
+        for (std::size_t k = first; k < work.named; ++k)
+            finish_named(work.frame.host(), work.also[k], plan_->warmup(i + 1), result, work.info);
+    }
+
+    void finish(Work& work) {
+        Result& result = work.result;
+        measure_regions(work.frame.host(), work.image, work.info, result);
+        if (!plan_->steps.empty()) {
+            result.describe(*chain_, work.info);
+            work.slot.info() = result.info;
+        }
+        result.image = plan_->steps.empty() ? work.frame : std::move(work.slot);
+        if (!work.also.empty())
+            result.also = std::make_shared<const std::vector<NamedImage>>(std::move(work.also));
+        result.warmup = plan_->warmup();
+        plan_->refresh_notes();
+        result.notes = plan_->notes;
+        result.raw = std::move(work.frame);
+        result.ready = SteadyClock::now();
+        done_.push_back({std::move(result), {}});
     }
 
     /// `info`: after the stage that made the image.
@@ -221,23 +396,27 @@ private:
         result.timings.add("also", ms_between(begin, SteadyClock::now()));
     }
 
-    static void count_raw(ConstHostView raw, Result& result) {
-        const std::optional<double> threshold = saturation_threshold(raw.shape.type, result.info);
+    static void count_raw(Work& work) {
+        const ConstHostView raw = work.frame.host();
+        const std::optional<double> threshold = saturation_threshold(raw.shape.type, work.result.info);
         if (!threshold)
             return;
         const auto begin = SteadyClock::now();
-        result.counts.raw_saturated = count_saturated(raw, *threshold);
-        result.counts.raw_samples = raw.shape.samples();
-        result.timings.add("saturation", ms_between(begin, SteadyClock::now()));
+        work.result.counts.raw_saturated = count_saturated(raw, *threshold);
+        work.result.counts.raw_samples = raw.shape.samples();
+        work.result.timings.add("saturation", ms_between(begin, SteadyClock::now()));
     }
 
     /// For chains whose last stage does not count.
-    static void count_result(ConstHostView image, Result& result) {
+    static void count_result(Work& work) {
+        if (work.sources.undefined >= 0)
+            return;
+        Result& result = work.result;
         result.counts.undefined = result.counts.infinite = 0;
-        if (image.shape.type != PixelType::f32)
+        if (work.image.shape.type != PixelType::f32)
             return;
         const auto begin = SteadyClock::now();
-        count_undefined(image, result.counts);
+        count_undefined(work.image, result.counts);
         result.timings.add("undefined", ms_between(begin, SteadyClock::now()));
     }
 
@@ -274,7 +453,9 @@ private:
     FrameBasis basis_;
     bool gap_ = false; ///< since the last processed frame
     Frame next_slot_;
-    std::deque<Result> done_;
+    std::vector<Work> waiting_;
+    std::vector<Lane> lanes_, stored_; ///< per thread, per frame; made with the first waiting frames
+    std::deque<Done> done_;
 };
 
 } // namespace

@@ -1,8 +1,10 @@
 #include "pipeline/plan.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/convert.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace specklescope {
 
@@ -17,6 +19,13 @@ template <Space S> std::unique_ptr<Stage<S>> make_stage(const ChainStage& link) 
                              " does not run on the GPU; use --backend cpu for this chain.");
         return link.type->make_device(link.params);
     }
+}
+
+/// Stages with a window see the frames one after the other, and share the cores in bands of rows.
+template <Space S> std::optional<ThreadLimit> whole_on_one_core(const StageType& type, const Shape& input) {
+    if (S == Space::device || type.stateful || input.pixels() > kWholePixels)
+        return std::nullopt;
+    return std::optional<ThreadLimit>(std::in_place, 1);
 }
 
 constexpr std::string_view kBypassed = "bypassed";
@@ -75,6 +84,7 @@ Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, 
         } else {
             step.converted = accepted_shape(*links[i].type, output, channel);
             step.stage = make_stage<S>(links[i]);
+            const std::optional<ThreadLimit> whole = whole_on_one_core<S>(*links[i].type, step.converted);
             step.output = step.stage->prepare(step.converted);
             step.stage->count_over(step.counted_over);
             if (step.converted != output)

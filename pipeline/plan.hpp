@@ -86,6 +86,8 @@ template <Space S> struct Plan {
     Warmup warmup(std::size_t count = kMaxStages) const;
     /// Call after each run: notes of stages may change during the warm-up.
     void refresh_notes();
+    /// No stage is warming up, and none changes its note with each run.
+    bool notes_settled() const { return notes_settled_; }
 
 private:
     void make_rings(const Plan* old);

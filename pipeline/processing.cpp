@@ -252,7 +252,7 @@ private:
                     refresh_tried_ = purpose.first_of_seek != 0; // a seek got the history that it requested
                 seek_finished(purpose);
             }
-        } catch (const NoSlot& error) {
+        } catch (const LostFrame& error) {
             const Purpose purpose = pending_.front().purpose;
             pending_.pop_front();
             failed(error.what(), purpose);

@@ -10,6 +10,9 @@ namespace specklescope {
 void Source::set(std::string_view name, const ParamValue& value) {
     if (!params_.has_table())
         throw UsageError("This source has no options, so '" + std::string(name) + "' cannot be set.");
+    if (params_.table().at(name).cost == Cost::rebuild)
+        throw UsageError(params_.table().owner() + ": " + std::string(name) +
+                         " cannot change while the source is open. Open it again.");
     params_.set(name, value);
 }
 

@@ -428,7 +428,7 @@ private:
     double seconds(bool timed, std::int64_t capture_ns) {
         if (timed && !begin_ns_)
             begin_ns_ = capture_ns;
-        return timed ? static_cast<double>(capture_ns - *begin_ns_) * 1e-9 : kNone;
+        return timed ? static_cast<double>(capture_ns - *begin_ns_) / 1e9 : kNone;
     }
 
     void add_facts(const RecordedFrame& frame, const std::string& line) {

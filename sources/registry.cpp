@@ -22,32 +22,34 @@ const std::vector<SourceType>& source_types() {
     return types;
 }
 
-namespace {
-
-const SourceType& find_type(const std::string& kind, const std::string& text) {
-    std::string names;
-    for (const SourceType& type : source_types()) {
-        if (type.kind == kind)
-            return type;
-        names += (names.empty() ? "" : ", ") + std::string(type.kind);
-    }
-    throw UsageError("source '" + text + "' is of kind " + kind +
-                     ", which is not built in; allowed: " + names + ".");
+const SourceType* source_type(std::string_view word) {
+    const auto& types = source_types();
+    const auto at = std::find_if(types.begin(), types.end(), [&](const SourceType& type) {
+        return type.kind == word || (!type.alias.empty() && type.alias == word);
+    });
+    return at == types.end() ? nullptr : &*at;
 }
+
+std::string source_kinds() {
+    std::string names;
+    for (const SourceType& type : source_types())
+        for (const std::string_view word : {type.kind, type.alias})
+            if (!word.empty())
+                names += (names.empty() ? "" : ", ") + std::string(word);
+    return names;
+}
+
+namespace {
 
 std::ptrdiff_t given(const SourceText& text, std::string_view key) {
     return std::count_if(text.options.begin(), text.options.end(),
                          [&](const auto& option) { return option.first == key; });
 }
 
-} // namespace
-
-namespace {
-
 std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefaults& defaults) {
     SourceText parsed = parse_source_text(text);
     parsed.trusted = defaults.trusted;
-    const SourceType& type = find_type(parsed.kind, text);
+    const SourceType& type = *source_type(parsed.kind);
     Params params(*type.table);
     if (defaults.rate > 0 && type.table->find("rate") && given(parsed, "rate") == 0)
         params.set("rate", defaults.rate);

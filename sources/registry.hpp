@@ -5,6 +5,7 @@
 #include "pipeline/source.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,9 +30,14 @@ struct SourceType {
     std::unique_ptr<Source> (*make)(const SourceText& text, const Params& params);
     /// Available devices, as SOURCE arguments with a description; null if it cannot list any.
     std::vector<std::pair<std::string, std::string>> (*discover)();
+    std::string_view alias{}; ///< another word for the kind: "h5" for images
 };
 
 const std::vector<SourceType>& source_types();
+/// Row of a kind or its alias; nullptr: there is none.
+const SourceType* source_type(std::string_view word);
+/// "synthetic, image, h5, video, …".
+std::string source_kinds();
 
 /// Parses a SOURCE argument. `rate` (0: from the source), `loop` and `transfer` are from the command line,
 /// for file sources. Throws UsageError for an unknown kind, option or value, RunError for a missing file.
@@ -72,7 +78,9 @@ bool is_file_kind(std::string_view kind);
 /// True if each frame can be read only once: a pipe, standard input, a device that is read like a file.
 bool is_read_once(const SourceText& source);
 
-/// png, jpg, jpeg, tif, tiff, btf, tf2, tf8, stk, lsm, hdr, exr, in any case.
+/// Endings of the images of a folder: ".png", …
+std::span<const std::string_view> image_endings();
+/// In any case.
 bool has_image_ending(std::string_view path);
 
 } // namespace specklescope

@@ -24,21 +24,6 @@ bool exists(std::string_view path) {
     return fs::exists(fs::path(path), ignored);
 }
 
-std::string kind_names() {
-    std::string names;
-    for (const SourceType& type : source_types())
-        names += (names.empty() ? "" : ", ") + std::string(type.kind);
-    return names;
-}
-
-/// Another name of images, for arrays: h5:FILE?path=ARRAY.
-constexpr std::string_view kArrays = "h5";
-
-bool known_kind(std::string_view kind) {
-    return kind == kArrays || std::any_of(source_types().begin(), source_types().end(),
-                                          [&](const SourceType& type) { return type.kind == kind; });
-}
-
 /// Position of the '?' before the options: the last one, unless the whole text is an existing path; npos:
 /// none. No other path is checked, so that a text has the same meaning in every folder.
 std::size_t option_mark(std::string_view text) {
@@ -112,11 +97,15 @@ bool is_read_once(const SourceText& source) {
            !fs::is_directory(found);
 }
 
-bool has_image_ending(std::string_view path) {
-    const std::string ending = lower_ending(path);
+std::span<const std::string_view> image_endings() {
     static constexpr std::array<std::string_view, 12> kEndings = {
         ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".btf", ".tf2", ".tf8", ".stk", ".lsm", ".hdr", ".exr"};
-    return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+    return kEndings;
+}
+
+bool has_image_ending(std::string_view path) {
+    const auto endings = image_endings();
+    return std::find(endings.begin(), endings.end(), lower_ending(path)) != endings.end();
 }
 
 SourceText parse_source_text(const std::string& text) {
@@ -139,9 +128,9 @@ SourceText parse_source_text(const std::string& text) {
         source.target = rest.substr(1);
         return source;
     }
-    if (known_kind(word) &&
-        (rest.starts_with(':') || rest.starts_with('?') || (rest.empty() && !exists(text)))) {
-        source.kind = word == kArrays ? "image" : word;
+    const SourceType* const type = source_type(word);
+    if (type && (rest.starts_with(':') || rest.starts_with('?') || (rest.empty() && !exists(text)))) {
+        source.kind = type->kind;
         split_options(rest.starts_with(':') ? home_expanded(rest.substr(1)) : std::string(rest), source);
         return source;
     }
@@ -150,7 +139,7 @@ SourceText parse_source_text(const std::string& text) {
     if (rest.starts_with(':') && word.size() > 1 && !exists(source.target) &&
         !is_number_pattern(source.target))
         throw UsageError("There is no source kind '" + std::string(word) + "' and no file '" + source.target +
-                         "'; allowed: a file, a folder, or one of " + kind_names() + ".");
+                         "'; allowed: a file, a folder, or one of " + source_kinds() + ".");
     source.kind = path_kind(source.target);
     return source;
 }

@@ -67,11 +67,15 @@ std::string path_of(const SourceArgument& source) {
     }
 }
 
-} // namespace
-
-bool looks_raw(const std::string& name) {
+bool has_raw_ending(const std::string& name) {
     const std::string ending = lower_ending(name);
     return ending == ".raw" || ending == ".bin" || ending == ".dat";
+}
+
+} // namespace
+
+bool is_headerless(const std::string& path) {
+    return has_raw_ending(path) && !(lower_ending(path) == ".raw" && is_foil_raw(path));
 }
 
 bool looks_like_source(const std::string& name) {
@@ -79,7 +83,7 @@ bool looks_like_source(const std::string& name) {
                                                                ".webm", ".mpg", ".ts",  ".m4v"};
     static constexpr std::array<std::string_view, 6> kArrays = {".npy",  ".npz", ".h5",
                                                                 ".hdf5", ".nwb", ".mat"};
-    return looks_raw(name) || has_image_ending(name) || has_film_ending(name) ||
+    return has_raw_ending(name) || has_image_ending(name) || has_film_ending(name) ||
            std::find(kArrays.begin(), kArrays.end(), lower_ending(name)) != kArrays.end() ||
            std::find(kVideo.begin(), kVideo.end(), lower_ending(name)) != kVideo.end();
 }
@@ -122,9 +126,7 @@ std::uint64_t file_stamp(const SourceArgument& source) {
 bool names_files(const SourceArgument& source) { return !path_of(source).empty(); }
 
 bool names_kind(const std::string& text) {
-    const std::string kind = text.substr(0, text.find_first_of(":?"));
-    const auto& types = source_types();
-    return std::any_of(types.begin(), types.end(), [&](const SourceType& type) { return type.kind == kind; });
+    return source_type(text.substr(0, text.find_first_of(":?"))) != nullptr;
 }
 
 bool is_gone(const SourceArgument& source) {

@@ -16,8 +16,8 @@ namespace specklescope {
 
 /// A file that a source could be, by its ending.
 bool looks_like_source(const std::string& name);
-/// A file without a header: the user must give its size.
-bool looks_raw(const std::string& name);
+/// A file without a header, whose size the user must give. Reads a header of FOIL.
+bool is_headerless(const std::string& path);
 
 struct FirstLook {
     Shape shape;                                                   ///< of the source

@@ -104,8 +104,16 @@ def test_nwb_holds_the_same_bits(film, tmp_path):
         np.testing.assert_allclose(nwb["acquisition/ExposureTime/data"][()], (4 + np.arange(len(frames))) / 1000, rtol=1e-15)
         assert nwb["general/optophysiology/ImagingPlane/grid_spacing"][()].tolist() == [2.5, 2.5]
     if frames.ndim == 3 and len(frames) > 1:
-        again = [frame.raw for frame in ss.open(f"{tmp_path}/film.nwb?axes=twh", backend="cpu")]
+        again = [frame.raw for frame in ss.open(tmp_path / "film.nwb", backend="cpu")]
         same(np.array(again), frames)
+
+
+def test_square_nwb_needs_axes(tmp_path, rng):
+    frames = rng.integers(0, 99, (30, 8, 8)).astype(np.uint8)
+    to_nwb(record(tmp_path / "film.raw", frames, np.arange(30) * 10**7), tmp_path / "film.nwb")
+    with pytest.raises(ss.UsageError, match="axes=twh"):
+        ss.open(tmp_path / "film.nwb")
+    same(np.array([frame.raw for frame in ss.open(f"{tmp_path}/film.nwb?axes=twh", backend="cpu")]), frames)
 
 
 def test_traces_and_masks_are_those_of_the_frames(tmp_path, rng, program):

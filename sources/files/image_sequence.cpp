@@ -89,7 +89,7 @@ std::vector<std::string> list_numbered(const fs::path& path, const Pattern& patt
                 numbers.push_back(*number);
     if (numbers.empty())
         throw RunError("There is no file '" + path.string() +
-                       "' with any number in place of the pattern. Check the " + "name and the folder.");
+                       "' with any number in place of the pattern. Check the name and the folder.");
     std::sort(numbers.begin(), numbers.end());
     std::size_t count = 1;
     while (count < numbers.size() && numbers[count] == numbers[count - 1] + 1)
@@ -159,11 +159,12 @@ std::vector<std::string> list_images(const std::string& path) {
     for (const std::string& name : list_folder(path))
         if (has_image_ending(name) && name.front() != '.')
             files.push_back((fs::path(path) / name).string());
-    if (files.empty())
-        throw RunError("The folder '" + path +
-                       "' holds no images; looked for .png, .jpg, .jpeg, .tif, .tiff, .btf, .tf2, .tf8, "
-                       ".stk, .lsm, .hdr "
-                       "and .exr.");
+    if (files.empty()) {
+        std::string endings;
+        for (const std::string_view ending : image_endings())
+            endings += (endings.empty() ? "" : ", ") + std::string(ending);
+        throw RunError("The folder '" + path + "' holds no images; looked for " + endings + ".");
+    }
     std::sort(files.begin(), files.end(), natural_less);
     return files;
 }

@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "sources/registry.hpp"
 
+#include "files/film_file.hpp"
 #include "files/image_file.hpp"
 #include "pipeline/source.hpp"
 #include "sources/exposures.hpp"
@@ -194,13 +195,6 @@ public:
         full_scales_.clear();
         found_full_scale_.reset();
         exposures_.restart();
-    }
-
-    void set(std::string_view name, const ParamValue& value) override {
-        if (params_.table().at(name).cost == Cost::rebuild)
-            throw UsageError("source image: " + std::string(name) +
-                             " cannot change while the file is open. Open it again.");
-        params_.set(name, value);
     }
 
 private:
@@ -584,9 +578,9 @@ const ParamTable& image_table() {
             .text("axes", &ImageOptions::axes,
                   {.label = "Order of axes",
                    .cost = Cost::rebuild,
-                   .doc =
-                       "Order of an HDF5 array's axes, slowest first: thw (time, height, width), hwt, twh, "
-                       "... Empty: thw; MATLAB files: height × width × time as MATLAB shows it"})
+                   .doc = "Order of an array's axes in an HDF5, MATLAB or NumPy file, as h5py and NumPy show "
+                          "them: thw (time, height, width), hwt, twh, hwc (colours) ... Empty: thw, unless "
+                          "the sides suggest that time is last; MATLAB: twh"})
             .text("transfer", &ImageOptions::transfer,
                   {.label = "Coding",
                    .cost = Cost::rebuild,
@@ -606,17 +600,19 @@ const ParamTable& image_table() {
 } // namespace
 
 SourceType image_source_type() {
+    static const std::string doc =
+        "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, films of other "
+        "programs: " +
+        film_names() + ", arrays of HDF5, MATLAB and NPZ files, the images of a folder, a numbered sequence";
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif|hdr|exr|npy, h5:FILE?path=ARRAY, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (multi-page TIFFs play), Radiance, OpenEXR, NumPy arrays, films of other "
-                   "programs (Postnov .rls, FOIL .raw and .sc, Holovibes .holo, Phantom .cine, moor .mlf), "
-                   "arrays of HDF5, "
-                   "MATLAB and NPZ files, the images of a folder, a numbered sequence",
+            .doc = doc,
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);
             },
-            .discover = nullptr};
+            .discover = nullptr,
+            .alias = "h5"};
 }
 
 } // namespace specklescope

@@ -261,14 +261,6 @@ public:
         ended_ = warned_ = false;
     }
 
-    void set(std::string_view name, const ParamValue& value) override {
-        const ParamDecl& decl = params_.table().at(name);
-        if (decl.cost == Cost::rebuild)
-            throw UsageError("source raw: " + decl.name +
-                             " cannot change while the file is open. Open it again.");
-        params_.set(name, value);
-    }
-
 private:
     double pace() const {
         const double rate = params_.as<RawOptions>().rate;
@@ -300,7 +292,7 @@ private:
         return stream_.read(std::span(bytes_));
     }
 
-    std::span<const std::byte> behind_mark() const {
+    std::span<const std::byte> after_mark() const {
         if (!std::equal(mark_.begin(), mark_.end(), bytes_.begin(),
                         [](char c, std::byte b) { return b == static_cast<std::byte>(c); }))
             throw RunError("'" + path_ + "' is damaged after frame " + std::to_string(in_pass_) +
@@ -316,7 +308,7 @@ private:
             grey = HostView(mosaic_.data(), stored_);
         }
         if (!direct())
-            unpack_frame(pixels_of(params_.as<RawOptions>()), behind_mark(), 0, grey);
+            unpack_frame(pixels_of(params_.as<RawOptions>()), after_mark(), 0, grey);
         look_at(grey);
         if (bins())
             bin_bayer(params_.as<RawOptions>().bayer, grey, to, full_scale());
@@ -346,7 +338,7 @@ private:
             bytes_.resize(frame_bytes_);
             if (stream_.read(std::span(bytes_)) != frame_bytes_)
                 break;
-            unpack_frame(pixels_of(params_.as<RawOptions>()), behind_mark(), 0, frame);
+            unpack_frame(pixels_of(params_.as<RawOptions>()), after_mark(), 0, frame);
             look_at(frame);
         }
         if (!stream_.seek(begin))

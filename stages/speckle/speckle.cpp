@@ -138,7 +138,7 @@ public:
 
     void count_over(int frames) override {
         counted_frames_ = frames;
-        if (frames == 1)
+        if (frames <= 1)
             return;
         ages_.prepare(input_, frames);
         aged_.resize(input_.pixels());
@@ -163,10 +163,10 @@ public:
                                                             context.info, output, context.also);
         frame.finish = finish.count > 0 ? &finish : nullptr;
         std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
-        if (counted_frames_ > 1) {
+        if (counted_frames_ > 1)
             take_ages(input, threshold, context.again);
+        if (counted_frames_ != 1)
             threshold.reset();
-        }
         frame.limit = threshold && input.shape.type != PixelType::f32 ? static_cast<std::uint32_t>(*threshold)
                                                                       : kNoLimit;
         // One choice for the whole frame, so that results do not depend on the bands: by the full scale if
@@ -191,6 +191,20 @@ public:
             }
             edges_.run(input, prepared_.radius, finish, context.counts);
         }
+    }
+
+    void count_in_order(ConstHostView input, const RunContext<Space::host>& context) override {
+        take_ages(input, saturation_threshold(input.shape.type, context.info), context.again);
+        if (std::all_of(aged_rows_.begin(), aged_rows_.end(), [](std::uint8_t row) { return row == 0; }))
+            return;
+        SpeckleTile tile;
+        tile.input = input;
+        tile.output.shape = speckle_shape(prepared_, input.shape);
+        tile.params = prepared_;
+        tile.params.border = speckle_inner_border(prepared_.border);
+        tile.y1 = tile.output.shape.height;
+        tile.rows = input_rows(tile);
+        context.counts.saturated += aged_windows(tile, slots_[0]);
     }
 
 private:

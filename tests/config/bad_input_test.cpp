@@ -35,7 +35,7 @@ std::vector<Case> cases() {
         {"UnknownViewKey", {"run", good, "--view", "colour=jet"}, kUsage, {"'colour'", "colormap"}},
         {"UnknownOption", {"run", good, "--recrod", "x.tiff"}, kUsage, {"'--recrod'", "--record?"}},
         {"OptionWithoutValue", {"run", good, "--record"}, kUsage, {"--record FILE"}},
-        {"UnknownCommand", {"rnu", good}, kUsage, {"'rnu'", "view, run, batch, list"}},
+        {"UnknownCommand", {"rnu", good}, kUsage, {"'rnu'", "view, run, batch, convert, list"}},
         {"UnknownList", {"list", "cameras"}, kUsage, {"'cameras'", "sources, stages, presets, devices"}},
         {"UnknownBackend", {"run", good, "--backend", "opencl"}, kUsage, {"opencl", "auto, cpu, cuda"}},
         {"OneWordTooMany", {"view", good, "more"}, kUsage, {"'more'"}},

@@ -80,6 +80,9 @@ TEST(Complete, EverySourceItsKeysAndTheirValues) {
     EXPECT_TRUE(offers({"synthetic?bits=8&no"}, "synthetic?bits=8&noise="));
     EXPECT_EQ(complete({"run", "some"}).files, "");
     EXPECT_EQ(complete({"run", "raw:fi"}).files, "raw:");
+    EXPECT_TRUE(offers({"run", "h"}, "h5:"));
+    EXPECT_EQ(complete({"run", "h5:fi"}).files, "h5:");
+    EXPECT_TRUE(offers({"run", "h5:x?ax"}, "h5:x?axes="));
     EXPECT_TRUE(offered({"run", "nothing:x?"}).empty());
 }
 

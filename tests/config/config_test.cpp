@@ -279,7 +279,7 @@ TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
     EXPECT_EQ(error_of({"--record", "--loop"}), "--record needs a value: --record FILE.");
     EXPECT_EQ(error_of({"--version=3"}), "--version takes no value. Leave the value out.");
     EXPECT_EQ(error_of({"veiw", "a"}),
-              "There is no command 'veiw'; allowed: view, run, batch, list, bench, check, "
+              "There is no command 'veiw'; allowed: view, run, batch, convert, list, bench, check, "
               "pulse, trials, calibrate, help, or one SOURCE.");
     EXPECT_EQ(error_of({"run"}), "run needs a SOURCE, for example: specklescope run synthetic --frames 100.");
     EXPECT_EQ(error_of({"list"}), "list needs a word; allowed: sources, stages, presets, devices.");

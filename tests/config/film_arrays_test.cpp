@@ -50,6 +50,10 @@ with open("matlab.mat", "r+b") as file:
 with h5py.File("stamps.nwb", "w") as file:
     file.create_dataset("acquisition/speckle/data", data=u2)
     file.create_dataset("acquisition/speckle/timestamps", data=np.array([1, 1.5, 2.25, 3, 4, 5.125]))
+for name, times in (("nan", [1, 1.5, np.nan, 3, 4, 5]), ("fall", [1, 1.5, 1.25, 3, 4, 5]), ("still", [2] * 6)):
+    with h5py.File(name + ".nwb", "w") as file:
+        file.create_dataset("acquisition/speckle/data", data=u2)
+        file.create_dataset("acquisition/speckle/timestamps", data=times)
 with h5py.File("rate.nwb", "w") as file:
     file.create_dataset("acquisition/speckle/data", data=u2)
     file.create_dataset("acquisition/speckle/starting_time", data=0.0).attrs["rate"] = 50.0
@@ -64,6 +68,17 @@ np.savez_compressed("packed.npz", u2)
 np.savez_compressed("several.npz", a=u1, film=u2)
 np.savez_compressed("fortran.npz", np.asfortranarray(u2))
 hwt = np.moveaxis(u2, 0, 2) # as MATLAB shows a film
+np.save("hwt", np.ascontiguousarray(hwt.astype(">u2")))
+np.save("fortran_hwt", np.asfortranarray(hwt))
+np.save("twh", np.ascontiguousarray(np.swapaxes(f4, 1, 2)))
+np.savez_compressed("hwt.npz", np.ascontiguousarray(hwt))
+np.save("one", u2[:1].transpose(1, 2, 0))
+np.save("square", np.zeros((64, 64, 48), "u1"))
+np.save("vga", np.zeros((48, 64, 100), "u1"))
+np.save("usual", np.zeros((100, 48, 64), "u1"))
+np.save("rgb", np.zeros((24, 40, 3), "u1"))
+scipy.io.savemat("time_first.mat", {"film": np.zeros((100, 48, 64), "u1")})
+scipy.io.savemat("wide.mat", {"film": u2})
 scipy.io.savemat("five.mat", {"film": hwt, "text": "x"})
 scipy.io.savemat("packed.mat", {"film": hwt, "one": u1[0]}, do_compression=True)
 scipy.io.savemat("double.mat", {"a": np.moveaxis(f4, 0, 2).astype("f8"), "b": hwt})
@@ -108,7 +123,12 @@ TEST_F(FilmArrays, GiveEveryFrameInAnyOrder) {
     };
     std::vector<Case> cases = {{"stored.npz", "u2"},
                                {"packed.npz", "u2"},
-                               {"fortran.npz", "u2"},
+                               {"fortran.npz?axes=thw", "u2"},
+                               {"hwt.npy?axes=hwt", "u2"},
+                               {"fortran_hwt.npy?axes=hwt", "u2"},
+                               {"twh.npy?axes=twh", "f4"},
+                               {"hwt.npz?axes=hwt", "u2"},
+                               {"u2.npy?axes=thw", "u2"},
                                {"several.npz?path=film", "u2"},
                                {"several.npz?path=a", "u1"}};
 #ifdef SPECKLESCOPE_HAVE_HDF5
@@ -120,8 +140,8 @@ TEST_F(FilmArrays, GiveEveryFrameInAnyOrder) {
         cases.push_back(one);
 #endif
 #ifdef SPECKLESCOPE_HAVE_MATIO
-    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"double.mat?path=a", "f4"},
-                            Case{"double.mat?path=b", "u2"}})
+    for (const Case& one : {Case{"five.mat", "u2"}, Case{"packed.mat", "u2"}, Case{"wide.mat?axes=wht", "u2"},
+                            Case{"double.mat?path=a", "f4"}, Case{"double.mat?path=b", "u2"}})
         cases.push_back(one);
 #endif
     const std::vector<std::uint64_t> order = {4, 0, 5, 1, 2, 3};
@@ -138,20 +158,28 @@ TEST_F(FilmArrays, RefuseWhatCannotBeChosenOrRead) {
     };
     std::vector<Case> cases = {{"several.npz", 2, "film"},
                                {"several.npz?path=b", 2, "film"},
-                               {"stored.npz?axes=thw", 2, ""},
+                               {"stored.npz?axes=hw", 2, ""},
+                               {"rgb.npy?axes=chw", 2, ""},
+                               {"fortran_hwt.npy", 2, "axes=hwt"},
+                               {"fortran.npz", 2, "axes=thw"},
+                               {"one.npy", 2, "axes=hwt"},
+                               {"square.npy", 2, "axes=hwt"},
+                               {"vga.npy", 2, "axes=hwt"},
+                               {"usual.npy", 0, "thw"},
+                               {"rgb.npy", 0, "hwc"},
                                {"u1.npy?path=a", 2, ""},
                                {"cut.npz", 1, ""}};
 #ifdef SPECKLESCOPE_HAVE_HDF5
     for (const Case& one :
          {Case{"several.h5", 2, "/b/raw (6×24×40)"}, Case{"several.h5?path=/c", 2, "/a/raw"},
-          Case{"one.h5?axes=tww", 2, "thw"}, Case{"narrow.h5", 2, "axes=hwt"}, Case{"none.h5", 1, ""},
+          Case{"one.h5?axes=tww", 2, "6×24×40"}, Case{"narrow.h5", 2, "axes=hwt"}, Case{"none.h5", 1, ""},
           Case{"four.h5", 1, ""}, Case{"link.h5", 1, ""}, Case{"outside.h5", 1, "other files"},
           Case{"cut.h5", 1, ""}, Case{"shortest.h5", 1, ""}})
         cases.push_back(one);
 #endif
 #ifdef SPECKLESCOPE_HAVE_MATIO
-    for (const Case& one : {Case{"double.mat", 2, "a, b"}, Case{"packed.mat?path=none", 2, "film"},
-                            Case{"five.mat?axes=thw", 2, ""}, Case{"cut.mat", 1, ""}})
+    for (const Case& one : {Case{"double.mat", 2, "b (6×40×24)"}, Case{"packed.mat?path=none", 2, "film"},
+                            Case{"time_first.mat", 2, "axes=wht"}, Case{"cut.mat", 1, ""}})
         cases.push_back(one);
 #endif
     for (const Case& one : cases) {
@@ -167,6 +195,8 @@ TEST_F(FilmArrays, HaveTheTimesAndTheContrastOfTheArray) {
                      R"({"regions": [{"name": "a", "shape": "rectangle", "points": [[10, 8], [30, 16]]}]})");
     ASSERT_EQ(run("stamps.nwb", {"--regions", "r.json", "--traces", "stamps.csv"}).status, 0);
     ASSERT_EQ(run("rate.nwb", {"--regions", "r.json", "--traces", "rate.csv"}).status, 0);
+    for (const std::string name : {"nan", "fall", "still"})
+        ASSERT_EQ(run(name + ".nwb", {"--regions", "r.json", "--traces", name + ".csv"}).status, 0);
     for (const std::string name : {"packed.h5", "matlab.mat"})
         ASSERT_EQ(run("h5:" + name, {"--stage", "speckle:radius=3,output=contrast", "--frames", "1",
                                      "--record", name + ".tiff"})
@@ -176,6 +206,8 @@ TEST_F(FilmArrays, HaveTheTimesAndTheContrastOfTheArray) {
 import numpy as np, tifffile
 def times(name):
     return [float(line.split(",")[1]) for line in open(name) if line[0].isdigit()]
+for name in ("nan", "fall", "still"): # no times are made up
+    assert [line.split(",")[1] for line in open(name + ".csv") if line[0].isdigit()] == [""] * 6, name
 assert np.allclose(times("stamps.csv"), [1, 1.5, 2.25, 3, 4, 5.125], rtol=0, atol=1e-9), times("stamps.csv")
 assert np.allclose(times("rate.csv"), np.arange(6) / 50, rtol=0, atol=1e-9), times("rate.csv")
 x = np.load("u2.npy")[0].astype(float)

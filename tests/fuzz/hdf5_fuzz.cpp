@@ -1,5 +1,5 @@
 // HDF5 files: read at once and in parts, with the same pixels or the same end.
-// Parser: files/hdf5_film.cpp
+// Parser: files/hdf5_film.cpp files/film_array.cpp
 #include "tests/fuzz/support.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

@@ -1,5 +1,5 @@
 // NPY files: data written as float32 in C order are read back with the same bits.
-// Parser: files/npy_file.cpp
+// Parser: files/npy_file.cpp files/film_array.cpp
 #include "files/npy_file.hpp"
 #include "tests/fuzz/support.hpp"
 

@@ -1,5 +1,5 @@
 // Archives of NumPy: read at once and in parts, with the same pixels or the same end.
-// Parser: files/npz_file.cpp files/npy_image.cpp
+// Parser: files/npz_file.cpp files/npy_image.cpp files/film_array.cpp
 #include "tests/fuzz/support.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

@@ -33,7 +33,7 @@ def check(name, group, array, kind):
         assert own.attrs["unit"].decode() == first["unit"] and own.attrs["quantity"].decode() == first["quantity"]
         assert own.attrs["um_per_px"] == 5, dict(own.attrs)
         zero = lines[0]["capture_ns"]
-        assert np.array_equal(file[group]["timestamps"][:], [(l["capture_ns"] - zero) * 1e-9 for l in lines])
+        assert np.array_equal(file[group]["timestamps"][:], [(l["capture_ns"] - zero) / 1e9 for l in lines])
         assert file[group]["timestamps"].attrs["unit"] == b"s"
         assert file[group]["timestamps"].attrs["started"].decode()[:10] == first["started"][:10]
         assert np.array_equal(file[group]["sequence"][:], [l["sequence"] for l in lines])

@@ -48,9 +48,9 @@ np.save("five.npy", film.reshape(7, 5, 3, 3, 1))
         std::vector<Delivered> frames;
         std::string bytes;
     };
-    Read read(const std::string& name) const {
+    Read read(const std::string& name, const std::string& options = "") const {
         Read read;
-        const auto source = make_source(folder_ / (name + ".npy"), {});
+        const auto source = make_source(folder_ / (name + ".npy" + options), {});
         read.info = source->open();
         TestPort port;
         EXPECT_TRUE(read_frames(*source, port));
@@ -68,11 +68,12 @@ TEST_F(NpySource, ReadsEveryLayoutAsNumpyWroteIt) {
         const char* name;
         Shape shape;
         std::size_t frames;
+        const char* options = "";
     };
     for (const Case& one : {Case{"image", {9, 5, 1, PixelType::u8}, 1},
                             {"film", {9, 5, 1, PixelType::u16}, 7},
                             {"big_endian", {9, 5, 1, PixelType::u16}, 7},
-                            {"fortran", {9, 5, 1, PixelType::u16}, 7},
+                            {"fortran", {9, 5, 1, PixelType::u16}, 7, "?axes=thw"},
                             {"fortran_image", {9, 5, 1, PixelType::u16}, 1},
                             {"double", {9, 5, 1, PixelType::f32}, 3},
                             {"float", {9, 5, 1, PixelType::f32}, 3},
@@ -81,7 +82,7 @@ TEST_F(NpySource, ReadsEveryLayoutAsNumpyWroteIt) {
                             {"colour_film", {9, 5, 3, PixelType::u8}, 4},
                             {"colour_image", {9, 5, 3, PixelType::u8}, 1},
                             {"alpha", {9, 5, 3, PixelType::u8}, 1}}) {
-        const Read found = read(one.name);
+        const Read found = read(one.name, one.options);
         EXPECT_EQ(found.info.shape, one.shape) << one.name;
         EXPECT_EQ(found.info.length, one.frames) << one.name;
         EXPECT_EQ(found.frames.size(), one.frames) << one.name;
@@ -92,7 +93,7 @@ TEST_F(NpySource, ReadsEveryLayoutAsNumpyWroteIt) {
 TEST_F(NpySource, SeeksToAnyFrame) {
     const std::string bytes = read_file(folder_ / "film.bytes");
     for (const char* name : {"film", "fortran"}) {
-        const auto source = make_source(folder_ / (std::string(name) + ".npy"), {});
+        const auto source = make_source(folder_ / (std::string(name) + ".npy?axes=thw"), {});
         (void)source->open();
         for (const std::uint64_t frame : {5U, 0U, 6U, 2U}) {
             source->seek(frame, 0);

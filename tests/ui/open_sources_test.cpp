@@ -90,6 +90,9 @@ TEST(OpenFolder, ListsFoldersFirstAndWhatASourceCouldBe) {
               (std::vector<std::string>{"zeta/", "a.raw", "b.TIF", "film.mkv"}));
     EXPECT_EQ(names(read_folder(path, true)).size(), 5U);
     EXPECT_EQ(read_folder(path, false).entries[1].bytes, 5U);
+    EXPECT_TRUE(read_folder(path, false).entries[1].headerless);
+    write_text(folder / "a.raw", std::string("\x01\0\x02\0\x01\0\x05\0ab", 10)); // a header of FOIL, 2 pixels
+    EXPECT_FALSE(read_folder(path, false).entries[1].headerless);
     EXPECT_EQ(names(read_folder(path, false, "m")), std::vector<std::string>{"film.mkv"});
     EXPECT_NE(read_folder(path + "/none", false).error.find("cannot be listed"), std::string::npos);
 }

@@ -1,5 +1,6 @@
 // The dialog that opens a source, by real mouse and keys: folders, completion, preview of the first frame, a
 // file without a header, recent sources, and the desktop's own dialog.
+#include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
 #include <cerrno>
@@ -94,6 +95,24 @@ TEST_F(ViewerOpenTest, TheFormOfAFileWithoutAHeaderIsWhatIsOpened) {
         return viewer.log().find("cells_64x48.raw?width=32&height=48&format=gray8") != std::string::npos;
     })) << viewer.log();
     EXPECT_FALSE(viewer.has_widget("error.close")) << viewer.log();
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerOpenTest, AFileOfFoilNeedsNoForm) {
+    film("pixels", 7);
+    std::ofstream(folder_ / "foil.raw", std::ios::binary)
+        << std::string("\x30\0\x40\0\x07\0\x05\0", 8) << test::read_file(folder_ / "pixels");
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    desktop_->events({"type", "--delay", "30", place("foil.raw")});
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look") == "64 × 48 u8, 7 frames"; }))
+        << viewer.text("open.look");
+    EXPECT_EQ(viewer.number("open.raw.form"), 0);
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.log().find("Opened " + place("foil.raw")) != std::string::npos;
+    })) << viewer.log();
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

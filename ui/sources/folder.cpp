@@ -24,7 +24,7 @@ Folder read_folder(const std::string& path, bool all, const std::string& part) {
     for (const fs::directory_iterator end; at != end; at.increment(error)) {
         if (error)
             break;
-        FolderEntry entry{at->path().filename().string(), false, 0};
+        FolderEntry entry{.name = at->path().filename().string()};
         if (entry.name.starts_with('.') || entry.name.find(part) == std::string::npos)
             continue;
         std::error_code ignored;
@@ -38,6 +38,7 @@ Folder read_folder(const std::string& path, bool all, const std::string& part) {
         if (!entry.folder) {
             const std::uintmax_t bytes = at->file_size(ignored);
             entry.bytes = ignored ? 0 : bytes;
+            entry.headerless = is_headerless(at->path().string());
         }
         folder.entries.push_back(std::move(entry));
     }

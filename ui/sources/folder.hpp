@@ -13,6 +13,7 @@ struct FolderEntry {
     std::string name;
     bool folder = false;
     std::uint64_t bytes = 0; ///< size of a file
+    bool headerless = false; ///< is_headerless()
 };
 struct Folder {
     std::string path;                 ///< as passed to read_folder()

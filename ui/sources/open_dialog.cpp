@@ -124,7 +124,7 @@ void OpenDialog::take_text(const std::string& text) {
     if (at == folder->entries.end() || at->folder)
         return look_wanted_.clear();
     const std::string path = (typed.folder == "/" ? "" : typed.folder) + "/" + typed.name;
-    if (looks_raw(typed.name)) {
+    if (at->headerless) {
         raw_.begin(path, at->bytes);
         look_at("raw:" + path); // its .lines file describes it, so it needs no form
     } else {
@@ -154,7 +154,7 @@ void OpenDialog::poll(Session& session) {
     if (const std::optional<std::string> answer = system_.poll(); answer && !answer->empty()) {
         text_ = *answer;
         take_text(*answer);
-        if (looks_raw(*answer)) // a raw file needs a size
+        if (is_headerless(*answer)) // a raw file needs a size
             return;
         try {
             open(file_source(*answer), session);
@@ -249,7 +249,7 @@ void OpenDialog::open_chosen(Session& session) {
     if (const std::optional<std::string> match = first_match()) {
         text_ = *match;
         take_text(*match);
-        if (looks_raw(*match)) // shows the form for its size first
+        if (is_headerless(*match)) // shows the form for its size first
             return;
     }
     if (const std::optional<SourceArgument> source = chosen(session)) {

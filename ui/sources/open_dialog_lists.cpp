@@ -190,7 +190,7 @@ void OpenDialog::files() {
             const std::string path = base + entry.name;
             if (!entry.folder &&
                 path.find("${env:") == std::string::npos) // would be expanded as an environment variable
-                each.source = SourceArgument((looks_raw(entry.name) ? "raw:" : "") + path);
+                each.source = SourceArgument((entry.headerless ? "raw:" : "") + path);
             if (row(each)) {
                 next = path + (entry.folder ? "/" : "");
                 opens_ = opens_ || (ImGui::IsMouseDoubleClicked(0) && !entry.folder);

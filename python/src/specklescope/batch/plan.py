@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ENDINGS = {".tif", ".tiff", ".btf", ".tf8", ".stk", ".lsm", ".npy", ".raw", ".mkv", ".avi", ".mp4", ".mov", ".y4m",
-           ".rls", ".sc", ".holo", ".cine", ".mlf", ".h5", ".mat", ".npz"}
+           ".rls", ".sc", ".holo", ".cine", ".mlf", ".h5", ".hdf5", ".nwb", ".mat", ".npz"}
 RECORD = "batch.json"  # in the folder of each recording, written last
 OF_RUN = ("config", "regions", "subject", "events", "options")  # columns of a table that change the results
 WHOLE_IMAGE = json.dumps({"regions": [{"name": "image", "shape": "rectangle", "points": [[0, 0], [16383, 16383]]}]})

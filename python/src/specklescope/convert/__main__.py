@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -66,11 +67,11 @@ def main(words: list[str] | None = None) -> int:
               "'specklescope[convert]'.", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"specklescope convert: {error.strerror or error}: {error.filename or options.output}.", file=sys.stderr)
+        print(f"specklescope convert: {os.strerror(error.errno) if error.errno else error}: {error.filename or options.output}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("specklescope convert: Interrupted. Nothing was written.", file=sys.stderr)
-        return 1
+        print("specklescope convert: Interrupted. Nothing was written.", file=sys.stderr, flush=True)
+        os._exit(1)  # threads of zarr-python would report their unfinished work
     print(f"Wrote {options.output}: {frames} frame{'s' * (frames != 1)}.", file=sys.stderr)
     return 0
 

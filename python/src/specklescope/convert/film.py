@@ -70,12 +70,22 @@ class Film:
         values = self.columns[name]
         return np.frombuffer(values, dtype=values.typecode)
 
+    def exact_rate(self, times_ns: NDArray[np.int64]) -> float:
+        """Rate that gives each time to the nanosecond, the nominal or the mean one; 0: there is none."""
+        count, since = len(times_ns) - 1, times_ns - times_ns[0]
+        mean = count / since[-1] * 1e9 if count and since[-1] > 0 else 0.0
+        fits = (rate for rate in (float(self.source["rate"]), float(mean))
+                if rate > 0 and count and np.array_equal(np.rint(np.arange(count + 1) / rate * 1e9), since))
+        return next(fits, 0.0)
+
     @property
     def period_s(self) -> float:
-        """Mean time between two frames; 0: unknown."""
+        """Time between two frames, the mean one if it varies; 0: unknown."""
         times = self.column("time_ns")
         if not self.timed:
             return 0.0
+        if rate := self.exact_rate(times):
+            return 1 / rate
         if len(times) > 1:
             return float(times[-1] - times[0]) * 1e-9 / (len(times) - 1)
         return 1 / self.source["rate"] if self.source["rate"] > 0 else 0.0

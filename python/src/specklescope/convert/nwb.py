@@ -57,8 +57,7 @@ def to_nwb(source: Source, output: str | os.PathLike[str], *, traces: str | os.P
     frames = sum(1 for _ in film.frames())
     nwb = _file(film, told)
     plane = _plane(nwb, film, told)
-    seconds = (film.column("time_ns") - film.column("time_ns")[0]).astype(np.float64) * 1e-9
-    _add_frames(nwb, film, seconds)
+    _add_frames(nwb, film)
     if traces is not None:
         _add_traces(nwb, film, plane, os.fspath(traces), regions)
     with new_file(output) as part, NWBHDF5IO(str(part), "w") as file:
@@ -115,32 +114,32 @@ def _plane(nwb: NWBFile, film: Film, told: dict[str, dict[str, Any]]) -> Imaging
                                                                    emission_lambda=plane["excitation_lambda"]))
 
 
-def _times(seconds: NDArray[np.float64]) -> dict[str, Any]:
-    """A rate if it gives each time to the nanosecond, otherwise the times."""
-    if len(seconds) > 1 and seconds[-1] > seconds[0]:
-        rate = (len(seconds) - 1) / (seconds[-1] - seconds[0])
-        if np.array_equal(np.rint((seconds[0] + np.arange(len(seconds)) / rate) * 1e9), np.rint(seconds * 1e9)):
-            return {"starting_time": float(seconds[0]), "rate": float(rate)}
-    return {"timestamps": _stored(seconds)}
+def _times(film: Film, times_ns: NDArray[np.int64]) -> dict[str, Any]:
+    """Times since the first frame of the film: a rate if it gives each time to the nanosecond, otherwise all of them."""
+    since = times_ns - film.column("time_ns")[0]
+    if rate := film.exact_rate(times_ns):
+        return {"starting_time": float(since[0]) * 1e-9, "rate": rate}
+    return {"timestamps": _stored(since * 1e-9)}
 
 
 def _stored(data: Any, **chunks: Any) -> H5DataIO:
     return H5DataIO(data, compression="gzip", compression_opts=4, shuffle=True, **chunks)
 
 
-def _add_frames(nwb: NWBFile, film: Film, seconds: NDArray[np.float64]) -> None:
+def _add_frames(nwb: NWBFile, film: Film) -> None:
     assert film.first is not None
+    times = film.column("time_ns").copy()
     first = film.first.raw
     shape = (first.shape[1], first.shape[0], *first.shape[2:])  # NWB: x before y
     step = max(1, CHUNK // first.nbytes)
-    chunks = (min(step, len(seconds)), *shape)
-    data = DataChunkIterator(data=_transposed(film), maxshape=(len(seconds), *shape), dtype=first.dtype, buffer_size=step)
+    chunks = (min(step, len(times)), *shape)
+    data = DataChunkIterator(data=_transposed(film), maxshape=(len(times), *shape), dtype=first.dtype, buffer_size=step)
     raw = film.about["measure"] == "intensity" and film.recording.get("content", "raw") == "raw"
     series = ImageSeries(
         name="RawFrames" if raw else _plain(film.about["quantity"]), data=_stored(data, chunks=chunks),
         unit=film.about["unit"], format="raw", dimension=list(shape[:2]),
         description=f"{film.about['quantity']} ({film.about['symbol']}), frame × x × y" + (" × red, green, blue" if len(shape) == 3 else ""),
-        comments=json.dumps({"file": film.about, "recording": film.recording}), device=next(iter(nwb.devices.values())), **_times(seconds))
+        comments=json.dumps({"file": film.about, "recording": film.recording}), device=next(iter(nwb.devices.values())), **_times(film, times))
     if raw:
         nwb.add_acquisition(series)
     else:
@@ -148,7 +147,7 @@ def _add_frames(nwb: NWBFile, film: Film, seconds: NDArray[np.float64]) -> None:
     exposures = film.column("exposure_ms") * 1e-3
     if not np.isnan(exposures).all():
         nwb.add_acquisition(TimeSeries(name="ExposureTime", data=_stored(exposures), unit="seconds",
-                                       description="exposure time of each frame", **_times(seconds)))
+                                       description="exposure time of each frame", **_times(film, times)))
 
 
 def _transposed(film: Film) -> Iterator[NDArray[Any]]:
@@ -173,9 +172,9 @@ def _add_traces(nwb: NWBFile, film: Film, plane: ImagingPlane, file: str, region
         raise UsageError(f"'{file}' has only times of arrival, which are not on the clock of the frames. Record it again with --rate.")
     used = traces.frames[traces.frames["usable"]]
     means = used.pivot_table(index="time_s", columns="region", values="mean", dropna=False)
-    times = film.column("time_ns") * 1e-9
+    first, last = film.column("time_ns")[[0, -1]] * 1e-9
     seconds = means.index.to_numpy(float)
-    if not len(seconds) or seconds[0] < times[0] - 1e-6 or seconds[-1] > times[-1] + 1e-6:
+    if not len(seconds) or seconds[0] < first - 1e-6 or seconds[-1] > last + 1e-6:
         raise UsageError(f"The times of '{file}' are not those of '{film.name}'. Name the traces of this recording.")
     quantity, symbol, unit = traces.map
     rois = _segmentation(nwb, plane, traces, regions, list(means.columns), file)
@@ -183,12 +182,12 @@ def _add_traces(nwb: NWBFile, film: Film, plane: ImagingPlane, file: str, region
         name=_plain(quantity) + "OfRegions", data=_stored(means.to_numpy(float)), rois=rois, unit=unit or "not stated",
         description=f"{quantity} ({symbol}) of each region: {traces.about.get('mean', 'mean')}. {len(traces.frames) - len(used)} values of "
                     "a warm-up or of earlier settings are left out.",
-        comments=json.dumps(traces.about), **_times(np.rint((seconds - times[0]) * 1e9) * 1e-9)))
+        comments=json.dumps(traces.about), **_times(film, np.rint(seconds * 1e9).astype(np.int64))))
     events = traces.events[traces.events["time_s"].notna()]
     if len(events):
         table = nwb.create_events_table(name="Events", description="marked events, at the time of their frame")
         for event in events.itertuples():
-            table.add_row(timestamp=float(event.time_s) - times[0], annotation=str(event.label))
+            table.add_row(timestamp=float(event.time_s) - first, annotation=str(event.label))
 
 
 def _segmentation(nwb: NWBFile, plane: ImagingPlane, traces: Any, regions: Regions, names: list[str], file: str) -> Any:

@@ -1,0 +1,92 @@
+// Small frames that wait for each other give the results of single frames.
+#include "pipeline/executor.hpp"
+#include "tests/support/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace specklescope::small_frames_test {
+
+constexpr Shape kShape{61, 37, 1, PixelType::u8};
+constexpr int kFrames = 40;
+
+std::vector<Frame> frames_with_saturated_samples(FrameRing& ring) {
+    auto random = test::test_random(1);
+    std::uniform_int_distribution<int> level(0, 254), place(0, kShape.width - 1);
+    std::vector<Frame> frames;
+    for (int i = 0; i < kFrames; ++i) {
+        Frame frame = ring.try_acquire();
+        for (int y = 0; y < kShape.height; ++y)
+            for (int x = 0; x < kShape.width; ++x)
+                frame.host().as<std::uint8_t>().row(y)[x] = static_cast<std::uint8_t>(level(random));
+        if (i % 9 == 0)
+            frame.host().as<std::uint8_t>().row(i % kShape.height)[place(random)] = 255;
+        frame.info().sequence = static_cast<std::uint64_t>(i);
+        frame.info().discontinuity = i == 0 || i == 25;
+        frames.push_back(std::move(frame));
+    }
+    return frames;
+}
+
+/// `most`: frames submitted before results are collected.
+std::vector<Result> results_of(const std::vector<std::string>& stages, const std::vector<Frame>& frames,
+                               int most) {
+    const auto executor = make_host_executor(4);
+    auto chain = std::make_shared<Chain>();
+    for (const std::string& stage : stages)
+        chain->add(stage);
+    executor->set_chain(chain, 1);
+    executor->prepare(kShape, true);
+    std::vector<Result> results;
+    const auto collect = [&] {
+        while (std::optional<Result> result = executor->collect(executor->in_flight() > 0))
+            results.push_back(std::move(*result));
+    };
+    for (const Frame& frame : frames) {
+        executor->submit(frame, true);
+        if (executor->in_flight() >= std::min(most, executor->capacity()))
+            collect();
+        if (frame.info().sequence == 30) { // an edit takes effect for the next frame
+            auto edited = std::make_shared<Chain>(*chain);
+            for (ChainStage& stage : edited->stages())
+                if (stage.type->name == "speckle")
+                    stage.params.set("exposure", 3.0);
+            executor->set_chain(edited, 2);
+        }
+    }
+    collect();
+    return results;
+}
+
+class SmallFrames : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(SmallFrames, GiveTheSameResultsTogetherAsOneByOne) {
+    FrameRing ring(kShape, kFrames, host_memory());
+    const std::vector<Frame> frames = frames_with_saturated_samples(ring);
+    const std::vector<Result> single = results_of(GetParam(), frames, 1);
+    const std::vector<Result> together = results_of(GetParam(), frames, 8);
+    ASSERT_EQ(together.size(), frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        EXPECT_EQ(together[i].info.sequence, i);
+        EXPECT_EQ(together[i].info.version, single[i].info.version);
+        EXPECT_EQ(together[i].counts, single[i].counts) << i;
+        EXPECT_EQ(together[i].warmup, single[i].warmup) << i;
+        const ConstHostView one = single[i].image.host(), other = together[i].image.host();
+        ASSERT_EQ(other.shape, one.shape);
+        for (int y = 0; y < one.shape.height; ++y)
+            ASSERT_EQ(std::memcmp(one.row(y), other.row(y), one.shape.row_bytes()), 0) << i << ", row " << y;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Chains, SmallFrames,
+    testing::Values(std::vector<std::string>{}, std::vector<std::string>{"speckle:radius=2"},
+                    std::vector<std::string>{"speckle:radius=2", "average:frames=4"},
+                    std::vector<std::string>{"gaussian:sigma=1", "speckle:border=crop", "average:frames=3",
+                                             "gaussian:sigma=2"},
+                    std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
+                    std::vector<std::string>{"register", "speckle", "average:frames=2"}));
+
+} // namespace specklescope::small_frames_test
