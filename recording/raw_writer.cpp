@@ -1,13 +1,15 @@
 // Headerless frames one after another, and a line of JSON for each in a second file.
 #include "base/error.hpp"
-#include "recording/disk_sync.hpp"
+#include "recording/block_file.hpp"
 #include "recording/record_file.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 namespace specklescope {
 
@@ -36,48 +38,53 @@ public:
             leave_nothing();
             throw RunError(write_error(lines_path_, error));
         }
-        lines_end_ = text.size();
-        sync_.emplace(pixels_.fd(), lines_.fd());
+        lines_begin_ = lines_end_ = text.size();
+        blocks_.emplace(pixels_, true, lines_.fd());
     }
 
-    /// Writes the pixels first: a frame with a line is complete.
+    bool has_room() const override { return blocks_->has_room(frames_ > 0 ? end_ / frames_ : 0); }
+
     void write(const RecordedFrame& frame) override {
         const ConstHostView pixels = frame.pixels.host();
-        const std::string line = describe_frame(frame) + "\n";
         parts_.clear();
         gather_rows(pixels, parts_);
-        if (const int error = pixels_.write_at(end_, parts_); error != 0)
-            fail(path_, error);
-        if (const int error = lines_.write_at(lines_end_, line.data(), line.size()); error != 0)
-            fail(lines_path_, error);
-        lines_end_ += line.size();
+        const int error = blocks_->append(parts_);
+        (new_lines_ += describe_frame(frame)) += '\n';
         end_ += pixels.shape.bytes();
         ++frames_;
-        if (const int error = sync_->advance(end_); error != 0)
-            fail(path_, error);
+        check(error);
+        if (blocks_->is_due())
+            write_lines();
     }
 
     void update(const FileTotals& totals) override {
-        const std::string text = totals_text(totals);
-        if (const int error = lines_.write_at(1, text.data(), text.size()); error != 0)
-            fail(lines_path_, error);
+        write_lines();
+        check(blocks_->then(lines_, 1, totals_text(totals)));
     }
 
     void finish(const FileTotals& totals) override {
-        const int late = sync_->stop();
+        if (!failed_)
+            write_lines();
+        const int error = blocks_->stop();
+        FileTotals known = totals;
+        known.finished = totals.finished && error == 0;
+        if (error != 0) { // remove what is not complete
+            lose();
+            known.written = frames_;
+            known.dropped += totals.written - frames_;
+        }
         if (frames_ == 0) // the recorder removes the other file
             ::unlink(lines_path_.c_str());
-        // Remove a partial frame.
-        if (failed_ && (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
-                        ::ftruncate(lines_.fd(), static_cast<off_t>(lines_end_)) != 0))
+        const std::string text = totals_text(known);
+        if (error != 0 && (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
+                           ::ftruncate(lines_.fd(), static_cast<off_t>(lines_end_)) != 0))
             throw RunError(write_error(path_, errno));
-        FileTotals known = totals;
-        known.finished = totals.finished && late == 0;
-        update(known);
+        if (const int late = lines_.write_at(1, text.data(), text.size()); late != 0)
+            throw RunError(write_error(lines_path_, late));
         if (!pixels_.close() || !lines_.close())
             throw RunError(write_error(path_, errno));
-        if (late != 0 && !failed_)
-            throw RunError(write_error(path_, late));
+        if (error != 0 && !failed_)
+            throw RunError(write_error(path_, error));
     }
 
     std::uint64_t written() const override { return frames_; }
@@ -90,18 +97,39 @@ private:
         ::unlink(path_.c_str());
         ::unlink(lines_path_.c_str());
     }
-    [[noreturn]] void fail(const std::string& path, int error) {
+    /// After the pixels of their frames: a frame with a line is complete.
+    void write_lines() {
+        if (new_lines_.empty())
+            return;
+        const std::uint64_t begin = lines_end_;
+        lines_end_ += new_lines_.size();
+        check(blocks_->then(lines_, begin, std::exchange(new_lines_, {}),
+                            BlockFile::Kept{frames_, end_, lines_end_}));
+    }
+    void check(int error) {
+        if (error == 0)
+            return;
+        blocks_->stop();
+        lose();
         failed_ = true;
-        throw RunError(write_error(path, error));
+        throw RunError(write_error(path_, error));
+    }
+    /// After an error: only these frames are in the file.
+    void lose() {
+        const BlockFile::Kept kept = blocks_->kept();
+        frames_ = kept.frames;
+        end_ = kept.bytes;
+        lines_end_ = std::max(kept.index_bytes, lines_begin_);
     }
 
     File pixels_, lines_;
     std::string path_, lines_path_;
     std::vector<iovec> parts_;
-    std::uint64_t end_ = 0, lines_end_ = 0; ///< of the last complete frame
+    std::string new_lines_;
+    std::uint64_t end_ = 0, lines_begin_ = 0, lines_end_ = 0; ///< of the last complete frame
     std::uint64_t frames_ = 0;
     bool failed_ = false;
-    std::optional<DiskSync> sync_; ///< declared last: it stops before the files are closed
+    std::optional<BlockFile> blocks_; ///< declared last: it stops before the files are closed
 };
 } // namespace
 

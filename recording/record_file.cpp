@@ -12,8 +12,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstdio>
 #include <ctime>
 #include <deque>
@@ -306,48 +309,98 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     return text;
 }
 
+namespace {
+
+/// Builds the text of a JSON object: for every frame, so without a tree of values.
+class JsonText {
+public:
+    void add(std::string_view key, std::integral auto value) {
+        std::array<char, 24> digits{};
+        const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+        add_text(key, {digits.data(), end});
+    }
+    void add(std::string_view key, bool value) { add_text(key, value ? "true" : "false"); }
+    void add(std::string_view key, const nlohmann::ordered_json& value) { add_text(key, to_ascii(value)); }
+    void add_text(std::string_view key, std::string_view json) {
+        ((text_ += text_.empty() ? "{\"" : ",\"") += key) += "\":";
+        text_ += json;
+    }
+    std::string end() { return std::move(text_) + "}"; }
+
+private:
+    std::string text_;
+};
+
+/// Values of the members "parameters", "quantity" and "unit", which rarely change.
+struct MadeBy {
+    std::shared_ptr<const Chain> chain;
+    Quantity quantity;
+    std::string parameters, name, unit;
+
+    void set(const RecordedFrame& frame) {
+        if (chain == frame.chain && quantity == frame.quantity)
+            return;
+        chain = frame.chain;
+        quantity = frame.quantity;
+        parameters = to_ascii(to_string(*chain));
+        name = to_ascii(quantity.name);
+        unit = to_ascii(quantity.unit);
+    }
+};
+
+} // namespace
+
 std::string describe_frame(const RecordedFrame& frame) {
     using Json = nlohmann::ordered_json;
-    Json json;
-    json["sequence"] = frame.info.sequence;
-    json["capture_ns"] = frame.info.has_time() ? Json(frame.info.capture_ns) : Json();
+    JsonText json;
+    json.add("sequence", frame.info.sequence);
+    if (frame.info.has_time())
+        json.add("capture_ns", frame.info.capture_ns);
+    else
+        json.add_text("capture_ns", "null");
     if (frame.info.position)
-        json["position"] = *frame.info.position;
-    json["arrival_ns"] =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(frame.info.arrival.time_since_epoch()).count();
-    json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN (unknown) becomes null
-    json["exposure_used_ms"] = frame.exposure.ms;
-    json["exposure_origin"] = to_string(frame.exposure.origin);
-    json["dropped_before"] = frame.dropped + frame.lost;
+        json.add("position", *frame.info.position);
+    json.add(
+        "arrival_ns",
+        std::chrono::duration_cast<std::chrono::nanoseconds>(frame.info.arrival.time_since_epoch()).count());
+    json.add("exposure_ms", Json(frame.info.exposure_ms)); // as the source reports it; NaN becomes null
+    json.add("exposure_used_ms", Json(frame.exposure.ms));
+    json.add("exposure_origin", Json(to_string(frame.exposure.origin)));
+    json.add("dropped_before", frame.dropped + frame.lost);
     if (frame.left_out_between)
-        json["left_out"] = *frame.left_out_between;
-    json["raw_saturated"] = frame.counts.raw_saturated;
-    json["raw_samples"] = frame.counts.raw_samples;
+        json.add("left_out", *frame.left_out_between);
+    json.add("raw_saturated", frame.counts.raw_saturated);
+    json.add("raw_samples", frame.counts.raw_samples);
     if (frame.chain || frame.in_warmup)
-        json["complete"] = !frame.in_warmup;
+        json.add("complete", !frame.in_warmup);
     if (frame.chain) {
+        thread_local MadeBy made_by;
+        made_by.set(frame);
         if (!frame.warmup.done())
-            json["warmup"] = {{"stage", frame.warmup.stage},
-                              {"frames", frame.warmup.frames},
-                              {"wanted", frame.warmup.wanted}};
-        json["version"] = frame.info.version;
-        json["parameters"] = to_string(*frame.chain);
-        json["quantity"] = frame.quantity.name;
-        json["unit"] = frame.quantity.unit;
-        json["undefined"] = frame.counts.undefined;
-        json["infinite"] = frame.counts.infinite;
-        json["saturated"] = frame.counts.saturated;
-        json["windows"] = frame.counts.windows;
+            json.add("warmup", Json{{"stage", frame.warmup.stage},
+                                    {"frames", frame.warmup.frames},
+                                    {"wanted", frame.warmup.wanted}});
+        json.add("version", frame.info.version);
+        json.add_text("parameters", made_by.parameters);
+        json.add_text("quantity", made_by.name);
+        json.add_text("unit", made_by.unit);
+        json.add("undefined", frame.counts.undefined);
+        json.add("infinite", frame.counts.infinite);
+        json.add("saturated", frame.counts.saturated);
+        json.add("windows", frame.counts.windows);
     }
+    Json events;
     for (const EventMark& event : frame.events) {
-        json["events"].push_back({{"number", event.number},
-                                  {"sequence", event.sequence},
-                                  {"capture_ns", event.timed ? Json(event.capture_ns) : Json()},
-                                  {"label", event.label}});
+        events.push_back({{"number", event.number},
+                          {"sequence", event.sequence},
+                          {"capture_ns", event.timed ? Json(event.capture_ns) : Json()},
+                          {"label", event.label}});
         if (event.removed)
-            json["events"].back()["removed"] = true;
+            events.back()["removed"] = true;
     }
-    return to_ascii(json);
+    if (!events.empty())
+        json.add("events", events);
+    return json.end();
 }
 
 void color_picture(const RecordedFrame& frame, const Mapping& mapping, HostView rgb) {

@@ -77,6 +77,8 @@ public:
     virtual ~FileWriter() = default;
     /// Throws RunError if the frame could not be written; the written part stays readable.
     virtual void write(const RecordedFrame& frame) = 0;
+    /// False if write() would wait for the disk.
+    virtual bool has_room() const { return true; }
     virtual void update(const FileTotals& totals) = 0; ///< may throw RunError
     /// Completes the file; called once, also after write() has thrown. Throws RunError.
     virtual void finish(const FileTotals& totals) = 0;

@@ -6,12 +6,12 @@
 //
 // Why not libtiff: it links a new directory into the chain before writing it, so a killed process leaves a
 // chain that points beyond the end of the file. It requires contiguous pages, while rows here have padding.
-// It needs 8 system calls per page. Here a page is one gathering write of directory, description and rows
-// (two above 1023 rows) and one 8-byte write that links it.
+// It needs 8 system calls per page. Here pages are written in groups, whose directories point to
+// each other already; 8 bytes link a group.
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "pipeline/scale/pixel_size.hpp"
-#include "recording/disk_sync.hpp"
+#include "recording/block_file.hpp"
 #include "recording/record_file.hpp"
 #include "recording/tiff.hpp"
 
@@ -222,10 +222,9 @@ class TiffWriter final : public FileWriter {
 public:
     /// Takes an empty file. `first` determines the shape of all pages.
     TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
-               const StreamInfo& stream);
-    /// Synchronises the file with the disk while it grows.
-    void store_pages() { sync_.emplace(file_.fd()); }
+               const StreamInfo& stream, bool sync);
     void write(const RecordedFrame& frame) override;
+    bool has_room() const override { return blocks_->has_room(shape_.bytes()); }
     void update(const FileTotals& totals) override;
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return pages_; }
@@ -240,14 +239,15 @@ private:
     };
     std::string directory(TiffKind kind, const Placed& page, std::uint64_t next) const;
     void build_head(const std::string& description);
-    void link_page();
+    void link_group();
+    void write_totals(const FileTotals& totals);
     void write_axes(std::uint64_t frames);
     double interval_s() const;
     int complete_ome(const FileTotals& totals);
     Wrapping wrapping(std::uint64_t frames, double interval_s) const;
-    void gather(ConstHostView pixels);
-    void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
-    [[noreturn]] void fail(int error);
+    void put(std::uint64_t offset, std::string bytes, const std::optional<BlockFile::Kept>& kept = {});
+    void check(int error);
+    void lose();
 
     File file_;
     std::string path_;
@@ -265,16 +265,20 @@ private:
     std::vector<iovec> parts_;
     TiffKind kind_ = TiffKind::classic;
     std::uint64_t classic_bytes_;
-    bool grows_ = false;            ///< the page being written is the first that needs a BigTIFF
-    Placed placed_;                 ///< the page being written, then the last one
-    std::uint64_t first_big_ = 0;   ///< BigTIFF directory of the first page
-    std::uint64_t first_ = 0;       ///< directory of the first page that readers see
-    std::uint64_t link_ = 0;        ///< position of the offset of the next page
-    std::uint64_t end_ = 0;         ///< end of the last complete page
-    std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
+    bool grows_ = false;          ///< the page being written is the first that needs a BigTIFF
+    Placed placed_;               ///< the page being written, then the last one
+    std::uint64_t first_big_ = 0; ///< BigTIFF directory of the first page
+    std::uint64_t first_ = 0;     ///< directory of the first page that readers see
+    std::uint64_t link_ = 0;      ///< position of the offset of the next page
+    std::uint64_t timed_ = 0;     ///< pages until last_ns_, also those that an error lost
+    std::uint64_t end_ = 0;       ///< end of the last complete page
+    bool ends_group_ = false;     ///< the page being written
+    bool points_on_ = false;      ///< the last page has the offset of the next one, which is not written yet
+    std::uint64_t group_ = 0, group_link_ = 0; ///< first directory of a group, and where to link it; 0: none
+    std::uint64_t text_offset_ = 0;            ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
-    bool failed_ = false;
-    std::optional<DiskSync> sync_; ///< declared last: it stops before the file is closed
+    bool failed_ = false, stopped_ = false;
+    std::optional<BlockFile> blocks_; ///< declared last: it stops before the file is closed
 };
 
 namespace {
@@ -306,7 +310,7 @@ int bits_of(const RecordedFrame& raw) {
 } // namespace
 
 TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
-                       const StreamInfo& stream)
+                       const StreamInfo& stream, bool sync)
     : file_(std::move(file)), path_(std::move(path)), shape_(first.pixels.shape()),
       ome_(is_ome_name(options.path)), axes_{.shape = shape_,
                                              .quantity = first.quantity,
@@ -322,7 +326,8 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
         axes_.bits = options.what == RecordWhat::raw ? bits_of(first) : 0;
     }
     const std::string header = tiff_header(kind_, 0); // no page yet
-    write_at(0, header.data(), header.size());
+    blocks_.emplace(file_, sync);
+    blocks_->append(header);
     link_ = tiff_first_at(kind_);
     end_ = header.size();
 }
@@ -359,9 +364,10 @@ std::string TiffWriter::directory(TiffKind kind, const Placed& page, std::uint64
     return tiff_directory(kind, page.directory, entries, next);
 }
 
-/// Sets head_, placed_ and grows_ for the next page.
+/// Sets head_, placed_, grows_ and ends_group_ for the next page.
 void TiffWriter::build_head(const std::string& description) {
-    const std::uint64_t spare = pages_ > 0 ? aligned(directory(TiffKind::big, {}, 0).size()) : 0;
+    const std::uint64_t big_bytes = aligned(directory(TiffKind::big, {}, 0).size());
+    const std::uint64_t spare = pages_ > 0 ? big_bytes : 0;
     const auto place = [&](TiffKind kind, std::uint64_t before) {
         Placed page{.directory = end_ + before, .text_bytes = description.size() + 1};
         page.text = page.directory + directory(kind, {}, 0).size();
@@ -390,16 +396,13 @@ void TiffWriter::build_head(const std::string& description) {
     if (grows_)
         kind_ = TiffKind::big;
     placed_ = page;
-    head_ += directory(kind_, page, 0); // the last page until now
+    ends_group_ = grows_ || blocks_->is_due();
+    const std::uint64_t next =
+        aligned(page.pixels + shape_.bytes()) + (kind_ == TiffKind::classic ? big_bytes : 0);
+    head_ += directory(kind_, page, ends_group_ ? 0 : next);
     head_.append(description).push_back('\0');
     head_.append(kSoftware).push_back('\0');
     head_.resize(page.pixels - end_);
-}
-
-void TiffWriter::gather(ConstHostView pixels) {
-    parts_.clear();
-    parts_.push_back({head_.data(), head_.size()});
-    gather_rows(pixels, parts_);
 }
 
 void TiffWriter::write(const RecordedFrame& frame) {
@@ -415,19 +418,23 @@ void TiffWriter::write(const RecordedFrame& frame) {
         description = around.before + file_description_ + around.after;
     }
     build_head(description);
-    gather(pixels);
-    if (const int error = file_.write_at(end_, parts_); error != 0)
-        fail(error);
-    // The page is complete in the file and is linked only now: a killed process leaves no broken link.
-    link_page();
+    parts_.clear();
+    parts_.push_back({head_.data(), head_.size()});
+    gather_rows(pixels, parts_);
+    const std::uint64_t end = end_ + head_.size() + shape_.bytes();
+    std::array<char, kAlign> padding{};
+    parts_.push_back({padding.data(), aligned(end) - end});
+    const int error = blocks_->append(parts_);
     if (pages_ == 0) {
         text_offset_ = placed_.text;
         first_ = placed_.directory;
     } else if (grows_) {
         first_ = first_big_;
     }
-    if (frame.info.has_time())
+    if (frame.info.has_time()) {
         last_ns_ = frame.info.capture_ns;
+        timed_ = pages_ + 1;
+    }
     if (ome_ && planes_.size() < kMostPlanes) {
         constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
         const bool given = frame.exposure.origin != ExposureOrigin::assumed;
@@ -435,37 +442,72 @@ void TiffWriter::write(const RecordedFrame& frame) {
             {frame.info.has_time() ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) : kUnknown,
              given ? 1e-3 * frame.exposure.ms : kUnknown});
     }
-    link_ = placed_.directory + tiff_next_at(kind_, kEntries);
-    end_ = aligned(end_ + head_.size() + shape_.bytes());
+    end_ = aligned(end);
     ++pages_;
-    // The link in the last directory is not written yet.
-    if (const int error = sync_ ? sync_->advance(link_) : 0; error != 0)
-        fail(error);
+    points_on_ = !ends_group_;
+    if (group_ == 0) {
+        group_ = placed_.directory;
+        group_link_ = link_;
+    }
+    link_ = placed_.directory + tiff_next_at(kind_, kEntries);
+    check(error);
+    if (ends_group_)
+        link_group();
 }
 
-void TiffWriter::link_page() {
-    if (!grows_)
-        return write_at(link_, &placed_.directory, tiff_offset_bytes(kind_));
-    // One write turns all pages into BigTIFF pages.
-    const std::string header = tiff_header(TiffKind::big, pages_ > 0 ? first_big_ : placed_.directory);
-    write_at(0, header.data(), header.size());
+/// After the pages of the group: a killed process leaves no broken link.
+void TiffWriter::link_group() {
+    if (group_ == 0)
+        return;
+    const auto number = [this](std::uint64_t value) {
+        std::string bytes;
+        append(bytes, value, tiff_offset_bytes(kind_));
+        return bytes;
+    };
+    if (std::exchange(points_on_, false))
+        put(link_, number(0));
+    const BlockFile::Kept kept{.frames = pages_, .bytes = end_};
+    if (grows_) // one write turns all pages into BigTIFF pages
+        put(0, tiff_header(TiffKind::big, pages_ > 1 ? first_big_ : placed_.directory), kept);
+    else
+        put(group_link_, number(group_), kept);
+    grows_ = false;
+    group_ = 0;
 }
 
-void TiffWriter::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
-    if (const int error = file_.write_at(offset, data, bytes); error != 0)
-        fail(error);
+void TiffWriter::put(std::uint64_t offset, std::string bytes, const std::optional<BlockFile::Kept>& kept) {
+    check(stopped_ ? file_.write_at(offset, bytes.data(), bytes.size())
+                   : blocks_->then(file_, offset, std::move(bytes), kept));
 }
 
-void TiffWriter::fail(int error) {
+void TiffWriter::check(int error) {
+    if (error == 0)
+        return;
+    blocks_->stop();
+    lose();
     failed_ = true;
     throw RunError(write_error(path_, error));
 }
 
+/// After an error: only these pages are in the file.
+void TiffWriter::lose() {
+    if (stopped_)
+        return;
+    pages_ = blocks_->kept().frames;
+    end_ = std::max<std::uint64_t>(blocks_->kept().bytes, kTiffHeaderBytes);
+    if (pages_ == 0)
+        text_offset_ = 0;
+}
+
 void TiffWriter::update(const FileTotals& totals) {
+    link_group();
+    write_totals(totals);
+}
+
+void TiffWriter::write_totals(const FileTotals& totals) {
     if (text_offset_ == 0)
         return;
-    const std::string text = totals_text(totals);
-    write_at(text_offset_ + wrapping(0, 0).before.size() + 1, text.data(), text.size());
+    put(text_offset_ + wrapping(0, 0).before.size() + 1, totals_text(totals));
     if (ome_) // readers need the number of pages
         write_axes(totals.written);
 }
@@ -473,14 +515,13 @@ void TiffWriter::update(const FileTotals& totals) {
 /// Mean interval of the frames; the nominal interval if capture times do not advance.
 double TiffWriter::interval_s() const {
     const double span_s = 1e-9 * static_cast<double>(last_ns_ - first_ns_);
-    return pages_ > 1 && span_s > 0 ? span_s / static_cast<double>(pages_ - 1) : nominal_s_;
+    return timed_ > 1 && span_s > 0 ? span_s / static_cast<double>(timed_ - 1) : nominal_s_;
 }
 
 void TiffWriter::write_axes(std::uint64_t frames) {
     if (text_offset_ == 0)
         return;
-    const std::string text = wrapping(frames, interval_s()).before;
-    write_at(text_offset_, text.data(), text.size());
+    put(text_offset_, wrapping(frames, interval_s()).before);
 }
 
 /// Writes the OME-XML again with the time of each frame, after the last page. Then the first page refers to
@@ -505,31 +546,38 @@ int TiffWriter::complete_ome(const FileTotals& totals) {
     const std::uint64_t bytes = text.size() + 1; // with the final 0
     if (const int error = file_.write_at(end_, text.c_str(), bytes); error != 0)
         return ::ftruncate(file_.fd(), static_cast<off_t>(end_)) == 0 ? error : errno;
-    if (sync_)
-        ::sync_file_range(file_.fd(), static_cast<off64_t>(end_), static_cast<off64_t>(bytes),
-                          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    ::sync_file_range(file_.fd(), static_cast<off64_t>(end_), static_cast<off64_t>(bytes),
+                      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     std::string entry;
     append(entry, bytes, tiff_offset_bytes(kind_));
     append(entry, end_, tiff_offset_bytes(kind_));
-    write_at(first_ + tiff_count_at(kind_, kDescription), entry.data(), entry.size());
+    put(first_ + tiff_count_at(kind_, kDescription), entry);
     end_ += bytes;
     return 0;
 }
 
 void TiffWriter::finish(const FileTotals& totals) {
-    const int late = sync_ ? sync_->stop() : 0;
-    // Remove a partial page; the last page needs no padding.
-    if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
-        throw RunError(write_error(path_, errno));
+    if (!failed_)
+        link_group();
+    const int error = blocks_->stop();
     FileTotals known = totals;
-    known.finished = totals.finished && late == 0;
-    update(known);
+    known.finished = totals.finished && error == 0;
+    if (error != 0) { // remove what is not complete
+        lose();
+        known.written = pages_;
+        known.dropped += totals.written - pages_;
+        if (::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
+            throw RunError(write_error(path_, errno));
+    }
+    const bool failed = failed_;
+    stopped_ = true;
+    write_totals(known);
     write_axes(pages_);
-    const int full = ome_ && pages_ > 0 ? complete_ome(known) : 0;
+    const int full = error == 0 && ome_ && pages_ > 0 ? complete_ome(known) : 0;
     if (!file_.close())
         throw RunError(write_error(path_, errno));
-    if (const int error = late != 0 ? late : full; error != 0 && !failed_)
-        throw RunError(write_error(path_, error));
+    if (const int last = error != 0 ? error : full; last != 0 && !failed)
+        throw RunError(write_error(path_, last));
 }
 
 std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
@@ -537,9 +585,7 @@ std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const R
     std::string path;
     File file = create_new(options.path, path, options.first_number);
     try {
-        auto writer = std::make_unique<TiffWriter>(std::move(file), path, first, options, stream);
-        writer->store_pages();
-        return writer;
+        return std::make_unique<TiffWriter>(std::move(file), path, first, options, stream, true);
     } catch (...) {
         ::unlink(path.c_str()); // not even the header could be written
         throw;
@@ -550,7 +596,7 @@ std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& tot
                                const RecordOptions& options, const StreamInfo& stream) {
     UnnamedFile file(options.path);
     check_made(file, options.path);
-    TiffWriter writer(file.again(), options.path, frame, options, stream);
+    TiffWriter writer(file.again(), options.path, frame, options, stream, false);
     writer.write(frame);
     writer.finish(totals);
     return file.publish();

@@ -48,16 +48,22 @@ void DiskRoom::read() {
                                        static_cast<double>(disk.f_frsize) * keep_free_ / 100);
 }
 
-void DiskRoom::check(std::uint64_t bytes) {
+void DiskRoom::check(std::uint64_t bytes, const std::string& file, std::uint64_t written) {
     constexpr auto kReadEvery = std::chrono::milliseconds(100);
     constexpr std::uint64_t kReadAfter = 64 * kMib;
     if (folder_.empty() || keep_free_ == 0) // writing reports a full disk
         return;
+    const auto read_now = [&] {
+        read();
+        std::error_code none;
+        const std::uintmax_t stored = std::filesystem::file_size(file, none);
+        since_ = none || stored > written ? 0 : written - stored;
+    };
     if (since_ + bytes > kReadAfter || SteadyClock::now() - last_read_ >= kReadEvery)
-        read();
+        read_now();
     if (known_ && free_ < kept_ + since_ + bytes) {
-        read();
-        if (known_ && free_ < kept_ + bytes)
+        read_now();
+        if (known_ && free_ < kept_ + since_ + bytes)
             throw RunError("Recording into " + path_ + " stopped: " + size_text(free_) +
                            " of the disk is free, and keep_free = " + to_string(keep_free_) + " % needs " +
                            size_text(kept_) + ". Free some space, or record into another folder.");
@@ -196,7 +202,7 @@ bool RecordedFiles::wants_next_file(const RecordedFrame& frame) const {
 double RecordedFiles::write(RecordedFrame& frame) {
     if (options_.limits.thins())
         frame.left_out_between = frame.left_out - last_.left_out;
-    disk_.check(bytes_of(frame));
+    disk_.check(bytes_of(frame), writer_ ? writer_->path() : "", writer_ ? writer_->bytes() : 0);
     file_.now_ns = time_.at(frame.info.capture_ns, !frame.info.discontinuity);
     if (writer_ && options_.pipe && is_another_kind(frame))
         throw RunError("Recording into " + options_.path + " stopped: " + to_string(frame.pixels.shape()) +

@@ -17,9 +17,10 @@ public:
     /// Keeps `keep_free` per cent free on the file system of `path`'s folder.
     DiskRoom(const std::string& path, double keep_free);
 
-    /// Called before `bytes` are written. Reads the free space every 100 ms, or after 64 MiB. Does nothing if
+    /// Called before `bytes` are written into `file`, if it is there, which has `written` bytes so far: some
+    /// of them may still be in memory. Reads the free space every 100 ms, or after 64 MiB. Does nothing if
     /// the size of the file system is unknown or `keep_free` is 0. Throws RunError if there is no room.
-    void check(std::uint64_t bytes);
+    void check(std::uint64_t bytes, const std::string& file = {}, std::uint64_t written = 0);
     /// Seconds until there is no room, after `written` bytes since the construction; NaN: not known yet.
     double left_s(std::uint64_t written) const;
 
@@ -65,6 +66,8 @@ public:
     RecordedFrame derived(const RecordedFrame& frame) { return derived_.of(frame); }
     /// True if the recording would exceed its limit of bytes. It always contains at least one frame.
     bool is_full_for(const RecordedFrame& frame) const;
+    /// False if the next frame would wait for the disk.
+    bool has_room() const { return !writer_ || writer_->has_room(); }
     /// Begins the first or the next file if necessary. Returns the duration of the write in seconds. Throws
     /// RunError.
     double write(RecordedFrame& frame);

@@ -131,7 +131,7 @@ private:
     Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
     bool takes(const FrameInfo& info);
     void end_if_long_enough();
-    void drop_late();
+    void drop_late(bool has_room);
     // Called on the thread.
     void work(std::deque<Item>& items) override;
     void finish() override;
@@ -229,13 +229,14 @@ RecordedFrame Recorder::offered(const Result& result) const {
     return frame;
 }
 
-/// Requires mutex_. Later frames in the queue include the dropped ones in their counts, so that a gap is not
+/// Requires mutex_. Without room in the file all live frames are late: the pipeline needs their slots.
+/// Later frames in the queue include the dropped ones in their counts, so that a gap is not
 /// counted twice.
-void Recorder::drop_late() {
+void Recorder::drop_late(bool has_room) {
     const auto limit = SteadyClock::now() - std::chrono::duration<double>(longest_wait(cost_.median()));
     std::uint64_t late = 0;
     std::vector<EventMark> events;
-    while (!queue_.empty() && queue_.front().live && queue_.front().frame.taken < limit) {
+    while (!queue_.empty() && queue_.front().live && (!has_room || queue_.front().frame.taken < limit)) {
         pinned_ -= queue_.front().pinned ? 1 : 0;
         const std::vector<EventMark>& lost = queue_.front().frame.events;
         events.insert(events.end(), lost.begin(), lost.end());
@@ -307,7 +308,7 @@ void Recorder::push(const Result& result, bool may_wait) {
         take_before(result.info);
     if (!takes(result.info))
         return;
-    drop_late();
+    drop_late(true);
     Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
     if (room == Room::copy || room == Room::hold) {
         item.held = room == Room::hold;
@@ -351,7 +352,7 @@ void Recorder::mark(const EventMark& event) {
 // Runs on the recorder's thread.
 
 std::deque<RecorderItem> Recorder::take() {
-    drop_late();
+    drop_late(files_.has_room());
     std::deque<Item> items;
     if (queue_.empty())
         return items;

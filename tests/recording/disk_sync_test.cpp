@@ -31,7 +31,7 @@ std::uint64_t lines_in(const std::string& path) {
     return static_cast<std::uint64_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
 }
 
-/// Blocks fdatasync() until it opens.
+/// Blocks the disk until it opens.
 class Gate {
 public:
     int pass() {
@@ -96,6 +96,63 @@ TEST(DiskSync, ADiskThatDoesNotAnswerBlocksNoFrame) {
     EXPECT_EQ(sink->status().error, "");
     EXPECT_EQ(sink->status().dropped, 0U);
     EXPECT_EQ(pages_now(path), n);
+}
+
+/// The recorder is late, not the camera: it drops frames of its own, and the camera has its slots.
+TEST(DiskSync, ADiskThatDoesNotWriteHoldsNoSlot) {
+    for (const char* name : {"slow.tiff", "slow.raw"}) {
+        const TemporaryFolder folder;
+        Maker maker(kShape);
+        const auto sink = make_recorder({.path = folder / name, .what = RecordWhat::raw});
+        sink->open(stream_of(kShape));
+        std::uint64_t n = 0;
+        sink->push(maker.make(n++), false);
+        ASSERT_TRUE(test::eventually([&] { return sink->status().written == 1; }));
+        Gate gate;
+        const test::SlowWrites slow([&] { gate.pass(); });
+        for (; sink->status().dropped < 100 && n < 20000; ++n) {
+            Result result = maker.make(0);
+            maker.describe(result, n);
+            paint(result.raw.host(), n);
+            sink->push(result, false);
+            result = {};
+            EXPECT_TRUE(test::eventually([&] { return maker.raw().free_slots() >= 4; })) << name << n;
+            std::this_thread::sleep_for(1ms);
+        }
+        EXPECT_TRUE(test::eventually([&] { return maker.raw().free_slots() == 6; })) << name;
+        gate.open();
+        EXPECT_TRUE(test::eventually([&] { // it records again
+            const std::uint64_t before = sink->status().written;
+            sink->push(maker.make(n++), false);
+            return test::eventually([&] { return sink->status().written > before; }, 1s);
+        }));
+        sink->close();
+        const SinkStatus status = sink->status();
+        EXPECT_EQ(status.error, "");
+        EXPECT_GE(status.dropped, 100U);
+        EXPECT_EQ(status.lost_before, 0U);
+        EXPECT_EQ(status.written + status.dropped, n);
+        if (std::string(name) == "slow.tiff") {
+            const std::vector<Page> pages = read_stack(status.path);
+            ASSERT_EQ(pages.size(), status.written);
+            EXPECT_EQ(pages[0].description.at("dropped"), status.dropped);
+            for (const Page& page : pages) {
+                const Json& frame = &page == pages.data() ? page.description.at("frame") : page.description;
+                ASSERT_EQ(compare(page.pixels, expected(kShape, frame.at("sequence"))), "equal");
+            }
+        } else {
+            const Bytes pixels = read_bytes(status.path);
+            ASSERT_EQ(pixels.size(), status.written * kShape.bytes());
+            std::ifstream lines(status.path + ".jsonl");
+            std::string line;
+            std::getline(lines, line);
+            EXPECT_EQ(Json::parse(line).at("dropped"), status.dropped);
+            for (auto at = pixels.begin(); std::getline(lines, line); at += kShape.bytes())
+                ASSERT_EQ(compare(Bytes(at, at + kShape.bytes()),
+                                  expected(kShape, Json::parse(line).at("sequence"))),
+                          "equal");
+        }
+    }
 }
 
 TEST(DiskSync, ADiskThatLosesBytesEndsTheRecording) {

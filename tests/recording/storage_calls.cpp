@@ -17,10 +17,11 @@
 
 namespace specklescope::test {
 namespace {
-std::mutex mutex; // guards the next three
+std::mutex mutex; // guards the next four
 bool wanted = false;
 std::size_t syncs_begun = 0;
 std::function<int()> storage;
+std::function<void()> before_write;
 
 bool is_regular(int descriptor) {
     struct stat status {};
@@ -30,6 +31,16 @@ bool is_regular(int descriptor) {
 /// The system's function of this name.
 template <class F> F* real(const char* name) { return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name)); }
 } // namespace
+
+SlowWrites::SlowWrites(std::function<void()> before) {
+    const std::lock_guard lock(mutex);
+    before_write = std::move(before);
+}
+
+SlowWrites::~SlowWrites() {
+    const std::lock_guard lock(mutex);
+    before_write = {};
+}
 
 StorageLog::StorageLog(std::function<int()> stand_in) {
     const std::lock_guard lock(mutex);
@@ -65,6 +76,13 @@ extern "C" {
 
 ssize_t pwritev(int descriptor, const iovec* parts, int count, off_t offset) {
     static const auto system = real<ssize_t(int, const iovec*, int, off_t)>("pwritev");
+    std::function<void()> before;
+    {
+        const std::lock_guard lock(mutex);
+        before = before_write;
+    }
+    if (before)
+        before();
     std::vector<iovec> given(parts, parts + count);
     std::size_t left = bytes_of_a_write;
     for (iovec& part : given) {

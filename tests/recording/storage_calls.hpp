@@ -10,6 +10,15 @@
 
 namespace specklescope::test {
 
+/// Calls `before` before each pwritev() during its lifetime; only one instance at a time.
+class SlowWrites {
+public:
+    explicit SlowWrites(std::function<void()> before);
+    ~SlowWrites();
+    SlowWrites(const SlowWrites&) = delete;
+    SlowWrites& operator=(const SlowWrites&) = delete;
+};
+
 /// Counts calls of fdatasync() on regular files during its lifetime; only one instance at a time.
 class StorageLog {
 public:

@@ -1,0 +1,111 @@
+// Appends to a file through blocks of memory, on a thread of its own: the caller copies its frames and waits
+// for no disk.
+//
+// Blocks are written in order, past the page cache (O_DIRECT) if the file system takes it: copying into the
+// page cache costs more than half of the rate of a fast disk. One write of 8 MiB at a time reaches the rate
+// of the device; several in flight are no faster (docs/performance.md).
+#pragma once
+
+#include "files/whole_file.hpp"
+#include "recording/disk_sync.hpp"
+
+#include <sys/uio.h>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace specklescope {
+
+class BlockFile {
+public:
+    /// Frames that a reader finds in the file, and where the complete part of it and of its index end.
+    struct Kept {
+        std::uint64_t frames = 0, bytes = 0, index_bytes = 0;
+    };
+
+    /// An empty file, which outlives this. With `sync`, it and `index` (unless -1) are stored on the disk
+    /// while they grow.
+    explicit BlockFile(const File& file, bool sync = false, int index = -1);
+    ~BlockFile() { stop(); }
+    BlockFile(const BlockFile&) = delete;
+    BlockFile& operator=(const BlockFile&) = delete;
+
+    /// True if so many bytes can be appended now: there is memory, and the disk is less than a second late.
+    bool has_room(std::uint64_t bytes) const;
+    // These return the first error number, 0: none. They wait while the disk is late.
+    int append(const std::vector<iovec>& parts);
+    int append(const std::string& bytes);
+    /// Writes over bytes of the file, or into another one, after all that was appended before. The file then
+    /// contains `kept`, if given.
+    int then(const File& file, std::uint64_t offset, std::string bytes, const std::optional<Kept>& kept = {});
+    /// True if readers need a `kept` of what was appended: after 100 ms, so that a kill loses little, or a
+    /// sixteenth of the file, so that a full disk does.
+    bool is_due() const;
+    /// Contents of the file after an error.
+    Kept kept() const;
+    /// Writes what is left and ends the thread.
+    int stop();
+
+private:
+    using Time = std::chrono::steady_clock::time_point;
+    struct Free {
+        void operator()(std::byte* memory) const;
+    };
+    using Memory = std::unique_ptr<std::byte, Free>;
+    /// A block of this file, or a few bytes of any.
+    struct Step {
+        Memory block{};
+        std::uint64_t offset = 0;
+        std::size_t size = 0; ///< of the block
+        Time added{};
+        const File* file = nullptr;
+        std::string bytes{};
+        std::optional<Kept> kept{};
+    };
+
+    void append(const std::byte* data, std::size_t bytes);
+    void pass_block();
+    void pass(Step step);
+    bool is_late() const;
+    Memory take_memory();
+    void run();
+    void run_step();
+    int write(const Step& step);
+    int write_block(const Step& step);
+    void go_past_cache(bool past);
+
+    const File& file_;
+    bool direct_ = false; ///< the file system takes O_DIRECT; the thread's, once it runs
+    bool past_ = false;   ///< O_DIRECT is set
+    std::size_t block_bytes_;
+    // The block being filled: its place in the file, its bytes, and how many of them were passed on already.
+    Memory block_;
+    std::uint64_t offset_ = 0;
+    std::size_t filled_ = 0, passed_ = 0;
+    // Of the last `kept`.
+    std::uint64_t kept_end_ = 0;
+    Time next_kept_{};
+
+    mutable std::mutex mutex_; ///< guards the next ones
+    std::condition_variable changed_;
+    std::deque<Step> steps_; ///< the first one is being written
+    std::vector<Memory> free_;
+    std::size_t blocks_ = 0; ///< allocated
+    Kept kept_;
+    int error_ = 0;
+    bool stop_ = false;
+    std::optional<DiskSync> sync_;
+    std::thread thread_;
+};
+
+} // namespace specklescope
