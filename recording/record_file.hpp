@@ -91,12 +91,12 @@ public:
     virtual bool named() const { return true; }
 };
 
-/// Formats of one image: keeps a copy of the newest frame, and writes it when the recording ends.
+/// Formats of one image: holds the newest frame with its slots, and writes it when the recording ends.
 class LastFrameWriter : public FileWriter {
 public:
     LastFrameWriter(RecordOptions options, const StreamInfo& stream)
         : options_(std::move(options)), stream_(stream), path_(options_.path) {}
-    void write(const RecordedFrame& frame) override;
+    void write(const RecordedFrame& frame) override { last_ = frame; }
     void update(const FileTotals&) final {}
     void finish(const FileTotals& totals) final;
     std::uint64_t written() const final { return bytes_ > 0 ? 1 : 0; }

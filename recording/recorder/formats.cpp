@@ -177,29 +177,6 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
            (options.pipe ? "raw:." : ".tiff.");
 }
 
-namespace {
-/// A copy of `frame`, in the memory of `own` if possible, so that the recorder's frame can be released.
-Frame copied(Frame own, const Frame& frame) {
-    if (!frame)
-        return {};
-    if (!own || own.shape() != frame.shape()) {
-        FrameRing room(frame.shape(), 1, host_memory());
-        own = room.try_acquire();
-    }
-    own.info() = frame.info();
-    copy_pixels(frame.host(), own.host());
-    return own;
-}
-} // namespace
-
-void LastFrameWriter::write(const RecordedFrame& frame) {
-    Frame pixels = copied(std::move(last_.pixels), frame.pixels),
-          raw = copied(std::move(last_.raw), frame.raw);
-    last_ = frame;
-    last_.pixels = std::move(pixels);
-    last_.raw = std::move(raw);
-}
-
 void LastFrameWriter::finish(const FileTotals& totals) {
     if (!last_.pixels)
         return;

@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     add("--dry-run", action="store_true", help="print what would run and why")
     add("--scheduler", default="local", metavar="ADDRESS", help="Dask scheduler, tcp://HOST:PORT; default: local processes")
     add("--workers", type=int, default=0, metavar="N", help="local worker processes; default: one for each core or GPU")
-    add("--threads", type=int, default=1, metavar="N", help="processing threads for each recording; default: 1")
+    add("--threads", type=int, default=0, metavar="N", help="threads of each run; default: 1, with --gpus 4")
     add("--memory", type=float, default=0, metavar="GIB", help="memory of each run; default: an equal share of 90 %%, or the limit of the remote worker")
     add("--gpus", action="store_true", help="compute on NVIDIA GPUs, one recording at a time on each")
     return made
@@ -149,7 +149,7 @@ def distribute(options: argparse.Namespace, todo: list[Task], progress: Progress
         try:
             with workers as client:
                 say(f"Dashboard: {client.dashboard_link}")
-                run_tasks(client, todo, options.threads, memory, options.gpus, report)
+                run_tasks(client, todo, options.threads or (4 if options.gpus else 1), memory, options.gpus, report)
             return
         except LOST:
             if options.scheduler == "local":
