@@ -114,21 +114,21 @@ void BlockFile::append(const std::byte* data, std::size_t bytes) {
         data += some;
         bytes -= some;
         if (filled_ == block_bytes_)
-            pass_block();
+            pass_block(true);
     }
 }
 
-/// Passes the block to the thread. The next block begins with the bytes after the last aligned place, which
-/// are written again.
-void BlockFile::pass_block() {
+/// Passes the block to the thread; waits for memory and, if `in_time`, for a late disk. The next block begins
+/// with the bytes after the last aligned place, which are written again.
+void BlockFile::pass_block(bool in_time) {
     if (filled_ == passed_)
         return;
     Memory next;
     {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] {
+        changed_.wait(lock, [&] {
             return error_ != 0 || !thread_.joinable() || steps_.empty() ||
-                   (!is_late() && (blocks_ - free_.size()) * block_bytes_ < kMostBlockBytes);
+                   (!(in_time && is_late()) && (blocks_ - free_.size()) * block_bytes_ < kMostBlockBytes);
         });
         while (!(next = take_memory()))
             changed_.wait(lock);
@@ -153,7 +153,7 @@ void BlockFile::pass(Step step) {
 
 int BlockFile::then(const File& file, std::uint64_t offset, std::string bytes,
                     const std::optional<Kept>& kept) {
-    pass_block();
+    pass_block(false);
     if (kept) {
         kept_end_ = offset_ + filled_;
         next_kept_ = std::chrono::steady_clock::now() + kKeptEvery;
@@ -178,7 +178,7 @@ BlockFile::Kept BlockFile::kept() const {
 }
 
 int BlockFile::stop() {
-    pass_block();
+    pass_block(false);
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;

@@ -42,7 +42,7 @@ public:
 
     /// True if so many bytes can be appended now: there is memory, and the disk is less than a second late.
     bool has_room(std::uint64_t bytes) const;
-    // These return the first error number, 0: none. They wait while the disk is late.
+    // These return the first error number, 0: none. append() waits while the disk is late.
     int append(const std::vector<iovec>& parts);
     int append(const std::string& bytes);
     /// Writes over bytes of the file, or into another one, after all that was appended before. The file then
@@ -74,7 +74,7 @@ private:
     };
 
     void append(const std::byte* data, std::size_t bytes);
-    void pass_block();
+    void pass_block(bool in_time);
     void pass(Step step);
     bool is_late() const;
     Memory take_memory();

@@ -349,7 +349,7 @@ RecordedFrame ScreenPainter::of(const RecordedFrame& frame) {
     const Shape shape = burner_->shape(picture_);
     check_shape(shape, "A movie of the screen");
     if (!ring_ || ring_->shape() != shape)
-        ring_.emplace(shape, 1, host_memory());
+        ring_.emplace(shape, 2, host_memory()); // a writer of one picture holds the last
     RecordedFrame painted = frame;
     painted.raw.reset();
     painted.quantity = {}; // colours, not values
