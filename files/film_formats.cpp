@@ -92,6 +92,7 @@ void take_foil_times(FilmLayout& film, const FilmBytes& file) {
         return;
     }
     std::vector<double> seconds;
+    seconds.reserve(film.frames);
     for (std::uint64_t i = 0; i < film.frames; ++i)
         seconds.push_back(timing.number<float>(i * sizeof(float)));
     take_times(film, seconds, "a .timing file");

@@ -147,6 +147,7 @@ public:
         std::vector<H5Array> films;
         std::copy_if(arrays_.begin(), arrays_.end(), std::back_inserter(films), is_film);
         std::vector<NamedArray> names;
+        names.reserve(films.size());
         for (const H5Array& film : films)
             names.push_back(film.named());
         array_ = films[choose_array(names, choice.path, path)];

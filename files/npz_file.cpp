@@ -130,6 +130,7 @@ std::vector<ZipMember> zip_members(zip_t* archive) {
 std::unique_ptr<ImageReader> open_npz(const std::string& path, const StackChoice& choice) {
     const std::vector<ZipMember> members = zip_members(open_zip(path).get());
     std::vector<NamedArray> arrays;
+    arrays.reserve(members.size());
     for (const ZipMember& member : members)
         arrays.push_back({member.name});
     const ZipMember& chosen = members[choose_array(arrays, choice.path, path)];

@@ -2,15 +2,11 @@
 
 #include "base/log.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 
-#include <linux/magic.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -21,32 +17,21 @@ namespace specklescope {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr std::size_t kDirectAlign = 4096; ///< of memory, places and sizes of direct writes
-/// Direct writes need large blocks; copies into the page cache need blocks that stay in the processor's
-/// cache.
-constexpr std::size_t kDirectBlock = std::size_t{8} << 20, kCachedBlock = std::size_t{1} << 20;
+constexpr std::size_t kBlockAlign = 4096;                       ///< of memory
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;       ///< stays in the processor's cache
 constexpr std::size_t kMostBlockBytes = std::size_t{512} << 20; ///< in blocks
 /// A kill loses what is not written: a second with the time that frames wait elsewhere.
 constexpr auto kLatest = 700ms, kKeptEvery = 100ms;
 
-bool is_in_memory(int fd) {
-    struct statfs system {};
-    return ::fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
-}
 } // namespace
 
 void BlockFile::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-BlockFile::BlockFile(const File& file, bool sync, int index) : file_(file) {
-    if (!is_in_memory(file.fd())) {
-        go_past_cache(true);
-        direct_ = past_;
-    }
-    block_bytes_ = direct_ ? kDirectBlock : kCachedBlock;
+BlockFile::BlockFile(const File& file, bool sync, int index) : file_(file), block_bytes_(kBlockBytes) {
     while (!(block_ = take_memory()) || !free_.emplace_back(take_memory())) { // at least two
         free_.clear();
         blocks_ = 0;
-        if (block_bytes_ == kDirectAlign)
+        if (block_bytes_ == kBlockAlign)
             throw std::bad_alloc();
         block_bytes_ /= 2;
     }
@@ -59,14 +44,6 @@ BlockFile::BlockFile(const File& file, bool sync, int index) : file_(file) {
     }
 }
 
-void BlockFile::go_past_cache(bool past) {
-    if (past == past_)
-        return;
-    const int flags = ::fcntl(file_.fd(), F_GETFL);
-    if (::fcntl(file_.fd(), F_SETFL, past ? flags | O_DIRECT : flags & ~O_DIRECT) == 0)
-        past_ = past;
-}
-
 /// Null without memory. Requires mutex_, except in the constructor.
 BlockFile::Memory BlockFile::take_memory() {
     if (!free_.empty()) {
@@ -74,7 +51,7 @@ BlockFile::Memory BlockFile::take_memory() {
         free_.pop_back();
         return memory;
     }
-    Memory memory(static_cast<std::byte*>(std::aligned_alloc(kDirectAlign, block_bytes_)));
+    Memory memory(static_cast<std::byte*>(std::aligned_alloc(kBlockAlign, block_bytes_)));
     if (memory) {
         ::madvise(memory.get(), block_bytes_, MADV_HUGEPAGE);
         ++blocks_;
@@ -118,10 +95,9 @@ void BlockFile::append(const std::byte* data, std::size_t bytes) {
     }
 }
 
-/// Passes the block to the thread; waits for memory and, if `in_time`, for a late disk. The next block begins
-/// with the bytes after the last aligned place, which are written again.
+/// Passes the block to the thread; waits for memory and, if `in_time`, for a late disk.
 void BlockFile::pass_block(bool in_time) {
-    if (filled_ == passed_)
+    if (filled_ == 0)
         return;
     Memory next;
     {
@@ -133,11 +109,9 @@ void BlockFile::pass_block(bool in_time) {
         while (!(next = take_memory()))
             changed_.wait(lock);
     }
-    const std::size_t tail = filled_ % kDirectAlign, begin = filled_ - tail;
-    std::memcpy(next.get(), block_.get() + begin, tail);
     pass({.block = std::exchange(block_, std::move(next)), .offset = offset_, .size = filled_});
-    offset_ += begin;
-    filled_ = passed_ = tail;
+    offset_ += filled_;
+    filled_ = 0;
 }
 
 void BlockFile::pass(Step step) {
@@ -158,10 +132,6 @@ int BlockFile::then(const File& file, std::uint64_t offset, std::string bytes,
         kept_end_ = offset_ + filled_;
         next_kept_ = std::chrono::steady_clock::now() + kKeptEvery;
     }
-    if (&file == &file_) // the next block begins with bytes that were passed on
-        for (std::size_t i = 0; i < bytes.size(); ++i)
-            if (offset + i >= offset_ && offset + i < offset_ + filled_)
-                block_.get()[offset + i - offset_] = static_cast<std::byte>(bytes[i]);
     pass({.offset = offset, .file = &file, .bytes = std::move(bytes), .kept = kept});
     const std::lock_guard lock(mutex_);
     return error_;
@@ -186,7 +156,6 @@ int BlockFile::stop() {
     changed_.notify_all();
     if (thread_.joinable())
         thread_.join();
-    go_past_cache(false);
     const int late = sync_ ? sync_->stop() : 0;
     if (error_ == 0)
         error_ = late;
@@ -227,29 +196,10 @@ void BlockFile::run_step() {
 }
 
 int BlockFile::write(const Step& step) {
-    if (step.block) {
-        const int error = write_block(step);
-        return error == 0 && sync_ ? sync_->advance(step.offset + step.size) : error;
-    }
-    if (step.file == &file_)
-        go_past_cache(false);
-    return step.file->write_at(step.offset, step.bytes.data(), step.bytes.size());
-}
-
-int BlockFile::write_block(const Step& step) {
-    std::size_t done = direct_ ? step.size / kDirectAlign * kDirectAlign : 0;
-    if (done > 0) {
-        go_past_cache(true);
-        const int error = file_.write_at(step.offset, step.block.get(), done);
-        if (error != 0 && error != EINVAL)
-            return error;
-        if (error == EINVAL) { // the file system refuses it after all
-            direct_ = false;
-            done = 0;
-        }
-    }
-    go_past_cache(false);
-    return file_.write_at(step.offset + done, step.block.get() + done, step.size - done);
+    if (!step.block)
+        return step.file->write_at(step.offset, step.bytes.data(), step.bytes.size());
+    const int error = file_.write_at(step.offset, step.block.get(), step.size);
+    return error == 0 && sync_ ? sync_->advance(step.offset + step.size) : error;
 }
 
 } // namespace specklescope

@@ -1,9 +1,7 @@
 // Appends to a file through blocks of memory, on a thread of its own: the caller copies its frames and waits
 // for no disk.
-//
-// Blocks are written in order, past the page cache (O_DIRECT) if the file system takes it: copying into the
-// page cache costs more than half of the rate of a fast disk. One write of 8 MiB at a time reaches the rate
-// of the device; several in flight are no faster (docs/performance.md).
+// Blocks are written in order through the page cache, which also takes what is faster than the disk for a
+// while. Past the cache (O_DIRECT) live recordings lost frames that the cache takes (docs/performance.md).
 #pragma once
 
 #include "files/whole_file.hpp"
@@ -81,17 +79,13 @@ private:
     void run();
     void run_step();
     int write(const Step& step);
-    int write_block(const Step& step);
-    void go_past_cache(bool past);
 
     const File& file_;
-    bool direct_ = false; ///< the file system takes O_DIRECT; the thread's, once it runs
-    bool past_ = false;   ///< O_DIRECT is set
     std::size_t block_bytes_;
-    // The block being filled: its place in the file, its bytes, and how many of them were passed on already.
+    // The block being filled: its place in the file and its bytes.
     Memory block_;
     std::uint64_t offset_ = 0;
-    std::size_t filled_ = 0, passed_ = 0;
+    std::size_t filled_ = 0;
     // Of the last `kept`.
     std::uint64_t kept_end_ = 0;
     Time next_kept_{};

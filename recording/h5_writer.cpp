@@ -24,6 +24,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <map>
 #include <optional>
@@ -44,7 +45,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kLabelBytes = 128; ///< of an event or a region, in UTF-8
 
 /// A failed call of the library; its error number is in errno, if it has one.
-struct H5Failed {};
+struct H5Failed : std::exception {};
 template <class T> T done(T result) {
     if (result < 0)
         throw H5Failed();
