@@ -183,7 +183,7 @@ public:
             film.frames = std::min<std::uint64_t>(film.frames, described_);
             if (ours_.starts_with("{\"finished\": false"))
                 film.remarks.emplace_back(
-                    "is not finished: its recording goes on, or it was cut off and lacks "
+                    "is not finished: it is still being recorded, or it was cut off and lacks "
                     "at most about its last second");
             return film;
         }

@@ -86,7 +86,7 @@ private:
     Memory block_;
     std::uint64_t offset_ = 0;
     std::size_t filled_ = 0;
-    // Of the last `kept`.
+    // Place and time limit of the last `kept`.
     std::uint64_t kept_end_ = 0;
     Time next_kept_{};
 

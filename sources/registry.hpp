@@ -34,7 +34,7 @@ struct SourceType {
 };
 
 const std::vector<SourceType>& source_types();
-/// Row of a kind or its alias; nullptr: there is none.
+/// Row of a kind or its alias; nullptr: unknown.
 const SourceType* source_type(std::string_view word);
 /// "synthetic, image, h5, video, …".
 std::string source_kinds();

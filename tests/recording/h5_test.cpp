@@ -127,7 +127,7 @@ with h5py.File("a.h5") as file:
 )"));
 }
 
-/// h5py follows in SWMR mode, a program that knows nothing of it opens the file, and so does this one.
+/// h5py follows in SWMR mode, programs without that mode open the file, and so does this program.
 TEST(Hdf5Recording, IsReadWhileItGrows) {
     const TemporaryFolder folder;
     const Shape shape{64, 48, 1, PixelType::u16};

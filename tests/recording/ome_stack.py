@@ -79,14 +79,14 @@ def check_uneven(seed):
     assert float(pixels.get("PhysicalSizeX")) == float(pixels.get("PhysicalSizeY")) == 5
     assert pixels.find("o:Channel", NS).get("Name").startswith("speckle flow index"), "the quantity"
 
-    told, exposed = read_again("film.ome.tif")
-    assert near(np.subtract(told, told[0]), seconds - seconds[0], 1e-6) and near(exposed, exposures, 1e-6)
-    assert read_again("raw.ome.tiff") == (told, exposed), "by our description"
+    replayed, exposed = read_again("film.ome.tif")
+    assert near(np.subtract(replayed, replayed[0]), seconds - seconds[0], 1e-6) and near(exposed, exposures, 1e-6)
+    assert read_again("raw.ome.tiff") == (replayed, exposed), "by our description"
     xml = tifffile.TiffFile("raw.ome.tiff").ome_metadata
     xml = re.sub("<StructuredAnnotations>.*</StructuredAnnotations>", "", xml)
     tifffile.imwrite("others.ome.tif", film, photometric="minisblack", description=xml.encode(), metadata=None)
-    told_again, exposed_again = read_again("others.ome.tif")
-    assert near(np.subtract(told_again, told_again[0]), np.subtract(told, told[0]), 1e-6), "by OME-XML"
+    times_again, exposed_again = read_again("others.ome.tif")
+    assert near(np.subtract(times_again, times_again[0]), np.subtract(replayed, replayed[0]), 1e-6), "by OME-XML"
     assert near(exposed_again, exposed, 1e-6), "by OME-XML"
 
 

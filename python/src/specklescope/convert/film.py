@@ -71,7 +71,7 @@ class Film:
         return np.frombuffer(values, dtype=values.typecode)
 
     def exact_rate(self, times_ns: NDArray[np.int64]) -> float:
-        """Rate that gives each time to the nanosecond, the nominal or the mean one; 0: there is none."""
+        """Nominal or mean rate, if it gives each time to the nanosecond; otherwise 0."""
         count, since = len(times_ns) - 1, times_ns - times_ns[0]
         mean = count / since[-1] * 1e9 if count and since[-1] > 0 else 0.0
         fits = (rate for rate in (float(self.source["rate"]), float(mean))

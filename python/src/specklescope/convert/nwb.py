@@ -48,15 +48,15 @@ def to_nwb(source: Source, output: str | os.PathLike[str], *, traces: str | os.P
     subject, plane and device, or a .toml file of them; its keys are those of pynwb. options: as of specklescope.open().
     Memory: a few chunks of 1 MiB, or of one frame if that is larger; the traces.
     """
-    told = _about(about)
+    stated = _about(about)
     film = Film(source, **options)
     if not film.timed:
         raise UsageError(f"'{film.name}' has no times, which NWB needs. Give its rate: '{film.name}?rate=100'.")
     if (traces is None) != (regions is None):
         raise UsageError("Traces and regions belong together. Name both files, or none.")
     frames = sum(1 for _ in film.frames())
-    nwb = _file(film, told)
-    plane = _plane(nwb, film, told)
+    nwb = _file(film, stated)
+    plane = _plane(nwb, film, stated)
     _add_frames(nwb, film)
     if traces is not None:
         _add_traces(nwb, film, plane, os.fspath(traces), regions)
@@ -74,22 +74,22 @@ def _about(about: About) -> dict[str, dict[str, Any]]:
                 about = tomllib.load(file)
         except tomllib.TOMLDecodeError as error:
             raise UsageError(f"'{name}' is no TOML: {error}.") from None
-    told = {table: dict((about or {}).get(table, {})) for table in KEYS}
+    stated = {table: dict((about or {}).get(table, {})) for table in KEYS}
     for table, values in (about or {}).items():
         unknown = set(values) - set(KEYS[table]) if table in KEYS else {""}
         if unknown:
             keys = ", ".join(KEYS.get(table, KEYS))
             raise UsageError(f"'{name}' has the unknown key [{table}] {', '.join(sorted(unknown))}. Allowed: {keys}.")
-    if subject := told["subject"]:
+    if subject := stated["subject"]:
         missing = [key for key in ("subject_id", "species", "sex") if key not in subject]
         missing += [] if {"age", "date_of_birth"} & set(subject) else ["age or date_of_birth"]
         if missing:
             raise UsageError(f"'{name}' does not state {', '.join(missing)} of the subject, which DANDI needs. Add them to [subject].")
-    return told
+    return stated
 
 
-def _file(film: Film, told: dict[str, dict[str, Any]]) -> NWBFile:
-    session = told["session"]
+def _file(film: Film, stated: dict[str, dict[str, Any]]) -> NWBFile:
+    session = stated["session"]
     start = session.pop("session_start_time", film.recording.get("started"))
     if isinstance(start, str):
         start = datetime.fromisoformat(start)
@@ -98,17 +98,17 @@ def _file(film: Film, told: dict[str, dict[str, Any]]) -> NWBFile:
                          "2026-11-28T10:00:00+01:00, date and time of the first frame with the time zone, below [session] of about.")
     note = film.recording.get("note", "")
     session.setdefault("session_description", note or f"Frames of {film.source['name']}")
-    subject = told["subject"] or ({"subject_id": film.recording["subject"]} if film.recording.get("subject") else None)
+    subject = stated["subject"] or ({"subject_id": film.recording["subject"]} if film.recording.get("subject") else None)
     return NWBFile(identifier=str(uuid4()), session_start_time=start, subject=Subject(**subject) if subject else None,
                    source_script=f"specklescope convert {_core.version()}", source_script_file_name="specklescope", **session)
 
 
-def _plane(nwb: NWBFile, film: Film, told: dict[str, dict[str, Any]]) -> ImagingPlane:
+def _plane(nwb: NWBFile, film: Film, stated: dict[str, dict[str, Any]]) -> ImagingPlane:
     """NWB requires a wavelength, an indicator and a location: unstated ones are NaN and "not stated"."""
     camera = film.recording.get("source_name") or "camera"
-    device = nwb.create_device(**({"name": camera.replace("/", "_").replace(":", "_"), "description": "camera"} | told["device"]))
+    device = nwb.create_device(**({"name": camera.replace("/", "_").replace(":", "_"), "description": "camera"} | stated["device"]))
     grid = {"grid_spacing": [film.um_per_px] * 2, "grid_spacing_unit": "micrometers"} if film.um_per_px else {}
-    plane = {"description": "camera image", "excitation_lambda": float("nan"), "indicator": "none", "location": "not stated"} | told["plane"]
+    plane = {"description": "camera image", "excitation_lambda": float("nan"), "indicator": "none", "location": "not stated"} | stated["plane"]
     return nwb.create_imaging_plane(name="ImagingPlane", device=device, **plane, **grid,
                                     optical_channel=OpticalChannel(name="OpticalChannel", description="scattered light",
                                                                    emission_lambda=plane["excitation_lambda"]))

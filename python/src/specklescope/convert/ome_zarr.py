@@ -119,7 +119,7 @@ def _select(group: zarr.Group, image: dict[str, Any], at: Mapping[str, int], nam
         elif axis in at or size == 1:
             index = at.get(axis, 0)
             if not 0 <= index < size:
-                raise UsageError(f"'{name}' has {size} of {axis}, and {axis}={index} is none of them. Indices begin with 0.")
+                raise UsageError(f"'{name}' has {size} of {axis}; {axis}={index} does not exist. Use 0 to {size - 1}.")
             pick.append(index)
         else:
             raise UsageError(f"'{name}' has {size} of {axis}. Choose one with --at {axis}=0 … {axis}={size - 1}.")
