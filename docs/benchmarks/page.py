@@ -278,28 +278,51 @@ def overview_page(pages, others):
 
 # Publications
 
-NO_FIGURE = ("not available when this page was written.")
-PUBLISHED = [  # title, work, source, figure, what is the same, what differs; bench/cases.cpp has the works, too
+# Title, work, source, published rows (work, figure, hardware), their rule, what is the same, what differs.
+# bench/cases.cpp has the works, too.
+PUBLISHED = [
     ("Speckle contrast and flow index on the GPU", "speckle:",
-     "Yang, Cuccia, Choi, *Real-time blood flow visualization using the graphics processing unit*, J. Biomed. Opt. 16(1), "
-     "016009 (2011), abstract",
-     "images acquired, processed and shown at about 10 frames/s (one GPU programmed in CUDA under LabVIEW, the abstract names no model; a camera of nearly 10 frames/s).",
+     "Yang, Cuccia, Choi, *Real-time blood flow visualization using the graphics processing unit*, J. Biomed. Opt. 16, "
+     "016009 (2011)",
+     [["live flow with display, 1392×1040, 12 bit", "about 15 frames/s; the camera gave about 10", "NVIDIA 8800GTS, Intel Core 2 at 1.8 GHz"],
+      ["projection, 1920×1440", "about 30 frames/s", "NVIDIA 8800GTS"],
+      ["projection, 1920×1440", "about 4 frames/s", "Intel Core 2 at 1.8 GHz"]],
+     "a frame's time is upload, two kernels and download. Results of GPU and CPU differ by about 1e-7.",
      "window of 5×5 pixels, sample standard deviation, SFI = 1/(2·T·K²), frame of 1392×1040.",
-     "the published figure is for the whole instrument, limited by its camera: compare it with the rate of the whole program in [benchmarks.md](../benchmarks.md), not with the time of a kernel. The earlier method writes K and SFI, ours one of them."),
+     "the earlier method writes K and SFI, ours one of them. Its frame rates compare with *with copies*, and those of the live instrument with the whole program in [benchmarks.md](../benchmarks.md)."),
     ("Recursive Gaussian on the GPU", "gaussian:method=recursive",
-     "the filter: Young, van Vliet, *Recursive implementation of the Gaussian filter*, Signal Processing 44 (1995); on the GPU one thread per row, with a transposition between the passes",
-     NO_FIGURE, "sigma 10, one channel in f32, forward and backward, rows and columns.",
+     "Scheibe; the filter is by Young, van Vliet, *Recursive implementation of the Gaussian filter*, Signal Processing 44 (1995); on the GPU one thread per row, with a transposition between the passes",
+     [], "no time is given. The filter computes in double precision and needs σ ≥ 0.5.",
+     "sigma 10, one channel in f32, forward and backward, rows and columns.",
      "the earlier method works in f64 and begins its backward pass approximately; ours in f32 differences, with the exact "
      "border of Triggs and Sdika (2006)."),
-    ("Convolution with a kernel as large as the image, for glare", "convolve:", "Johansson Bergström 2012", NO_FIGURE,
+    ("Convolution with a kernel as large as the image, for glare", "convolve:", "Johansson Bergström 2012",
+     [["5661×5661, 3 channels", "2.42 s", "NVIDIA GTX 570"], ["5661×5661, 3 channels", "10.5 s", "Intel i5-2500K"],
+      ["4750×4750, 3 channels", "1.67 s, of which 0.25 s transfer", "NVIDIA GTX 570"],
+      ["4750×4750, 3 channels, the kernel's spectrum kept", "1.29 s, an estimate", "NVIDIA GTX 570"]],
+     "copies are included. 5661 was chosen because FFTW is slow at this size.",
      "f32 RGB, one kernel for the three channels, linear convolution. Images of 2376² and 2831² with kernels of 2375² and 2831² have 4750² and 5661² with their border; images of 4750² and 5661² are also measured, with kernels of the same size.",
      "the size of our transforms is chosen for speed and is not the padded size; the border repeats the edge; the kernel's spectrum is computed once, not for every image. The time of cuFFT is for the two transforms of the padded image only."),
-    ("Direct 5×5 Gaussian", "gaussian:method=binomial5", "weights in constant memory, tiles in shared memory", NO_FIGURE,
+    ("Direct 5×5 Gaussian", "gaussian:method=binomial5", "Ariano, Bonanni; weights in constant memory, tiles in shared memory",
+     [["4K, global memory", "1.04 ms", "NVIDIA RTX 3070 Ti"], ["4K, constant memory", "0.98 ms", "NVIDIA RTX 3070 Ti"],
+      ["4K, shared memory, first version", "1.11 ms", "NVIDIA RTX 3070 Ti"],
+      ["4K, shared memory, second version", "0.94 ms", "NVIDIA RTX 3070 Ti"],
+      *([f"{size}, shared memory, second version", f"{ms} ms", "NVIDIA RTX 3070 Ti"]
+        for size, ms in (("2K", "0.43"), ("1080p", "0.19"), ("720p", "0.12"), ("480p", "0.08"))),
+      ["4K, 14 threads", "49.39 ms", "Intel i9-11900KF"]],
+     "GPU times are of the kernel only, mean of 100; compare with *ours*.",
      "f32 RGB, the same 25 weights.",
      "ours uses the two times five weights of a separable kernel, the earlier methods 25; their frame of zeros exists before the measurement, ours computes its border."),
-    ("Equalisation of V in HSV", "equalize:", "histogram by atomics in shared memory, HSV images between kernels",
-     NO_FIGURE, "u8 RGB, 256 bins, V = r/r_max, hue and saturation kept.",
-     "ours makes no HSV images: it scales each pixel's channels by the ratio of new to old V."),
+    ("Equalisation of V in HSV", "equalize:", "Duong; histogram by atomics in shared memory, HSV images between kernels",
+     [*(["961×640 RGB, best grid", f"{ms} ms", gpu] for gpu, ms in (
+         ("NVIDIA A100", "1.49"), ("NVIDIA T4", "2.33"), ("NVIDIA P620", "2.37"), ("NVIDIA MX130", "4.37"))),
+      *(["961×640 RGB", f"{ms} ms", cpu] for cpu, ms in (
+          ("Intel i7-8700", "56.78"), ("Intel Xeon at 2.0 GHz", "74.94"), ("Intel i7-8565U", "191.93"))),
+      *([f"kernel {kernel}", f"{ms} ms, by a profiler", "NVIDIA MX130"] for kernel, ms in (
+          ("RGB to HSV", "1.272"), ("HSV to RGB", "0.815"), ("equalise", "0.594"), ("histogram", "0.238")))],
+     "GPU times include allocation, copies and release of memory; CPU times are means.",
+     "u8 RGB, 256 bins, V = r/r_max, hue and saturation kept.",
+     "ours makes no HSV images: it scales each pixel's channels by the ratio of new to old V. Our memory is allocated once."),
 ]
 
 
@@ -326,13 +349,15 @@ def published_page(reports):
     if not measured:
         return ""
     text = ("# Published methods, measured here\n\nWritten by [page.py](page.py) from the JSON files of `specklescope bench --json`; "
-            "figures of publications have their source. No earlier system ran on this hardware. The last columns therefore have the time of the same method *here*, implemented from its description (`tests/bench/seeds`), or that of another library. *Ours* is the stage on frames in memory; *with copies* adds the copies from and to page-locked memory, one after the other. Every time is the median per frame.\n\n"
+            "figures of publications are copied from them, with their hardware and their rule of timing. No earlier system ran on this hardware, so no factor is computed from a published figure. The last columns therefore have the time of the same method *here*, implemented from its description (`tests/bench/seeds`), or that of another library. *Ours* is the stage on frames in memory; *with copies* adds the copies from and to page-locked memory, one after the other. Every time is the median per frame.\n\n"
             "Measured:\n\n")
     for machine in measured:
         text += (f"- {machine['name']}, {machine.get('measured', '')}, load at the start "
                  f"{machine.get('load at the start', 'not noted')}\n")
-    for title, work, source, figure, alike, unlike in PUBLISHED:
-        text += f"\n## {title}\n\n{source}.\n\n- Published: {figure}\n- Same: {alike}\n- Different: {unlike}\n\n"
+    for title, work, source, figures, rule, alike, unlike in PUBLISHED:
+        text += f"\n## {title}\n\n{source}.\n\n"
+        text += table(["published", "figure", "on"], figures) + "\n" if figures else ""
+        text += f"- Published: {rule}\n- Same: {alike}\n- Different: {unlike}\n\n"
         lines = list(published_lines(work, reports))
         text += table(["frame", "on", "ours, ms", "with copies, ms", "another there, ms", "the other"], lines) \
             if lines else "Not measured yet.\n"
