@@ -66,10 +66,10 @@ private:
         submitted_.pop_front();
         ++frames_;
         const Timings& timings = result->timings;
-        timed_ += timings.count > 0 ? 1 : 0;
-        for (std::size_t i = 0; i < timings.count; ++i)
-            if (timings.entries[i].name != "upload" && timings.entries[i].name != "download")
-                kernels_ms_ += timings.entries[i].ms;
+        timed_ += timings.empty() ? 0 : 1;
+        for (const StageTiming& timing : timings)
+            if (timing.name != "upload" && timing.name != "download")
+                kernels_ms_ += timing.ms;
         return true;
     }
 

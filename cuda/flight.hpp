@@ -67,11 +67,11 @@ struct Flight {
         if (!timed)
             return;
         Timings& timings = result.timings;
-        timings.add("upload", upload_end.ms_since(upload_begin));
+        timings.push_back({"upload", upload_end.ms_since(upload_begin)});
         for (std::size_t i = 0; i < step_count; ++i)
-            timings.add(steps[i].name, marks[i + 1].ms_since(marks[i]), steps[i].stage);
+            timings.push_back({steps[i].name, marks[i + 1].ms_since(marks[i]), steps[i].stage});
         if (downloads)
-            timings.add("download", download_end.ms_since(download_begin));
+            timings.push_back({"download", download_end.ms_since(download_begin)});
     }
     /// Call when the frame is done. Windows and samples are set before.
     void read_counts() {

@@ -240,12 +240,15 @@ private:
         if (works.empty())
             return;
         const int count = static_cast<int>(works.size()), threads = parallel_threads();
-        try {
-            make_lanes(static_cast<std::size_t>(std::min(count, threads)), works.size());
-        } catch (const std::exception& error) {
-            for (Work& work : works)
-                work.failure = sentence_of(error);
-        }
+        const auto for_all = [&](auto&& f) {
+            try {
+                f();
+            } catch (const std::exception& error) {
+                for (Work& work : works)
+                    work.failure = sentence_of(error);
+            }
+        };
+        for_all([&] { make_lanes(static_cast<std::size_t>(std::min(count, threads)), works.size()); });
         const auto together = [&](auto&& f) {
             run_bands(count, threads, [&](int index, int slot) {
                 const ThreadLimit whole(1);
@@ -260,17 +263,16 @@ private:
         for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
             end = begin + 1;
             if (steps[begin].link.type->stateful) {
-                if (run_together(begin, works))
-                    continue;
-                for (std::size_t k = 0; k < works.size(); ++k)
+                bool done = false;
+                for_all([&] { done = run_together(begin, works); });
+                for (std::size_t k = 0; !done && k < works.size(); ++k)
                     guarded(works[k], [&](Work& work) { run_step(begin, work, nullptr, &stored_[k]); });
                 continue;
             }
             while (end < steps.size() && !steps[end].link.type->stateful && steps[end].counted_over <= 1)
                 ++end;
             if (steps[begin].counted_over > 1)
-                for (Work& work : works)
-                    guarded(work, [&](Work&) { count_in_order(begin, work); });
+                for_all([&] { count_in_order(begin, works); });
             together([&](Work& work, std::size_t index, std::size_t slot) {
                 if (begin == 0)
                     count_raw(work);
@@ -301,22 +303,38 @@ private:
         }
     }
 
-    /// Before the stage of a lane runs.
-    void count_in_order(std::size_t i, Work& work) {
+    using Runs = std::vector<StageRun<Space::host>>;
+
+    /// Before the stages of the lanes run.
+    void count_in_order(std::size_t i, std::vector<Work>& works) {
         HostPlan::Step& step = plan_->steps[i];
-        step.begin(work.complete);
         if (step.skipped)
             return;
-        if (step.conversion)
+        std::vector<PixelCounts> counts(works.size());
+        Runs frames;
+        for (std::size_t k = 0; k < works.size(); ++k) {
+            Work& work = works[k];
+            if (!work.failure.empty())
+                continue;
+            step.begin(work.complete);
+            const auto add = [&](ConstHostView image, const FrameInfo& info) {
+                frames.push_back(
+                    {image, {}, {.info = info, .counts = counts[k], .again = info.left_out(), .also = {}}});
+            };
+            if (!step.conversion) {
+                add(work.image, work.info);
+                continue;
+            }
+            FrameInfo info = work.info; // converted images have the memory of one
             convert(work.image, step.conversion.host(), plan_->channel);
-        FrameInfo info = work.info;
-        if (step.conversion)
             describe_conversion(work.image.shape.type, info);
-        PixelCounts counts;
-        step.stage->count_in_order(
-            step.conversion ? ConstHostView(step.conversion.host()) : work.image,
-            {.info = info, .counts = counts, .again = work.again || info.left_out(), .also = {}});
-        work.aged = counts.saturated;
+            add(step.conversion.host(), info);
+            step.stage->count_in_order(std::exchange(frames, {}));
+        }
+        if (!frames.empty())
+            step.stage->count_in_order(frames);
+        for (std::size_t k = 0; k < works.size(); ++k)
+            works[k].aged = counts[k].saturated;
     }
 
     /// A stage with a window runs on all frames at once, if it can. False: nothing was done.
@@ -327,16 +345,14 @@ private:
             return false;
         const auto begin = SteadyClock::now();
         std::vector<PixelCounts> counts(works.size());
-        std::vector<StageRun<Space::host>> frames;
-        frames.reserve(works.size());
+        Runs frames;
         for (std::size_t k = 0; k < works.size(); ++k) {
-            step.begin(works[k].complete);
-            frames.push_back({works[k].image,
-                              step.between ? stored_[k].places[i].between.host() : works[k].slot.host(),
-                              {.info = works[k].info,
-                               .counts = counts[k],
-                               .again = works[k].info.left_out(),
-                               .also = {}}});
+            Work& work = works[k];
+            step.begin(work.complete);
+            frames.push_back(
+                {work.image,
+                 step.between ? stored_[k].places[i].between.host() : work.slot.host(),
+                 {.info = work.info, .counts = counts[k], .again = work.info.left_out(), .also = {}}});
         }
         if (!step.stage->run_together(frames))
             return false;
@@ -359,7 +375,7 @@ private:
             describe_conversion(work.image.shape.type, work.info);
             work.image = converted;
             const auto end = SteadyClock::now();
-            result.timings.add("convert", ms_between(begin, end));
+            result.timings.push_back({"convert", ms_between(begin, end)});
             begin = end;
         }
         if (step.skipped)
@@ -396,7 +412,7 @@ private:
         result.counts.infinite = counts.infinite;
         stage.describe(work.info);
         work.image = output;
-        result.timings.add(plan_->steps[i].link.type->name, ms, place);
+        result.timings.push_back({plan_->steps[i].link.type->name, ms, place});
         result.counts.windows = work.sources.windows;
     }
 
@@ -429,7 +445,7 @@ private:
         count_undefined(image, named.counts);
         named.warmup = warmup;
         named.regions = regions_of(raw, image, named.quantity, *named.chain, result.info, info);
-        result.timings.add("also", ms_between(begin, SteadyClock::now()));
+        result.timings.push_back({"also", ms_between(begin, SteadyClock::now())});
     }
 
     static void count_raw(Work& work) {
@@ -440,7 +456,7 @@ private:
         const auto begin = SteadyClock::now();
         work.result.counts.raw_saturated = count_saturated(raw, *threshold);
         work.result.counts.raw_samples = raw.shape.samples();
-        work.result.timings.add("saturation", ms_between(begin, SteadyClock::now()));
+        work.result.timings.push_back({"saturation", ms_between(begin, SteadyClock::now())});
     }
 
     /// For chains whose last stage does not count.
@@ -453,7 +469,7 @@ private:
             return;
         const auto begin = SteadyClock::now();
         count_undefined(work.image, result.counts);
-        result.timings.add("undefined", ms_between(begin, SteadyClock::now()));
+        result.timings.push_back({"undefined", ms_between(begin, SteadyClock::now())});
     }
 
     /// `info`: of the final image.
@@ -461,7 +477,7 @@ private:
         const auto begin = SteadyClock::now();
         result.regions = regions_of(raw, image, result.quantity, *chain_, result.info, info);
         if (result.regions)
-            result.timings.add("regions", ms_between(begin, SteadyClock::now()));
+            result.timings.push_back({"regions", ms_between(begin, SteadyClock::now())});
     }
 
     /// Null without regions, and for an image of another size than the last one.

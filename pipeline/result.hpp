@@ -4,7 +4,6 @@
 #include "pipeline/chain.hpp"
 #include "pipeline/regions/regions.hpp"
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,21 +14,13 @@
 namespace specklescope {
 
 struct StageTiming {
-    std::string_view
-        name; ///< static: a registered stage name, "upload", "convert", "saturation", "regions" …
+    /// static: a registered stage name, "upload", "convert", "saturation", "regions" …
+    std::string_view name;
     double ms = 0;
     int stage = -1; ///< place in the chain; −1: not a stage
 };
 
-struct Timings {
-    static constexpr std::size_t kCapacity = 2 * kMaxStages + 5;
-    std::array<StageTiming, kCapacity> entries{};
-    std::size_t count = 0;
-    void add(std::string_view name, double ms, int stage = -1) {
-        if (count < kCapacity)
-            entries[count++] = {name, ms, stage};
-    }
-};
+using Timings = std::vector<StageTiming>;
 
 /// Choices made by the stages, one text per stage of the chain, empty without one.
 using StageNotes = std::vector<std::string>;

@@ -47,7 +47,7 @@ template <> struct RunContext<Space::device> {
     std::span<const DeviceView> also{};
 };
 
-/// One frame for Stage::run_together().
+/// One frame of several.
 template <Space S> struct StageRun {
     ConstImageView<S> input;
     ImageView<S> output;
@@ -89,9 +89,9 @@ public:
     /// where it must not throw.
     virtual void count_over(int /*frames*/) {}
     /// The part of run() that depends on earlier frames, for a stage without a window after count_over() with
-    /// more than one frame: counts saturated windows. Called in the order of the frames. Copies of the stage,
-    /// for which count_over(0) was called, compute the results without that count.
-    virtual void count_in_order(ConstImageView<S> /*input*/, const RunContext<S>& /*context*/) {}
+    /// more than one frame: counts saturated windows of these frames, which are in order. Copies of the
+    /// stage, for which count_over(0) was called, compute the results without that count.
+    virtual void count_in_order(std::span<const StageRun<S>> /*frames*/) {}
     /// Read after each run.
     virtual Warmup warmup() const { return {}; }
     /// Choices and hints in a few words ("recursive", "6 tiles of 2048×2048"); read after set_params(), and

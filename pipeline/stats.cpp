@@ -194,15 +194,14 @@ void Stats::record(const Result& result, bool with_latency) {
         motion_.add(*result.info.motion);
     newest_ = {result.info.assumed,     result.exposure, result.quantity,
                grey_channel_of(result), result.warmup,   result.notes};
-    if (result.timings.count > 0 || !result.device_image) // on a device only some frames are timed
+    if (!result.timings.empty() || !result.device_image) // on a device only some frames are timed
         record_timings(result.timings);
 }
 
 /// Steps that are still at the same place in the chain keep their sums.
 void Stats::record_timings(const Timings& timings) {
     std::vector<Sum> next;
-    for (std::size_t i = 0; i < timings.count; ++i) {
-        const StageTiming& timing = timings.entries[i];
+    for (const StageTiming& timing : timings) {
         const auto same = [&](const auto& step) {
             return step.name == timing.name && step.stage == timing.stage;
         };

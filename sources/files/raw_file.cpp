@@ -31,6 +31,7 @@ void RawStream::close() {
     file_.reset();
     begun_.clear();
     regular_ = false;
+    at_ = 0;
 }
 
 int RawStream::descriptor() const { return ::fileno(file_.get()); }
@@ -42,8 +43,8 @@ std::uint64_t RawStream::size() const {
 }
 
 bool RawStream::seek(std::uint64_t byte) {
-    begun_.clear();
-    return ::lseek(descriptor(), static_cast<off_t>(byte), SEEK_SET) >= 0;
+    at_ = byte;
+    return regular_;
 }
 
 /// True if data or the end arrive before this time. Throws Cancelled.
@@ -58,13 +59,15 @@ bool RawStream::comes_before(SteadyClock::time_point end) const {
 }
 
 /// Reads the available bytes, at most `most`; 0 at the end.
-std::size_t RawStream::read_some(std::byte* to, std::size_t most) const {
+std::size_t RawStream::read_some(std::byte* to, std::size_t most) {
     ssize_t got = 0;
     do
-        got = ::read(descriptor(), to, most);
+        got = regular_ ? ::pread(descriptor(), to, most, static_cast<off_t>(at_))
+                       : ::read(descriptor(), to, most);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         cannot_read();
+    at_ += static_cast<std::uint64_t>(got);
     return static_cast<std::size_t>(got);
 }
 
@@ -143,13 +146,11 @@ std::optional<std::size_t> RawStream::read(HostView view) {
                 std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
         return total;
     }
-    const off_t frame = ::lseek(descriptor(), 0, SEEK_CUR);
     const int most = static_cast<int>(std::min<std::size_t>(view.shape.bytes() / kLeastBytes, kMostThreads));
     const int bands = std::clamp(most, 1, parallel_threads());
     std::array<std::size_t, kMostThreads> got{};
     run_bands(bands, bands, [&](int band, int) {
-        got[static_cast<std::size_t>(band)] =
-            read_rows(view, band_rows(view.shape.height, bands, band), static_cast<std::uint64_t>(frame));
+        got[static_cast<std::size_t>(band)] = read_rows(view, band_rows(view.shape.height, bands, band), at_);
     });
     std::size_t total = 0; // up to the end of the file
     for (int band = 0; band < bands; ++band) {
@@ -157,7 +158,7 @@ std::optional<std::size_t> RawStream::read(HostView view) {
         if (total < static_cast<std::size_t>(band_rows(view.shape.height, bands, band).end) * row)
             break;
     }
-    seek(static_cast<std::uint64_t>(frame) + total);
+    at_ += total;
     return total;
 }
 

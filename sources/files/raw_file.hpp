@@ -25,7 +25,7 @@ public:
     bool regular() const { return regular_; } ///< a file, not a pipe
     /// Size of the open file, whose name may refer to another file by now; 0 for a pipe.
     std::uint64_t size() const;
-    /// False if it cannot seek there. Discards a partial frame.
+    /// False for a pipe.
     bool seek(std::uint64_t byte);
     /// Waits for the bytes.
     void skip_header(std::size_t bytes);
@@ -37,7 +37,7 @@ public:
 private:
     int descriptor() const;
     bool comes_before(SteadyClock::time_point end) const;
-    std::size_t read_some(std::byte* to, std::size_t most) const;
+    std::size_t read_some(std::byte* to, std::size_t most);
     /// Reads these rows of the frame that begins at byte `frame` of a regular file. Returns the bytes read,
     /// fewer at the end of the file.
     std::size_t read_rows(HostView view, Band rows, std::uint64_t frame) const;
@@ -47,6 +47,7 @@ private:
     InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal
     std::vector<std::byte> begun_; ///< partial frame from a pipe
     bool regular_ = false;
+    std::uint64_t at_ = 0; ///< of a regular file: the next byte
 };
 
 // Metadata of a headerless file, from a JSON file next to it.

@@ -1,8 +1,7 @@
 // Spatial speckle contrast and flow on the host: bands of rows in parallel, tiles of columns within a band.
 #include "stages/speckle/speckle.hpp"
 
-#include "base/parallel.hpp"
-#include "pipeline/counts.hpp"
+#include "stages/frame_rows.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
 #include "stages/temporal/temporal_window.hpp"
@@ -143,6 +142,8 @@ public:
         ages_.prepare(input_, frames);
         aged_.resize(input_.pixels());
         aged_rows_.resize(static_cast<std::size_t>(input_.height));
+        thresholds_.resize(1);
+        rows_.prepare(input_.height);
         fresh_ = true;
     }
     void reset() override {
@@ -163,8 +164,10 @@ public:
                                                             context.info, output, context.also);
         frame.finish = finish.count > 0 ? &finish : nullptr;
         std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
-        if (counted_frames_ > 1)
-            take_ages(input, threshold, context.again);
+        if (counted_frames_ > 1) {
+            const FrameRows::Run run{input, output, context};
+            take_ages({&run, 1});
+        }
         if (counted_frames_ != 1)
             threshold.reset();
         frame.limit = threshold && input.shape.type != PixelType::f32 ? static_cast<std::uint32_t>(*threshold)
@@ -193,51 +196,62 @@ public:
         }
     }
 
-    void count_in_order(ConstHostView input, const RunContext<Space::host>& context) override {
-        take_ages(input, saturation_threshold(input.shape.type, context.info), context.again);
-        if (std::all_of(aged_rows_.begin(), aged_rows_.end(), [](std::uint8_t row) { return row == 0; }))
-            return;
+    void count_in_order(std::span<const FrameRows::Run> frames) override {
+        take_ages(frames);
         SpeckleTile tile;
-        tile.input = input;
-        tile.output.shape = speckle_shape(prepared_, input.shape);
+        tile.input.shape = input_;
+        tile.output.shape = speckle_shape(prepared_, input_);
         tile.params = prepared_;
         tile.params.border = speckle_inner_border(prepared_.border);
         tile.y1 = tile.output.shape.height;
         tile.rows = input_rows(tile);
-        context.counts.saturated += aged_windows(tile, slots_[0]);
-    }
-
-private:
-    /// Sets aged_ to 1 for samples at full scale in this frame or in earlier frames that are averaged with
-    /// it.
-    void take_ages(ConstHostView input, std::optional<double> threshold, bool again) {
-        const bool take = !again || fresh_;
-        fresh_ = false;
-        const int slots = static_cast<int>(slots_.size());
-        for_bands(input_.height, band_count(input_.height, slots, 16), slots, [&](Band rows, int) {
-            for (int y = rows.begin; y < rows.end; ++y) {
-                if (take)
-                    ages_.advance(y, input.row(y), threshold);
-                const std::uint16_t* const ages = ages_.row(y);
-                aged_rows_[static_cast<std::size_t>(y)] = ages ? 1 : 0;
-                if (!ages)
-                    continue;
-                const int width = input_.width;
-                std::uint8_t* const aged =
-                    aged_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
-                for (int x = 0; x < width; ++x)
-                    aged[x] = ages[x] != 0 ? 1 : 0;
-            }
+        run_bands(static_cast<int>(frames.size()), static_cast<int>(slots_.size()), [&](int index, int slot) {
+            const auto frame = static_cast<std::size_t>(index);
+            const std::span<const std::uint8_t> rows = aged_rows(frame);
+            if (std::any_of(rows.begin(), rows.end(), [](std::uint8_t row) { return row != 0; }))
+                frames[frame].context.counts.saturated +=
+                    aged_windows(tile, slots_[static_cast<std::size_t>(slot)], frame);
         });
     }
 
-    std::uint64_t aged_windows(const SpeckleTile& tile, Slot& slot) const {
+private:
+    /// Sets aged_ to 1 for samples at full scale in each frame or in earlier frames that are averaged with
+    /// it.
+    void take_ages(std::span<const FrameRows::Run> frames) {
+        aged_.resize(frames.size() * input_.pixels());
+        aged_rows_.resize(frames.size() * static_cast<std::size_t>(input_.height));
+        thresholds_.clear();
+        for (const FrameRows::Run& frame : frames)
+            thresholds_.push_back(saturation_threshold(input_.type, frame.context.info));
+        const bool fresh = std::exchange(fresh_, false);
+        rows_.run(frames, [&](std::size_t frame, int y, int, PixelCounts&) {
+            if (!frames[frame].context.again || (fresh && frame == 0))
+                ages_.advance(y, frames[frame].input.row(y), thresholds_[frame]);
+            const std::uint16_t* const ages = ages_.row(y);
+            const auto row = frame * static_cast<std::size_t>(input_.height) + static_cast<std::size_t>(y);
+            aged_rows_[row] = ages ? 1 : 0;
+            if (!ages)
+                return;
+            const int width = input_.width;
+            std::uint8_t* const aged = aged_.data() + row * static_cast<std::size_t>(width);
+            for (int x = 0; x < width; ++x)
+                aged[x] = ages[x] != 0 ? 1 : 0;
+        });
+    }
+
+    /// Of a frame of the last take_ages().
+    std::span<const std::uint8_t> aged_rows(std::size_t frame) const {
+        const auto height = static_cast<std::size_t>(input_.height);
+        return std::span(aged_rows_).subspan(frame * height, height);
+    }
+
+    std::uint64_t aged_windows(const SpeckleTile& tile, Slot& slot, std::size_t frame = 0) const {
         SpeckleTile aged = tile;
-        aged.input = {reinterpret_cast<const std::byte*>(aged_.data()),
+        aged.input = {reinterpret_cast<const std::byte*>(aged_.data() + frame * input_.pixels()),
                       {input_.width, input_.height, 1, PixelType::u8}};
         const auto rows = static_cast<std::size_t>(tile.rows.end - tile.rows.begin);
-        return slot.windows.count(
-            aged, 1, std::span(aged_rows_).subspan(static_cast<std::size_t>(tile.rows.begin), rows));
+        return slot.windows.count(aged, 1,
+                                  aged_rows(frame).subspan(static_cast<std::size_t>(tile.rows.begin), rows));
     }
 
     /// Range of the integer samples that enter the result.
@@ -312,7 +326,9 @@ private:
     Shape input_;
     SaturatedAges ages_;
     bool fresh_ = true; ///< nothing is stored yet
-    std::vector<std::uint8_t> aged_, aged_rows_;
+    FrameRows rows_;
+    std::vector<std::optional<double>> thresholds_; ///< per frame, of saturation
+    std::vector<std::uint8_t> aged_, aged_rows_;    ///< per frame
 };
 
 } // namespace

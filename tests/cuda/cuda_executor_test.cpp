@@ -86,7 +86,7 @@ TEST_F(CudaExecutor, PreparingLeavesWindowsEmpty) {
         const std::vector<Frame> frames = noise(8, fresh->slot_memory());
         frames[0].info().discontinuity = true;
         const std::vector<Result> results = run(*prepared, frames);
-        EXPECT_GT(results[0].timings.count, 0U) << "the first frame of a run is timed";
+        EXPECT_FALSE(results[0].timings.empty()) << "the first frame of a run is timed";
         expect_same(run(*fresh, frames), results);
     }
 }

@@ -182,7 +182,7 @@ TEST_F(Cuda, ColourBecomesLumaLikeOnTheHost) {
         ASSERT_EQ(
             std::memcmp(from_colour.image.host().row(y), from_grey.image.host().row(y), 75 * sizeof(float)),
             0);
-    EXPECT_EQ(from_colour.timings.entries[2].name, "convert");
+    EXPECT_EQ(from_colour.timings[2].name, "convert");
 }
 
 } // namespace specklescope::speckle_cuda_test

@@ -311,9 +311,9 @@ TEST(PlanPipeline, TimesOfEqualStagesAreSeparate) {
     Stats stats;
     for (int i = 0; i < 3; ++i) {
         Result result;
-        result.timings.add("average", 1);
-        result.timings.add("convert", 5);
-        result.timings.add("average", 3);
+        result.timings.push_back({"average", 1});
+        result.timings.push_back({"convert", 5});
+        result.timings.push_back({"average", 3});
         stats.record(result, false);
     }
     const StatsSnapshot s = stats.snapshot();

@@ -149,8 +149,8 @@ TEST(Stats, SumsStageTimesAndKeepsTheNewestCounts) {
     Stats stats;
     for (int i = 1; i <= 4; ++i) {
         Result result = result_with(2);
-        result.timings.add("convert", 0.5);
-        result.timings.add("speckle", i, 0);
+        result.timings.push_back({"convert", 0.5});
+        result.timings.push_back({"speckle", i, 0});
         result.counts = {.undefined = static_cast<std::uint64_t>(i), .infinite = 7, .saturated = 9};
         stats.record(result, true);
     }
@@ -227,7 +227,7 @@ TEST(Stats, RowsAreTheStepsOfTheNewestChainWithTheirNotes) {
                          const std::vector<std::string>& notes) {
         Result result = result_with(1);
         for (const auto& [name, stage] : steps)
-            result.timings.add(name, 1, stage);
+            result.timings.push_back({name, 1, stage});
         result.notes = std::make_shared<StageNotes>(notes);
         stats.record(result, true);
         std::string rows;
