@@ -21,7 +21,8 @@ from specklescope.convert.__main__ import main  # noqa: E402
 
 SUBJECT = {"subject_id": "mouse-7", "species": "Mus musculus", "sex": "F", "age": "P12W"}
 FILMS = {"uint8": (2, (24, 32), np.uint8), "uint16": (7, (24, 32), np.uint16), "one": (1, (5, 7), np.uint16),
-         "float": (9, (24, 33), np.float32), "colour": (3, (24, 32, 3), np.uint8), "long": (70, (200, 311), np.uint16)}
+         "float": (9, (24, 33), np.float32), "colour": (3, (24, 32, 3), np.uint8),
+         "colour16": (3, (24, 32, 3), np.uint16), "light": (3, (24, 32, 3), np.float32), "long": (70, (200, 311), np.uint16)}
 
 
 @pytest.fixture(params=FILMS)

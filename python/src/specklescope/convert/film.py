@@ -112,7 +112,7 @@ def write_raw(output: str | os.PathLike[str], about: Mapping[str, Any], blocks: 
         channels = 3 if len(shape) == 3 else 1
         begin = {"finished": True, "written": frames, "program": f"Specklescope {_core.version()}", "content": "raw", "started": None}
         stored = {"width": shape[1], "height": shape[0], "channels": channels, "pixel_type": {1: "u8", 2: "u16", 4: "f32"}[dtype.itemsize],
-                  "format": "rgb8" if channels == 3 else {1: "gray8", 2: "gray16le", 4: "gray32f"}[dtype.itemsize]}
+                  "format": ("rgb" if channels == 3 else "gray") + {1: "8", 2: "16le", 4: "32f"}[dtype.itemsize]}
         # facts of single frames have lines of their own
         about = {key: value for key, value in about.items() if key not in ("finished", "written", "frame", "frames", "facts", "changes")}
         with open(text, "w", encoding="ascii") as file_lines:
@@ -130,8 +130,6 @@ def _readable(block: NDArray[Any]) -> NDArray[Any]:
         if not np.array_equal(single.astype(block.dtype), block, equal_nan=block.dtype.kind == "f"):
             raise UsageError(f"The file holds {block.dtype} numbers that 32-bit floats cannot store. Convert them first.")
         block = single
-    if block.ndim == 4 and block.dtype != np.uint8:
-        raise UsageError("The file holds colour of more than 8 bits, which .raw cannot store. Choose one channel, or convert it first.")
     return block
 
 
