@@ -8,6 +8,7 @@ import shutil
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,23 @@ class Film:
         self.about |= {name: getattr(self.first, name) for name in ("quantity", "symbol", "unit", "measure", "exposure_origin")}
         #: Description of a recording of this program; empty for other files.
         self.recording: dict[str, Any] = json.loads(_core.recording(self.name) or "{}")
+        if self.first.position and self.recording.get("started"):
+            self.recording["started"] = self._date_of_first(self.recording["started"])
         self.columns = _columns()
 
     def _open(self) -> Stream:
         return Stream(self.name, **self._options)
+
+    def _date_of_first(self, started: str) -> str | None:
+        """Of a part that does not begin with the first frame of the file, whose date is known. None: it has no times."""
+        assert self.first is not None
+        if not self.timed:
+            return None
+        whole = {name: value for name, value in self._options.items() if name not in ("from", "from_s", "from-s")}
+        with Stream(self.name, **whole) as stream:
+            since = self.first.time_ns - next(stream).time_ns
+        date = datetime.fromisoformat(started) + timedelta(microseconds=since / 1000)
+        return date.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def frames(self) -> Iterator[NDArray[Any]]:
         """Pixels of each frame, (height, width) or (height, width, 3). Fills the columns."""
