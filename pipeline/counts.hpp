@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -100,7 +101,7 @@ inline void count_undefined(const float* values, int width, int channels, PixelC
 struct alignas(64) SlotCounts {
     PixelCounts counts;
 };
-inline void add_counts(const std::vector<SlotCounts>& slots, PixelCounts& counts) {
+inline void add_counts(std::span<const SlotCounts> slots, PixelCounts& counts) {
     for (const SlotCounts& slot : slots) {
         counts.undefined += slot.counts.undefined;
         counts.infinite += slot.counts.infinite;

@@ -260,6 +260,8 @@ private:
         for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
             end = begin + 1;
             if (steps[begin].link.type->stateful) {
+                if (run_together(begin, works))
+                    continue;
                 for (std::size_t k = 0; k < works.size(); ++k)
                     guarded(works[k], [&](Work& work) { run_step(begin, work, nullptr, &stored_[k]); });
                 continue;
@@ -317,6 +319,33 @@ private:
         work.aged = counts.saturated;
     }
 
+    /// A stage with a window runs on all frames at once, if it can. False: nothing was done.
+    bool run_together(std::size_t i, std::vector<Work>& works) {
+        HostPlan::Step& step = plan_->steps[i];
+        if (step.skipped || step.conversion ||
+            std::any_of(works.begin(), works.end(), [](const Work& work) { return !work.failure.empty(); }))
+            return false;
+        const auto begin = SteadyClock::now();
+        std::vector<PixelCounts> counts(works.size());
+        std::vector<StageRun<Space::host>> frames;
+        frames.reserve(works.size());
+        for (std::size_t k = 0; k < works.size(); ++k) {
+            step.begin(works[k].complete);
+            frames.push_back({works[k].image,
+                              step.between ? stored_[k].places[i].between.host() : works[k].slot.host(),
+                              {.info = works[k].info,
+                               .counts = counts[k],
+                               .again = works[k].info.left_out(),
+                               .also = {}}});
+        }
+        if (!step.stage->run_together(frames))
+            return false;
+        const double ms = ms_between(begin, SteadyClock::now()) / static_cast<double>(works.size());
+        for (std::size_t k = 0; k < works.size(); ++k)
+            after_step(i, *step.stage, works[k], frames[k].output, counts[k], ms);
+        return true;
+    }
+
     /// `lane`: has the stage and its input; `into`: the output. Null: the plan's.
     void run_step(std::size_t i, Work& work, const Lane* lane = nullptr, const Lane* into = nullptr) {
         HostPlan::Step& step = plan_->steps[i];
@@ -349,6 +378,15 @@ private:
                    .counts = counts,
                    .again = work.again || work.info.left_out(),
                    .also = views});
+        after_step(i, stage, work, output, counts, ms_between(begin, SteadyClock::now()));
+        for (std::size_t k = first; k < work.named; ++k)
+            finish_named(work.frame.host(), work.also[k], plan_->warmup(i + 1), result, work.info);
+    }
+
+    /// Results of a stage beside its image, and the time that it took.
+    void after_step(std::size_t i, const HostStage& stage, Work& work, const HostView& output,
+                    const PixelCounts& counts, double ms) {
+        Result& result = work.result;
         work.complete = work.complete && stage.warmup().done();
         const int place = static_cast<int>(i);
         work.sources.after(place, stage.counted(), work.image.shape.type, work.info, output.shape);
@@ -358,10 +396,8 @@ private:
         result.counts.infinite = counts.infinite;
         stage.describe(work.info);
         work.image = output;
-        result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()), place);
+        result.timings.add(plan_->steps[i].link.type->name, ms, place);
         result.counts.windows = work.sources.windows;
-        for (std::size_t k = first; k < work.named; ++k)
-            finish_named(work.frame.host(), work.also[k], plan_->warmup(i + 1), result, work.info);
     }
 
     void finish(Work& work) {

@@ -47,6 +47,13 @@ template <> struct RunContext<Space::device> {
     std::span<const DeviceView> also{};
 };
 
+/// One frame for Stage::run_together().
+template <Space S> struct StageRun {
+    ConstImageView<S> input;
+    ImageView<S> output;
+    RunContext<S> context;
+};
+
 /// Number of frames in a stage's window out of those needed; `wanted` 0: it needs none.
 struct Warmup {
     std::string_view stage; ///< set by the executor
@@ -66,6 +73,9 @@ public:
     /// UsageError if parameters and shape do not fit.
     virtual Shape prepare(const Shape& input) = 0;
     virtual void run(ConstImageView<S> input, ImageView<S> output, const RunContext<S>& context) = 0;
+    /// run() for each of these frames in their order, with less work than as many calls. False: the stage
+    /// does not support that and did nothing.
+    virtual bool run_together(std::span<const StageRun<S>> /*frames*/) { return false; }
     /// New values of free parameters; Cost::rebuild parameters are unchanged since the stage was made. Does
     /// not throw: parameters that may fail are Cost::rebuild.
     virtual void set_params(const Params& params) = 0;

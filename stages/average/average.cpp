@@ -1,8 +1,8 @@
 // Running mean over time on the host; rows in parallel.
 #include "stages/average/average.hpp"
 
-#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
+#include "stages/frame_rows.hpp"
 #include "stages/maker.hpp"
 
 #include <hwy/aligned_allocator.h>
@@ -79,27 +79,28 @@ public:
             throw UsageError("stage average: no room for " + std::to_string(ring + bytes_.other) +
                              " bytes of frames; use fewer frames or kind = exponential.");
         irregular_.assign(static_cast<std::size_t>(input.height), 0);
-        slots_.resize(static_cast<std::size_t>(parallel_threads()));
-        bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
+        rows_.prepare(input.height);
         history_.reset();
         return {input.width, input.height, input.channels, PixelType::f32};
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
-        const HistoryStep step = history_.next(context.again);
-        for (SlotCounts& slot : slots_)
-            slot.counts = {};
-        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
-            for (int y = rows.begin; y < rows.end; ++y) {
-                float* const results = output.as<float>().row(y);
-                const AverageRow row = row_of(y, step);
-                run_average_row(row, input.row(y), results);
-                if (row.type == PixelType::f32)
-                    count_undefined(results, input_.width, input_.channels,
-                                    slots_[static_cast<std::size_t>(slot)].counts);
-            }
+        const FrameRows::Run frame{input, output, context};
+        run_together({&frame, 1});
+    }
+
+    bool run_together(std::span<const FrameRows::Run> frames) override {
+        steps_.clear();
+        for (const FrameRows::Run& frame : frames)
+            steps_.push_back(history_.next(frame.context.again));
+        rows_.run(frames, [&](std::size_t frame, int y, int, PixelCounts& counts) {
+            float* const results = frames[frame].output.as<float>().row(y);
+            const AverageRow row = row_of(y, steps_[frame]);
+            run_average_row(row, frames[frame].input.row(y), results);
+            if (row.type == PixelType::f32 && *row.irregular) // a mean of finite samples is finite
+                count_undefined(results, input_.width, input_.channels, counts);
         });
-        add_counts(slots_, context.counts);
+        return true;
     }
 
     void set_params(const Params&) override {} // all are Cost::rebuild
@@ -152,8 +153,8 @@ private:
     std::size_t pitch_ = 0; ///< samples of a row, in ring and sums
     hwy::AlignedFreeUniquePtr<std::byte[]> ring_, sums_;
     std::vector<std::uint8_t> irregular_; ///< per row: AverageRow::irregular
-    std::vector<SlotCounts> slots_;
-    int bands_ = 1;
+    FrameRows rows_;
+    std::vector<HistoryStep> steps_; ///< of the frames of a run
 };
 
 } // namespace

@@ -2,8 +2,8 @@
 #include "stages/background/background.hpp"
 
 #include "base/error.hpp"
-#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
+#include "stages/frame_rows.hpp"
 #include "stages/maker.hpp"
 #include "stages/sum/sum.hpp"
 
@@ -96,30 +96,29 @@ public:
         if (passes_)
             return input;
         sums_.assign(stride_ * static_cast<std::size_t>(input.height), 0);
-        slots_.resize(static_cast<std::size_t>(parallel_threads()));
-        bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
+        rows_.prepare(input.height);
         return {input.width, input.height, input.channels, PixelType::f32};
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
         if (passes_)
             return copy_pixels(input, output);
+        const FrameRows::Run frame{input, output, context};
         const Calibration::Take take = calibration_.next(context.again);
         if (take.take)
-            each_row(input, [&](const auto* samples, int y, int) {
+            each_row({&frame, 1}, [&](const auto* samples, std::size_t, int y, PixelCounts&) {
                 add_row(samples, static_cast<int>(stride_), take.first, sums_.data() + at(y));
             });
         if (take.last)
             calibration_.finish(sums_.data());
-        saturation_ = calibration_.saturation(context.info);
-        for (SlotCounts& slot : slots_)
-            slot.counts = {};
-        each_row(input, [&](const auto* samples, int y, int slot) {
-            correct_row(samples, input.shape.width, input.shape.channels, calibration_.dark().data() + at(y),
-                        calibration_.gain().data() + at(y), saturation_, output.as<float>().row(y),
-                        slots_[static_cast<std::size_t>(slot)].counts);
-        });
-        add_counts(slots_, context.counts);
+        correct({&frame, 1});
+    }
+
+    bool run_together(std::span<const FrameRows::Run> frames) override {
+        if (passes_ || !calibration_.warmup().done())
+            return false;
+        correct(frames);
+        return true;
     }
 
     void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
@@ -139,14 +138,22 @@ public:
 private:
     std::size_t at(int y) const { return static_cast<std::size_t>(y) * stride_; }
 
-    /// Calls f(samples, y, slot) for every row, in parallel.
-    template <class F> void each_row(ConstHostView input, F&& f) {
-        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
-            dispatch(input.shape.type, [&](auto zero) {
-                const auto view = input.as<decltype(zero)>();
-                for (int y = rows.begin; y < rows.end; ++y)
-                    f(view.row(y), y, slot);
-            });
+    void correct(std::span<const FrameRows::Run> frames) {
+        saturation_ = calibration_.saturation(frames[0].context.info);
+        each_row(frames, [&](const auto* samples, std::size_t frame, int y, PixelCounts& counts) {
+            const HostView& output = frames[frame].output;
+            correct_row(samples, output.shape.width, output.shape.channels,
+                        calibration_.dark().data() + at(y), calibration_.gain().data() + at(y), saturation_,
+                        output.as<float>().row(y), counts);
+        });
+    }
+
+    /// Calls f(samples, frame, y, counts) for every row, in parallel.
+    template <class F> void each_row(std::span<const FrameRows::Run> frames, F&& f) {
+        rows_.run(frames, [&](std::size_t frame, int y, int, PixelCounts& counts) {
+            const ConstHostView& input = frames[frame].input;
+            dispatch(input.shape.type,
+                     [&](auto zero) { f(input.as<decltype(zero)>().row(y), frame, y, counts); });
         });
     }
 
@@ -155,8 +162,7 @@ private:
     Calibration::Saturation saturation_{};
     std::size_t stride_ = 0;
     std::vector<double> sums_; ///< of the current capture
-    std::vector<SlotCounts> slots_;
-    int bands_ = 1;
+    FrameRows rows_;
 };
 
 } // namespace

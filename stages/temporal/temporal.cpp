@@ -1,8 +1,8 @@
 // Temporal speckle contrast and flow on the host; rows in parallel, each pixel from its running sums.
 #include "stages/temporal/temporal.hpp"
 
-#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
+#include "stages/frame_rows.hpp"
 #include "stages/maker.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
@@ -49,41 +49,48 @@ public:
     Shape prepare(const Shape& input) override {
         window_.prepare("stage temporal", input, history_.frames());
         ages_.prepare(input, history_.frames());
-        slots_.resize(static_cast<std::size_t>(parallel_threads()));
-        sums_.resize(slots_.size());
+        rows_.prepare(input.height);
+        sums_.resize(static_cast<std::size_t>(rows_.slots()));
         for (SumRows& sums : sums_)
             sums.prepare(input.width);
-        bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
         history_.reset();
         return {input.width, input.height, 1, PixelType::f32};
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
-        const HistoryStep step = history_.next(context.again);
-        const ContrastScale scale =
-            contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
-        const ContrastFinish finish =
-            contrast_finish<Space::host>(params_, step.held, WindowCorrelation().over(step.held),
-                                         input.shape.type, context.info, output, context.also);
-        const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        const FrameRows::Run frame{input, output, context};
+        run_together({&frame, 1});
+    }
+
+    bool run_together(std::span<const FrameRows::Run> frames) override {
+        made_.clear();
+        for (const FrameRows::Run& frame : frames) {
+            const FrameInfo& info = frame.context.info;
+            const PixelType type = frame.input.shape.type;
+            const HistoryStep step = history_.next(frame.context.again);
+            made_.push_back({.step = step,
+                             .scale = contrast_scale(params_.output, step.held, params_.exposure_ms, info),
+                             .finish = contrast_finish<Space::host>(params_, step.held,
+                                                                    WindowCorrelation().over(step.held), type,
+                                                                    info, frame.output, frame.context.also),
+                             .threshold = saturation_threshold(type, info)});
+        }
         ages_.set_window(counted_frames_);
-        for (SlotCounts& slot : slots_)
-            slot.counts = {};
-        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
-            PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
-            for (int y = rows.begin; y < rows.end; ++y) {
-                const TemporalRow row = window_.row(y, step);
-                const std::byte* const newest = step.take ? input.row(y) : nullptr;
-                if (step.take)
-                    take_temporal_row(row, newest);
-                if (finish.count > 0)
-                    write_temporal_row(row, finish, sums_[static_cast<std::size_t>(slot)], counts);
-                else
-                    write_temporal_row(row, scale, output.as<float>().row(y), counts);
-                counts.saturated += ages_.advance(y, newest, threshold);
+        rows_.run(frames, [&](std::size_t frame, int y, int slot, PixelCounts& counts) {
+            const Made& made = made_[frame];
+            const TemporalRow row = window_.row(y, made.step);
+            if (made.step.take) {
+                const std::byte* const newest = frames[frame].input.row(y);
+                take_temporal_row(row, newest);
+                ages_.advance(y, newest, made.threshold);
             }
+            if (made.finish.count > 0)
+                write_temporal_row(row, made.finish, sums_[static_cast<std::size_t>(slot)], counts);
+            else
+                write_temporal_row(row, made.scale, frames[frame].output.as<float>().row(y), counts);
+            counts.saturated += ages_.count(y);
         });
-        add_counts(slots_, context.counts);
+        return true;
     }
 
     void reset() override {
@@ -95,9 +102,17 @@ public:
 private:
     TemporalWindow window_;
     SaturatedAges ages_;
-    std::vector<SlotCounts> slots_;
-    std::vector<SumRows> sums_;
-    int bands_ = 1;
+    /// One frame of a run.
+    struct Made {
+        HistoryStep step;
+        ContrastScale scale;
+        ContrastFinish finish;
+        std::optional<double> threshold; ///< of saturation
+    };
+
+    FrameRows rows_;
+    std::vector<SumRows> sums_; ///< per slot of rows_
+    std::vector<Made> made_;
 };
 
 } // namespace

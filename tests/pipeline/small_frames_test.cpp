@@ -86,7 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector<std::string>{"speckle:radius=2", "average:frames=4"},
                     std::vector<std::string>{"gaussian:sigma=1", "speckle:border=crop", "average:frames=3",
                                              "gaussian:sigma=2"},
+                    std::vector<std::string>{"average:frames=3,kind=exponential", "speckle"},
+                    std::vector<std::string>{"background:dark=capture,frames=3,flat=none",
+                                             "average:frames=5"},
                     std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
+                    std::vector<std::string>{"temporal:frames=20,output=bfi", "average:frames=20"},
                     std::vector<std::string>{"register", "speckle", "average:frames=2"}));
 
 } // namespace specklescope::small_frames_test
