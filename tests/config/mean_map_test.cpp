@@ -33,9 +33,9 @@ for name, (to, back) in rules.items():
 TEST(MeanMap, NoFileWithoutACompleteResult) {
     const TemporaryFolder folder;
     const auto run = [&](const char* frames, const char* file) {
-        return run_program({"run", kScene, "--frames", frames, "--stage", "temporal", "--mean", file, "--log",
-                            "quiet"},
-                           folder.path().string());
+        return run_program(
+            {"run", kScene, "--frames", frames, "--stage", "temporal", "--mean", file, "--log", "quiet"},
+            folder.path().string());
     };
     const ChildResult short_one = run("2", "mean.tiff");
     EXPECT_EQ(short_one.status, 1);
