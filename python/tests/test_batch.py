@@ -169,8 +169,18 @@ def test_a_full_disk_is_named(program, films, place):
     for size in ("4k", "100k"):
         done = subprocess.run([*small, size, *command(films / "mouse1.tiff", "--config", "study.toml", "--maps", 1)],
                               capture_output=True, text=True, env={**os.environ, "SPECKLESCOPE": str(program)})
-        last = done.stderr.splitlines()[-1]
-        assert done.returncode == 1 and os.strerror(errno.ENOSPC) in last and ".part-" not in last, done.stderr
+        assert done.returncode == 1 and os.strerror(errno.ENOSPC) in done.stderr and ".part-" not in done.stderr, done.stderr
+        assert "None" not in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_reason_of_a_failed_run(program, films, place):
+    """Of a script in place of the program, and of an output that fails at the end."""
+    (place / "script").write_text(f'#!/bin/bash\n[[ $1 == run ]] || exec {program} "$@"\necho "a library is missing" >&2\nexit 1\n')
+    (place / "script").chmod(0o755)
+    for path, words, reason in ((place / "script", (), "a library is missing"), (program, ("--", "--stage", "temporal:frames=25"), "out/mouse1/mean.")):
+        done = batch(path, films / "mouse1.tiff", "--no-report", *words, status=1)
+        sentence, = (line for line in done.stderr.splitlines() if line.startswith("failed: mouse1: "))
+        assert reason in sentence
 
 
 def test_one_study_at_a_time_writes_into_a_folder(program, films, place):

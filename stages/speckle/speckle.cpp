@@ -216,12 +216,16 @@ private:
         const int slots = static_cast<int>(slots_.size());
         for_bands(input_.height, band_count(input_.height, slots, 16), slots, [&](Band rows, int) {
             for (int y = rows.begin; y < rows.end; ++y) {
-                (void)ages_.advance(y, take ? input.row(y) : nullptr, threshold);
+                if (take)
+                    ages_.advance(y, input.row(y), threshold);
                 const std::uint16_t* const ages = ages_.row(y);
                 aged_rows_[static_cast<std::size_t>(y)] = ages ? 1 : 0;
+                if (!ages)
+                    continue;
+                const int width = input_.width;
                 std::uint8_t* const aged =
-                    aged_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(input_.width);
-                for (int x = 0; ages && x < input_.width; ++x)
+                    aged_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
+                for (int x = 0; x < width; ++x)
                     aged[x] = ages[x] != 0 ? 1 : 0;
             }
         });

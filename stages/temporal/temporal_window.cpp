@@ -1,5 +1,7 @@
 #include "stages/temporal/temporal_window.hpp"
 
+#include "pipeline/counts.hpp"
+
 #include <algorithm>
 
 namespace specklescope {
@@ -57,13 +59,6 @@ TemporalRow TemporalWindow::row(int y, const HistoryStep& step) const {
 
 namespace {
 
-template <class T> bool any_at(const T* samples, int width, T limit) {
-    bool any = false;
-    for (int x = 0; x < width; ++x)
-        any |= samples[x] >= limit;
-    return any;
-}
-
 template <class T>
 void take_in(const T* samples, int width, T limit, std::uint16_t window, std::uint16_t* ages) {
     for (int x = 0; x < width; ++x)
@@ -91,28 +86,30 @@ const std::uint16_t* SaturatedAges::row(int y) const {
                : ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width);
 }
 
-std::uint64_t SaturatedAges::advance(int y, const std::byte* newest, std::optional<double> threshold) {
+void SaturatedAges::advance(int y, const std::byte* newest, std::optional<double> threshold) {
     const int width = shape_.width;
     std::uint16_t* const ages = ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
     std::uint16_t& oldest = of_rows_[static_cast<std::size_t>(y)];
-    if (newest && oldest != 0)
+    if (oldest != 0) {
         for (int x = 0; x < width; ++x)
             ages[x] = static_cast<std::uint16_t>(ages[x] - (ages[x] != 0));
-    oldest = static_cast<std::uint16_t>(oldest - (newest && oldest != 0 ? 1 : 0));
-    if (newest && threshold)
+        --oldest;
+    }
+    if (threshold)
         dispatch(shape_.type, [&](auto zero) {
             using T = decltype(zero);
             const T* const samples = reinterpret_cast<const T*>(newest);
             const auto limit = static_cast<T>(*threshold);
-            if (!any_at(samples, width, limit))
+            if (count_at_least(samples, width, limit) == 0)
                 return;
             take_in(samples, width, limit, window_, ages);
             oldest = window_;
         });
-    if (oldest == 0)
-        return 0;
-    return static_cast<std::uint64_t>(
-        std::count_if(ages, ages + width, [](std::uint16_t age) { return age != 0; }));
+}
+
+std::uint64_t SaturatedAges::count(int y) const {
+    const std::uint16_t* const ages = row(y);
+    return ages ? count_at_least(ages, shape_.width, std::uint16_t{1}) : 0;
 }
 
 } // namespace specklescope

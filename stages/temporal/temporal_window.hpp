@@ -47,9 +47,10 @@ public:
     void reset();
     /// Applies to samples added from now on.
     void set_window(int window) { window_ = static_cast<std::uint16_t>(window); }
-    /// Adds row y of the newest frame (threshold: saturation_threshold) if `newest` is not null. Returns the
-    /// number of pixels in the row whose window contains a saturated sample.
-    std::uint64_t advance(int y, const std::byte* newest, std::optional<double> threshold);
+    /// Adds row y of the newest frame (threshold: saturation_threshold).
+    void advance(int y, const std::byte* newest, std::optional<double> threshold);
+    /// Number of pixels in row y whose window contains a saturated sample.
+    std::uint64_t count(int y) const;
     /// Ages of row y; null if all are 0.
     const std::uint16_t* row(int y) const;
     static std::size_t bytes(const Shape& shape) {

@@ -132,6 +132,8 @@ def run(options: argparse.Namespace, passed: list[str]) -> int:
     for sentence in dict.fromkeys(progress.failures.values()):
         names = ", ".join(name for name, one in progress.failures.items() if one == sentence)
         say(f"failed: {names}: {sentence}")
+    if progress.failures:
+        say(f"Logs: {out}/NAME.failed.log")
     return 1 if progress.failures else 0
 
 

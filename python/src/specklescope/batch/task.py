@@ -79,6 +79,8 @@ def run_task(task: Task, attempt: int, threads: int, memory: int) -> Any:
         failure_log(task).unlink(missing_ok=True)
         return record
     except TaskError as error:
+        if (made / "run.log").exists():
+            shutil.move(made / "run.log", failure_log(task))
         raise TaskError(error.sentence.replace(str(made), task.folder), worker, error.repeat) from None
     except OSError as error:
         raise TaskError(f"{error.strerror}: {error.filename or task.folder}.".replace(str(made), task.folder), worker) from None
@@ -129,11 +131,10 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
         text = log.read().decode(errors="replace")
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - begin
+    with suppress(OSError):
+        (folder / "run.log").write_text(text, encoding="utf-8")
     if process.returncode:
-        with suppress(OSError):
-            failure_log(task).write_text(text, encoding="utf-8")
         raise TaskError(sentence_of(text, process.returncode, memory), repeat=process.returncode != 2)
-    (folder / "run.log").write_text(text, encoding="utf-8")
     if not task.regions:
         os.unlink(regions)
     if task.events:
@@ -145,11 +146,14 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
 
 
 def sentence_of(log: str, status: int, memory: int) -> str:
+    """Why a run failed: the last error of the program, or the last line of a script that starts it."""
     if status < 0:
         limit = f" Its memory limit was {memory >> 20} MiB; --memory changes it." if memory else ""
         return f"The program was ended by signal {-status}.{limit}"
-    lines = [line for line in log.splitlines() if line.startswith("specklescope: ")]
-    return lines[-1].removeprefix("specklescope: ") if lines else f"The program ended with exit status {status}."
+    lines = [line for line in log.splitlines() if line.strip()]
+    if own := [line.removeprefix("specklescope: ") for line in lines if line.startswith("specklescope: ")]:
+        return own[-1]
+    return f"The program ended with exit status {status}{': ' + lines[-1] if lines else '.'}"
 
 
 def table_of(traces: Path) -> Iterator[Row]:
