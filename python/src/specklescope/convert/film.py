@@ -63,7 +63,7 @@ class Film:
         whole = {name: value for name, value in self._options.items() if name not in ("from", "from_s", "from-s")}
         with Stream(self.name, **whole) as stream:
             since = self.first.time_ns - next(stream).time_ns
-        date = datetime.fromisoformat(started) + timedelta(microseconds=since / 1000)
+        date = datetime.fromisoformat(started) + timedelta(milliseconds=round(since * 1e-6))
         return date.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def frames(self) -> Iterator[NDArray[Any]]:
