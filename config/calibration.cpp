@@ -121,7 +121,7 @@ void add_scatterer(const StaticScatterer& found, Rows& rows) {
 }
 
 void measure_noise(const std::vector<CalibrationRecording>& lit, const CalibrationRecording* dark,
-                   const std::vector<std::uint8_t>& bad, Calibration& measured) {
+                   const std::vector<std::uint8_t>& bad, MeasuredCamera& measured) {
     const PhotonTransfer& noise = measured.noise.emplace(photon_transfer(lit, dark, bad));
     measured.profile.gain = noise.gain;
     measured.profile.read_noise = noise.read_noise;
@@ -138,12 +138,12 @@ void measure_noise(const std::vector<CalibrationRecording>& lit, const Calibrati
 
 } // namespace
 
-Calibration measure_camera(const CalibrateSettings& settings) {
+MeasuredCamera measure_camera(const CalibrateSettings& settings) {
     if (settings.lit.empty() && settings.still.empty())
         throw UsageError("calibrate needs recordings: --lit FILE twice or more, of an evenly lit surface at "
                          "different levels of light, and --dark FILE, without light; or --static FILE, of a "
                          "scatterer that does not move.");
-    Calibration measured;
+    MeasuredCamera measured;
     Reading reading(settings.lit.size() + (settings.dark.empty() ? 0 : 1) + (settings.still.empty() ? 0 : 1));
     std::vector<CalibrationRecording> lit;
     lit.reserve(settings.lit.size());
@@ -176,7 +176,7 @@ Calibration measure_camera(const CalibrateSettings& settings) {
     return measured;
 }
 
-Rows calibration_rows(const Calibration& measured) {
+Rows calibration_rows(const MeasuredCamera& measured) {
     Rows rows;
     if (measured.noise) {
         add_noise(*measured.noise, rows);
@@ -190,7 +190,7 @@ Rows calibration_rows(const Calibration& measured) {
     return rows;
 }
 
-std::string save_calibration(const Calibration& measured, const std::string& name) {
+std::string save_calibration(const MeasuredCamera& measured, const std::string& name) {
     const std::string path = profile_path(name);
     fs::create_directories(fs::path(path).parent_path().empty() ? "." : fs::path(path).parent_path());
     check_writable(path);
@@ -211,7 +211,7 @@ std::string save_calibration(const Calibration& measured, const std::string& nam
 
 int calibrate(const CalibrateSettings& settings) {
     (void)profile_path(settings.name); // refuses a name before the work
-    const Calibration measured = measure_camera(settings);
+    const MeasuredCamera measured = measure_camera(settings);
     const std::string path = save_calibration(measured, settings.name);
     Rows rows = calibration_rows(measured);
     rows.emplace_back("camera",

@@ -12,7 +12,7 @@
 
 namespace specklescope {
 
-struct Calibration {
+struct MeasuredCamera {
     CameraProfile profile; ///< without name and files
     std::optional<PhotonTransfer> noise;
     std::optional<StaticScatterer> still;
@@ -24,12 +24,12 @@ struct Calibration {
 
 /// Long work (base/long_work.hpp). Throws UsageError, also where a recording is unsuitable, RunError, and
 /// Cancelled.
-Calibration measure_camera(const CalibrateSettings& settings);
+MeasuredCamera measure_camera(const CalibrateSettings& settings);
 /// "gain", "0.37 ± 0.001 DN per electron": the measured values for a reader.
-std::vector<std::pair<std::string, std::string>> calibration_rows(const Calibration& measured);
+std::vector<std::pair<std::string, std::string>> calibration_rows(const MeasuredCamera& measured);
 /// Writes the profile `name` in place of an earlier one, and its maps next to it. Returns its path. Throws
 /// UsageError or RunError.
-std::string save_calibration(const Calibration& measured, const std::string& name);
+std::string save_calibration(const MeasuredCamera& measured, const std::string& name);
 
 /// `specklescope calibrate`: measures, saves and prints. Returns the exit status. Throws as these.
 int calibrate(const CalibrateSettings& settings);

@@ -307,9 +307,9 @@ std::uint64_t samples_of(std::string_view moof) {
 
 } // namespace
 
-WholeFilm whole_matroska(const File& file) {
+CompleteFrames whole_matroska(const File& file) {
     constexpr std::uint64_t kSegment = 0x18538067, kCluster = 0x1f43b675, kBlock = 0xa3, kBlockGroup = 0xa0;
-    WholeFilm film;
+    CompleteFrames film;
     const std::uint64_t bytes = file.bytes();
     Element element;
     for (std::uint64_t place = 0; element_at(file, place, element);) {
@@ -328,8 +328,8 @@ WholeFilm whole_matroska(const File& file) {
     return film;
 }
 
-WholeFilm whole_mp4(const File& file) {
-    WholeFilm film;
+CompleteFrames whole_mp4(const File& file) {
+    CompleteFrames film;
     const std::uint64_t bytes = file.bytes();
     std::uint64_t samples = 0;
     Box box;

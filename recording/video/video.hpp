@@ -85,15 +85,15 @@ private:
 /// digits.
 std::string escaped_tag(const std::string& text);
 
-struct WholeFilm {
+struct CompleteFrames {
     std::uint64_t frames = 0;
     std::uint64_t bytes = 0; ///< to the end of the last complete frame
 };
 
 /// Counts the complete blocks of Matroska (RFC 9559).
-WholeFilm whole_matroska(const File& file);
+CompleteFrames whole_matroska(const File& file);
 /// Counts the samples of complete fragments of MP4 (ISO/IEC 14496-12).
-WholeFilm whole_mp4(const File& file);
+CompleteFrames whole_mp4(const File& file);
 
 /// Replaces the totals in the comment of an MP4: GStreamer's muxer writes tags at the beginning only. Returns
 /// an error number, or 0.

@@ -241,7 +241,7 @@ private:
     GstBuffer* make_colors(const RecordedFrame& frame);
     Chroma chroma() const { return mp4_ ? Chroma::halved : Chroma::full; }
     void check();
-    WholeFilm whole() const;
+    CompleteFrames whole() const;
     void cut();
     bool is_stuck() const;
     void start();
@@ -464,11 +464,11 @@ void VideoWriter::check() {
     throw RunError("Recording into " + path_ + " stopped: " + progress_->error + ".");
 }
 
-WholeFilm VideoWriter::whole() const { return mp4_ ? whole_mp4(file_) : whole_matroska(file_); }
+CompleteFrames VideoWriter::whole() const { return mp4_ ? whole_mp4(file_) : whole_matroska(file_); }
 
 /// Removes a partial frame at the end, after a full disk.
 void VideoWriter::cut() {
-    const WholeFilm film = whole();
+    const CompleteFrames film = whole();
     written_ = film.frames;
     if (film.frames > 0 && ::ftruncate(file_.fd(), static_cast<off_t>(film.bytes)) != 0)
         run_log().debug("The end of {} cannot be cut off.", path_);

@@ -106,7 +106,7 @@ public:
         if (pipeline_closing(key_))
             throw RunError(key_ + " is still being closed. Try again in a few seconds.");
         try {
-            camera_ = std::make_shared<Camera>(wanted_);
+            camera_ = std::make_shared<AravisCamera>(wanted_);
             camera_->configure(asked());
             return begin();
         } catch (...) {
@@ -369,11 +369,11 @@ private:
     }
 
     std::string wanted_;
-    std::string key_;                ///< names the device for the lifetime of this object
-    Params asked_;                   ///< as requested, for a camera that is reopened
-    std::shared_ptr<Camera> camera_; ///< while open
-    std::optional<Chunks> chunks_;   ///< of camera_
-    ArvHandle<ArvBuffer> first_;     ///< taken by open(), delivered by the first next()
+    std::string key_;                      ///< names the device for the lifetime of this object
+    Params asked_;                         ///< as requested, for a camera that is reopened
+    std::shared_ptr<AravisCamera> camera_; ///< while open
+    std::optional<Chunks> chunks_;         ///< of camera_
+    ArvHandle<ArvBuffer> first_;           ///< taken by open(), delivered by the first next()
     FrameNumbers numbers_;
     FramePace pace_;
     CameraTime time_;

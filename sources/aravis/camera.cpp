@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> discover_cameras() {
     return found;
 }
 
-Camera::Camera(const std::string& wanted) {
+AravisCamera::AravisCamera(const std::string& wanted) {
     GError* error = nullptr;
     camera_.reset(arv_camera_new(wanted.empty() ? nullptr : wanted.c_str(), &error));
     const bool absent = error && g_error_matches(error, ARV_DEVICE_ERROR, ARV_DEVICE_ERROR_NOT_FOUND);
@@ -75,20 +75,20 @@ Camera::Camera(const std::string& wanted) {
         forget, static_cast<GConnectFlags>(0));
 }
 
-Camera::~Camera() {
+AravisCamera::~AravisCamera() {
     if (stream_ && !lost())
         arv_camera_stop_acquisition(camera_.get(), nullptr);
     stream_.reset();
 }
 
-void Camera::check_bounds(const char* what, double value, double low, double high) const {
+void AravisCamera::check_bounds(const char* what, double value, double low, double high) const {
     if (low < high && (value < low || value > high))
         throw UsageError(std::string("source aravis: ") + what + " = " + std::to_string(value) +
                          " is not possible; " + named_.name + " takes " + std::to_string(low) + "…" +
                          std::to_string(high) + ".");
 }
 
-void Camera::check(const AravisParams& params) const {
+void AravisCamera::check(const AravisParams& params) const {
     format_for(named_, params.format);
     double low = 0;
     double high = 0;
@@ -135,7 +135,7 @@ void Camera::check(const AravisParams& params) const {
     wiring(named_, params);
 }
 
-void Camera::set_picture(const AravisParams& params) {
+void AravisCamera::set_picture(const AravisParams& params) {
     ask("format", [&](GError** error) {
         arv_camera_set_pixel_format_from_string(get(), format_for(named_, params.format).c_str(), error);
         return 0;
@@ -158,7 +158,7 @@ void Camera::set_picture(const AravisParams& params) {
     }
 }
 
-void Camera::set_packet_size(int bytes) {
+void AravisCamera::set_packet_size(int bytes) {
     if (!arv_camera_is_gv_device(get()))
         return;
     if (bytes == 0) {
@@ -172,7 +172,7 @@ void Camera::set_packet_size(int bytes) {
 }
 
 /// Set the frame rate before other timing: setting it turns triggers off.
-void Camera::configure(const AravisParams& params) {
+void AravisCamera::configure(const AravisParams& params) {
     check(params);
     const std::vector<FeatureSetting> wired = wiring(named_, params);
     set_picture(params);
@@ -188,7 +188,7 @@ void Camera::configure(const AravisParams& params) {
     set_packet_size(params.packet_size);
 }
 
-void Camera::set_exposure(double exposure_ms) {
+void AravisCamera::set_exposure(double exposure_ms) {
     if (exposure_ms <= 0)
         return;
     AravisParams wanted;
@@ -200,7 +200,7 @@ void Camera::set_exposure(double exposure_ms) {
     });
 }
 
-void Camera::set_gain(double gain) {
+void AravisCamera::set_gain(double gain) {
     if (gain < 0)
         return;
     AravisParams wanted;
@@ -212,7 +212,7 @@ void Camera::set_gain(double gain) {
     });
 }
 
-double Camera::take_exposure(double exposure_ms) {
+double AravisCamera::take_exposure(double exposure_ms) {
     ask("exposures", [&](GError** error) {
         arv_camera_set_exposure_time(get(), exposure_ms * 1000, error);
         return 0;
@@ -220,27 +220,27 @@ double Camera::take_exposure(double exposure_ms) {
     return this->exposure_ms();
 }
 
-double Camera::exposure_ms() const {
+double AravisCamera::exposure_ms() const {
     return arv_camera_is_exposure_time_available(get(), nullptr)
                ? arv_camera_get_exposure_time(get(), nullptr) / 1000
                : 0;
 }
 
-double Camera::gain() const {
+double AravisCamera::gain() const {
     return arv_camera_is_gain_available(get(), nullptr) ? arv_camera_get_gain(get(), nullptr) : -1;
 }
 
-double Camera::rate() const {
+double AravisCamera::rate() const {
     return arv_camera_is_frame_rate_available(get(), nullptr) ? arv_camera_get_frame_rate(get(), nullptr) : 0;
 }
 
-bool Camera::big_endian(AravisParams::ByteOrder asked) const {
+bool AravisCamera::big_endian(AravisParams::ByteOrder asked) const {
     if (asked != AravisParams::ByteOrder::automatic)
         return asked == AravisParams::ByteOrder::big;
     return named_.value("DeviceStreamChannelEndianness") == "Big";
 }
 
-StatedFullScale Camera::stated_full_scale() const {
+StatedFullScale AravisCamera::stated_full_scale() const {
     if (!named_.has("PixelDynamicRangeMax"))
         return {};
     const gint64 most =
@@ -250,7 +250,7 @@ StatedFullScale Camera::stated_full_scale() const {
     return {.value = static_cast<double>(most), .by = "its PixelDynamicRangeMax"};
 }
 
-double Camera::tick_rate() const {
+double AravisCamera::tick_rate() const {
     constexpr double kNs = 1e9;
     constexpr std::uint64_t kTickRateHigh = 0x093c; // bootstrap registers of GigE Vision
     constexpr std::uint64_t kTickRateLow = 0x0940;
@@ -264,7 +264,7 @@ double Camera::tick_rate() const {
     return static_cast<double>((static_cast<std::uint64_t>(high) << 32) | low);
 }
 
-void Camera::start() {
+void AravisCamera::start() {
     constexpr std::size_t kBudget = std::size_t{256} << 20;
     GError* error = nullptr;
     stream_.reset(arv_camera_create_stream(get(), nullptr, nullptr, &error));
@@ -281,23 +281,23 @@ void Camera::start() {
                        ". Check its cable and power, and that no other program uses it.");
 }
 
-int Camera::received() const {
+int AravisCamera::received() const {
     gint free = 0, received = 0;
     if (stream_)
         arv_stream_get_n_buffers(stream_.get(), &free, &received);
     return received;
 }
 
-ArvHandle<ArvBuffer> Camera::pop(std::chrono::microseconds patience) {
+ArvHandle<ArvBuffer> AravisCamera::pop(std::chrono::microseconds patience) {
     return ArvHandle<ArvBuffer>(
         arv_stream_timeout_pop_buffer(stream_.get(), static_cast<guint64>(patience.count())));
 }
 
-void Camera::give_back(ArvHandle<ArvBuffer> buffer) {
+void AravisCamera::give_back(ArvHandle<ArvBuffer> buffer) {
     arv_stream_push_buffer(stream_.get(), buffer.release());
 }
 
-std::uint64_t Camera::take_underruns(std::uint64_t most) {
+std::uint64_t AravisCamera::take_underruns(std::uint64_t most) {
     guint64 completed = 0;
     guint64 failures = 0;
     guint64 underruns = 0;
@@ -305,7 +305,7 @@ std::uint64_t Camera::take_underruns(std::uint64_t most) {
     return underruns_.take(underruns, most);
 }
 
-void Camera::fire() {
+void AravisCamera::fire() {
     GError* error = nullptr;
     arv_camera_software_trigger(get(), &error);
     const std::string reason = error ? error->message : "";

@@ -40,14 +40,14 @@ std::vector<std::string> camera_format_names();
 /// All cameras that respond now, as SOURCE arguments with a description.
 std::vector<std::pair<std::string, std::string>> discover_cameras();
 
-class Camera {
+class AravisCamera {
 public:
     /// `wanted`: name, address or serial number, empty: the first. Throws RunError.
-    explicit Camera(const std::string& wanted);
+    explicit AravisCamera(const std::string& wanted);
     /// Stops the camera; waits if it does not respond.
-    ~Camera();
-    Camera(const Camera&) = delete;
-    Camera& operator=(const Camera&) = delete;
+    ~AravisCamera();
+    AravisCamera(const AravisCamera&) = delete;
+    AravisCamera& operator=(const AravisCamera&) = delete;
 
     const std::string& name() const { return named_.name; }
     const NamedCamera& named() const { return named_; }

@@ -78,7 +78,7 @@ public:
 
     /// Tries each exposure and leaves the first set, before the camera starts. Throws UsageError if the
     /// camera does not take one of them.
-    void begin(Camera& camera, bool triggered) {
+    void begin(AravisCamera& camera, bool triggered) {
         taken_.clear();
         for (const double ms : wanted_) {
             const double taken = camera.take_exposure(ms);
@@ -119,7 +119,7 @@ public:
     }
 
     /// Sets the next exposure if a frame had the present one. Call after each frame. Throws RunError.
-    void go_on(Camera& camera) {
+    void go_on(AravisCamera& camera) {
         if (!std::exchange(reached_, false) || wanted_.size() < 2)
             return;
         now_ = (now_ + 1) % wanted_.size();

@@ -59,18 +59,28 @@ std::size_t StorageLog::syncs() const {
     const std::lock_guard lock(mutex);
     return syncs_begun;
 }
+
+bool memory_can_be_little() {
+    const LittleMemory none(1);
+    try {
+        ::operator delete(::operator new(1));
+        return false;
+    } catch (const std::bad_alloc&) {
+        return true;
+    }
+}
 } // namespace specklescope::test
 
 using namespace specklescope::test;
 
-void* operator new(std::size_t bytes) {
+[[gnu::weak]] void* operator new(std::size_t bytes) {
     void* memory = bytes < bytes_that_fail ? std::malloc(std::max<std::size_t>(1, bytes)) : nullptr;
     if (!memory)
         throw std::bad_alloc();
     return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 extern "C" {
 

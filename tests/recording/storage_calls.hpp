@@ -56,5 +56,7 @@ using LateError = WhileItLives<error_of_closing>;
 using SameRandom = WhileItLives<same_random_calls>;
 /// operator new fails for this many bytes and more.
 using LittleMemory = WhileItLives<bytes_that_fail>;
+/// False in a build with a sanitizer that has its own operator new.
+bool memory_can_be_little();
 
 } // namespace specklescope::test

@@ -169,7 +169,7 @@ void CalibrateDialog::results() const {
                                    "scatterer.");
     if (!result->error.empty())
         return hint(result->error, theme::kWarning);
-    const Calibration& found = result->found;
+    const MeasuredCamera& found = result->found;
     const float width = ImGui::GetContentRegionAvail().x, gap = dp(8);
     const float each = found.noise && found.still ? (width - gap) / 2 : width;
     const ImVec2 size(each, std::min(dp(200), each * 0.75F));
@@ -208,7 +208,7 @@ void CalibrateDialog::measure() {
 
 void CalibrateDialog::save() {
     try {
-        Calibration found = work_.result()->found;
+        MeasuredCamera found = work_.result()->found;
         if (!camera_.empty())
             found.profile.camera = camera_;
         const std::string& camera = found.profile.camera;

@@ -20,7 +20,7 @@ public:
 
 private:
     struct Measured {
-        Calibration found;
+        MeasuredCamera found;
         std::string error; ///< why nothing was measured; empty: it was
     };
     void begin(const Session& session);
