@@ -5,6 +5,7 @@
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
+#include "stages/streamed.hpp"
 #include "stages/temporal/temporal_window.hpp"
 
 #include <hwy/aligned_allocator.h>
@@ -73,10 +74,6 @@ namespace {
 
 constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
 
-/// Output bytes that the caches may still contain when the next stage reads them: the L2 cache of the
-/// measured processors (docs/performance.md, Host).
-constexpr std::size_t kCached = std::size_t{2} << 20;
-
 /// Memory of one slot, on its own cache lines.
 struct alignas(64) Slot {
     hwy::AlignedFreeUniquePtr<std::byte[]> scratch;
@@ -141,7 +138,6 @@ public:
         if (frames <= 1)
             return;
         ages_.prepare(input_, frames);
-        aged_.resize(input_.pixels());
         aged_rows_.resize(static_cast<std::size_t>(input_.height));
         fresh_ = true;
     }
@@ -157,7 +153,7 @@ public:
         frame.params = prepared_; // with the prepared radius and border
         frame.params.output = params_.output;
         frame.params.border = speckle_inner_border(prepared_.border);
-        frame.streamed = output.shape.bytes() > kCached;
+        frame.streamed = streams(output);
         frame.scale = speckle_scale(params_, context.info).c;
         ContrastFinish finish = speckle_finish<Space::host>(params_, correlation_, input.shape.type,
                                                             context.info, output, context.also);
@@ -208,8 +204,7 @@ public:
     }
 
 private:
-    /// Sets aged_ to 1 for samples at full scale in this frame or in earlier frames that are averaged with
-    /// it.
+    /// Ages of samples at full scale in this frame and in earlier frames that are averaged with it.
     void take_ages(ConstHostView input, std::optional<double> threshold, bool again) {
         const bool take = !again || fresh_;
         fresh_ = false;
@@ -217,20 +212,14 @@ private:
         for_bands(input_.height, band_count(input_.height, slots, 16), slots, [&](Band rows, int) {
             for (int y = rows.begin; y < rows.end; ++y) {
                 (void)ages_.advance(y, take ? input.row(y) : nullptr, threshold);
-                const std::uint16_t* const ages = ages_.row(y);
-                aged_rows_[static_cast<std::size_t>(y)] = ages ? 1 : 0;
-                std::uint8_t* const aged =
-                    aged_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(input_.width);
-                for (int x = 0; ages && x < input_.width; ++x)
-                    aged[x] = ages[x] != 0 ? 1 : 0;
+                aged_rows_[static_cast<std::size_t>(y)] = ages_.any(y) ? 1 : 0;
             }
         });
     }
 
     std::uint64_t aged_windows(const SpeckleTile& tile, Slot& slot) const {
         SpeckleTile aged = tile;
-        aged.input = {reinterpret_cast<const std::byte*>(aged_.data()),
-                      {input_.width, input_.height, 1, PixelType::u8}};
+        aged.input = ages_.ages();
         const auto rows = static_cast<std::size_t>(tile.rows.end - tile.rows.begin);
         return slot.windows.count(
             aged, 1, std::span(aged_rows_).subspan(static_cast<std::size_t>(tile.rows.begin), rows));
@@ -308,7 +297,7 @@ private:
     Shape input_;
     SaturatedAges ages_;
     bool fresh_ = true; ///< nothing is stored yet
-    std::vector<std::uint8_t> aged_, aged_rows_;
+    std::vector<std::uint8_t> aged_rows_;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
+#include "stages/speckle/simd/speckle_tile.hpp"
 #include "stages/temporal/simd/temporal_row.hpp"
 #include "stages/temporal/temporal.hpp"
 #include "stages/temporal/temporal_sums.hpp"
@@ -88,8 +89,8 @@ struct alignas(64) Scratch {
     Sums<std::uint64_t> integers;
     Sums<double> reals;
     SumRows results; ///< S and D of the windows of a row
-    std::vector<std::uint64_t> saturated,
-        saturated_windows; ///< samples at full scale, in columns and windows
+    SaturatedWindows windows;
+    std::vector<std::uint8_t> marked; ///< per input row of a band: 1 if it has an age
 };
 
 class SpatiotemporalHost final : public ContrastOverTime<HostStage, SpatiotemporalParams> {
@@ -111,9 +112,8 @@ public:
             else
                 scratch.integers.prepare(input.width, radius);
             scratch.results.prepare(input.width);
-            scratch.saturated.resize(static_cast<std::size_t>(input.width) +
-                                     2 * static_cast<std::size_t>(radius));
-            scratch.saturated_windows.resize(static_cast<std::size_t>(input.width));
+            scratch.windows = SaturatedWindows(input, radius);
+            scratch.marked.resize(static_cast<std::size_t>(input.height));
         }
         // A band sums 2·radius rows before its first result.
         bands_ = band_count(output_.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
@@ -237,31 +237,23 @@ private:
         }
     }
 
-    /// Border pixels repeat pixels of the same window and need no check.
     void count_saturated(Band rows, Scratch& scratch, PixelCounts& counts) const {
-        const int last = rows.end - 1 - margin() + window() - 1;
+        SpeckleTile tile;
+        tile.input = ages_.ages();
+        tile.output.shape = output_;
+        tile.params.radius = params_.radius;
+        tile.params.border = params_.border;
+        tile.y0 = rows.begin;
+        tile.y1 = rows.end;
+        tile.rows = input_rows(tile);
         bool any = false;
-        for (int y = std::max(0, rows.begin - margin()); y <= std::min(last, input_.height - 1); ++y)
-            any = any || ages_.row(y);
-        if (!any)
-            return;
-        std::fill(scratch.saturated.begin(), scratch.saturated.end(), std::uint64_t{0});
-        const auto move = [&](int y, std::uint64_t by) {
-            const std::uint16_t* const ages = y < 0 || y >= input_.height ? nullptr : ages_.row(y);
-            for (int x = 0; ages && x < input_.width; ++x)
-                scratch.saturated.data()[x + margin()] += ages[x] != 0 ? by : 0;
-        };
-        for (int y = rows.begin; y < rows.begin + window() - 1; ++y)
-            move(y - margin(), 1);
-        for (int y = rows.begin; y < rows.end; ++y) {
-            move(y - margin() + window() - 1, 1);
-            sum_along_row(scratch.saturated.data(), window(), output_.width,
-                          scratch.saturated_windows.data());
-            counts.saturated += static_cast<std::uint64_t>(std::count_if(
-                scratch.saturated_windows.begin(), scratch.saturated_windows.begin() + output_.width,
-                [](std::uint64_t samples) { return samples != 0; }));
-            move(y - margin(), ~std::uint64_t{0});
+        for (int y = tile.rows.begin; y < tile.rows.end; ++y) {
+            const bool marked = ages_.any(y);
+            scratch.marked[static_cast<std::size_t>(y - tile.rows.begin)] = marked ? 1 : 0;
+            any = any || marked;
         }
+        if (any)
+            counts.saturated += scratch.windows.count(tile, 1, scratch.marked);
     }
 
     HistoryStep step_; ///< of the current run

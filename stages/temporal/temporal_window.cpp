@@ -6,6 +6,7 @@ namespace specklescope {
 
 HistoryBytes temporal_bytes(PixelType type, std::size_t pixels, int frames) {
     const std::size_t sums = type == PixelType::f32          ? kRealSumsBytes
+                             : narrow_sums_fit(type, frames) ? sizeof(std::uint32_t)
                              : packed_sums_fit(type, frames) ? sizeof(std::uint64_t)
                                                              : kWideSumsBytes;
     return {.frame = pixels * pixel_bytes(type), .other = pixels * sums};
@@ -48,6 +49,10 @@ TemporalRow TemporalWindow::row(int y, const HistoryStep& step) const {
         row.peak = floats + plane + first;
         return row;
     }
+    if (narrow_sums_fit(shape_.type, frames_)) {
+        row.narrow = reinterpret_cast<std::uint32_t*>(sums_.get()) + first;
+        return row;
+    }
     auto* const packed = reinterpret_cast<std::uint64_t*>(sums_.get());
     row.packed = packed + first;
     if (!packed_sums_fit(shape_.type, frames_))
@@ -73,46 +78,56 @@ void take_in(const T* samples, int width, T limit, std::uint16_t window, std::ui
 } // namespace
 
 void SaturatedAges::prepare(const Shape& shape, int window) {
-    shape_ = shape;
+    shape_ = {shape.width, shape.height, 1, shape.type};
     window_ = static_cast<std::uint16_t>(window);
+    blocks_ = (shape.width + kBlock - 1) / kBlock;
     ages_.resize(shape.pixels());
-    of_rows_.resize(static_cast<std::size_t>(shape.height));
+    of_blocks_.resize(static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(shape.height));
     reset();
 }
 
 void SaturatedAges::reset() {
     std::fill(ages_.begin(), ages_.end(), std::uint16_t{0});
-    std::fill(of_rows_.begin(), of_rows_.end(), std::uint16_t{0});
+    std::fill(of_blocks_.begin(), of_blocks_.end(), std::uint16_t{0});
 }
 
-const std::uint16_t* SaturatedAges::row(int y) const {
-    return of_rows_[static_cast<std::size_t>(y)] == 0
-               ? nullptr
-               : ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width);
+bool SaturatedAges::any(int y) const {
+    const auto first = of_blocks_.begin() + static_cast<std::ptrdiff_t>(y) * blocks_;
+    return std::any_of(first, first + blocks_, [](std::uint16_t oldest) { return oldest != 0; });
+}
+
+ConstHostView SaturatedAges::ages() const {
+    return {reinterpret_cast<const std::byte*>(ages_.data()),
+            {shape_.width, shape_.height, 1, PixelType::u16}};
 }
 
 std::uint64_t SaturatedAges::advance(int y, const std::byte* newest, std::optional<double> threshold) {
-    const int width = shape_.width;
-    std::uint16_t* const ages = ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
-    std::uint16_t& oldest = of_rows_[static_cast<std::size_t>(y)];
-    if (newest && oldest != 0)
-        for (int x = 0; x < width; ++x)
-            ages[x] = static_cast<std::uint16_t>(ages[x] - (ages[x] != 0));
-    oldest = static_cast<std::uint16_t>(oldest - (newest && oldest != 0 ? 1 : 0));
-    if (newest && threshold)
-        dispatch(shape_.type, [&](auto zero) {
-            using T = decltype(zero);
-            const T* const samples = reinterpret_cast<const T*>(newest);
-            const auto limit = static_cast<T>(*threshold);
-            if (!any_at(samples, width, limit))
-                return;
-            take_in(samples, width, limit, window_, ages);
-            oldest = window_;
-        });
-    if (oldest == 0)
-        return 0;
-    return static_cast<std::uint64_t>(
-        std::count_if(ages, ages + width, [](std::uint16_t age) { return age != 0; }));
+    std::uint16_t* oldest = of_blocks(y);
+    std::uint64_t count = 0;
+    dispatch(shape_.type, [&](auto zero) {
+        using T = decltype(zero);
+        const bool look = newest && threshold;
+        const auto limit = look ? static_cast<T>(*threshold) : T{};
+        const T* const samples = reinterpret_cast<const T*>(newest);
+        for (int x = 0; x < shape_.width; x += kBlock, ++oldest) {
+            const int width = std::min(kBlock, shape_.width - x);
+            const bool found = look && any_at(samples + x, width, limit);
+            if (!found && *oldest == 0)
+                continue;
+            std::uint16_t* const ages =
+                ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width) + x;
+            for (int i = 0; newest && i < width; ++i)
+                ages[i] = static_cast<std::uint16_t>(ages[i] - (ages[i] != 0));
+            *oldest = static_cast<std::uint16_t>(*oldest - (newest && *oldest != 0 ? 1 : 0));
+            if (found) {
+                take_in(samples + x, width, limit, window_, ages);
+                *oldest = std::max(*oldest, window_);
+            }
+            for (int i = 0; i < width; ++i)
+                count += ages[i] != 0;
+        }
+    });
+    return count;
 }
 
 } // namespace specklescope

@@ -38,8 +38,8 @@ private:
 // Pixels with a sample at full scale within the last n frames; host.
 
 /// Per pixel, the number of further runs (including this one) in which its window contains a sample at full
-/// scale. The maximum of each row is stored too, so that rows without any need only a check of the newest
-/// samples. Several threads may process rows.
+/// scale. The maximum of each block of pixels is stored too, so that blocks without any need only a check of
+/// the newest samples. Several threads may process rows.
 class SaturatedAges {
 public:
     /// `window`: frames, up to 65535.
@@ -50,17 +50,19 @@ public:
     /// Adds row y of the newest frame (threshold: saturation_threshold) if `newest` is not null. Returns the
     /// number of pixels in the row whose window contains a saturated sample.
     std::uint64_t advance(int y, const std::byte* newest, std::optional<double> threshold);
-    /// Ages of row y; null if all are 0.
-    const std::uint16_t* row(int y) const;
-    static std::size_t bytes(const Shape& shape) {
-        return (shape.pixels() + static_cast<std::size_t>(shape.height)) * sizeof(std::uint16_t);
-    }
+    /// True if an age in row y is not 0.
+    bool any(int y) const;
+    /// An image of u16.
+    ConstHostView ages() const;
 
 private:
+    static constexpr int kBlock = 64;
+    std::uint16_t* of_blocks(int y) { return of_blocks_.data() + static_cast<std::ptrdiff_t>(y) * blocks_; }
+
     Shape shape_;
+    int blocks_ = 0; ///< in a row
     std::uint16_t window_ = 0;
-    std::vector<std::uint16_t> ages_;
-    std::vector<std::uint16_t> of_rows_;
+    std::vector<std::uint16_t> ages_, of_blocks_;
 };
 
 } // namespace specklescope

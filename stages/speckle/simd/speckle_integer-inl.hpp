@@ -66,8 +66,7 @@ public:
         for (double*& sums : sums_)
             sums = cut.take<double>(count);
         choose_terms();
-        streamed_ = tile.streamed && reinterpret_cast<std::uintptr_t>(tile.output.data) % 64 == 0 &&
-                    tile.output.pitch % 64 == 0 && tile.x0 % 16 == 0;
+        streamed_ = tile.streamed && tile.x0 % 16 == 0;
         for_border([&](int index) { sources_[borders_++] = {index, columns_.source(index, tile)}; });
     }
 

@@ -30,7 +30,7 @@ struct SpeckleTile {
     double scale = 1;                       ///< speckle_scale() for params.output
     int x0 = 0, x1 = 0, y0 = 0, y1 = 0;     ///< output pixels [x0, x1) × [y0, y1)
     const ContrastFinish* finish = nullptr; ///< null: only the output
-    bool streamed = false;                  ///< streaming stores: the output is larger than the caches
+    bool streamed = false;                  ///< streams() of the output
     // For u8 and u16:
     SpeckleSums sums = SpeckleSums::wide;
     std::uint32_t reference = 0;       ///< narrow sums

@@ -8,26 +8,20 @@
 
 #include <hwy/highway.h>
 
+#include "stages/temporal/simd/temporal_integers-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
-template <bool kWide, bool kEnters>
-void move_row(const TemporalRow& row, std::uint64_t* s, std::uint64_t* q) {
-    for (int x = 0; x < row.width; ++x) {
-        IntegerSums sums = unpacked(row.packed[x]);
-        if constexpr (kWide)
-            sums = {row.packed[x], row.wide[x]};
-        s[x] += kEnters ? std::uint64_t{sums.s} : -std::uint64_t{sums.s};
-        q[x] += kEnters ? sums.q : -sums.q;
-    }
-}
-
 void MoveColumns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q) {
-    if (row.wide)
-        enters ? move_row<true, true>(row, s, q) : move_row<true, false>(row, s, q);
-    else
-        enters ? move_row<false, true>(row, s, q) : move_row<false, false>(row, s, q);
+    with_integer_sums(row, [&](const auto& sums) HWY_ATTR {
+        for (int x = 0; x < row.width; ++x) {
+            const auto [sum, squares] = sums.at(x);
+            s[x] += static_cast<std::uint64_t>(static_cast<std::int64_t>(enters ? sum : -sum));
+            q[x] += static_cast<std::uint64_t>(static_cast<std::int64_t>(enters ? squares : -squares));
+        }
+    });
 }
 
 template <ContrastForm kForm> void write_windows(const std::uint64_t* s, const std::uint64_t* q, int width,

@@ -13,8 +13,10 @@
 
 namespace specklescope {
 
-/// Sums of a window for one row; the pixel type and packed_sums_fit determine which are used.
+/// Sums of a window for one row; the pixel type, narrow_sums_fit and packed_sums_fit determine which are
+/// used.
 struct TemporalRow {
+    std::uint32_t* narrow = nullptr; ///< narrow_sample sums; null: packed
     std::uint64_t* packed = nullptr; ///< packed_sample sums; with `wide` only ΣI²
     std::uint32_t* wide = nullptr;   ///< ΣI; null: packed
     double* real_s = nullptr;        ///< f32: the members of RealSums
@@ -27,6 +29,7 @@ struct TemporalRow {
     std::byte* ring = nullptr;  ///< this row in slot 0
     std::size_t slot_bytes = 0; ///< distance to the row in slot 1
     int frames = 0;             ///< slots
+    bool streamed = false;      ///< streams() of the output
     HistoryStep step;
 };
 
