@@ -6,7 +6,6 @@
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
 #include "stages/streamed.hpp"
-#include "stages/temporal/temporal_window.hpp"
 
 #include <hwy/aligned_allocator.h>
 
