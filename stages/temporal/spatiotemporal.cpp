@@ -76,6 +76,7 @@ namespace {
 
 /// Columns of results whose sums stay in the L1 cache.
 constexpr int kTile = 512;
+constexpr int kAhead = 2; ///< prefetch distance in rows
 /// Columns past the tile that are read or written with it: groups and whole vectors.
 constexpr std::size_t kSlack = 64;
 
@@ -192,7 +193,8 @@ private:
             const int leave = leaves < rows.begin - margin() ? -1 : row_at(leaves);
             const TemporalRow entering = window_.row(std::max(enter, 0), step_);
             const TemporalRow leaving = window_.row(std::max(leave, 0), step_);
-            move_columns(enter < 0 ? nullptr : &entering, leave < 0 ? nullptr : &leaving, left + first,
+            move_columns(enter < 0 ? nullptr : &entering, leave < 0 ? nullptr : &leaving,
+                         window_.row(std::clamp(enters + kAhead, 0, input_.height - 1), step_), left + first,
                          last - first, {columns.s + first, columns.q + first});
         };
         const int top_row = rows.begin - margin();

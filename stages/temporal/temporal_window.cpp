@@ -1,5 +1,7 @@
 #include "stages/temporal/temporal_window.hpp"
 
+#include "pipeline/counts.hpp"
+
 #include <algorithm>
 
 namespace specklescope {
@@ -62,13 +64,6 @@ TemporalRow TemporalWindow::row(int y, const HistoryStep& step) const {
 
 namespace {
 
-template <class T> bool any_at(const T* samples, int width, T limit) {
-    bool any = false;
-    for (int x = 0; x < width; ++x)
-        any |= samples[x] >= limit;
-    return any;
-}
-
 template <class T>
 void take_in(const T* samples, int width, T limit, std::uint16_t window, std::uint16_t* ages) {
     for (int x = 0; x < width; ++x)
@@ -111,7 +106,7 @@ std::uint64_t SaturatedAges::advance(int y, const std::byte* newest, std::option
         const T* const samples = reinterpret_cast<const T*>(newest);
         for (int x = 0; x < shape_.width; x += kBlock, ++oldest) {
             const int width = std::min(kBlock, shape_.width - x);
-            const bool found = look && any_at(samples + x, width, limit);
+            const bool found = look && count_at_least(samples + x, width, limit) > 0;
             if (!found && *oldest == 0)
                 continue;
             std::uint16_t* const ages =

@@ -22,12 +22,17 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-void MoveColumns(const TemporalRow* enters, const TemporalRow* leaves, int begin, int count,
-                 const BoxSums& columns) {
+void MoveColumns(const TemporalRow* enters, const TemporalRow* leaves, const TemporalRow& ahead, int begin,
+                 int count, const BoxSums& columns) {
     if (!enters && !leaves)
         return;
     double* const s = columns.s;
     double* const q = columns.q;
+    constexpr int kStep = 8; // at most a cache line
+    with_integer_sums(ahead, [&](const auto& sums) HWY_ATTR {
+        for (int x = 0; x < count; x += kStep)
+            sums.prefetch(begin + x);
+    });
     with_integer_sums(enters ? *enters : *leaves, [&]<class Sums>(const Sums& first) HWY_ATTR {
         if (enters && leaves) {
             const Sums second(*leaves);
@@ -112,9 +117,9 @@ HWY_EXPORT(AddThree);
 HWY_EXPORT(SumFloats);
 HWY_EXPORT(SumDoubles);
 
-void move_columns(const TemporalRow* enters, const TemporalRow* leaves, int begin, int count,
-                  const BoxSums& columns) {
-    HWY_DYNAMIC_DISPATCH(MoveColumns)(enters, leaves, begin, count, columns);
+void move_columns(const TemporalRow* enters, const TemporalRow* leaves, const TemporalRow& ahead, int begin,
+                  int count, const BoxSums& columns) {
+    HWY_DYNAMIC_DISPATCH(MoveColumns)(enters, leaves, ahead, begin, count, columns);
 }
 
 void add_three(const BoxSums& from, int step, int count, const BoxSums& to) {

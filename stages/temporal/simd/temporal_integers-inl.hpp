@@ -6,6 +6,7 @@
 #define SPECKLESCOPE_TEMPORAL_INTEGERS_INL
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "stages/temporal/simd/temporal_row.hpp"
@@ -31,6 +32,7 @@ struct NarrowSums {
     Number n;
 
     explicit NarrowSums(const TemporalRow& row) : sums(row.narrow), n(row.step.held) {}
+    void prefetch(int x) const { hwy::Prefetch(sums + x); }
     void clear(int width) const { std::fill_n(sums, width, 0U); }
     void add(int x, std::uint32_t sample) const { sums[x] += narrow_sample(sample); }
     void replace(int x, std::uint32_t enter, std::uint32_t leave) const {
@@ -50,6 +52,7 @@ struct PackedSums {
     Number n;
 
     explicit PackedSums(const TemporalRow& row) : sums(row.packed), n(row.step.held) {}
+    void prefetch(int x) const { hwy::Prefetch(sums + x); }
     void clear(int width) const { std::fill_n(sums, width, std::uint64_t{0}); }
     void add(int x, std::uint32_t sample) const { sums[x] += packed_sample(sample); }
     void replace(int x, std::uint32_t enter, std::uint32_t leave) const {
@@ -67,6 +70,10 @@ struct WideSums {
     Number n;
 
     explicit WideSums(const TemporalRow& row) : squares(row.packed), sums(row.wide), n(row.step.held) {}
+    void prefetch(int x) const {
+        hwy::Prefetch(squares + x);
+        hwy::Prefetch(sums + x);
+    }
     void clear(int width) const {
         std::fill_n(squares, width, std::uint64_t{0});
         std::fill_n(sums, width, 0U);

@@ -50,8 +50,9 @@ struct BoxSums {
     double *s, *q;
 };
 /// A row of pixels enters the columns and another leaves; null: a row of zeros. Column 0 is pixel `begin`.
-void move_columns(const TemporalRow* enters, const TemporalRow* leaves, int begin, int count,
-                  const BoxSums& columns);
+/// `ahead`: a row that enters soon.
+void move_columns(const TemporalRow* enters, const TemporalRow* leaves, const TemporalRow& ahead, int begin,
+                  int count, const BoxSums& columns);
 /// to[x] = from[x] + from[x + step] + from[x + 2·step].
 void add_three(const BoxSums& from, int step, int count, const BoxSums& to);
 /// S and D (window_moments) of windows with n samples, each the sum of `groups` (WindowGroups); writes and
