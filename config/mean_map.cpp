@@ -2,6 +2,7 @@
 
 #include "analysis/baseline_image.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "config/start.hpp"
 #include "recording/recorder.hpp"
 
@@ -41,7 +42,8 @@ public:
         try {
             write();
         } catch (const std::exception& error) {
-            status_.error = error.what();
+            status_.error = sentence_of(error);
+            run_log().error("{}", status_.error);
         }
     }
     bool wants_host_image() const override { return collector_.wants_host_image(); }

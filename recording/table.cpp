@@ -39,8 +39,7 @@ int TableFile::append_lines(std::string_view lines) {
     const std::uint64_t there = file_.bytes();
     const std::string_view taken = lines.substr(0, there > end_ ? there - end_ : 0);
     end_ += taken.rfind('\n') + 1; // npos + 1 = 0
-    (void)::ftruncate(file_.fd(), static_cast<off_t>(end_));
-    return error;
+    return ::ftruncate(file_.fd(), static_cast<off_t>(end_)) == 0 ? error : errno;
 }
 
 void TableFile::append(std::string_view lines) {

@@ -155,6 +155,16 @@ def test_names_and_wrong_requests(program, films, place):
     assert "--nothing" in batch(program, "a", "--no-report", "--", "--nothing", status=1).stderr
 
 
+def test_reason_of_a_failed_run(program, films, place):
+    """Of a script in place of the program, and of an output that fails at the end."""
+    (place / "script").write_text(f'#!/bin/bash\n[[ $1 == run ]] || exec {program} "$@"\necho "a library is missing" >&2\nexit 1\n')
+    (place / "script").chmod(0o755)
+    for path, words, reason in ((place / "script", (), "a library is missing"), (program, ("--", "--stage", "temporal:frames=25"), "out/mouse1/mean.")):
+        done = batch(path, films / "mouse1.tiff", "--no-report", *words, status=1)
+        sentence, = (line for line in done.stderr.splitlines() if line.startswith("failed: mouse1: "))
+        assert reason in sentence
+
+
 def test_one_study_at_a_time_writes_into_a_folder(program, films, place):
     (place / "out/.part-mouse1.x").mkdir(parents=True)
     with open("out/.lock", "w") as lock:

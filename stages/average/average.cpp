@@ -97,7 +97,7 @@ public:
             float* const results = frames[frame].output.as<float>().row(y);
             const AverageRow row = row_of(y, steps_[frame]);
             run_average_row(row, frames[frame].input.row(y), results);
-            if (row.type == PixelType::f32)
+            if (row.type == PixelType::f32 && *row.irregular) // a mean of finite samples is finite
                 count_undefined(results, input_.width, input_.channels, counts);
         });
         return true;

@@ -210,7 +210,8 @@ private:
         const int slots = static_cast<int>(slots_.size());
         for_bands(input_.height, band_count(input_.height, slots, 16), slots, [&](Band rows, int) {
             for (int y = rows.begin; y < rows.end; ++y) {
-                (void)ages_.advance(y, take ? input.row(y) : nullptr, threshold);
+                if (take)
+                    ages_.advance(y, input.row(y), threshold);
                 aged_rows_[static_cast<std::size_t>(y)] = ages_.any(y) ? 1 : 0;
             }
         });

@@ -2,6 +2,7 @@
 #include "stages/speckle/simd/speckle_tile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -21,21 +22,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kBits = 64;
 
-/// In most images most words are empty.
 template <class T> std::uint64_t saturated_bits(const T* samples, T limit) {
     const hn::ScalableTag<T> d;
     const auto threshold = hn::Set(d, limit);
-    bool any = false;
+    std::uint64_t bits = 0;
     for (int i = 0; i < kBits; i += static_cast<int>(hn::Lanes(d))) {
         const auto v = hn::LoadU(d, samples + i);
+        std::array<std::uint8_t, kBits / 8> bytes{};
         if constexpr (std::is_same_v<T, float>) // NaN is not saturated
-            any |= !hn::AllFalse(d, hn::Ge(v, threshold));
+            hn::StoreMaskBits(d, hn::Ge(v, threshold), bytes.data());
         else
-            any |= !hn::AllFalse(d, hn::Eq(hn::Max(v, threshold), v));
+            hn::StoreMaskBits(d, hn::Eq(hn::Max(v, threshold), v), bytes.data());
+        bits |= std::bit_cast<std::uint64_t>(bytes) << i;
     }
-    std::uint64_t bits = 0;
-    for (int i = 0; any && i < kBits; ++i)
-        bits |= std::uint64_t{samples[i] >= limit} << i;
     return bits;
 }
 

@@ -81,14 +81,16 @@ public:
             const Made& made = made_[frame];
             TemporalRow row = window_.row(y, made.step);
             row.streamed = streams(frames[frame].output);
-            const std::byte* const newest = made.step.take ? frames[frame].input.row(y) : nullptr;
-            if (made.step.take)
+            if (made.step.take) {
+                const std::byte* const newest = frames[frame].input.row(y);
                 take_temporal_row(row, newest);
+                ages_.advance(y, newest, made.threshold);
+            }
             if (made.finish.count > 0)
                 write_temporal_row(row, made.finish, sums_[static_cast<std::size_t>(slot)], counts);
             else
                 write_temporal_row(row, made.scale, frames[frame].output.as<float>().row(y), counts);
-            counts.saturated += ages_.advance(y, newest, made.threshold);
+            counts.saturated += ages_.count(y);
         });
         return true;
     }

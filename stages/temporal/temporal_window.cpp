@@ -87,7 +87,7 @@ void SaturatedAges::reset() {
 }
 
 bool SaturatedAges::any(int y) const {
-    const auto first = of_blocks_.begin() + static_cast<std::ptrdiff_t>(y) * blocks_;
+    const std::uint16_t* const first = of_blocks_.data() + first_block(y);
     return std::any_of(first, first + blocks_, [](std::uint16_t oldest) { return oldest != 0; });
 }
 
@@ -96,32 +96,35 @@ ConstHostView SaturatedAges::ages() const {
             {shape_.width, shape_.height, 1, PixelType::u16}};
 }
 
-std::uint64_t SaturatedAges::advance(int y, const std::byte* newest, std::optional<double> threshold) {
-    std::uint16_t* oldest = of_blocks(y);
-    std::uint64_t count = 0;
+void SaturatedAges::advance(int y, const std::byte* newest, std::optional<double> threshold) {
+    std::uint16_t* oldest = of_blocks_.data() + first_block(y);
     dispatch(shape_.type, [&](auto zero) {
         using T = decltype(zero);
-        const bool look = newest && threshold;
-        const auto limit = look ? static_cast<T>(*threshold) : T{};
         const T* const samples = reinterpret_cast<const T*>(newest);
+        const auto limit = threshold ? static_cast<T>(*threshold) : T{};
         for (int x = 0; x < shape_.width; x += kBlock, ++oldest) {
             const int width = std::min(kBlock, shape_.width - x);
-            const bool found = look && count_at_least(samples + x, width, limit) > 0;
-            if (!found && *oldest == 0)
-                continue;
-            std::uint16_t* const ages =
-                ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width) + x;
-            for (int i = 0; newest && i < width; ++i)
-                ages[i] = static_cast<std::uint16_t>(ages[i] - (ages[i] != 0));
-            *oldest = static_cast<std::uint16_t>(*oldest - (newest && *oldest != 0 ? 1 : 0));
-            if (found) {
+            std::uint16_t* const ages = ages_.data() + first_pixel(y) + x;
+            if (*oldest != 0) {
+                for (int i = 0; i < width; ++i)
+                    ages[i] = static_cast<std::uint16_t>(ages[i] - (ages[i] != 0));
+                --*oldest;
+            }
+            if (threshold && count_at_least(samples + x, width, limit) > 0) {
                 take_in(samples + x, width, limit, window_, ages);
                 *oldest = std::max(*oldest, window_);
             }
-            for (int i = 0; i < width; ++i)
-                count += ages[i] != 0;
         }
     });
+}
+
+std::uint64_t SaturatedAges::count(int y) const {
+    std::uint64_t count = 0;
+    const std::uint16_t* oldest = of_blocks_.data() + first_block(y);
+    for (int x = 0; x < shape_.width; x += kBlock, ++oldest)
+        if (*oldest != 0)
+            count += count_at_least(ages_.data() + first_pixel(y) + x, std::min(kBlock, shape_.width - x),
+                                    std::uint16_t{1});
     return count;
 }
 

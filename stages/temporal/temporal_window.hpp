@@ -47,9 +47,10 @@ public:
     void reset();
     /// Applies to samples added from now on.
     void set_window(int window) { window_ = static_cast<std::uint16_t>(window); }
-    /// Adds row y of the newest frame (threshold: saturation_threshold) if `newest` is not null. Returns the
-    /// number of pixels in the row whose window contains a saturated sample.
-    std::uint64_t advance(int y, const std::byte* newest, std::optional<double> threshold);
+    /// Adds row y of the newest frame (threshold: saturation_threshold).
+    void advance(int y, const std::byte* newest, std::optional<double> threshold);
+    /// Number of pixels in row y whose window contains a saturated sample.
+    std::uint64_t count(int y) const;
     /// True if an age in row y is not 0.
     bool any(int y) const;
     /// An image of u16.
@@ -57,7 +58,12 @@ public:
 
 private:
     static constexpr int kBlock = 64;
-    std::uint16_t* of_blocks(int y) { return of_blocks_.data() + static_cast<std::ptrdiff_t>(y) * blocks_; }
+    std::size_t first_pixel(int y) const {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width);
+    }
+    std::size_t first_block(int y) const {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(blocks_);
+    }
 
     Shape shape_;
     int blocks_ = 0; ///< in a row

@@ -32,13 +32,15 @@ for name, (to, back) in rules.items():
 
 TEST(MeanMap, NoFileWithoutACompleteResult) {
     const TemporaryFolder folder;
-    const auto status = [&](const char* frames, const char* file) {
-        return run_program({"run", kScene, "--frames", frames, "--stage", "temporal", "--mean", file},
-                           folder.path().string())
-            .status;
+    const auto run = [&](const char* frames, const char* file) {
+        return run_program(
+            {"run", kScene, "--frames", frames, "--stage", "temporal", "--mean", file, "--log", "quiet"},
+            folder.path().string());
     };
-    EXPECT_EQ(status("2", "mean.tiff"), 1);
-    EXPECT_EQ(status("20", "mean.mkv"), 2);
+    const ChildResult short_one = run("2", "mean.tiff");
+    EXPECT_EQ(short_one.status, 1);
+    EXPECT_NE(short_one.err.find("mean.tiff"), std::string::npos) << short_one.all();
+    EXPECT_EQ(run("20", "mean.mkv").status, 2);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

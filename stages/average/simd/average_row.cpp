@@ -66,22 +66,27 @@ void take_odd(const AverageRow& row, const float* newest, const float* leave) {
     *row.irregular = any != 0 ? 1 : 0;
 }
 
-template <bool Regular> void add_reals(const AverageRow& row, const float* newest, float* slot) {
-    constexpr int kChunk = 64;
-    float leave[kChunk] = {};
-    for (int begin = 0; begin < row.samples; begin += kChunk) {
-        const int count = std::min(kChunk, row.samples - begin);
-        if (row.step.leaves)
-            std::copy_n(slot + begin, count, leave);
-        std::copy_n(newest + begin, count, slot + begin);
-        for (int i = 0; i < count; ++i) {
-            LongSum sum{row.high[begin + i], row.low[begin + i]};
-            sum.add(Regular ? static_cast<double>(newest[begin + i]) : number_of(newest[begin + i]));
-            sum.add(-(Regular ? static_cast<double>(leave[i]) : number_of(leave[i])));
-            row.high[begin + i] = sum.high;
-            row.low[begin + i] = sum.low;
-        }
+template <bool Regular, bool Leaves>
+void add_reals(const AverageRow& row, const float* HWY_RESTRICT newest, float* HWY_RESTRICT slot) {
+    double* const HWY_RESTRICT high = row.high;
+    double* const HWY_RESTRICT low = row.low;
+    const int count = row.samples;
+    for (int x = 0; x < count; ++x) {
+        LongSum sum{high[x], low[x]};
+        sum.add(Regular ? static_cast<double>(newest[x]) : number_of(newest[x]));
+        if (Leaves)
+            sum.add(-(Regular ? static_cast<double>(slot[x]) : number_of(slot[x])));
+        slot[x] = newest[x];
+        high[x] = sum.high;
+        low[x] = sum.low;
     }
+}
+
+template <bool Regular> void add_reals(const AverageRow& row, const float* newest, float* slot) {
+    if (row.step.leaves)
+        add_reals<Regular, true>(row, newest, slot);
+    else
+        add_reals<Regular, false>(row, newest, slot);
 }
 
 void take_reals(const AverageRow& row, const float* newest) {

@@ -127,6 +127,8 @@ def run(options: argparse.Namespace, passed: list[str]) -> int:
         (f" The largest run took {progress.largest_mib} MiB." if progress.largest_mib else ""))
     for name, sentence in progress.failures.items():
         say(f"failed: {name}: {sentence}")
+    if progress.failures:
+        say(f"Logs: {out}/NAME.failed.log")
     return 1 if progress.failures else 0
 
 

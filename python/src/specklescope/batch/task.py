@@ -128,7 +128,8 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - begin
     if process.returncode:
-        raise TaskError(sentence_of(folder / "run.log", process.returncode, memory), repeat=process.returncode != 2)
+        sentence = sentence_of(folder / "run.log", process.returncode, memory).replace(str(folder), task.folder)
+        raise TaskError(sentence, repeat=process.returncode != 2)
     if not task.regions:
         os.unlink(regions)
     if task.events:
@@ -140,11 +141,14 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
 
 
 def sentence_of(log: Path, status: int, memory: int) -> str:
+    """Why a run failed: the last error of the program, or the last line of a script that starts it."""
     if status < 0:
         limit = f" Its memory limit was {memory >> 20} MiB; --memory changes it." if memory else ""
         return f"The program was ended by signal {-status}.{limit}"
-    lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.startswith("specklescope: ")]
-    return lines[-1].removeprefix("specklescope: ") if lines else f"The program ended with exit status {status}."
+    lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    if own := [line.removeprefix("specklescope: ") for line in lines if line.startswith("specklescope: ")]:
+        return own[-1]
+    return f"The program ended with exit status {status}{': ' + lines[-1] if lines else '.'}"
 
 
 def table_of(traces: Path) -> Iterator[Row]:

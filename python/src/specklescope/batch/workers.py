@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import dask
 from distributed import Client, KilledWorker, Nanny, Scheduler, SpecCluster, as_completed
 from distributed.comm import CommClosedError
 from distributed.system import MEMORY_LIMIT
@@ -54,6 +55,8 @@ def local_workers(count: int, gpus: bool) -> Iterator[Client]:
         workers[number] = {"cls": Nanny, "options": options}
     scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard_address": "127.0.0.1:0"}}
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C ends this process, which ends its workers
+    # One process imports Dask, and the workers are its copies.
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     try:
         started = SpecCluster(scheduler=scheduler, workers=workers, silence_logs=logging.CRITICAL)
     finally:
