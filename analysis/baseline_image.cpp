@@ -1,5 +1,6 @@
 #include "analysis/baseline_image.hpp"
 
+#include "analysis/simd/pixel_sums.hpp"
 #include "base/parallel.hpp"
 #include "pipeline/regions/region_sums.hpp"
 #include "pipeline/source.hpp"
@@ -21,35 +22,6 @@ template <class F> void for_rows(int height, F&& f) {
     for_bands(height, band_count(height, slots, kLeastRows), slots, [&](Band rows, int) {
         for (int y = rows.begin; y < rows.end; ++y)
             f(y);
-    });
-}
-
-/// Adds a value; `mean` is constant in the loop over pixels.
-template <RegionMean mean> void add_value(float value, double& sum, std::uint32_t& count) {
-    if constexpr (mean == RegionMean::of_inverses) {
-        if (std::isnan(value))
-            return;
-        sum += 1 / static_cast<double>(value); // 0 for an infinite value
-    } else {
-        if (!std::isfinite(value))
-            return;
-        const auto v = static_cast<double>(value);
-        sum += mean == RegionMean::of_squares ? v * v : v;
-    }
-    ++count;
-}
-
-template <RegionMean mean>
-void add_image(ConstHostView image, std::vector<double>& sums, std::vector<std::uint32_t>& counts) {
-    const auto width = static_cast<std::size_t>(image.shape.width);
-    dispatch(image.shape.type, [&](auto zero) {
-        const auto pixels = image.as<decltype(zero)>();
-        for_rows(image.shape.height, [&](int y) {
-            const auto* row = pixels.row(y);
-            const std::size_t at = static_cast<std::size_t>(y) * width;
-            for (std::size_t x = 0; x < width; ++x)
-                add_value<mean>(static_cast<float>(row[x]), sums[at + x], counts[at + x]);
-        });
     });
 }
 
@@ -122,38 +94,38 @@ std::string BaselineImage::misfit(const Result& result) const {
 void BaselineSums::clear() {
     shape_ = {};
     sums_.clear();
-    counts_.clear();
+    left_out_.clear();
     frames_ = 0;
 }
 
-void BaselineSums::add(ConstHostView image, RegionMean mean) {
-    if (image.shape != shape_ || mean != mean_) {
+void BaselineSums::add(std::span<const ConstHostView> images, RegionMean mean) {
+    if (images[0].shape != shape_ || mean != mean_) {
         clear();
-        shape_ = image.shape;
+        shape_ = images[0].shape;
         mean_ = mean;
         sums_.assign(shape_.pixels(), 0);
-        counts_.assign(shape_.pixels(), 0);
+        left_out_.assign(shape_.pixels(), 0);
     }
-    switch (mean) {
-    case RegionMean::plain:
-        add_image<RegionMean::plain>(image, sums_, counts_);
-        break;
-    case RegionMean::of_squares:
-        add_image<RegionMean::of_squares>(image, sums_, counts_);
-        break;
-    case RegionMean::of_inverses:
-        add_image<RegionMean::of_inverses>(image, sums_, counts_);
-        break;
-    }
-    ++frames_;
+    const auto width = static_cast<std::size_t>(shape_.width);
+    for_rows(shape_.height, [&](int y) {
+        const std::size_t at = static_cast<std::size_t>(y) * width;
+        add_pixels({.rows = {images[0].row(y), images.size() > 1 ? images[1].row(y) : nullptr},
+                    .type = shape_.type,
+                    .width = width,
+                    .sums = &sums_[at],
+                    .left_out = &left_out_[at]},
+                   mean);
+    });
+    frames_ += images.size();
 }
 
 std::vector<float> BaselineSums::means() const {
     std::vector<float> means(sums_.size(), std::numeric_limits<float>::quiet_NaN());
     for (std::size_t i = 0; i < sums_.size(); ++i) {
-        if (counts_[i] == 0)
+        const std::uint64_t count = frames_ - left_out_[i];
+        if (count == 0)
             continue;
-        const double mean = sums_[i] / counts_[i];
+        const double mean = sums_[i] / static_cast<double>(count);
         means[i] = static_cast<float>(mean_ == RegionMean::of_squares    ? std::sqrt(mean)
                                       : mean_ == RegionMean::of_inverses ? 1 / mean
                                                                          : mean);
@@ -197,6 +169,7 @@ void BaselineCollector::push(const Result& result, bool) {
     MadeWith with = made_with(result);
     if (!first_ns_ || other || !difference(with_, with).empty()) {
         sums_.clear();
+        held_.reset();
         first_ns_ = now;
         shape_ = shape;
         quantity_ = result.quantity;
@@ -206,11 +179,24 @@ void BaselineCollector::push(const Result& result, bool) {
     }
     add_facts(with_, made_with(result));
     last_ns_ = now;
-    sums_.add(result.image.host(), region_mean(result.quantity.measure));
+    add(result.image);
+}
+
+void BaselineCollector::add(const Frame& image) {
+    const RegionMean mean = region_mean(quantity_.measure);
+    if (!held_ && default_slots(shape_) > kMinSlots) {
+        held_ = image;
+        return;
+    }
+    const std::array<ConstHostView, 2> images{image.host(), held_ ? held_.host() : image.host()};
+    sums_.add({images.data(), held_ ? 2U : 1U}, mean);
+    held_.reset();
 }
 
 void BaselineCollector::complete() {
     done_ = true;
+    if (const Frame last = std::exchange(held_, {}))
+        sums_.add(std::array<ConstHostView, 1>{last.host()}, region_mean(quantity_.measure));
     if (sums_.frames() == 0) {
         error_ = shape_.width == 0
                      ? "There is no frame for a baseline. Play the source, or mark a baseline interval."

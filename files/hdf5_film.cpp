@@ -283,7 +283,8 @@ private:
     /// Neurodata Without Borders: `dimension` next to `data` states width and height, and data are frames × x
     /// × y, or y × x if written so. Empty: not stated.
     std::string nwb_axes() const {
-        const std::string name = array_.name.substr(0, array_.name.rfind('/') + 1) + "dimension";
+        const std::string group = array_.name.substr(0, array_.name.rfind('/') + 1);
+        const std::string name = group + "dimension";
         const auto stated = std::find_if(arrays_.begin(), arrays_.end(), [&](const H5Array& array) {
             return array.name == name && array.dims == std::vector<hsize_t>{2};
         });
@@ -296,12 +297,33 @@ private:
             return "";
         const bool x_first = sides[0] == array_.dims[1] && sides[1] == array_.dims[2];
         const bool y_first = sides[0] == array_.dims[2] && sides[1] == array_.dims[1];
-        if (x_first && y_first)
+        if (x_first && y_first && !describes_x_first(group))
             throw UsageError(
                 "The axes of " + array_.named().text() + " in '" + path_ +
                 "' may be time × x × y, as NWB defines, or time × y × x. Choose with ?axes=twh or "
                 "?axes=thw.");
         return x_first ? "twh" : y_first ? "thw" : "";
+    }
+
+    /// As written by `specklescope convert`: the description of the group names the axes.
+    bool describes_x_first(const std::string& group) const {
+        const H5Object there(has_own(file_.id(), group.substr(0, group.size() - 1))
+                                 ? H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT)
+                                 : hid_t{-1},
+                             H5Gclose);
+        const H5Object text(there && H5Aexists(there.id(), "description") > 0
+                                ? H5Aopen(there.id(), "description", H5P_DEFAULT)
+                                : hid_t{-1},
+                            H5Aclose);
+        const H5Object type(text ? H5Aget_type(text.id()) : hid_t{-1}, H5Tclose);
+        const H5Object space(text ? H5Aget_space(text.id()) : hid_t{-1}, H5Sclose);
+        char* words = nullptr;
+        if (!type || H5Tis_variable_str(type.id()) <= 0 || H5Sget_simple_extent_npoints(space.id()) != 1 ||
+            H5Aread(text.id(), type.id(), &words) < 0 || !words)
+            return false;
+        const bool found = std::string_view(words).find("frame × x × y") != std::string_view::npos;
+        (void)H5free_memory(words);
+        return found;
     }
 
     /// With a cache for all chunks of a frame, so that the next one finds them.

@@ -52,6 +52,8 @@ inline constexpr StoredPixels kGray10{PixelType::u16, 1, 1023};
 inline constexpr StoredPixels kGray16be{PixelType::u16, 1, 65535, StoredPixels::Layout::swapped};
 inline constexpr StoredPixels kGray32f{PixelType::f32, 1, 0};
 inline constexpr StoredPixels kRgb8{PixelType::u8, 3, 255};
+inline constexpr StoredPixels kRgb16{PixelType::u16, 3, 65535};
+inline constexpr StoredPixels kRgb32f{PixelType::f32, 3, 0};
 inline constexpr StoredPixels kBgr8{PixelType::u8, 3, 255, StoredPixels::Layout::bgr};
 inline constexpr StoredPixels kUyvy{PixelType::u8, 1, 255, StoredPixels::Layout::uyvy};
 inline constexpr StoredPixels kYuyv{PixelType::u8, 1, 255, StoredPixels::Layout::yuyv};

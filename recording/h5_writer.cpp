@@ -337,9 +337,8 @@ private:
         event_removed_ = column("/events/removed", H5T_NATIVE_UINT8, kSome);
         for (const H5Column* times : {times_, event_times_})
             set_attribute(times->id(), "unit", std::string("s"));
-        if (const std::string started = nlohmann::json::parse(description_).value("started", "");
-            !started.empty())
-            set_attribute(times_->id(), "started", started);
+        if (const auto started = nlohmann::json::parse(description_).at("started"); started.is_string())
+            set_attribute(times_->id(), "started", started.get<std::string>());
         set_attribute(exposures_->id(), "unit", std::string("ms"));
         if (options.what == RecordWhat::processed) {
             region_names_ = column("/traces/regions", label.id(), kFew);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <optional>
@@ -16,9 +17,9 @@ namespace specklescope {
 static_assert(std::endian::native == std::endian::little, "16-bit and float pixels are written as they are");
 
 const char* raw_format_name(const Shape& shape) {
-    if (shape.channels == 3)
-        return "rgb8";
-    return shape.type == PixelType::u8 ? "gray8" : shape.type == PixelType::u16 ? "gray16le" : "gray32f";
+    static constexpr std::array<std::array<const char*, 2>, 3> kNames{
+        {{"gray8", "rgb8"}, {"gray16le", "rgb16le"}, {"gray32f", "rgb32f"}}};
+    return kNames.at(static_cast<std::size_t>(shape.type)).at(shape.channels == 3 ? 1 : 0);
 }
 
 namespace {

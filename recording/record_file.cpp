@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "recording/table.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -172,21 +173,67 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     return frame;
 }
 
-std::string utc_text(std::chrono::system_clock::time_point when) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+namespace {
+
+using Date = std::chrono::sys_time<std::chrono::milliseconds>;
+
+/// "2026-11-22T23:04:05Z"; with milliseconds if there are any.
+std::string utc_text(Date when) {
+    const auto whole = std::chrono::floor<std::chrono::seconds>(when);
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(whole);
     std::tm utc{};
     ::gmtime_r(&seconds, &utc);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
+    char text[48], part[8] = "";
+    if (when != whole)
+        std::snprintf(part, sizeof part, ".%03d", static_cast<int>((when - whole).count()));
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    return text + std::string(part) + "Z";
 }
 
-std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
+/// A date in ISO 8601 with its time zone.
+std::optional<Date> parse_date(const std::string& text) {
+    std::tm local{}, zone{};
+    const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &local);
+    double part = 0;
+    if (rest && *rest == '.')
+        rest = std::from_chars(rest, text.c_str() + text.size(), part).ptr;
+    rest = rest ? ::strptime(rest, "%z", &zone) : nullptr;
+    if (!rest || *rest != '\0')
+        return std::nullopt;
+    return std::chrono::floor<std::chrono::seconds>(
+               std::chrono::system_clock::from_time_t(::timegm(&local) - zone.tm_gmtoff)) +
+           std::chrono::milliseconds(std::lround(part * 1000));
+}
 
-bool is_utc(std::string_view text) {
-    constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
-    return std::equal(text.begin(), text.end(), kForm.begin(), kForm.end(),
-                      [](char c, char form) { return form == '0' ? c >= '0' && c <= '9' : c == form; });
+} // namespace
+
+std::string utc_now() {
+    return utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
+}
+
+std::string date_of(const FrameInfo& frame, const StreamInfo& stream) {
+    using namespace std::chrono;
+    if (const std::optional<std::string>& started = stream.source.started) {
+        const std::optional<Date> first = parse_date(*started);
+        const bool known = frame.position == 0U || (frame.film_ns && frame.has_time());
+        const nanoseconds since(frame.position == 0U ? 0 : frame.film_ns.value_or(0));
+        return first && known ? utc_text(*first + round<milliseconds>(since)) : "";
+    }
+    const bool computed = frame.arrival == SteadyClock::time_point{};
+    const auto age = computed ? SteadyClock::duration{} : SteadyClock::now() - frame.arrival;
+    return utc_text(floor<seconds>(system_clock::now() - duration_cast<system_clock::duration>(age)));
+}
+
+void describe_dates(nlohmann::ordered_json& json, const FrameInfo& first, const StreamInfo& stream) {
+    const std::string date = date_of(first, stream);
+    json["started"] = date.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(date);
+    const auto now = SteadyClock::now();
+    if (stream.source.started) {
+        json["processed"] = utc_now();
+        json["processed_arrival_ns"] = ns_of(now);
+    } else {
+        json["started_arrival_ns"] = ns_of(first.arrival == SteadyClock::time_point{} ? now : first.arrival);
+    }
 }
 
 std::string to_ascii(const nlohmann::ordered_json& json) {
@@ -275,16 +322,9 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         json["subject"] = options.limits.subject;
     if (!options.limits.note.empty())
         json["note"] = options.limits.note;
-    const std::string now = utc_now();
-    const std::optional<std::string>& started = stream.source.started;
     if (!stream.source.clock.empty())
         json["capture_clock"] = stream.source.clock;
-    json["started"] = started ? started->empty() ? Json() : Json(*started) : Json(now);
-    if (started) // playback: capture times belong to the first recording, arrival times to this one
-        json["processed"] = now;
-    // Arrival times have no defined zero: this is their clock at that moment.
-    json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
+    describe_dates(json, first.info, stream);
     if (options.what != RecordWhat::mask && !window) {
         const Mapping& mapping = first.look ? first.look->mapping : options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));

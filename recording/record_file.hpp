@@ -138,9 +138,13 @@ void gather_rows(ConstHostView pixels, std::vector<iovec>& parts);
 /// One line of ASCII. File names are bytes: invalid UTF-8 becomes U+FFFD.
 std::string to_ascii(const nlohmann::ordered_json& json);
 /// "2026-11-22T23:04:05Z".
-std::string utc_text(std::chrono::system_clock::time_point when);
 std::string utc_now();
-bool is_utc(std::string_view text);
+/// Date of a frame, UTC: of its arrival; in a playback the date of its file and the time of the frame in it.
+/// Empty: unknown.
+std::string date_of(const FrameInfo& frame, const StreamInfo& stream);
+/// Adds `started`, the date of the first frame, and the steady clock at that moment; in a playback the clock
+/// at `processed`, the date of this recording, since arrival times are those of this recording.
+void describe_dates(nlohmann::ordered_json& json, const FrameInfo& first, const StreamInfo& stream);
 /// Machine-readable description of a file (JSON, ASCII): program, source, quantity, parameters, clock. The
 /// totals come first, in the fixed width of `totals_text`, so that they can be updated in place.
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,

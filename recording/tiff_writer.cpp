@@ -291,17 +291,6 @@ constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
 
 constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-/// Date of the first frame. A recording that is played back states the date of its own first frame.
-std::string date_of(const RecordedFrame& first, const StreamInfo& stream) {
-    if (const std::optional<std::string>& started = stream.source.started)
-        return first.info.position == 0U && is_utc(*started) ? *started : "";
-    if (first.info.arrival == SteadyClock::time_point{})
-        return "";                                            // a computed image
-    const auto age = SteadyClock::now() - first.info.arrival; // of a frame from before a trigger: seconds
-    return utc_text(std::chrono::system_clock::now() -
-                    std::chrono::duration_cast<std::chrono::system_clock::duration>(age));
-}
-
 int bits_of(const RecordedFrame& raw) {
     const auto most = static_cast<std::uint64_t>(raw.info.full_scale);
     const bool whole = raw.pixels.shape().type != PixelType::f32 && std::has_single_bit(most + 1);
@@ -321,7 +310,7 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
         nominal_s_ = 1 / rate;
     axes_.timed = first.info.has_time() || nominal_s_ > 0;
     if (ome_) {
-        axes_.date = date_of(first, stream);
+        axes_.date = date_of(first.info, stream);
         axes_.camera = stream.source.live ? stream.source.name : stream.source.camera;
         axes_.bits = options.what == RecordWhat::raw ? bits_of(first) : 0;
     }

@@ -61,12 +61,6 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
     say("program", "Specklescope " SPECKLESCOPE_VERSION);
     say("source", stream.source_text);
     say("backend", stream.backend);
-    std::string now = utc_now() + " with arrival_s at ";
-    add_seconds(now, ns_of(SteadyClock::now()));
-    const std::optional<std::string>& started = stream.source.started;
-    say("started", !started ? now : started->empty() ? "unknown" : *started);
-    if (started)
-        say("processed", now);
     say("sequence", "number of the frame; a missing one was dropped");
     say("capture_s, arrival_s", "s, on the source's clock and on this machine's steady one; capture_s empty "
                                 "if the source has no times: set its rate with --rate");
@@ -95,6 +89,15 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
         "number,sequence,capture_s,label: was marked at that frame; the last line of a number counts, "
         "and one without a label takes the event back");
     return text;
+}
+
+std::string traces_dates(const FrameInfo& first, const StreamInfo& stream) {
+    const bool live = !stream.source.started;
+    const std::string date = date_of(first, stream);
+    std::string clock = " with arrival_s at ";
+    add_seconds(clock, ns_of(live ? first.arrival : SteadyClock::now()));
+    return "# started: " + (date.empty() ? "unknown" : date) + (live ? clock : "") + "\n" +
+           (live ? "" : "# processed: " + utc_now() + clock + "\n");
 }
 
 std::string event_line(const EventMark& event) {
@@ -285,6 +288,8 @@ private:
         if (told_ != result.info.version || other_scale ||
             !same_places(placed_.get(), result.regions->placed.get())) {
             tell_extras(result);
+            if (!told_)
+                text += traces_dates(result.info, stream_);
             text += traces_settings(result, extras_);
             if (!told_) {
                 extras_.motion = result.info.motion.has_value();

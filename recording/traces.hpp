@@ -56,6 +56,8 @@ struct TraceExtras {
 
 /// The first line, the source and the meaning of the columns.
 std::string traces_begin(const StreamInfo& stream, bool baseline);
+/// Date of the first frame, and of this run in a playback.
+std::string traces_dates(const FrameInfo& first, const StreamInfo& stream);
 /// The names of the columns.
 std::string traces_columns(const TraceExtras& extras);
 /// Settings from this result on: chain, unit, exposure, kind of mean, regions.

@@ -1,5 +1,6 @@
 """specklescope batch: results equal to single runs, repetitions only where needed, and no loss by killed processes."""
 import csv
+import errno
 import fcntl
 import json
 import os
@@ -151,8 +152,25 @@ def test_names_and_wrong_requests(program, films, place):
     for words in (("a/raw.tiff", "b/raw.tiff"), ("wrong.csv",), ("empty",), ("nothing*",)):
         assert batch(program, *words, status=2).stderr.startswith("specklescope batch: ")
     batch(program, "nowhere.csv", status=1)
+    (place / "out").write_text("no folder")
+    assert "out" in batch(program, "a", status=2).stderr
+    (place / "out").unlink()
     assert not (place / "out").exists()
-    assert "--nothing" in batch(program, "a", "--no-report", "--", "--nothing", status=1).stderr
+    lines = batch(program, "a", "list.txt", "--no-report", "--", "--nothing", status=1).stderr.splitlines()
+    sentence, = (line for line in lines if line.startswith("failed: "))
+    assert set(sentence.split(": ")[1].split(", ")) == {"raw", "mouse2", "vessels"} and "--nothing" in sentence
+
+
+def test_a_full_disk_is_named(program, films, place):
+    """The disk of the results is a small one, in a name space of its own."""
+    small = ["unshare", "-rm", "sh", "-c", 'mkdir out; mount -t tmpfs -o size="$1" none out; shift; "$@"', "sh"]
+    if subprocess.run([*small, "4k", "true"], capture_output=True).returncode:
+        pytest.skip("name spaces need permission")
+    for size in ("4k", "100k"):
+        done = subprocess.run([*small, size, *command(films / "mouse1.tiff", "--config", "study.toml", "--maps", 1)],
+                              capture_output=True, text=True, env={**os.environ, "SPECKLESCOPE": str(program)})
+        assert done.returncode == 1 and os.strerror(errno.ENOSPC) in done.stderr and ".part-" not in done.stderr, done.stderr
+        assert "None" not in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 def test_reason_of_a_failed_run(program, films, place):

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,8 @@ from specklescope.convert.__main__ import main  # noqa: E402
 
 SUBJECT = {"subject_id": "mouse-7", "species": "Mus musculus", "sex": "F", "age": "P12W"}
 FILMS = {"uint8": (2, (24, 32), np.uint8), "uint16": (7, (24, 32), np.uint16), "one": (1, (5, 7), np.uint16),
-         "float": (9, (24, 33), np.float32), "colour": (3, (24, 32, 3), np.uint8), "long": (70, (200, 311), np.uint16)}
+         "float": (9, (24, 33), np.float32), "colour": (3, (24, 32, 3), np.uint8),
+         "colour16": (3, (24, 32, 3), np.uint16), "light": (3, (24, 32, 3), np.float32), "long": (70, (200, 311), np.uint16)}
 
 
 @pytest.fixture(params=FILMS)
@@ -108,12 +109,49 @@ def test_nwb_holds_the_same_bits(film, tmp_path):
         same(np.array(again), frames)
 
 
-def test_square_nwb_needs_axes(tmp_path, rng):
+def test_a_part_has_the_date_of_its_first_frame(tmp_path, rng):
+    """Made by from= or by a recording that began later: its times are relative to this frame."""
+    import pynwb
+    times = 10**9 + np.cumsum(rng.integers(10**7, 10**8, 300))
+    file = record(tmp_path / "film.raw", rng.integers(0, 99, (300, 6, 8)).astype(np.uint8), times)
+    with ss.open(file, backend="cpu") as stream:
+        for number, _ in enumerate(stream):
+            if number == 20:
+                stream.record(tmp_path / "later.raw", "frames")
+    begun, later = (json.loads(Path(f"{name}.jsonl").read_text().splitlines()[0])["started"] for name in (file, tmp_path / "later.raw"))
+    kept = len(Path(f"{tmp_path}/later.raw.jsonl").read_text().splitlines()) - 1
+    assert 0 < kept <= 280
+
+    def at(frame):
+        return datetime.fromisoformat(begun) + timedelta(microseconds=int(times[frame] - times[0]) / 1000)
+
+    half = timedelta(microseconds=501)
+    assert abs(datetime.fromisoformat(later) - at(300 - kept)) < half
+    to_nwb(file, tmp_path / "part.nwb", about={"subject": SUBJECT}, **{"from": 20})
+    with pynwb.NWBHDF5IO(tmp_path / "part.nwb", "r") as io:
+        nwb = io.read()
+        assert abs(nwb.session_start_time - at(20)) < half
+        assert np.rint(nwb.acquisition["RawFrames"].timestamps[:] * 1e9).tolist() == (times[20:] - times[20]).tolist()
+    to_zarr(file, tmp_path / "part.ome.zarr", **{"from": 20})
+    from_zarr(tmp_path / "part.ome.zarr", tmp_path / "again.raw")
+    again = json.loads(Path(tmp_path, "again.raw.jsonl").read_text().splitlines()[0])["started"]
+    assert abs(datetime.fromisoformat(again) - at(20)) < half
+
+
+def test_square_nwb_of_others_needs_axes(tmp_path, rng):
+    h5py = pytest.importorskip("h5py")
     frames = rng.integers(0, 99, (30, 8, 8)).astype(np.uint8)
     to_nwb(record(tmp_path / "film.raw", frames, np.arange(30) * 10**7), tmp_path / "film.nwb")
-    with pytest.raises(ss.UsageError, match="axes=twh"):
-        ss.open(tmp_path / "film.nwb")
-    same(np.array([frame.raw for frame in ss.open(f"{tmp_path}/film.nwb?axes=twh", backend="cpu")]), frames)
+    same(np.array([frame.raw for frame in ss.open(tmp_path / "film.nwb", backend="cpu")]), frames)
+    for description in ("frames of a camera", 7, None):
+        with h5py.File(tmp_path / "film.nwb", "a") as nwb:
+            attributes = nwb["acquisition/RawFrames"].attrs
+            attributes.pop("description", None)
+            if description is not None:
+                attributes["description"] = description
+        with pytest.raises(ss.UsageError, match="axes=twh"):
+            ss.open(tmp_path / "film.nwb")
+        same(np.array([frame.raw for frame in ss.open(f"{tmp_path}/film.nwb?axes=twh", backend="cpu")]), frames)
 
 
 def test_traces_and_masks_are_those_of_the_frames(tmp_path, rng, program):

@@ -51,7 +51,7 @@ public:
     void fill(const PaperRect& area, const Ink& ink);
     void frame(const PaperRect& area, const Ink& ink, double thick = 0.5);
     /// `rgb`: u8, three channels; drawn without interpolation.
-    void picture(ConstHostView rgb, const PaperRect& area);
+    virtual void picture(ConstHostView rgb, const PaperRect& area);
     void clip(const PaperRect& area);
     void unclip();
 

@@ -134,8 +134,7 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     json["source"] = stream.source_text;
     json["source_name"] = stream.source.name;
     json["backend"] = stream.backend;
-    json["started"] = utc_now();
-    json["started_arrival_ns"] = ns_of(SteadyClock::now());
+    describe_dates(json, frame.info, stream);
     // File names are bytes: invalid UTF-8 becomes U+FFFD.
     fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
     FilePair made = create_pair(wanted, ".csv");

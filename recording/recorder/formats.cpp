@@ -19,7 +19,6 @@ bool holds_all(const Shape&) { return true; }
 bool holds_nothing(const Shape&) { return false; }
 bool holds_light(const Shape& shape) { return shape.type == PixelType::f32; }
 bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
-bool holds_headerless(const Shape& shape) { return shape.channels == 1 || shape.type == PixelType::u8; }
 bool holds_grey(const Shape& shape) { return shape.channels == 1; }
 bool holds_grey8(const Shape& shape) { return shape.channels == 1 && shape.type == PixelType::u8; }
 bool holds_video(const Shape& shape) {
@@ -38,11 +37,10 @@ const std::vector<RecordFormat>& record_formats() {
          .make = make_tiff_writer,
          .snapshot = write_tiff_picture},
         {.ending = ".raw",
-         .raw = "Headerless 8/16-bit grey, float or 8-bit RGB, with FILE.raw.jsonl",
+         .raw = "Headerless 8/16-bit grey or RGB, float, with FILE.raw.jsonl",
          .processed = "The numbers of the result, likewise",
          .beside = ".jsonl",
-         .holds = holds_headerless,
-         .held = "8/16-bit grey, float grey and 8-bit RGB",
+         .holds = holds_all,
          .make = make_raw_writer},
         {.ending = ".h5",
          .raw = "HDF5, readable while it grows: 8/16-bit grey or float, with times, events and settings",
@@ -112,10 +110,9 @@ const std::vector<RecordFormat>& record_formats() {
 const std::vector<RecordFormat>& stream_formats() {
     static const std::vector<RecordFormat> formats{
         {.ending = "raw:",
-         .raw = "Pixels of one frame after another: 8/16-bit grey, float or 8-bit RGB",
+         .raw = "Pixels of one frame after another: 8/16-bit grey or RGB, float",
          .processed = "The numbers of the result, likewise",
-         .holds = holds_headerless,
-         .held = "8/16-bit grey, float grey and 8-bit RGB",
+         .holds = holds_all,
          .make = make_raw_stream},
         {.ending = "y4m:",
          .raw = "YUV4MPEG2: 8-bit grey",

@@ -282,12 +282,10 @@ std::vector<std::string> methods(const Report& report) {
 
 namespace {
 constexpr bool kCanDraw = false;
-}
-std::string draw_pdf(const Report&) { throw RunError("This build cannot draw a PDF."); }
-namespace {
-std::string write_map(const std::string&, const Report&) {
-    throw RunError("This build cannot draw an image.");
-}
+struct Picture {};
+std::vector<Picture> pictures_of(const Report&) { throw RunError("This build cannot draw a report."); }
+std::string draw_pdf(const Report&, const std::vector<Picture>&) { return ""; }
+std::string write_map(const std::string&, const Report&, const std::vector<Picture>&) { return ""; }
 } // namespace
 
 #else
@@ -305,11 +303,11 @@ public:
     static constexpr double kWidth = 841.89, kHeight = 595.28, kLeft = 40, kWide = kWidth - 2 * kLeft,
                             kBottom = kHeight - kLeft;
 
-    /// The file is appended to `bytes`.
-    Pages(std::string& bytes, std::string title)
+    /// The file is appended to `bytes`. `draft`: without images, to count pages.
+    Pages(std::string& bytes, std::string title, bool draft)
         : Canvas(cairo_pdf_surface_create_for_stream(&append_to_text, &bytes, kWidth, kHeight),
                  "The pages of the report"),
-          title_(std::move(title)) {
+          title_(std::move(title)), draft_(draft) {
         cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_TITLE, valid_utf8(title_).c_str());
         cairo_pdf_surface_set_metadata(surface(), CAIRO_PDF_METADATA_CREATOR,
                                        "Specklescope " SPECKLESCOPE_VERSION);
@@ -317,6 +315,11 @@ public:
     ~Pages() override { cairo_surface_finish(surface()); } // last use of `bytes`
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
+
+    void picture(ConstHostView rgb, const PaperRect& area) override {
+        if (!draft_)
+            Canvas::picture(rgb, area);
+    }
 
     double y = kLeft;                       ///< top of the next item
     int count() const { return page_ + 1; } ///< pages so far
@@ -371,6 +374,7 @@ private:
     }
 
     std::string title_;
+    bool draft_;
     int page_ = 0;
 };
 
@@ -394,6 +398,8 @@ struct Picture {
     std::string title, unit;
     double um = 0; ///< side of a pixel; 0: unknown
     std::vector<Region> regions{};
+    Shape rgb{}; ///< of the drawn colours
+    std::vector<std::byte> colours{};
 };
 
 constexpr int kMostPixels = 8192; ///< drawn, per side of an image
@@ -411,25 +417,29 @@ PaperRect picture_area(const Shape& shape, const PaperRect& room) {
     return {room.x, room.y + (bar ? 24 : 14), shape.width * scale, shape.height * scale};
 }
 
+Picture coloured(Picture picture) {
+    const Shape& shape = picture.frame.pixels.shape();
+    picture.rgb = {shape.width, shape.height, 3, PixelType::u8};
+    picture.colours.resize(picture.rgb.bytes());
+    color_picture(picture.frame, picture.mapping, HostView(picture.colours.data(), picture.rgb));
+    if (const int step = step_of(shape); step > 1) {
+        picture.rgb = {shape.width / step, shape.height / step, 3, PixelType::u8};
+        auto to = picture.colours.begin();
+        for (std::ptrdiff_t row = 0; row < picture.rgb.height; ++row)
+            for (std::ptrdiff_t column = 0; column < picture.rgb.width; ++column, to += 3)
+                std::copy_n(picture.colours.begin() + 3 * step * (row * shape.width + column), 3, to);
+        picture.title += ", every " + std::to_string(step) + "th pixel of each row and column";
+    }
+    return picture;
+}
+
 /// Draws the image with title, outlines, scale bar and colour bar; returns the height.
 double draw_picture(Canvas& page, const PaperRect& room, const Picture& picture) {
     const Shape& shape = picture.frame.pixels.shape();
     const PaperRect area = picture_area(shape, room);
     const double scale = area.width / shape.width;
-    Shape rgb{shape.width, shape.height, 3, PixelType::u8};
-    std::vector<std::byte> colours(rgb.bytes());
-    color_picture(picture.frame, picture.mapping, HostView(colours.data(), rgb));
-    std::string title = picture.title;
-    if (const int step = step_of(shape); step > 1) {
-        rgb = {shape.width / step, shape.height / step, 3, PixelType::u8};
-        auto to = colours.begin();
-        for (std::ptrdiff_t row = 0; row < rgb.height; ++row)
-            for (std::ptrdiff_t column = 0; column < rgb.width; ++column, to += 3)
-                std::copy_n(colours.begin() + 3 * step * (row * shape.width + column), 3, to);
-        title += ", every " + std::to_string(step) + "th pixel of each row and column";
-    }
-    page.picture(HostView(colours.data(), rgb), area);
-    page.line(room.x, room.y, room.width, title, {.size = 8, .bold = true});
+    page.picture({picture.colours.data(), picture.rgb}, area);
+    page.line(room.x, room.y, room.width, picture.title, {.size = 8, .bold = true});
     page.frame(area, kGrey);
     page.clip(area);
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
@@ -453,35 +463,37 @@ double draw_picture(Canvas& page, const PaperRect& room, const Picture& picture)
     return area.y + area.height - room.y;
 }
 
-Picture map_of(const Report& report) {
+/// The map, and the raw frame if there is one.
+std::vector<Picture> pictures_of(const Report& report) {
     const Result& result = report.result;
-    return {recorded_frame(result, RecordWhat::processed),
-            with_fixed_range(report.mapping, result.image.host()),
-            result.quantity.name,
-            unit_of(report),
-            um_per_px(report.stream, result.chain.get()),
-            regions_of_report(report)};
+    std::vector<Picture> pictures;
+    pictures.push_back(
+        coloured({recorded_frame(result, RecordWhat::processed),
+                  with_fixed_range(report.mapping, result.image.host()), result.quantity.name,
+                  unit_of(report), um_per_px(report.stream, result.chain.get()), regions_of_report(report)}));
+    if (!result.raw)
+        return pictures;
+    RecordedFrame raw = recorded_frame(result, RecordWhat::raw);
+    Mapping grey{.colormap = ColorMap::grey};
+    grey.low_percentile = 0;
+    grey.high_percentile = 100;
+    const bool same = !moves_pixels(*result.chain) && result.raw.shape().width == result.shape().width &&
+                      result.raw.shape().height == result.shape().height;
+    const std::string unit = raw.quantity.unit;
+    pictures.push_back(
+        coloured({std::move(raw), with_fixed_range(grey, result.raw.host()), "raw frame", unit,
+                  um_per_px(report.stream, nullptr), same ? pictures[0].regions : std::vector<Region>()}));
+    return pictures;
 }
 
 /// Draws the map, and the raw frame to its right.
-void draw_pictures(Pages& page, const Report& report, double high) {
-    const Result& result = report.result;
-    const Picture map = map_of(report);
+void draw_pictures(Pages& page, const std::vector<Picture>& pictures, double high) {
     constexpr double kGap = 16;
-    double height = draw_picture(page, {Pages::kLeft, page.y, kMap, high}, map);
-    if (result.raw) {
-        RecordedFrame raw = recorded_frame(result, RecordWhat::raw);
-        Mapping grey{.colormap = ColorMap::grey};
-        grey.low_percentile = 0;
-        grey.high_percentile = 100;
-        const bool same = !moves_pixels(*result.chain) && result.raw.shape().width == result.shape().width &&
-                          result.raw.shape().height == result.shape().height;
-        const std::string unit = raw.quantity.unit;
-        height = std::max(
-            height,
-            draw_picture(page, {Pages::kLeft + kMap + kGap, page.y, Pages::kWide - kMap - kGap, high},
-                         {std::move(raw), with_fixed_range(grey, result.raw.host()), "raw frame", unit,
-                          um_per_px(report.stream, nullptr), same ? map.regions : std::vector<Region>()}));
+    double x = Pages::kLeft, wide = kMap, height = 0;
+    for (const Picture& picture : pictures) {
+        height = std::max(height, draw_picture(page, {x, page.y, wide, high}, picture));
+        x += kMap + kGap;
+        wide = Pages::kWide - kMap - kGap;
     }
     page.y += height + 10;
 }
@@ -640,10 +652,11 @@ void draw_head(Pages& page, const Report& report) {
 }
 
 /// Returns the number of pages. `high`: the largest height of an image, in points.
-int draw_pages(std::string& bytes, const Report& report, double high) {
-    Pages page(bytes, title_of(report));
+int draw_pages(std::string& bytes, const Report& report, const std::vector<Picture>& pictures, double high,
+               bool draft = false) {
+    Pages page(bytes, title_of(report), draft);
     draw_head(page, report);
-    draw_pictures(page, report, high);
+    draw_pictures(page, pictures, high);
     draw_table(page, report);
     draw_traces(page, report);
     if (const auto rows = event_rows(report); !rows.empty()) {
@@ -667,9 +680,9 @@ int draw_pages(std::string& bytes, const Report& report, double high) {
 
 /// Writes the map as in the PDF; each of its pixels is a square of whole pixels. Returns the name, which may
 /// have got a number.
-std::string write_map(const std::string& path, const Report& report) {
+std::string write_map(const std::string& path, const Report& report, const std::vector<Picture>& pictures) {
     constexpr double kMargin = 8, kHigh = 270, kTitle = 200, kSide = 1200; // kSide: about the larger side
-    const Picture map = map_of(report);
+    const Picture& map = pictures[0];
     const Shape& shape = map.frame.pixels.shape();
     const PaperRect size = picture_area(shape, {0, 0, kMap, kHigh});
     const double zoom =
@@ -697,18 +710,27 @@ std::string write_map(const std::string& path, const Report& report) {
     return write_snapshot(drawn, options, report.stream);
 }
 
-} // namespace
-
-std::string draw_pdf(const Report& report) {
+/// A report of two pages becomes one page if smaller images make it fit.
+std::string draw_pdf(const Report& report, const std::vector<Picture>& pictures) {
+    constexpr double kHigh = 270;
+    const auto pages = [&](double high) {
+        std::string draft;
+        return draw_pages(draft, report, pictures, high, true);
+    };
+    constexpr std::array kSmaller = {240, 210, 180, 150, 130};
+    const auto* const fits = pages(kHigh) == 2 ? std::find_if(kSmaller.begin(), kSmaller.end(),
+                                                              [&](double high) { return pages(high) == 1; })
+                                               : kSmaller.end();
     std::string bytes;
-    const int pages = draw_pages(bytes, report, 270);
-    for (const double high : {240, 210, 180, 150, 130})
-        if (std::string smaller; pages == 2 && draw_pages(smaller, report, high) == 1)
-            return smaller;
+    draw_pages(bytes, report, pictures, fits != kSmaller.end() ? *fits : kHigh);
     return bytes;
 }
 
+} // namespace
+
 #endif
+
+std::string draw_pdf(const Report& report) { return draw_pdf(report, pictures_of(report)); }
 
 // Files.
 
@@ -771,7 +793,8 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     if (!report.result.image)
         throw RunError("There is no image yet for the report " + path + "; wait for the first frame.");
     check_folder(path);
-    const std::string pdf = draw_pdf(report), csv = csv_of(report);
+    const std::vector<Picture> pictures = pictures_of(report);
+    const std::string pdf = draw_pdf(report, pictures), csv = csv_of(report);
     const std::vector<std::string> names = files_of_recording(free_recording_name(path, {}));
     ReportFiles files{names[0], names[1], names[2]};
     UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
@@ -779,7 +802,7 @@ ReportFiles write_report(const std::string& path, const Report& report) {
     check_made(csv_file, files.csv);
     write_whole(pdf_file, files.pdf, pdf, "report");
     write_whole(csv_file, files.csv, csv, "report");
-    files.png = write_map(files.png, report); // last use of disk space
+    files.png = write_map(files.png, report, pictures); // last use of disk space
     files.csv = csv_file.publish();
     files.pdf = pdf_file.publish();
     return files;

@@ -48,6 +48,8 @@ constexpr auto kRawPixels = std::to_array<std::pair<const char*, StoredPixels>>(
     {"mono14p", stored::kMono14p},
     {"mono10packed", stored::kMono10Packed},
     {"mono12packed", stored::kMono12Packed},
+    {"rgb16le", stored::kRgb16},
+    {"rgb32f", stored::kRgb32f},
 });
 
 std::vector<std::string> raw_format_names() {
@@ -433,7 +435,7 @@ const ParamTable& raw_table() {
                 choice_names(raw_format_names(),
                              {"Grey, 8 bit", "Grey, 16 bit", "Grey, 16 bit, big-endian", "Grey, 32 bit float",
                               "RGB, 8 bit", "BGR, 8 bit", "UYVY", "YUYV", "Mono10p", "Mono12p", "Mono14p",
-                              "Mono10Packed", "Mono12Packed"}),
+                              "Mono10Packed", "Mono12Packed", "RGB, 16 bit", "RGB, 32 bit float"}),
                 {.label = "Pixel format",
                  .cost = Cost::rebuild,
                  .doc =

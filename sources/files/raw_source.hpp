@@ -28,7 +28,9 @@ struct RawOptions {
         mono12p,
         mono14p,
         mono10packed,
-        mono12packed
+        mono12packed,
+        rgb16le,
+        rgb32f
     };
 
     int width = 0; ///< pixels; required without a .jsonl file

@@ -92,8 +92,11 @@ TEST(BaselineImage, MatchesNumpy) {
                                      {"of_squares", RegionMean::of_squares},
                                      {"of_inverses", RegionMean::of_inverses}}) {
         BaselineSums sums;
-        for (int i = 0; i < kFrames; ++i)
-            sums.add(frame(values, i), mean);
+        for (int i = 0; i < kFrames; i += 2) { // two at a time, and the last alone
+            const std::array images{frame(values, i), frame(values, std::min(i + 1, kFrames - 1))};
+            sums.add({images.data(), i + 1 < kFrames ? 2U : 1U}, mean);
+        }
+        EXPECT_EQ(sums.frames(), static_cast<std::uint64_t>(kFrames));
         const std::vector<float> f0 = sums.means();
         expect_same(f0, floats(folder / (std::string(name) + ".f32")), std::string(name) + ", F0");
         const BaselineImage baseline({kWidth, kHeight, 1, PixelType::f32}, {}, f0, kFrames, 1);
@@ -104,6 +107,28 @@ TEST(BaselineImage, MatchesNumpy) {
         for (const std::size_t pixel : {5U, 6U, 7U}) // zeros, always undefined, always infinite
             EXPECT_TRUE(std::isnan(change[pixel])) << name << " " << pixel;
     }
+}
+
+TEST(BaselineImage, OfIntegersIsExact) {
+    std::mt19937 random(7);
+    const auto check = [&]<class T>(T, PixelType type) {
+        const Shape shape{kWidth, kHeight, 1, type};
+        std::array<std::vector<T>, 3> images;
+        std::vector<ConstHostView> views;
+        for (std::vector<T>& image : images) {
+            std::generate_n(std::back_inserter(image), shape.pixels(),
+                            [&] { return static_cast<T>(random()); });
+            views.emplace_back(reinterpret_cast<const std::byte*>(image.data()), shape);
+        }
+        BaselineSums sums;
+        sums.add({views.data(), 2}, RegionMean::plain);
+        sums.add({&views[2], 1}, RegionMean::plain);
+        const std::vector<float> means = sums.means();
+        for (std::size_t i = 0; i < means.size(); ++i)
+            EXPECT_EQ(means[i], static_cast<float>((images[0][i] + images[1][i] + images[2][i]) / 3.0)) << i;
+    };
+    check(std::uint8_t{}, PixelType::u8);
+    check(std::uint16_t{}, PixelType::u16);
 }
 
 /// Results at intervals of 10 ms, whose values are their number.

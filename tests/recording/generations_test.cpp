@@ -1,5 +1,5 @@
-// Recordings of recordings: start date and frame times stay those of the first, and each contains its own
-// date. The counts of a frame are the same in every container.
+// Recordings of recordings: dates and frame times stay those of the first, and each contains its own date.
+// The counts of a frame are the same in every container.
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
@@ -97,6 +97,29 @@ TEST_P(Generations, KeepTheDateAndTheTimesOfTheFirst) {
         EXPECT_FALSE(file.contains("started_arrival_ns"));
         EXPECT_EQ(times(name), first) << name;
     }
+}
+
+/// Frame times of a file are relative to its first frame, and its date is that of this frame.
+TEST_P(Generations, OfAPartHaveTheDateOfItsFirstFrame) {
+    const std::string a = std::string("a") + GetParam(), b = std::string("b") + GetParam(),
+                      c = std::string("c") + GetParam();
+    run({"synthetic?width=96&height=64&live=false&rate=37", "--frames", "90", "--stage", "none",
+         "--record-raw", a});
+    age((folder / a) + (std::string(GetParam()) == ".raw" ? ".jsonl" : ""));
+    write_file(folder / "r.json",
+               R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
+    run({a, "--from", "40", "--stage", "none", "--record-raw", b, "--record-raw", "b.ome.tiff", "--regions",
+         "r.json", "--traces", "t.csv"});
+    run({b, "--from", "30", "--stage", "speckle", "--record", c});
+    // frame 40 is at 40/37 s, and frame 70 at 70/37 s
+    EXPECT_EQ(description_of(folder / b).at("started"), "2019-03-04T05:06:08.081Z");
+    EXPECT_NE(read_file(folder / "b.ome.tiff").find("<AcquisitionDate>2019-03-04T05:06:08.081Z<"),
+              std::string::npos);
+    EXPECT_NE(read_file(folder / "t.csv").find("\n# started: 2019-03-04T05:06:08.081Z\n# processed: 2"),
+              std::string::npos);
+    EXPECT_EQ(description_of(folder / c).at("started"), "2019-03-04T05:06:08.892Z");
+    const std::vector<std::int64_t> whole = times(a), part = times(b);
+    EXPECT_EQ(part, std::vector<std::int64_t>(whole.begin() + 40, whole.end()));
 }
 
 /// Counts that no later stage can determine again stay with the frame, through all generations.
@@ -225,7 +248,7 @@ TEST(FrameFacts, ThatCannotBeAreUnknown) {
 }
 
 /// Image formats contain and return them too.
-TEST(Snapshots, OfARecordingKeepItsDateAndTime) {
+TEST(Snapshots, OfARecordingHaveTheDateOfTheirFrame) {
     const TemporaryFolder folder;
     std::vector<std::string> endings = {".png", ".tiff", ".hdr"};
 #ifdef SPECKLESCOPE_HAVE_EXR
@@ -236,9 +259,11 @@ TEST(Snapshots, OfARecordingKeepItsDateAndTime) {
         Maker maker(shape);
         StreamInfo stream = stream_of(shape);
         stream.source.started = kLongAgo;
-        write_snapshot(maker.make(77), {.path = folder / ("s" + ending), .what = RecordWhat::raw}, stream);
+        Result result = maker.make(77);
+        result.info.film_ns = 77'770'000'000;
+        write_snapshot(result, {.path = folder / ("s" + ending), .what = RecordWhat::raw}, stream);
         const auto source = make_source(folder / ("s" + ending), {});
-        EXPECT_EQ(source->open().started, kLongAgo) << ending;
+        EXPECT_EQ(source->open().started, "2019-03-04T05:07:24.770Z") << ending;
         TestPort port;
         ASSERT_TRUE(read_frames(*source, port));
         ASSERT_EQ(port.frames.size(), 1U);
@@ -255,13 +280,15 @@ TEST(Snapshots, OfStrangersHaveNoDate) {
     stream.source = source->open();
     EXPECT_EQ(stream.source.started, "");
     Maker maker({64, 48, 1, PixelType::u8});
-    const auto sink = make_recorder({.path = folder / "b.tiff", .what = RecordWhat::raw});
-    sink->open(stream);
-    sink->push(maker.make(0), true);
-    sink->close();
-    const Json file = description_of(folder / "b.tiff");
-    EXPECT_TRUE(file.at("started").is_null()) << file;
-    EXPECT_TRUE(file.at("processed").is_string());
+    for (const char* name : {"b.tiff", "b.h5"}) {
+        const auto sink = make_recorder({.path = folder / name, .what = RecordWhat::raw});
+        sink->open(stream);
+        sink->push(maker.make(0), true);
+        sink->close();
+        const Json file = description_of(folder / name);
+        EXPECT_TRUE(file.at("started").is_null()) << file;
+        EXPECT_TRUE(file.at("processed").is_string());
+    }
 }
 
 } // namespace specklescope::generations_test

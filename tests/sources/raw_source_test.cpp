@@ -58,7 +58,9 @@ TEST_F(RawSource, EveryFormatBitByBit) {
                    {"gray16le", 2, {17, 13, 1, PixelType::u16}, false},
                    {"gray16be", 2, {17, 13, 1, PixelType::u16}, true},
                    {"gray32f", 4, {17, 13, 1, PixelType::f32}, false},
-                   {"rgb8", 3, {17, 13, 3, PixelType::u8}, false}};
+                   {"rgb8", 3, {17, 13, 3, PixelType::u8}, false},
+                   {"rgb16le", 6, {17, 13, 3, PixelType::u16}, false},
+                   {"rgb32f", 12, {17, 13, 3, PixelType::f32}, false}};
     static_assert(std::endian::native == std::endian::little);
     for (const auto& format : formats) {
         const std::size_t frame = n * format.bytes;

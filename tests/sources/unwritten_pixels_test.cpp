@@ -180,9 +180,9 @@ TEST(UnwrittenPixels, TruncatedHeaderlessFilesOfEveryFormatAndWidth) {
     std::mt19937 random(seed);
     const std::pair<const char*, int> formats[] = {
         // bits per pixel
-        {"gray8", 8},    {"gray16le", 16},     {"gray16be", 16},    {"gray32f", 32}, {"rgb8", 24},
-        {"bgr8", 24},    {"uyvy", 16},         {"yuyv", 16},        {"mono10p", 10}, {"mono12p", 12},
-        {"mono14p", 14}, {"mono10packed", 12}, {"mono12packed", 12}};
+        {"gray8", 8},    {"gray16le", 16},     {"gray16be", 16},     {"gray32f", 32}, {"rgb8", 24},
+        {"bgr8", 24},    {"uyvy", 16},         {"yuyv", 16},         {"mono10p", 10}, {"mono12p", 12},
+        {"mono14p", 14}, {"mono10packed", 12}, {"mono12packed", 12}, {"rgb16le", 48}, {"rgb32f", 96}};
     for (const auto& [format, bits] : formats)
         for (const int width : widths()) {
             const auto frame = static_cast<std::size_t>((width * kHeight * bits + 7) / 8);

@@ -29,6 +29,8 @@ TEST(RawSizes, AreThoseThatFillTheFile) {
                 const std::uint64_t bits = size.format == "gray8"                           ? 8
                                            : size.format == "rgb8" || size.format == "bgr8" ? 24
                                            : size.format == "gray32f"                       ? 32
+                                           : size.format == "rgb16le"                       ? 48
+                                           : size.format == "rgb32f"                        ? 96
                                            : size.format == "mono10p"                       ? 10
                                            : size.format == "mono14p"                       ? 14
                                            : size.format.starts_with("mono")                ? 12

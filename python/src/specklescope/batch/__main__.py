@@ -48,7 +48,10 @@ def parser() -> argparse.ArgumentParser:
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """Only one study at a time writes into a folder. The system releases the lock also after a crash."""
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise PlanError(f"{out} is not a folder. Choose another one with --out.") from None
     with open(out / ".lock", "a+", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,8 +91,9 @@ class Progress:
         left = (time.monotonic() - self.begin) / self.done * (self.total - self.done)
         head = f"[{self.done:{len(str(self.total))}}/{self.total}] {task.name}"
         if isinstance(result, str):
+            like = next((name for name, sentence in self.failures.items() if sentence == result), "")
             self.failures[task.name] = result
-            say(f"{head} failed: {result}")
+            say(f"{head} failed like {like}." if like else f"{head} failed: {result}")
         else:
             self.largest_mib = max(self.largest_mib, result["memory_mib"])
             say(f"{head}  {result['seconds']:.1f} s" + (f", about {clock(left)} left" if self.done < self.total else ""))
@@ -115,7 +119,7 @@ def run(options: argparse.Namespace, passed: list[str]) -> int:
         return 0
     with locked(out):
         todo = [task for task in tasks if why[task.name]]
-        say(f"{len(tasks)} recordings, {len(tasks) - len(todo)} of them up to date.")
+        say(f"{len(tasks)} recording{'s' * (len(tasks) != 1)}, {len(tasks) - len(todo)} up to date.")
         for task in todo if options.force else ():
             Path(task.folder, RECORD).unlink(missing_ok=True)
         progress = Progress(len(todo))
@@ -123,10 +127,11 @@ def run(options: argparse.Namespace, passed: list[str]) -> int:
             distribute(options, todo, progress)
         from .study import write_study
         rows = write_study(out, tasks, progress.failures)
-    say(f"Wrote {out}/index.html, study.csv and study.parquet: {rows} rows." +
+    say(f"Wrote {out}/index.html, study.csv and study.parquet: {rows} row{'s' * (rows != 1)}." +
         (f" The largest run took {progress.largest_mib} MiB." if progress.largest_mib else ""))
-    for name, sentence in progress.failures.items():
-        say(f"failed: {name}: {sentence}")
+    for sentence in dict.fromkeys(progress.failures.values()):
+        names = ", ".join(name for name, one in progress.failures.items() if one == sentence)
+        say(f"failed: {names}: {sentence}")
     if progress.failures:
         say(f"Logs: {out}/NAME.failed.log")
     return 1 if progress.failures else 0
@@ -173,7 +178,7 @@ def main(words: list[str] | None = None) -> int:
         say(f"specklescope batch: The Python package {error.name} is missing. Install it with: pip install 'specklescope[batch]'.")
         return 2
     except OSError as error:
-        say(f"specklescope batch: {error.strerror}: {error.filename}.")
+        say(f"specklescope batch: {error.strerror}: {error.filename or options.out}.")
         return 1
     except KeyboardInterrupt:
         say("specklescope batch: Interrupted. Complete results are kept; the same command continues.")

@@ -10,9 +10,11 @@ import re
 import shutil
 import statistics
 import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,9 +81,9 @@ def run_task(task: Task, attempt: int, threads: int, memory: int) -> Any:
     except TaskError as error:
         if (made / "run.log").exists():
             shutil.move(made / "run.log", failure_log(task))
-        raise TaskError(error.sentence, worker, error.repeat) from None
+        raise TaskError(error.sentence.replace(str(made), task.folder), worker, error.repeat) from None
     except OSError as error:
-        raise TaskError(f"{error.strerror}: {error.filename}.", worker) from None
+        raise TaskError(f"{error.strerror}: {error.filename or task.folder}.".replace(str(made), task.folder), worker) from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
@@ -121,15 +123,18 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
     words += ["--log", "quiet"] if attempt else []  # the repetition prints nothing but the error
     limit = ["prlimit", f"--data={memory}"] if memory and "cuda" not in task.options else []
     begin = time.monotonic()
-    with open(folder / "run.log", "wb") as log:
+    with tempfile.TemporaryFile() as log:  # not in the folder, whose disk may become full
         process = subprocess.Popen([*ENDS_WITH_WORKER, *limit, *words], cwd=task.place, stdin=subprocess.DEVNULL, stdout=log,
                                    stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
+        log.seek(0)
+        text = log.read().decode(errors="replace")
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - begin
+    with suppress(OSError):
+        (folder / "run.log").write_text(text, encoding="utf-8")
     if process.returncode:
-        sentence = sentence_of(folder / "run.log", process.returncode, memory).replace(str(folder), task.folder)
-        raise TaskError(sentence, repeat=process.returncode != 2)
+        raise TaskError(sentence_of(text, process.returncode, memory), repeat=process.returncode != 2)
     if not task.regions:
         os.unlink(regions)
     if task.events:
@@ -140,12 +145,12 @@ def into_folder(task: Task, folder: Path, attempt: int, threads: int, memory: in
             "files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
 
-def sentence_of(log: Path, status: int, memory: int) -> str:
+def sentence_of(log: str, status: int, memory: int) -> str:
     """Why a run failed: the last error of the program, or the last line of a script that starts it."""
     if status < 0:
         limit = f" Its memory limit was {memory >> 20} MiB; --memory changes it." if memory else ""
         return f"The program was ended by signal {-status}.{limit}"
-    lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    lines = [line for line in log.splitlines() if line.strip()]
     if own := [line.removeprefix("specklescope: ") for line in lines if line.startswith("specklescope: ")]:
         return own[-1]
     return f"The program ended with exit status {status}{': ' + lines[-1] if lines else '.'}"

@@ -8,6 +8,7 @@ import shutil
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,23 @@ class Film:
         self.about |= {name: getattr(self.first, name) for name in ("quantity", "symbol", "unit", "measure", "exposure_origin")}
         #: Description of a recording of this program; empty for other files.
         self.recording: dict[str, Any] = json.loads(_core.recording(self.name) or "{}")
+        if self.first.position and self.recording.get("started"):
+            self.recording["started"] = self._date_of_first(self.recording["started"])
         self.columns = _columns()
 
     def _open(self) -> Stream:
         return Stream(self.name, **self._options)
+
+    def _date_of_first(self, started: str) -> str | None:
+        """Of a part that does not begin with the first frame of the file, whose date is known. None: it has no times."""
+        assert self.first is not None
+        if not self.timed:
+            return None
+        whole = {name: value for name, value in self._options.items() if name not in ("from", "from_s", "from-s")}
+        with Stream(self.name, **whole) as stream:
+            since = self.first.time_ns - next(stream).time_ns
+        date = datetime.fromisoformat(started) + timedelta(milliseconds=round(since * 1e-6))
+        return date.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def frames(self) -> Iterator[NDArray[Any]]:
         """Pixels of each frame, (height, width) or (height, width, 3). Fills the columns."""
@@ -112,7 +126,7 @@ def write_raw(output: str | os.PathLike[str], about: Mapping[str, Any], blocks: 
         channels = 3 if len(shape) == 3 else 1
         begin = {"finished": True, "written": frames, "program": f"Specklescope {_core.version()}", "content": "raw", "started": None}
         stored = {"width": shape[1], "height": shape[0], "channels": channels, "pixel_type": {1: "u8", 2: "u16", 4: "f32"}[dtype.itemsize],
-                  "format": "rgb8" if channels == 3 else {1: "gray8", 2: "gray16le", 4: "gray32f"}[dtype.itemsize]}
+                  "format": ("rgb" if channels == 3 else "gray") + {1: "8", 2: "16le", 4: "32f"}[dtype.itemsize]}
         # facts of single frames have lines of their own
         about = {key: value for key, value in about.items() if key not in ("finished", "written", "frame", "frames", "facts", "changes")}
         with open(text, "w", encoding="ascii") as file_lines:
@@ -130,8 +144,6 @@ def _readable(block: NDArray[Any]) -> NDArray[Any]:
         if not np.array_equal(single.astype(block.dtype), block, equal_nan=block.dtype.kind == "f"):
             raise UsageError(f"The file holds {block.dtype} numbers that 32-bit floats cannot store. Convert them first.")
         block = single
-    if block.ndim == 4 and block.dtype != np.uint8:
-        raise UsageError("The file holds colour of more than 8 bits, which .raw cannot store. Choose one channel, or convert it first.")
     return block
 
 
