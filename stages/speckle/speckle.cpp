@@ -4,7 +4,7 @@
 #include "stages/frame_rows.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
-#include "stages/temporal/temporal_window.hpp"
+#include "stages/streamed.hpp"
 
 #include <hwy/aligned_allocator.h>
 
@@ -72,10 +72,6 @@ namespace {
 
 constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
 
-/// Output bytes that the caches may still contain when the next stage reads them: the L2 cache of the
-/// measured processors (docs/performance.md, Host).
-constexpr std::size_t kCached = std::size_t{2} << 20;
-
 /// Memory of one slot, on its own cache lines.
 struct alignas(64) Slot {
     hwy::AlignedFreeUniquePtr<std::byte[]> scratch;
@@ -140,7 +136,6 @@ public:
         if (frames <= 1)
             return;
         ages_.prepare(input_, frames);
-        aged_.resize(input_.pixels());
         aged_rows_.resize(static_cast<std::size_t>(input_.height));
         thresholds_.resize(1);
         rows_.prepare(input_.height);
@@ -158,7 +153,7 @@ public:
         frame.params = prepared_; // with the prepared radius and border
         frame.params.output = params_.output;
         frame.params.border = speckle_inner_border(prepared_.border);
-        frame.streamed = output.shape.bytes() > kCached;
+        frame.streamed = streams(output);
         frame.scale = speckle_scale(params_, context.info).c;
         ContrastFinish finish = speckle_finish<Space::host>(params_, correlation_, input.shape.type,
                                                             context.info, output, context.also);
@@ -166,7 +161,7 @@ public:
         std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         if (counted_frames_ > 1) {
             const FrameRows::Run run{input, output, context};
-            take_ages({&run, 1});
+            take_ages({&run, 1}, [](std::size_t, int) {});
         }
         if (counted_frames_ != 1)
             threshold.reset();
@@ -197,7 +192,14 @@ public:
     }
 
     void count_in_order(std::span<const FrameRows::Run> frames) override {
-        take_ages(frames);
+        const Shape aged{input_.width, input_.height, 1, PixelType::u16};
+        aged_.resize(frames.size() * aged.pixels());
+        take_ages(frames, [&](std::size_t frame, int y) {
+            if (ages_.any(y))
+                std::copy_n(ages_.ages().as<std::uint16_t>().row(y), aged.width,
+                            aged_.data() + frame * aged.pixels() +
+                                static_cast<std::size_t>(y) * static_cast<std::size_t>(aged.width));
+        });
         SpeckleTile tile;
         tile.input.shape = input_;
         tile.output.shape = speckle_shape(prepared_, input_);
@@ -209,16 +211,16 @@ public:
             const auto frame = static_cast<std::size_t>(index);
             const std::span<const std::uint8_t> rows = aged_rows(frame);
             if (std::any_of(rows.begin(), rows.end(), [](std::uint8_t row) { return row != 0; }))
-                frames[frame].context.counts.saturated +=
-                    aged_windows(tile, slots_[static_cast<std::size_t>(slot)], frame);
+                frames[frame].context.counts.saturated += aged_windows(
+                    tile, slots_[static_cast<std::size_t>(slot)],
+                    {reinterpret_cast<const std::byte*>(aged_.data() + frame * input_.pixels()), aged}, rows);
         });
     }
 
 private:
-    /// Sets aged_ to 1 for samples at full scale in each frame or in earlier frames that are averaged with
-    /// it.
-    void take_ages(std::span<const FrameRows::Run> frames) {
-        aged_.resize(frames.size() * input_.pixels());
+    /// Ages of samples at full scale in each frame and in earlier frames that are averaged with it.
+    /// `for_each(frame, y)`: called after the row's frame and before the next one.
+    template <class F> void take_ages(std::span<const FrameRows::Run> frames, F&& for_each) {
         aged_rows_.resize(frames.size() * static_cast<std::size_t>(input_.height));
         thresholds_.clear();
         for (const FrameRows::Run& frame : frames)
@@ -227,31 +229,24 @@ private:
         rows_.run(frames, [&](std::size_t frame, int y, int, PixelCounts&) {
             if (!frames[frame].context.again || (fresh && frame == 0))
                 ages_.advance(y, frames[frame].input.row(y), thresholds_[frame]);
-            const std::uint16_t* const ages = ages_.row(y);
-            const auto row = frame * static_cast<std::size_t>(input_.height) + static_cast<std::size_t>(y);
-            aged_rows_[row] = ages ? 1 : 0;
-            if (!ages)
-                return;
-            const int width = input_.width;
-            std::uint8_t* const aged = aged_.data() + row * static_cast<std::size_t>(width);
-            for (int x = 0; x < width; ++x)
-                aged[x] = ages[x] != 0 ? 1 : 0;
+            aged_rows_[frame * static_cast<std::size_t>(input_.height) + static_cast<std::size_t>(y)] =
+                ages_.any(y) ? 1 : 0;
+            for_each(frame, y);
         });
     }
 
-    /// Of a frame of the last take_ages().
+    /// Of a frame of the last take_ages(): whether an age in the row is not 0.
     std::span<const std::uint8_t> aged_rows(std::size_t frame) const {
         const auto height = static_cast<std::size_t>(input_.height);
         return std::span(aged_rows_).subspan(frame * height, height);
     }
 
-    std::uint64_t aged_windows(const SpeckleTile& tile, Slot& slot, std::size_t frame = 0) const {
+    static std::uint64_t aged_windows(const SpeckleTile& tile, Slot& slot, ConstHostView ages,
+                                      std::span<const std::uint8_t> rows) {
         SpeckleTile aged = tile;
-        aged.input = {reinterpret_cast<const std::byte*>(aged_.data() + frame * input_.pixels()),
-                      {input_.width, input_.height, 1, PixelType::u8}};
-        const auto rows = static_cast<std::size_t>(tile.rows.end - tile.rows.begin);
-        return slot.windows.count(aged, 1,
-                                  aged_rows(frame).subspan(static_cast<std::size_t>(tile.rows.begin), rows));
+        aged.input = ages;
+        const auto count = static_cast<std::size_t>(tile.rows.end - tile.rows.begin);
+        return slot.windows.count(aged, 1, rows.subspan(static_cast<std::size_t>(tile.rows.begin), count));
     }
 
     /// Range of the integer samples that enter the result.
@@ -295,7 +290,7 @@ private:
         if (threshold)
             slot.counts.saturated += slot.windows.count(tile, *threshold, slot.saturated);
         if (counted_frames_ > 1)
-            slot.counts.saturated += aged_windows(tile, slot);
+            slot.counts.saturated += aged_windows(tile, slot, ages_.ages(), aged_rows(0));
     }
 
     /// False if samples exceed the tile's limit.
@@ -328,7 +323,8 @@ private:
     bool fresh_ = true; ///< nothing is stored yet
     FrameRows rows_;
     std::vector<std::optional<double>> thresholds_; ///< per frame, of saturation
-    std::vector<std::uint8_t> aged_, aged_rows_;    ///< per frame
+    std::vector<std::uint8_t> aged_rows_;           ///< per frame: aged_rows()
+    std::vector<std::uint16_t> aged_;               ///< per frame: ages after it
 };
 
 } // namespace

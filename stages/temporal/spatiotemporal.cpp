@@ -5,10 +5,13 @@
 #include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
 #include "stages/maker.hpp"
+#include "stages/speckle/simd/speckle_columns.hpp"
 #include "stages/temporal/simd/temporal_row.hpp"
 #include "stages/temporal/temporal.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
+
+#include <hwy/aligned_allocator.h>
 
 #include <algorithm>
 
@@ -71,25 +74,18 @@ ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held,
 
 namespace {
 
-/// Sums of columns, with space for `radius` more on either side, and of windows.
-template <class T> struct Sums {
-    std::vector<T> columns[2], windows[2];
-
-    void prepare(int width, int radius) {
-        const std::size_t padded = static_cast<std::size_t>(width) + 2 * static_cast<std::size_t>(radius);
-        for (int i = 0; i < 2; ++i) {
-            columns[i].resize(padded);
-            windows[i].resize(static_cast<std::size_t>(width));
-        }
-    }
-};
+/// Columns of results whose sums stay in the L1 cache.
+constexpr int kTile = 512;
+constexpr int kAhead = 2; ///< prefetch distance in rows
+/// Columns past the tile that are read or written with it: groups and whole vectors.
+constexpr std::size_t kSlack = 64;
 
 struct alignas(64) Scratch {
-    Sums<std::uint64_t> integers;
-    Sums<double> reals;
-    SumRows results; ///< S and D of the windows of a row
-    std::vector<std::uint64_t> saturated,
-        saturated_windows; ///< samples at full scale, in columns and windows
+    std::vector<double> groups[WindowGroups::kLevels][2]; ///< integers: ΣI and ΣI²
+    hwy::AlignedFreeUniquePtr<std::byte[]> reals;         ///< f32: of run_speckle_tile()
+    SumRows results;                                      ///< S and D of windows
+    SaturatedWindows windows;
+    std::vector<std::uint8_t> marked; ///< per input row of a band: 1 if it has an age
 };
 
 class SpatiotemporalHost final : public ContrastOverTime<HostStage, SpatiotemporalParams> {
@@ -107,13 +103,14 @@ public:
         scratch_.resize(slots_.size());
         for (Scratch& scratch : scratch_) {
             if (input.type == PixelType::f32)
-                scratch.reals.prepare(input.width, radius);
-            else
-                scratch.integers.prepare(input.width, radius);
-            scratch.results.prepare(input.width);
-            scratch.saturated.resize(static_cast<std::size_t>(input.width) +
-                                     2 * static_cast<std::size_t>(radius));
-            scratch.saturated_windows.resize(static_cast<std::size_t>(input.width));
+                scratch.reals = hwy::AllocateAligned<std::byte>(
+                    speckle_scratch_bytes(input.type, radius, speckle_tile_width(input.type), input.width));
+            for (auto& level : scratch.groups)
+                for (std::vector<double>& sums : level)
+                    sums.assign(static_cast<std::size_t>(kTile + 2 * radius) + kSlack, 0);
+            scratch.results.prepare(kTile + static_cast<int>(kSlack));
+            scratch.windows = SaturatedWindows(input, radius);
+            scratch.marked.resize(static_cast<std::size_t>(input.height));
         }
         // A band sums 2·radius rows before its first result.
         bands_ = band_count(output_.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
@@ -128,21 +125,23 @@ public:
         ages_.set_window(counted_frames_);
         if (step_.take)
             add_newest(input, threshold);
-        scale_ = spatiotemporal_scale(params_, step_.held, context.info);
-        finish_ = contrast_finish<Space::host>(params_, static_cast<double>(window() * window()) * step_.held,
-                                               correlation_.over(step_.held), input_.type, context.info,
-                                               output, context.also);
+        const double samples = static_cast<double>(window() * window()) * step_.held;
+        finish_ = contrast_finish<Space::host>(params_, samples, correlation_.over(step_.held), input_.type,
+                                               context.info, output, context.also);
+        if (finish_.count == 0) {
+            finish_.samples = samples;
+            finish_.add(params_.output, params_.exposure_ms, context.info, output.data, output.pitch);
+        }
         for (SlotCounts& slot : slots_)
             slot.counts = {};
         for_bands(output_.height, bands_, slots, [&](Band rows, int slot) {
             Scratch& scratch = scratch_[static_cast<std::size_t>(slot)];
             PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
             if (input_.type == PixelType::f32)
-                real_band(rows, scratch, output.as<float>());
+                real_band(rows, scratch, counts);
             else
-                integer_band(rows, scratch, output.as<float>());
-            for (int y = rows.begin; y < rows.end; ++y)
-                count_undefined(output.as<float>().row(y), output_.width, 1, counts);
+                for (int x = 0; x < output_.width; x += kTile)
+                    integer_tile(rows, x, std::min(kTile, output_.width - x), scratch, counts);
             count_saturated(rows, scratch, counts);
         });
         add_counts(slots_, context.counts);
@@ -172,100 +171,104 @@ private:
     /// Image row used at `y`, which may be outside; −1: zeros.
     int row_at(int y) const { return border_index(y, input_.height, params_.border); }
 
-    /// Columns start at index margin(); border columns are copied next to them.
-    template <class T> void fill_border(std::vector<T>& columns) const {
-        const Border border = params_.border;
-        const int shift = margin();
-        const auto at = [&](int x) -> T& { return columns.data()[x + shift]; };
-        for (int i = 1; i <= shift; ++i) {
-            const int left = border_index(-i, input_.width, border);
-            const int right = border_index(input_.width - 1 + i, input_.width, border);
-            at(-i) = left < 0 ? T{} : at(left);
-            at(input_.width - 1 + i) = right < 0 ? T{} : at(right);
-        }
-    }
-
-    void integer_band(Band rows, Scratch& scratch, View<float> output) const {
-        Sums<std::uint64_t>& sums = scratch.integers;
-        std::uint64_t* const s = sums.columns[0].data() + margin();
-        std::uint64_t* const q = sums.columns[1].data() + margin();
-        std::fill_n(s, input_.width, std::uint64_t{0});
-        std::fill_n(q, input_.width, std::uint64_t{0});
-        const auto move = [&](int y, bool enters) {
-            if (const int row = row_at(y); row >= 0)
-                move_columns(window_.row(row, step_), enters, s, q);
+    /// Results of `width` columns from x0 on.
+    void integer_tile(Band rows, int x0, int width, Scratch& scratch, PixelCounts& counts) const {
+        const int count = width + window() - 1;
+        const int left = x0 - margin(); // image column of column 0
+        const int first = std::max(0, -left);
+        const int last = std::min(count, input_.width - left);
+        BoxSums levels[WindowGroups::kLevels];
+        for (int level = 0; level < WindowGroups::kLevels; ++level)
+            levels[level] = {scratch.groups[level][0].data(), scratch.groups[level][1].data()};
+        const BoxSums& columns = levels[0];
+        std::fill_n(columns.s, count, 0.0);
+        std::fill_n(columns.q, count, 0.0);
+        const int top = WindowGroups::top_level(window());
+        std::vector<BoxSums> terms;
+        for (int level = top, at = 0; level >= 0; --level)
+            for (const int size = WindowGroups::kGroup[level]; at + size <= window(); at += size)
+                terms.push_back({levels[level].s + at, levels[level].q + at});
+        const auto move = [&](int enters, int leaves) {
+            const int enter = row_at(enters);
+            const int leave = leaves < rows.begin - margin() ? -1 : row_at(leaves);
+            const TemporalRow entering = window_.row(std::max(enter, 0), step_);
+            const TemporalRow leaving = window_.row(std::max(leave, 0), step_);
+            move_columns(enter < 0 ? nullptr : &entering, leave < 0 ? nullptr : &leaving,
+                         window_.row(std::clamp(enters + kAhead, 0, input_.height - 1), step_), left + first,
+                         last - first, {columns.s + first, columns.q + first});
         };
-        for (int y = rows.begin; y < rows.begin + window() - 1; ++y)
-            move(y - margin(), true);
-        const auto n = static_cast<std::uint32_t>(window() * window() * step_.held);
+        const int top_row = rows.begin - margin();
+        for (int y = top_row; y < top_row + window() - 1; ++y)
+            move(y, top_row - 1);
         for (int y = rows.begin; y < rows.end; ++y) {
-            move(y - margin() + window() - 1, true);
-            for (int i = 0; i < 2; ++i) {
-                fill_border(sums.columns[i]);
-                sum_along_row(sums.columns[i].data(), window(), output_.width, sums.windows[i].data());
-            }
-            if (finish_.count > 0)
-                write_window_row(sums.windows[0].data(), sums.windows[1].data(), output_.width, n, finish_,
-                                 scratch.results, y);
+            move(y - margin() + window() - 1, y - margin() - 1);
+            for (int x = 0; x < first; ++x)
+                repeat(x, left, columns);
+            for (int x = last; x < count; ++x)
+                repeat(x, left, columns);
+            for (int level = 0; level < top; ++level)
+                add_three(levels[level], WindowGroups::kGroup[level], count, levels[level + 1]);
+            if (finish_.corrects)
+                write<double>(terms, x0, width, y, scratch.results);
             else
-                write_window_row(sums.windows[0].data(), sums.windows[1].data(), output_.width, n, scale_,
-                                 output.row(y));
-            move(y - margin(), false);
+                write<float>(terms, x0, width, y, scratch.results);
+            count_undefined(finish_.row(0, y) + x0, width, 1, counts);
         }
     }
 
-    void real_band(Band rows, Scratch& scratch, View<float> output) const {
-        Sums<double>& groups = scratch.reals;
-        double* const sums = groups.columns[0].data() + margin();
-        double* const deviations = groups.columns[1].data() + margin();
-        const double n = static_cast<double>(window()) * step_.held;
-        for (int y = rows.begin; y < rows.end; ++y) {
-            for (int k = 0; k < window(); ++k) {
-                const int row = row_at(y - margin() + k);
-                const TemporalRow pixels = window_.row(std::max(row, 0), step_);
-                merge_row(row < 0 ? nullptr : &pixels, input_.width, step_.held, k, sums, deviations);
-            }
-            for (std::vector<double>& columns : groups.columns)
-                fill_border(columns);
-            double* const results[2] = {scratch.results.s<double>(), scratch.results.d<double>()};
-            merge_windows(groups.columns[0].data(), groups.columns[1].data(), window(), output_.width, n,
-                          results);
-            if (finish_.count > 0)
-                finish_contrast_row(finish_, results[0], results[1], output_.width, 0, y);
-            else
-                write_merged_row({results[0], results[1]}, output_.width, scale_, output.row(y));
+    template <class Real>
+    void write(std::span<const BoxSums> terms, int x0, int width, int y, SumRows& results) const {
+        auto* const s = results.s<Real>();
+        auto* const d = results.d<Real>();
+        sum_windows(terms, width, finish_.samples, s, d);
+        finish_contrast_row(finish_, s, d, width, x0, y);
+    }
+
+    /// Column x is outside the image; image column `left` is column 0.
+    void repeat(int x, int left, const BoxSums& columns) const {
+        const int from = border_index(left + x, input_.width, params_.border);
+        columns.s[x] = from < 0 ? 0 : columns.s[from - left];
+        columns.q[x] = from < 0 ? 0 : columns.q[from - left];
+    }
+
+    void real_band(Band rows, Scratch& scratch, PixelCounts& counts) const {
+        SpeckleTile tile = tile_of(rows);
+        tile.input.shape = input_;
+        tile.history = &window_;
+        tile.step = step_;
+        tile.held = step_.held;
+        tile.finish = &finish_;
+        for (tile.x0 = 0; tile.x0 < output_.width; tile.x0 = tile.x1) {
+            tile.x1 = std::min(tile.x0 + speckle_tile_width(input_.type), output_.width);
+            run_speckle_tile(tile, scratch.reals.get(), counts);
         }
     }
 
-    /// Border pixels repeat pixels of the same window and need no check.
+    SpeckleTile tile_of(Band rows) const {
+        SpeckleTile tile;
+        tile.output.shape = output_;
+        tile.params.radius = params_.radius;
+        tile.params.border = params_.border;
+        tile.y0 = rows.begin;
+        tile.y1 = rows.end;
+        return tile;
+    }
+
     void count_saturated(Band rows, Scratch& scratch, PixelCounts& counts) const {
-        const int last = rows.end - 1 - margin() + window() - 1;
+        SpeckleTile tile = tile_of(rows);
+        tile.input = ages_.ages();
+        tile.rows = input_rows(tile);
         bool any = false;
-        for (int y = std::max(0, rows.begin - margin()); y <= std::min(last, input_.height - 1); ++y)
-            any = any || ages_.row(y);
-        if (!any)
-            return;
-        std::fill(scratch.saturated.begin(), scratch.saturated.end(), std::uint64_t{0});
-        const auto move = [&](int y, std::uint64_t by) {
-            const std::uint16_t* const ages = y < 0 || y >= input_.height ? nullptr : ages_.row(y);
-            for (int x = 0; ages && x < input_.width; ++x)
-                scratch.saturated.data()[x + margin()] += ages[x] != 0 ? by : 0;
-        };
-        for (int y = rows.begin; y < rows.begin + window() - 1; ++y)
-            move(y - margin(), 1);
-        for (int y = rows.begin; y < rows.end; ++y) {
-            move(y - margin() + window() - 1, 1);
-            sum_along_row(scratch.saturated.data(), window(), output_.width,
-                          scratch.saturated_windows.data());
-            counts.saturated += static_cast<std::uint64_t>(std::count_if(
-                scratch.saturated_windows.begin(), scratch.saturated_windows.begin() + output_.width,
-                [](std::uint64_t samples) { return samples != 0; }));
-            move(y - margin(), ~std::uint64_t{0});
+        for (int y = tile.rows.begin; y < tile.rows.end; ++y) {
+            const bool marked = ages_.any(y);
+            scratch.marked[static_cast<std::size_t>(y - tile.rows.begin)] = marked ? 1 : 0;
+            any = any || marked;
         }
+        if (any)
+            counts.saturated += scratch.windows.count(tile, 1, scratch.marked);
     }
 
     HistoryStep step_; ///< of the current run
-    ContrastScale scale_;
     ContrastFinish finish_;
     WindowCorrelation correlation_;
     Shape input_, output_;

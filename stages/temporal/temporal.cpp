@@ -4,6 +4,7 @@
 #include "pipeline/counts.hpp"
 #include "stages/frame_rows.hpp"
 #include "stages/maker.hpp"
+#include "stages/streamed.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
 
@@ -78,7 +79,8 @@ public:
         ages_.set_window(counted_frames_);
         rows_.run(frames, [&](std::size_t frame, int y, int slot, PixelCounts& counts) {
             const Made& made = made_[frame];
-            const TemporalRow row = window_.row(y, made.step);
+            TemporalRow row = window_.row(y, made.step);
+            row.streamed = streams(frames[frame].output);
             if (made.step.take) {
                 const std::byte* const newest = frames[frame].input.row(y);
                 take_temporal_row(row, newest);

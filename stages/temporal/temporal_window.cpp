@@ -8,6 +8,7 @@ namespace specklescope {
 
 HistoryBytes temporal_bytes(PixelType type, std::size_t pixels, int frames) {
     const std::size_t sums = type == PixelType::f32          ? kRealSumsBytes
+                             : narrow_sums_fit(type, frames) ? sizeof(std::uint32_t)
                              : packed_sums_fit(type, frames) ? sizeof(std::uint64_t)
                                                              : kWideSumsBytes;
     return {.frame = pixels * pixel_bytes(type), .other = pixels * sums};
@@ -50,6 +51,10 @@ TemporalRow TemporalWindow::row(int y, const HistoryStep& step) const {
         row.peak = floats + plane + first;
         return row;
     }
+    if (narrow_sums_fit(shape_.type, frames_)) {
+        row.narrow = reinterpret_cast<std::uint32_t*>(sums_.get()) + first;
+        return row;
+    }
     auto* const packed = reinterpret_cast<std::uint64_t*>(sums_.get());
     row.packed = packed + first;
     if (!packed_sums_fit(shape_.type, frames_))
@@ -68,48 +73,59 @@ void take_in(const T* samples, int width, T limit, std::uint16_t window, std::ui
 } // namespace
 
 void SaturatedAges::prepare(const Shape& shape, int window) {
-    shape_ = shape;
+    shape_ = {shape.width, shape.height, 1, shape.type};
     window_ = static_cast<std::uint16_t>(window);
+    blocks_ = (shape.width + kBlock - 1) / kBlock;
     ages_.resize(shape.pixels());
-    of_rows_.resize(static_cast<std::size_t>(shape.height));
+    of_blocks_.resize(static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(shape.height));
     reset();
 }
 
 void SaturatedAges::reset() {
     std::fill(ages_.begin(), ages_.end(), std::uint16_t{0});
-    std::fill(of_rows_.begin(), of_rows_.end(), std::uint16_t{0});
+    std::fill(of_blocks_.begin(), of_blocks_.end(), std::uint16_t{0});
 }
 
-const std::uint16_t* SaturatedAges::row(int y) const {
-    return of_rows_[static_cast<std::size_t>(y)] == 0
-               ? nullptr
-               : ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width);
+bool SaturatedAges::any(int y) const {
+    const std::uint16_t* const first = of_blocks_.data() + first_block(y);
+    return std::any_of(first, first + blocks_, [](std::uint16_t oldest) { return oldest != 0; });
+}
+
+ConstHostView SaturatedAges::ages() const {
+    return {reinterpret_cast<const std::byte*>(ages_.data()),
+            {shape_.width, shape_.height, 1, PixelType::u16}};
 }
 
 void SaturatedAges::advance(int y, const std::byte* newest, std::optional<double> threshold) {
-    const int width = shape_.width;
-    std::uint16_t* const ages = ages_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
-    std::uint16_t& oldest = of_rows_[static_cast<std::size_t>(y)];
-    if (oldest != 0) {
-        for (int x = 0; x < width; ++x)
-            ages[x] = static_cast<std::uint16_t>(ages[x] - (ages[x] != 0));
-        --oldest;
-    }
-    if (threshold)
-        dispatch(shape_.type, [&](auto zero) {
-            using T = decltype(zero);
-            const T* const samples = reinterpret_cast<const T*>(newest);
-            const auto limit = static_cast<T>(*threshold);
-            if (count_at_least(samples, width, limit) == 0)
-                return;
-            take_in(samples, width, limit, window_, ages);
-            oldest = window_;
-        });
+    std::uint16_t* oldest = of_blocks_.data() + first_block(y);
+    dispatch(shape_.type, [&](auto zero) {
+        using T = decltype(zero);
+        const T* const samples = reinterpret_cast<const T*>(newest);
+        const auto limit = threshold ? static_cast<T>(*threshold) : T{};
+        for (int x = 0; x < shape_.width; x += kBlock, ++oldest) {
+            const int width = std::min(kBlock, shape_.width - x);
+            std::uint16_t* const ages = ages_.data() + first_pixel(y) + x;
+            if (*oldest != 0) {
+                for (int i = 0; i < width; ++i)
+                    ages[i] = static_cast<std::uint16_t>(ages[i] - (ages[i] != 0));
+                --*oldest;
+            }
+            if (threshold && count_at_least(samples + x, width, limit) > 0) {
+                take_in(samples + x, width, limit, window_, ages);
+                *oldest = std::max(*oldest, window_);
+            }
+        }
+    });
 }
 
 std::uint64_t SaturatedAges::count(int y) const {
-    const std::uint16_t* const ages = row(y);
-    return ages ? count_at_least(ages, shape_.width, std::uint16_t{1}) : 0;
+    std::uint64_t count = 0;
+    const std::uint16_t* oldest = of_blocks_.data() + first_block(y);
+    for (int x = 0; x < shape_.width; x += kBlock, ++oldest)
+        if (*oldest != 0)
+            count += count_at_least(ages_.data() + first_pixel(y) + x, std::min(kBlock, shape_.width - x),
+                                    std::uint16_t{1});
+    return count;
 }
 
 } // namespace specklescope

@@ -38,8 +38,8 @@ private:
 // Pixels with a sample at full scale within the last n frames; host.
 
 /// Per pixel, the number of further runs (including this one) in which its window contains a sample at full
-/// scale. The maximum of each row is stored too, so that rows without any need only a check of the newest
-/// samples. Several threads may process rows.
+/// scale. The maximum of each block of pixels is stored too, so that blocks without any need only a check of
+/// the newest samples. Several threads may process rows.
 class SaturatedAges {
 public:
     /// `window`: frames, up to 65535.
@@ -51,17 +51,24 @@ public:
     void advance(int y, const std::byte* newest, std::optional<double> threshold);
     /// Number of pixels in row y whose window contains a saturated sample.
     std::uint64_t count(int y) const;
-    /// Ages of row y; null if all are 0.
-    const std::uint16_t* row(int y) const;
-    static std::size_t bytes(const Shape& shape) {
-        return (shape.pixels() + static_cast<std::size_t>(shape.height)) * sizeof(std::uint16_t);
-    }
+    /// True if an age in row y is not 0.
+    bool any(int y) const;
+    /// An image of u16.
+    ConstHostView ages() const;
 
 private:
+    static constexpr int kBlock = 64;
+    std::size_t first_pixel(int y) const {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width);
+    }
+    std::size_t first_block(int y) const {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(blocks_);
+    }
+
     Shape shape_;
+    int blocks_ = 0; ///< in a row
     std::uint16_t window_ = 0;
-    std::vector<std::uint16_t> ages_;
-    std::vector<std::uint16_t> of_rows_;
+    std::vector<std::uint16_t> ages_, of_blocks_;
 };
 
 } // namespace specklescope

@@ -44,6 +44,40 @@ struct TileColumns {
     }
 };
 
+/// Groups of columns that form a window: of 9, 3 and 1, at most five, so that the cost of a window hardly
+/// depends on its radius.
+struct WindowGroups {
+    static constexpr int kLevels = 3;
+    static constexpr int kGroup[kLevels] = {1, 3, 9}; ///< columns in a group of each level
+    static constexpr std::size_t kMostTerms = 5;
+
+    /// Number of groups in a window, from level `top` down.
+    static constexpr std::size_t groups_in(int window, int top) {
+        int groups = 0;
+        for (int level = top; level >= 0; window %= kGroup[level--])
+            groups += window / kGroup[level];
+        return static_cast<std::size_t>(groups);
+    }
+    /// Lowest level whose groups form a window within the maximum number of terms.
+    static constexpr int top_level(int window) {
+        int top = 0;
+        while (groups_in(window, top) > kMostTerms)
+            ++top;
+        return top;
+    }
+    /// Loops are instantiated for three terms and for the maximum.
+    static constexpr bool three_or_most() {
+        for (int radius = 1; radius <= SpeckleParams::kMaxRadius; ++radius) {
+            const int window = 2 * radius + 1;
+            const int top = top_level(window);
+            if (top >= kLevels || (groups_in(window, top) != 3 && groups_in(window, top) != kMostTerms))
+                return false;
+        }
+        return true;
+    }
+};
+static_assert(WindowGroups::three_or_most());
+
 /// Allocates aligned arrays from a block of scratch memory.
 class ScratchCutter {
 public:
@@ -74,7 +108,8 @@ inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_
 
 inline std::size_t real_scratch_bytes(int radius, std::size_t columns, std::size_t input_width) {
     const auto rows = static_cast<std::size_t>(2 * radius + 1);
-    return 2 * (rows + 3) * ScratchCutter::aligned(columns * 8) + ScratchCutter::aligned(input_width * 4);
+    return 2 * (rows + 2 + WindowGroups::kLevels) * ScratchCutter::aligned(columns * 8) +
+           ScratchCutter::aligned(input_width * 4);
 }
 
 /// Adds the NaN and ±∞ of a row to `counts`.

@@ -66,8 +66,7 @@ public:
         for (double*& sums : sums_)
             sums = cut.take<double>(count);
         choose_terms();
-        streamed_ = tile.streamed && reinterpret_cast<std::uintptr_t>(tile.output.data) % 64 == 0 &&
-                    tile.output.pitch % 64 == 0 && tile.x0 % 16 == 0;
+        streamed_ = tile.streamed && tile.x0 % 16 == 0;
         for_border([&](int index) { sources_[borders_++] = {index, columns_.source(index, tile)}; });
     }
 
@@ -110,7 +109,7 @@ private:
 
     /// Chooses the columns of a window, from the widest groups down.
     void choose_terms() {
-        top_ = top_level(window_);
+        top_ = WindowGroups::top_level(window_);
         int at = -columns_.left;
         const int end = at + window_;
         for (int level = top_; level >= 0; --level)
@@ -146,7 +145,6 @@ private:
 
     /// Calls f(y) with the sums of the windows of row y in terms_.
     template <class F> HWY_INLINE void each_row(F&& f) {
-        static_assert(three_or_most());
         const int radius = tile_.params.radius;
         const int shift = tile_.params.border == Border::crop ? radius : 0;
         begin_zero_columns();
@@ -365,33 +363,9 @@ private:
         count_non_finite({lanes, static_cast<std::size_t>(count)}, counts);
     }
 
-    static constexpr int kLevels = 3;
-    static constexpr int kGroup[kLevels] = {1, 3, 9}; ///< columns in a group of each level
-    static constexpr std::size_t kMostTerms = 5;
-    /// Number of groups in a window, from level `top` down.
-    static constexpr std::size_t groups_in(int window, int top) {
-        int groups = 0;
-        for (int level = top; level >= 0; window %= kGroup[level--])
-            groups += window / kGroup[level];
-        return static_cast<std::size_t>(groups);
-    }
-    /// Lowest level whose groups form a window within the maximum number of terms.
-    static constexpr int top_level(int window) {
-        int top = 0;
-        while (groups_in(window, top) > kMostTerms)
-            ++top;
-        return top;
-    }
-    /// finish_row() is instantiated for three terms and for the maximum.
-    static constexpr bool three_or_most() {
-        for (int radius = 1; radius <= SpeckleParams::kMaxRadius; ++radius) {
-            const int window = 2 * radius + 1;
-            const int top = top_level(window);
-            if (top >= kLevels || (groups_in(window, top) != 3 && groups_in(window, top) != kMostTerms))
-                return false;
-        }
-        return true;
-    }
+    static constexpr int kLevels = WindowGroups::kLevels;
+    static constexpr auto& kGroup = WindowGroups::kGroup;
+    static constexpr std::size_t kMostTerms = WindowGroups::kMostTerms;
     /// Offset of the sums in a page, and of the squares from there: six arrays, each 512 bytes of a page from
     /// the next, so that no load waits for a store to another array. Unlucky placement cost up to 40 % on an
     /// EPYC (Zen 3): docs/performance.md, Host.

@@ -1,10 +1,10 @@
-// Speckle contrast of f32. Samples may span any range and hold NaN and ∞, so nothing is ever subtracted from
-// a running sum: groups of samples carry their count, sum S and squared deviation M = Σ(I − ⟨I⟩)², and only
-// merge,
+// Contrast of f32 over square windows of samples, or of groups of earlier samples. Samples may span any range
+// and hold NaN and ∞, so nothing is ever subtracted from a running sum: groups of samples carry their count,
+// sum S and squared deviation M = Σ(I − ⟨I⟩)², and only merge,
 //   M = Ma + Mb + (nb·Sa − na·Sb)²/(na·nb·(na+nb))    (Chan, Golub, LeVeque 1979).
 // Down the columns blocks of 2w+1 rows have suffix and prefix groups (van Herk's scheme), so that a window is
-// one merge; along the row groups of 1, 2, 4, … columns make up 2w+1. A constant window has M = 0 exactly, D
-// = N·M.
+// one merge; along the row 2w+1 columns are at most five groups of 1, 3 and 9, merged at once. A constant
+// window has M = 0 exactly, D = N·M.
 #if defined(SPECKLESCOPE_SPECKLE_REAL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_SPECKLE_REAL_INL
 #undef SPECKLESCOPE_SPECKLE_REAL_INL
@@ -12,10 +12,14 @@
 #define SPECKLESCOPE_SPECKLE_REAL_INL
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "stages/speckle/simd/speckle_columns.hpp"
 #include "stages/speckle/simd/speckle_lanes-inl.hpp"
+#include "stages/streamed-inl.hpp"
+
+#include <array>
 
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
@@ -23,8 +27,82 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-class RealTile {
+/// Groups of samples, a vector of them.
+struct RealGroups {
     using D = hn::ScalableTag<double>;
+    hn::Vec<D> sum, deviation;
+};
+
+/// Rows of an image: groups of one sample.
+class ImageRows {
+public:
+    static constexpr bool kSamples = true;
+    using Row = const float*;
+    ImageRows(const SpeckleTile& tile, const float* zeros)
+        : input_(tile.input.as<const float>()), border_(tile.params.border), zeros_(zeros) {}
+    Row row(int y) const {
+        const int row = border_index(y, input_.height, border_);
+        return row < 0 ? zeros_ : input_.row(row);
+    }
+    /// Pixels from x on, at most `count`; others are undefined.
+    static HWY_INLINE RealGroups load(Row row, int x, int count) {
+        const RealGroups::D d;
+        const hn::Rebind<float, RealGroups::D> df;
+        constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+        if (count >= kLanes)
+            return {hn::PromoteTo(d, hn::LoadU(df, row + x)), hn::Zero(d)};
+        HWY_ALIGN float rest[kLanes] = {};
+        std::copy_n(row + x, count, rest);
+        return {hn::PromoteTo(d, hn::Load(df, rest)), hn::Zero(d)};
+    }
+    static HWY_INLINE void prefetch(Row row, int x) { hwy::Prefetch(row + x); }
+
+private:
+    View<const float> input_;
+    Border border_;
+    const float* zeros_;
+};
+
+/// Rows of the running sums of pixels: groups of the samples that they hold.
+class GroupRows {
+public:
+    static constexpr bool kSamples = false;
+    struct Row {
+        const double *s, *q; ///< null: zeros
+        const float* reference;
+        double n, part; ///< and 1/n
+    };
+    GroupRows(const SpeckleTile& tile, const float*) : tile_(tile) {}
+    Row row(int y) const {
+        const int row = border_index(y, tile_.input.shape.height, tile_.params.border);
+        if (row < 0)
+            return {};
+        const TemporalRow sums = tile_.history->row(row, tile_.step);
+        return {sums.real_s, sums.real_q, sums.reference, static_cast<double>(tile_.held), 1.0 / tile_.held};
+    }
+    /// Reads past the row, but within the memory of its window.
+    static HWY_INLINE RealGroups load(const Row& row, int x, int) {
+        const RealGroups::D d;
+        if (!row.s)
+            return {hn::Zero(d), hn::Zero(d)};
+        const auto s = hn::LoadU(d, row.s + x);
+        const auto deviation = hn::NegMulAdd(hn::Mul(s, s), hn::Set(d, row.part), hn::LoadU(d, row.q + x));
+        const auto reference =
+            hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, RealGroups::D>(), row.reference + x));
+        return {hn::MulAdd(hn::Set(d, row.n), reference, s), hn::Max(deviation, hn::Zero(d))};
+    }
+    static HWY_INLINE void prefetch(const Row& row, int x) {
+        hwy::Prefetch(row.s + x);
+        hwy::Prefetch(row.q + x);
+        hwy::Prefetch(row.reference + x);
+    }
+
+private:
+    const SpeckleTile& tile_;
+};
+
+template <class Rows> class RealTile {
+    using D = RealGroups::D;
     using DF = hn::Rebind<float, D>;
     using V = hn::Vec<D>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
@@ -33,12 +111,18 @@ class RealTile {
     struct Groups {
         double* sum = nullptr;
         double* deviation = nullptr;
+        HWY_INLINE RealGroups load(int i) const {
+            return {hn::LoadU(D(), sum + i), hn::LoadU(D(), deviation + i)};
+        }
+        HWY_INLINE void store(const RealGroups& groups, int i) const {
+            hn::StoreU(groups.sum, D(), sum + i);
+            hn::StoreU(groups.deviation, D(), deviation + i);
+        }
     };
 
 public:
     RealTile(const SpeckleTile& tile, std::byte* scratch)
-        : tile_(tile), columns_(tile), input_(tile.input.as<const float>()),
-          window_(2 * tile.params.radius + 1) {
+        : tile_(tile), columns_(tile), window_(2 * tile.params.radius + 1) {
         const std::size_t count = TileColumns::buffer_columns(tile.params.radius, tile.x1 - tile.x0);
         ScratchCutter cut(scratch);
         const auto groups = [&] {
@@ -48,188 +132,242 @@ public:
             return Groups{g.sum + TileColumns::kLead, g.deviation + TileColumns::kLead};
         };
         prefix_ = groups();
-        column_ = groups();
-        window_groups_ = groups();
+        results_ = groups();
+        for (Groups& level : levels_)
+            level = groups();
         for (int k = 0; k < window_; ++k)
             suffix_[k] = groups();
-        zeros_ = cut.take<float>(static_cast<std::size_t>(input_.width));
-        std::fill_n(zeros_, input_.width, 0.0F);
+        const auto width = static_cast<std::size_t>(tile.input.shape.width);
+        zeros_ = cut.take<float>(width);
+        std::fill_n(zeros_, width, 0.0F);
+        choose_terms();
     }
 
     void run(PixelCounts& counts) {
+        const Rows rows(tile_, zeros_);
         const int radius = tile_.params.radius;
         const int shift = tile_.params.border == Border::crop ? radius : 0;
-        const View<float> output = tile_.output.as<float>();
         for (int y = tile_.y0; y < tile_.y1; ++y) {
             const int top = y + shift - radius;
-            const int taken = (y - tile_.y0) % window_; // rows of the window in the next block
-            if (taken == 0)
-                begin_block(top);
+            const int next = top + window_ - 1;
+            const auto ahead = rows.row(std::min(next + kAhead, tile_.input.shape.height - 1));
+            // suffix_[k]: rows from number k of the block on
+            if (const int taken = (y - tile_.y0) % window_; taken > 0)
+                push_row<true>(rows.row(next), ahead, prefix_, taken - 1, prefix_, suffix_ + taken);
             else
-                push_row(row_at(top + window_ - 1), prefix_, prefix_, taken - 1);
-            merge_column(suffix_[taken], window_ - taken, taken);
+                for (int k = window_ - 1; k >= 0; --k)
+                    push_row<false>(rows.row(top + k), ahead, suffix_[std::min(k + 1, window_ - 1)],
+                                    window_ - 1 - k, k == 0 ? levels_[0] : suffix_[k], nullptr);
             fill_border();
-            merge_along_row();
-            if (tile_.finish)
-                write_images(y, counts);
+            for (int level = 0; level < top_; ++level)
+                merge_three(level);
+            constexpr std::size_t kMost = WindowGroups::kMostTerms;
+            if (sizes_[0] == sizes_[term_count_ - 1])
+                term_count_ == 3 ? finish_row<3, true>(y, counts) : finish_row<kMost, true>(y, counts);
             else
-                finish_row(output.row(y) + tile_.x0, counts);
+                term_count_ == 3 ? finish_row<3, false>(y, counts) : finish_row<kMost, false>(y, counts);
         }
+        hwy::FlushStream();
     }
 
 private:
-    const float* row_at(int y) const {
-        const int row = border_index(y, input_.height, tile_.params.border);
-        return row < 0 ? zeros_ : input_.row(row);
-    }
-
-    /// Suffix groups of the window_ rows from `top`: suffix_[k] contains row k and the rows after it.
-    void begin_block(int top) {
-        for (int k = window_ - 1; k >= 0; --k) {
-            const int count = window_ - 1 - k;
-            push_row(row_at(top + k), count == 0 ? prefix_ : suffix_[k + 1], suffix_[k], count);
+    /// Merges na rows with nb more, the latter of samples if kSample.
+    template <bool kSample> struct Merge {
+        V na, nb, factor;
+        Merge(double a, double b, double part)
+            : na(hn::Set(D(), a)), nb(hn::Set(D(), b)), factor(hn::Set(D(), part)) {}
+        HWY_INLINE RealGroups operator()(const RealGroups& a, const RealGroups& b) const {
+            const V delta = hn::MulSub(a.sum, nb, hn::Mul(b.sum, na));
+            const V both = kSample ? a.deviation : hn::Add(a.deviation, b.deviation);
+            return {hn::Add(a.sum, b.sum), hn::MulAdd(hn::Mul(delta, delta), factor, both)};
         }
-    }
+    };
+    using MergeRow = Merge<Rows::kSamples>;
+    double merge_part(double a, double b) const { return 1 / (a * b * (a + b) * tile_.held); }
 
-    /// to = from (groups of `count` samples) plus one sample each; from is not read if count = 0.
-    void push_row(const float* row, Groups from, Groups to, int count) {
-        row += columns_.first;
-        int i = 0;
-        for (; i + kLanes <= columns_.real; i += kLanes)
-            push_vector(row + i, i, from, to, count);
-        if (i < columns_.real) {
-            HWY_ALIGN float rest[kLanes] = {};
-            std::copy_n(row + i, columns_.real - i, rest);
-            push_vector(rest, i, from, to, count);
+    /// to = from, groups of `count` rows, and one row more; `from` is not read if count = 0. If `rest` is not
+    /// null, the window's rows are those in `rest` and those in `to`.
+    template <bool kMerges> void push_row(const typename Rows::Row& row, const typename Rows::Row& ahead,
+                                          Groups from, int count, Groups to, const Groups* rest) {
+        const Groups column = levels_[0];
+        const int first = columns_.first;
+        const int real = columns_.real;
+        const MergeRow push(count, 1, merge_part(count, 1));
+        const Merge<false> merge(window_ - 1 - count, count + 1, merge_part(window_ - 1 - count, count + 1));
+        for (int i = 0; i < real; i += kLanes) {
+            Rows::prefetch(ahead, first + i);
+            RealGroups groups = Rows::load(row, first + i, real - i);
+            if (count > 0)
+                groups = push(from.load(i), groups);
+            to.store(groups, i);
+            if constexpr (kMerges)
+                column.store(merge(rest->load(i), groups), i);
         }
-    }
-
-    HWY_INLINE void push_vector(const float* pixels, int i, Groups from, Groups to, int count) {
-        const D d;
-        const V value = hn::PromoteTo(d, hn::LoadU(DF(), pixels));
-        if (count == 0) {
-            hn::Store(value, d, to.sum + i);
-            hn::Store(hn::Zero(d), d, to.deviation + i);
-            return;
-        }
-        const double n = count;
-        const V sum = hn::Load(d, from.sum + i);
-        const V delta = hn::MulSub(value, hn::Set(d, n), sum);
-        const V deviation = hn::Load(d, from.deviation + i);
-        hn::Store(hn::MulAdd(hn::Mul(delta, delta), hn::Set(d, 1 / (n * (n + 1))), deviation), d,
-                  to.deviation + i);
-        hn::Store(hn::Add(sum, value), d, to.sum + i);
-    }
-
-    /// out[i] = a[i] merged with b[i + shift], groups of na and nb samples.
-    HWY_INLINE void merge(Groups a, double na, Groups b, double nb, int shift, Groups out, int begin,
-                          int end) {
-        const D d;
-        const V weight_a = hn::Set(d, na);
-        const V weight_b = hn::Set(d, nb);
-        const V factor = hn::Set(d, 1 / (na * nb * (na + nb)));
-        for (int i = begin; i < end; i += kLanes) {
-            const V sum_a = hn::LoadU(d, a.sum + i);
-            const V sum_b = hn::LoadU(d, b.sum + i + shift);
-            const V delta = hn::MulSub(sum_a, weight_b, hn::Mul(sum_b, weight_a));
-            const V both = hn::Add(hn::LoadU(d, a.deviation + i), hn::LoadU(d, b.deviation + i + shift));
-            hn::StoreU(hn::MulAdd(hn::Mul(delta, delta), factor, both), d, out.deviation + i);
-            hn::StoreU(hn::Add(sum_a, sum_b), d, out.sum + i);
-        }
-    }
-
-    void merge_column(Groups suffix, int suffix_rows, int prefix_rows) {
-        if (prefix_rows > 0)
-            return merge(suffix, suffix_rows, prefix_, prefix_rows, 0, column_, 0, columns_.real);
-        std::copy_n(suffix.sum, columns_.real, column_.sum);
-        std::copy_n(suffix.deviation, columns_.real, column_.deviation);
     }
 
     void fill_border() {
         const auto fill = [&](int begin, int end) {
             for (int i = begin; i < end; ++i) {
                 const int from = columns_.source(i, tile_);
-                column_.sum[i] = from < 0 ? 0 : column_.sum[from];
-                column_.deviation[i] = from < 0 ? 0 : column_.deviation[from];
+                levels_[0].sum[i] = from < 0 ? 0 : levels_[0].sum[from];
+                levels_[0].deviation[i] = from < 0 ? 0 : levels_[0].deviation[from];
             }
         };
         fill(-columns_.left, 0);
         fill(columns_.real, columns_.real + columns_.right);
     }
 
-    /// window_groups_[i] = columns i … i + 2w, built from groups of 1, 2, 4, … columns.
-    void merge_along_row() {
-        const int begin = -columns_.left;
-        const int end = columns_.real + columns_.right;
-        std::copy(column_.sum + begin, column_.sum + end, window_groups_.sum + begin);
-        std::copy(column_.deviation + begin, column_.deviation + end, window_groups_.deviation + begin);
-        int done = 1;
-        for (int size = 1; done < window_; size *= 2) {
-            const double samples = static_cast<double>(size) * window_;
-            if (size > 1 && (window_ & size) != 0) {
-                merge(window_groups_, static_cast<double>(done) * window_, column_, samples, done,
-                      window_groups_, begin, end);
-                done += size;
-            }
-            if (done < window_) // in place: a vector is read before overlapping writes
-                merge(column_, samples, column_, samples, size, column_, begin, end);
+    /// Groups of the next level, of three neighbours each. Values past the last column are not used.
+    void merge_three(int level) {
+        const Groups from = levels_[level];
+        const Groups to = levels_[level + 1];
+        const int step = WindowGroups::kGroup[level];
+        const V third = hn::Set(D(), -1.0 / 3);
+        const V part = hn::Set(D(), 1.0 / (static_cast<double>(step) * window_ * tile_.held));
+        for (int i = -columns_.left; i < columns_.real + columns_.right - 2 * step; i += kLanes) {
+            const RealGroups a = from.load(i);
+            const RealGroups b = from.load(i + step);
+            const RealGroups c = from.load(i + 2 * step);
+            const V db = hn::Sub(b.sum, a.sum);
+            const V dc = hn::Sub(c.sum, a.sum);
+            const V shift = hn::Add(db, dc);
+            const V between = hn::MulAdd(db, db, hn::MulAdd(dc, dc, hn::Mul(hn::Mul(shift, shift), third)));
+            const V within = hn::Add(hn::Add(a.deviation, b.deviation), c.deviation);
+            to.store({hn::Add(hn::Add(a.sum, b.sum), c.sum), hn::MulAdd(between, part, within)}, i);
         }
     }
 
-    void finish_row(float* output, PixelCounts& counts) {
-        const int width = tile_.x1 - tile_.x0;
-        const DF df;
-        for (int i = 0; i < width; i += kLanes) {
-            const auto values = narrow_floats(df, value(i - columns_.left));
-            if (i + kLanes <= width) {
-                hn::StoreU(values, df, output + i);
-                continue;
+    /// Chooses the groups of a window, from the widest down.
+    void choose_terms() {
+        top_ = WindowGroups::top_level(window_);
+        int at = -columns_.left;
+        const int end = at + window_;
+        for (int level = top_; level >= 0; --level)
+            for (const int size = WindowGroups::kGroup[level]; at + size <= end; at += size) {
+                sizes_[term_count_] = size;
+                terms_[term_count_++] = {levels_[level].sum + at, levels_[level].deviation + at};
             }
-            HWY_ALIGN float rest[kLanes];
-            hn::Store(values, df, rest);
-            std::copy_n(rest, width - i, output + i);
-        }
-        count_non_finite({output, static_cast<std::size_t>(width)}, counts);
     }
 
-    /// Changes window_groups_.
-    void write_images(int y, PixelCounts& counts) {
-        const int width = tile_.x1 - tile_.x0;
-        double* const d = window_groups_.deviation - columns_.left;
-        for (int i = 0; i < width; ++i)
-            d[i] *= static_cast<double>(window_) * window_;
-        finish_contrast_row(*tile_.finish, window_groups_.sum - columns_.left, d, width, tile_.x0, y);
-        count_non_finite({tile_.finish->row(0, y) + tile_.x0, static_cast<std::size_t>(width)}, counts);
+    /// Merges groups of different size into windows. With ρ the mean of the last, which is the narrowest, and
+    /// γ the size of a group in its sizes,
+    ///   δ = S − γ·Slast,   M = ΣM + (Σδ²/γ − (Σδ)²/Σγ)/nlast:
+    /// at most a few bits cancel, since ρ is the mean of a part of the window.
+    template <std::size_t kTerms, bool kEqual> class Windows {
+    public:
+        static constexpr std::size_t kOthers = kTerms - 1;
+        explicit Windows(const RealTile& tile) {
+            std::copy_n(tile.terms_, kTerms, terms_.begin());
+            const double last = tile.sizes_[kOthers];
+            for (std::size_t t = 0; t < kOthers; ++t) {
+                size_[t] = hn::Set(D(), tile.sizes_[t] / last);
+                part_[t] = hn::Set(D(), last / tile.sizes_[t]);
+            }
+            all_ = hn::Set(D(), last / tile.window_);
+            samples_ = hn::Set(D(), 1 / (last * tile.window_ * tile.tile_.held));
+        }
+        HWY_INLINE RealGroups at(int i) const {
+            const RealGroups last = terms_[kOthers].load(i);
+            RealGroups all = last;
+            V shift = hn::Zero(D());
+            V squares = hn::Zero(D());
+            for (std::size_t t = 0; t < kOthers; ++t) {
+                const RealGroups one = terms_[t].load(i);
+                const V delta =
+                    kEqual ? hn::Sub(one.sum, last.sum) : hn::NegMulAdd(size_[t], last.sum, one.sum);
+                shift = hn::Add(shift, delta);
+                squares = hn::MulAdd(delta, kEqual ? delta : hn::Mul(delta, part_[t]), squares);
+                all = {hn::Add(all.sum, one.sum), hn::Add(all.deviation, one.deviation)};
+            }
+            const V between = hn::NegMulAdd(hn::Mul(shift, shift), all_, squares);
+            return {all.sum, hn::MulAdd(between, samples_, all.deviation)};
+        }
+
+    private:
+        std::array<Groups, kTerms> terms_;
+        V size_[kOthers], part_[kOthers];
+        V all_, samples_;
+    };
+
+    template <std::size_t kTerms, bool kEqual> void finish_row(int y, PixelCounts& counts) {
+        const auto width = static_cast<std::size_t>(tile_.x1 - tile_.x0);
+        const Windows<kTerms, kEqual> windows(*this);
+        const double samples = static_cast<double>(window_) * window_ * tile_.held;
+        if (tile_.finish) {
+            const V n = hn::Set(D(), samples);
+            for (int i = 0; i < tile_.x1 - tile_.x0; i += kLanes) {
+                const RealGroups window = windows.at(i);
+                results_.store({window.sum, hn::Mul(window.deviation, n)}, i);
+            }
+            finish_contrast_row(*tile_.finish, results_.sum, results_.deviation, tile_.x1 - tile_.x0,
+                                tile_.x0, y);
+            return count_non_finite({tile_.finish->row(0, y) + tile_.x0, width}, counts);
+        }
+        float* const output = tile_.output.as<float>().row(y) + tile_.x0;
+        float* const to = tile_.streamed ? reinterpret_cast<float*>(results_.sum) : output;
+        using Output = SpeckleParams::Output;
+        const Output kind = tile_.params.output;
+        if (kind == Output::sfi || kind == Output::bfi)
+            write_row<Output::sfi>(windows, samples, to);
+        else if (kind == Output::contrast)
+            write_row<Output::contrast>(windows, samples, to);
+        else
+            write_row<Output::contrast2>(windows, samples, to);
+        count_non_finite({to, width}, counts);
+        if (tile_.streamed)
+            stream_row(to, tile_.x1 - tile_.x0, output);
+    }
+
+    /// a/b in f32 of any doubles: b is scaled to [1, 2) and a with it. A division in f64 takes three times as
+    /// long.
+    static HWY_INLINE hn::Vec<DF> quotient(V a, V b) {
+        const hn::RebindToUnsigned<D> du;
+        constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
+        const auto exponent = hn::And(hn::BitCast(du, b), hn::Set(du, kExponent));
+        const V scale = hn::BitCast(D(), hn::Sub(hn::Set(du, std::uint64_t{0x7fe} << 52), exponent));
+        return hn::Div(narrow_floats(DF(), hn::Mul(a, scale)), narrow_floats(DF(), hn::Mul(b, scale)));
     }
 
     /// Samples may be negative after a dark frame: for S ≤ 0 there is no contrast, for any D.
-    HWY_INLINE V value(int at) const {
+    template <SpeckleParams::Output kOutput, class Terms>
+    void write_row(const Terms& windows, double samples, float* to) const {
         using Output = SpeckleParams::Output;
-        const D d;
-        const V scale = hn::Set(d, tile_.scale);
-        const V sum = hn::LoadU(d, window_groups_.sum + at);
-        const V determinant = hn::Mul(hn::LoadU(d, window_groups_.deviation + at),
-                                      hn::Set(d, static_cast<double>(window_) * window_));
-        const V undefined = hn::Set(d, std::nan(""));
-        const Output output = tile_.params.output;
-        V result = undefined;
-        if (output == Output::sfi || output == Output::bfi)
-            result = hn::Div(hn::Mul(hn::Mul(sum, scale), sum), determinant);
-        else if (output == Output::contrast)
-            result = hn::Div(hn::Sqrt(hn::Mul(determinant, scale)), sum);
-        else
-            result = hn::Div(hn::Mul(determinant, scale), hn::Mul(sum, sum));
-        return hn::IfThenElse(hn::Le(sum, hn::Zero(d)), undefined, result);
+        const DF df;
+        const int width = tile_.x1 - tile_.x0;
+        const V scale = hn::Set(D(), kOutput == Output::sfi ? tile_.scale / samples : tile_.scale * samples);
+        const V undefined = hn::Set(D(), std::nan(""));
+        const auto value = [&](int i) HWY_ATTR {
+            const RealGroups window = windows.at(i);
+            const V sum = hn::IfThenElse(hn::Le(window.sum, hn::Zero(D())), undefined, window.sum);
+            if constexpr (kOutput == Output::sfi)
+                return quotient(hn::Mul(hn::Mul(sum, scale), sum), window.deviation);
+            const auto squared = quotient(hn::Mul(window.deviation, scale), hn::Mul(sum, sum));
+            return kOutput == Output::contrast ? hn::Sqrt(squared) : squared;
+        };
+        int i = 0;
+        for (; i + kLanes <= width; i += kLanes)
+            hn::StoreU(value(i), df, to + i);
+        if (i < width) {
+            HWY_ALIGN float rest[kLanes];
+            hn::Store(value(i), df, rest);
+            std::copy_n(rest, width - i, to + i);
+        }
     }
+
+    static constexpr int kAhead = 2; ///< prefetch distance in rows
+    static constexpr std::size_t kMostRows = 2 * SpeckleParams::kMaxRadius + 1;
 
     const SpeckleTile& tile_;
     TileColumns columns_;
-    View<const float> input_;
     int window_;
-    Groups prefix_;        ///< rows of the next block so far
-    Groups column_;        ///< the window's rows
-    Groups window_groups_; ///< the window
-    Groups suffix_[2 * SpeckleParams::kMaxRadius + 1];
+    Groups prefix_; ///< rows of the next block so far
+    Groups suffix_[kMostRows];
+    Groups
+        levels_[WindowGroups::kLevels]; ///< of the window's rows: columns, and groups that begin at the index
+    Groups results_;
+    Groups terms_[WindowGroups::kMostTerms];   ///< groups of the window of output 0
+    int sizes_[WindowGroups::kMostTerms] = {}; ///< their columns
+    int top_ = 0, term_count_ = 0;
     float* zeros_ = nullptr;
 };
 

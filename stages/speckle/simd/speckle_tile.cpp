@@ -84,7 +84,10 @@ bool RunTile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
             return IntegerTile<std::uint16_t, std::uint32_t>(tile, scratch).run(counts);
         return IntegerTile<std::uint16_t, std::uint64_t>(tile, scratch).run(counts);
     case PixelType::f32:
-        RealTile(tile, scratch).run(counts);
+        if (tile.history)
+            RealTile<GroupRows>(tile, scratch).run(counts);
+        else
+            RealTile<ImageRows>(tile, scratch).run(counts);
     }
     return true;
 }

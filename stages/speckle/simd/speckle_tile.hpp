@@ -1,8 +1,9 @@
 // Inner loops of spatial speckle contrast: one tile of output pixels, in the best instruction set of the
-// processor. Used only by stages/speckle/speckle.cpp.
+// processor. Used by stages/speckle/speckle.cpp and stages/temporal/spatiotemporal.cpp.
 #pragma once
 
 #include "stages/speckle/speckle.hpp"
+#include "stages/temporal/temporal_window.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,10 +28,13 @@ struct SpeckleTile {
     ConstHostView input;
     HostView output;
     SpeckleParams params;
-    double scale = 1;                       ///< speckle_scale() for params.output
-    int x0 = 0, x1 = 0, y0 = 0, y1 = 0;     ///< output pixels [x0, x1) × [y0, y1)
-    const ContrastFinish* finish = nullptr; ///< null: only the output
-    bool streamed = false;                  ///< streaming stores: the output is larger than the caches
+    double scale = 1;                        ///< speckle_scale() for params.output
+    int x0 = 0, x1 = 0, y0 = 0, y1 = 0;      ///< output pixels [x0, x1) × [y0, y1)
+    const ContrastFinish* finish = nullptr;  ///< null: only the output
+    bool streamed = false;                   ///< streams() of the output
+    const TemporalWindow* history = nullptr; ///< f32: the sums of pixels in place of `input`
+    HistoryStep step;                        ///< of the history
+    int held = 1;                            ///< samples per pixel
     // For u8 and u16:
     SpeckleSums sums = SpeckleSums::wide;
     std::uint32_t reference = 0;       ///< narrow sums

@@ -1,5 +1,11 @@
-// Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
+// Loops of spatiotemporal contrast, compiled for every instruction set (Highway); the best one of the
+// processor is called.
+#include "stages/speckle/simd/speckle_columns.hpp"
 #include "stages/temporal/simd/temporal_row.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/temporal/simd/box_row.cpp"
@@ -8,102 +14,95 @@
 
 #include <hwy/highway.h>
 
+#include "stages/temporal/simd/temporal_integers-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
-template <bool kWide, bool kEnters>
-void move_row(const TemporalRow& row, std::uint64_t* s, std::uint64_t* q) {
-    for (int x = 0; x < row.width; ++x) {
-        IntegerSums sums = unpacked(row.packed[x]);
-        if constexpr (kWide)
-            sums = {row.packed[x], row.wide[x]};
-        s[x] += kEnters ? std::uint64_t{sums.s} : -std::uint64_t{sums.s};
-        q[x] += kEnters ? sums.q : -sums.q;
+namespace hn = hwy::HWY_NAMESPACE;
+
+void MoveColumns(const TemporalRow* enters, const TemporalRow* leaves, const TemporalRow& ahead, int begin,
+                 int count, const BoxSums& columns) {
+    if (!enters && !leaves)
+        return;
+    double* const s = columns.s;
+    double* const q = columns.q;
+    constexpr int kStep = 8; // at most a cache line
+    with_integer_sums(ahead, [&](const auto& sums) HWY_ATTR {
+        for (int x = 0; x < count; x += kStep)
+            sums.prefetch(begin + x);
+    });
+    with_integer_sums(enters ? *enters : *leaves, [&]<class Sums>(const Sums& first) HWY_ATTR {
+        if (enters && leaves) {
+            const Sums second(*leaves);
+            for (int x = 0; x < count; ++x) {
+                const auto more = first.at(begin + x);
+                const auto less = second.at(begin + x);
+                s[x] += more.s - less.s;
+                q[x] += more.q - less.q;
+            }
+        } else {
+            const double sign = enters ? 1 : -1;
+            for (int x = 0; x < count; ++x) {
+                const auto one = first.at(begin + x);
+                s[x] += sign * one.s;
+                q[x] += sign * one.q;
+            }
+        }
+    });
+}
+
+void AddThree(const BoxSums& from, int step, int count, const BoxSums& to) {
+    for (int x = 0; x < count; ++x) {
+        to.s[x] = from.s[x] + from.s[x + step] + from.s[x + 2 * step];
+        to.q[x] = from.q[x] + from.q[x + step] + from.q[x + 2 * step];
     }
 }
 
-void MoveColumns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q) {
-    if (row.wide)
-        enters ? move_row<true, true>(row, s, q) : move_row<true, false>(row, s, q);
+/// window_moments() of every window, whose sums are those of kTerms groups.
+template <int kTerms, class Real>
+void sum_windows(const BoxSums* groups, int width, double n, Real* to_s, Real* to_d) {
+    const hn::ScalableTag<double> d;
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    const auto samples = hn::Set(d, n);
+    const auto part = hn::Set(d, 1 / n);
+    const auto whole = hn::Set(d, 0x1.8p52); // added and subtracted: rounds to a whole number
+    std::array<BoxSums, kTerms> terms;
+    std::copy_n(groups, kTerms, terms.begin());
+    const auto store = [&](auto v, Real* to) HWY_ATTR {
+        if constexpr (std::is_same_v<Real, double>)
+            hn::StoreU(v, d, to);
+        else
+            hn::StoreU(hn::DemoteTo(hn::Rebind<float, decltype(d)>(), v), hn::Rebind<float, decltype(d)>(),
+                       to);
+    };
+    for (int x = 0; x < width; x += lanes) {
+        auto s = hn::LoadU(d, terms[0].s + x);
+        auto q = hn::LoadU(d, terms[0].q + x);
+        for (std::size_t t = 1; t < kTerms; ++t) {
+            s = hn::Add(s, hn::LoadU(d, terms[t].s + x));
+            q = hn::Add(q, hn::LoadU(d, terms[t].q + x));
+        }
+        const auto mean = hn::Sub(hn::MulAdd(s, part, whole), whole);
+        const auto moved = hn::NegMulAdd(samples, mean, s);
+        const auto squares = hn::NegMulAdd(mean, hn::Add(s, moved), q);
+        store(s, to_s + x);
+        store(hn::MulSub(samples, squares, hn::Mul(moved, moved)), to_d + x);
+    }
+}
+
+template <class Real> void sum_terms(std::span<const BoxSums> groups, int width, double n, Real* s, Real* d) {
+    if (groups.size() == 3)
+        sum_windows<3>(groups.data(), width, n, s, d);
     else
-        enters ? move_row<false, true>(row, s, q) : move_row<false, false>(row, s, q);
+        sum_windows<WindowGroups::kMostTerms>(groups.data(), width, n, s, d);
 }
-
-template <ContrastForm kForm> void write_windows(const std::uint64_t* s, const std::uint64_t* q, int width,
-                                                 std::uint32_t n, float c, float* output) {
-    const float part = 1.0F / static_cast<float>(n);
-    for (int x = 0; x < width; ++x) {
-        const auto moments = window_moments<float>(s[x], q[x], n, part);
-        output[x] = contrast_value(kForm, c, moments.s, moments.d);
-    }
+void SumFloats(std::span<const BoxSums> groups, int width, double n, float* s, float* d) {
+    sum_terms(groups, width, n, s, d);
 }
-
-template <class Real> void sum_windows(const std::uint64_t* s, const std::uint64_t* q, int width,
-                                       std::uint32_t n, Real* to_s, Real* to_d) {
-    const float part = 1.0F / static_cast<float>(n);
-    for (int x = 0; x < width; ++x) {
-        const auto moments = window_moments<Real>(s[x], q[x], n, part);
-        to_s[x] = moments.s;
-        to_d[x] = moments.d;
-    }
-}
-
-void SumFloats(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n, SumRows& to) {
-    sum_windows(s, q, width, n, to.s<float>(), to.d<float>());
-}
-void SumDoubles(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n, SumRows& to) {
-    sum_windows(s, q, width, n, to.s<double>(), to.d<double>());
-}
-
-void WriteWindowRow(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
-                    const ContrastScale& scale, float* output) {
-    const auto c = static_cast<float>(scale.c);
-    switch (scale.form) {
-    case ContrastForm::inverse:
-        return write_windows<ContrastForm::inverse>(s, q, width, n, c, output);
-    case ContrastForm::square:
-        return write_windows<ContrastForm::square>(s, q, width, n, c, output);
-    case ContrastForm::root:
-        return write_windows<ContrastForm::root>(s, q, width, n, c, output);
-    default:
-        break; // only by ContrastFinish
-    }
-}
-
-void MergeRow(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations) {
-    const double n = held;
-    const double inverse = 1.0 / n;
-    const double part = merge_part(n, count);
-    for (int x = 0; x < width; ++x) {
-        const RealGroup one = row ? RealGroup{n * static_cast<double>(row->reference[x]) + row->real_s[x],
-                                              row->real_q[x] - row->real_s[x] * row->real_s[x] * inverse}
-                                  : RealGroup{0, 0};
-        const RealGroup all = count == 0 ? one : merged({sums[x], deviations[x]}, count, one, part);
-        sums[x] = all.sum;
-        deviations[x] = all.deviation;
-    }
-}
-
-void MergeWindows(const double* sums, const double* deviations, int window, int width, double n,
-                  double* const (&to)[2]) {
-    std::array<double, MergeParts::kMost> parts{};
-    for (int k = 1; k < window; ++k)
-        parts[static_cast<std::size_t>(k)] = merge_part(n, k);
-    for (int x = 0; x < width; ++x) {
-        RealGroup all{sums[x], deviations[x]};
-        for (int k = 1; k < window; ++k)
-            all = merged(all, k, {sums[x + k], deviations[x + k]}, parts[static_cast<std::size_t>(k)]);
-        to[0][x] = all.sum;
-        to[1][x] = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
-    }
-}
-
-void WriteMergedRow(const double* const (&sums)[2], int width, const ContrastScale& scale, float* output) {
-    for (int x = 0; x < width; ++x) {
-        const double s = sums[0][x];
-        output[x] = s <= 0 ? NAN : static_cast<float>(contrast_value(scale.form, scale.c, s, sums[1][x]));
-    }
+void SumDoubles(std::span<const BoxSums> groups, int width, double n, double* s, double* d) {
+    sum_terms(groups, width, n, s, d);
 }
 
 } // namespace HWY_NAMESPACE
@@ -114,55 +113,25 @@ HWY_AFTER_NAMESPACE();
 namespace specklescope {
 
 HWY_EXPORT(MoveColumns);
-HWY_EXPORT(WriteWindowRow);
-HWY_EXPORT(MergeRow);
-HWY_EXPORT(MergeWindows);
-HWY_EXPORT(WriteMergedRow);
+HWY_EXPORT(AddThree);
 HWY_EXPORT(SumFloats);
 HWY_EXPORT(SumDoubles);
 
-void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q) {
-    HWY_DYNAMIC_DISPATCH(MoveColumns)(row, enters, s, q);
+void move_columns(const TemporalRow* enters, const TemporalRow* leaves, const TemporalRow& ahead, int begin,
+                  int count, const BoxSums& columns) {
+    HWY_DYNAMIC_DISPATCH(MoveColumns)(enters, leaves, ahead, begin, count, columns);
 }
 
-void sum_along_row(const std::uint64_t* from, int window, int width, std::uint64_t* to) {
-    std::uint64_t sum = 0;
-    for (int x = 0; x < window - 1; ++x)
-        sum += from[x];
-    for (int x = 0; x < width; ++x) {
-        sum += from[x + window - 1];
-        to[x] = sum;
-        sum -= from[x];
-    }
+void add_three(const BoxSums& from, int step, int count, const BoxSums& to) {
+    HWY_DYNAMIC_DISPATCH(AddThree)(from, step, count, to);
 }
 
-void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
-                      const ContrastScale& scale, float* output) {
-    HWY_DYNAMIC_DISPATCH(WriteWindowRow)(s, q, width, n, scale, output);
+void sum_windows(std::span<const BoxSums> groups, int width, double n, float* s, float* d) {
+    HWY_DYNAMIC_DISPATCH(SumFloats)(groups, width, n, s, d);
 }
 
-void merge_row(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations) {
-    HWY_DYNAMIC_DISPATCH(MergeRow)(row, width, held, count, sums, deviations);
-}
-
-void merge_windows(const double* sums, const double* deviations, int window, int width, double n,
-                   double* const (&to)[2]) {
-    HWY_DYNAMIC_DISPATCH(MergeWindows)(sums, deviations, window, width, n, to);
-}
-
-void write_merged_row(const double* const (&sums)[2], int width, const ContrastScale& scale, float* output) {
-    HWY_DYNAMIC_DISPATCH(WriteMergedRow)(sums, width, scale, output);
-}
-
-void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
-                      const ContrastFinish& finish, SumRows& sums, int y) {
-    if (finish.corrects) {
-        HWY_DYNAMIC_DISPATCH(SumDoubles)(s, q, width, n, sums);
-        finish_contrast_row(finish, sums.s<double>(), sums.d<double>(), width, 0, y);
-    } else {
-        HWY_DYNAMIC_DISPATCH(SumFloats)(s, q, width, n, sums);
-        finish_contrast_row(finish, sums.s<float>(), sums.d<float>(), width, 0, y);
-    }
+void sum_windows(std::span<const BoxSums> groups, int width, double n, double* s, double* d) {
+    HWY_DYNAMIC_DISPATCH(SumDoubles)(groups, width, n, s, d);
 }
 
 } // namespace specklescope

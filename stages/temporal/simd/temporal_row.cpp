@@ -1,10 +1,10 @@
 // Plain loops, compiled for every instruction set (Highway); the best one of the processor is called.
 #include "stages/temporal/simd/temporal_row.hpp"
 
+#include "pipeline/counts.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/temporal/simd/temporal_row.cpp"
@@ -13,43 +13,27 @@
 
 #include <hwy/highway.h>
 
+#include "stages/streamed-inl.hpp"
+#include "stages/temporal/simd/temporal_integers-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
 // --- a sample enters, one leaves ---
 
-template <class T, bool kLeaves>
-void replace_packed(const T* newest, T* slot, std::uint64_t* sums, int width) {
-    for (int x = 0; x < width; ++x) {
-        const std::uint64_t leave = kLeaves ? packed_sample(slot[x]) : 0;
-        sums[x] += packed_sample(newest[x]) - leave;
-        slot[x] = newest[x];
-    }
-}
-
-template <bool kLeaves> void replace_wide(const std::uint16_t* newest, std::uint16_t* slot,
-                                          std::uint64_t* squares, std::uint32_t* sums, int width) {
-    for (int x = 0; x < width; ++x) {
-        const std::uint32_t enter = newest[x];
-        const std::uint32_t leave = kLeaves ? slot[x] : 0;
-        squares[x] += std::uint64_t{enter * enter} - std::uint64_t{leave * leave};
-        sums[x] += enter - leave;
-        slot[x] = newest[x];
-    }
-}
-
-template <class T> void replace_integers(const TemporalRow& row, const T* newest, T* slot) {
+template <class T, class Sums>
+void replace_integers(const TemporalRow& row, const T* newest, T* slot, const Sums& sums) {
     const int width = row.width;
-    if (row.wide) {
-        if constexpr (sizeof(T) == 2)
-            row.step.leaves ? replace_wide<true>(newest, slot, row.packed, row.wide, width)
-                            : replace_wide<false>(newest, slot, row.packed, row.wide, width);
-    } else if (row.step.leaves) {
-        replace_packed<T, true>(newest, slot, row.packed, width);
-    } else {
-        replace_packed<T, false>(newest, slot, row.packed, width);
-    }
+    if (row.step.first)
+        sums.clear(width);
+    if (row.step.leaves)
+        for (int x = 0; x < width; ++x)
+            sums.replace(x, newest[x], slot[x]);
+    else
+        for (int x = 0; x < width; ++x)
+            sums.add(x, newest[x]);
+    std::copy_n(newest, width, slot);
 }
 
 /// add_sample, remove_sample and needs_resummation without a branch; 1 if the sums must be recomputed.
@@ -117,85 +101,81 @@ void TakeRow(const TemporalRow& row, const std::byte* newest) {
     std::byte* const slot = row.ring + static_cast<std::size_t>(row.step.slot) * row.slot_bytes;
     if (row.type == PixelType::f32)
         return replace_reals(row, reinterpret_cast<const float*>(newest), reinterpret_cast<float*>(slot));
-    if (row.step.first) {
-        std::fill_n(row.packed, row.width, std::uint64_t{0});
-        if (row.wide)
-            std::fill_n(row.wide, row.width, 0U);
-    }
-    if (row.type == PixelType::u8)
-        replace_integers(row, reinterpret_cast<const std::uint8_t*>(newest),
-                         reinterpret_cast<std::uint8_t*>(slot));
-    else
-        replace_integers(row, reinterpret_cast<const std::uint16_t*>(newest),
-                         reinterpret_cast<std::uint16_t*>(slot));
+    with_integer_sums(row, [&](const auto& sums) HWY_ATTR {
+        if (row.type == PixelType::u8)
+            replace_integers(row, reinterpret_cast<const std::uint8_t*>(newest),
+                             reinterpret_cast<std::uint8_t*>(slot), sums);
+        else
+            replace_integers(row, reinterpret_cast<const std::uint16_t*>(newest),
+                             reinterpret_cast<std::uint16_t*>(slot), sums);
+    });
 }
 
 // --- results ---
 
-/// Exact below 2⁵²; unlike a cast it is a vector instruction on every target.
-double whole_number(std::uint64_t value) {
-    return std::bit_cast<double>(value | 0x4330000000000000U) - 4503599627370496.0;
+/// S and D of one pixel.
+template <class Sums, class Real> HWY_INLINE void read(const Sums& sums, int x, Real& s, Real& d) {
+    const auto of_pixel = sums.at(x);
+    s = static_cast<Real>(of_pixel.s);
+    d = static_cast<Real>(sums.n * of_pixel.q - of_pixel.s * of_pixel.s);
 }
 
-/// S and D of one pixel. Real: float or double.
-template <bool kWide, class Real> void integer_sums(const TemporalRow& row, int x, Real& s, Real& d) {
-    IntegerSums sums = unpacked(row.packed[x]);
-    if constexpr (kWide)
-        sums = {row.packed[x], row.wide[x]};
-    s = static_cast<Real>(static_cast<std::int32_t>(sums.s));
-    d = static_cast<Real>(whole_number(determinant(sums, static_cast<std::uint32_t>(row.step.held))));
-}
-
-template <ContrastForm kForm, bool kWide>
-void write_integers(const TemporalRow& row, float c, float* output) {
-    for (int x = 0; x < row.width; ++x) {
+template <ContrastForm kForm, class Sums>
+void write_integers(const Sums& sums, int begin, int count, float c, float* to) {
+    for (int x = 0; x < count; ++x) {
         float s = 0, d = 0;
-        integer_sums<kWide>(row, x, s, d);
-        output[x] = contrast_value(kForm, c, s, d);
+        read(sums, begin + x, s, d);
+        to[x] = contrast_value(kForm, c, s, d);
     }
 }
 
-template <ContrastForm kForm> void write_reals(const TemporalRow& row, double c, float* output) {
-    for (int x = 0; x < row.width; ++x)
-        output[x] = contrast_of({row.real_s[x], row.real_q[x], row.reference[x], row.peak[x]}, kForm, c,
-                                row.step.held);
+template <ContrastForm kForm>
+void write_reals(const TemporalRow& row, int begin, int count, double c, float* to) {
+    for (int x = begin; x < begin + count; ++x)
+        to[x - begin] = contrast_of({row.real_s[x], row.real_q[x], row.reference[x], row.peak[x]}, kForm, c,
+                                    row.step.held);
 }
 
-template <ContrastForm kForm> void write_form(const TemporalRow& row, double c, float* output) {
+template <ContrastForm kForm>
+void write_form(const TemporalRow& row, int begin, int count, double c, float* to) {
     if (row.type == PixelType::f32)
-        write_reals<kForm>(row, c, output);
-    else if (row.wide)
-        write_integers<kForm, true>(row, static_cast<float>(c), output);
+        write_reals<kForm>(row, begin, count, c, to);
     else
-        write_integers<kForm, false>(row, static_cast<float>(c), output);
+        with_integer_sums(row, [&](const auto& sums) HWY_ATTR {
+            write_integers<kForm>(sums, begin, count, static_cast<float>(c), to);
+        });
 }
 
-void CountRow(const float* values, int width, PixelCounts& counts) {
-    int undefined = 0;
-    int infinite = 0;
-    for (int x = 0; x < width; ++x) {
-        undefined += values[x] != values[x] ? 1 : 0;
-        infinite += std::abs(values[x]) > std::numeric_limits<float>::max() ? 1 : 0;
-    }
-    counts.undefined += static_cast<std::uint64_t>(undefined);
-    counts.infinite += static_cast<std::uint64_t>(infinite);
-}
-
-void WriteRow(const TemporalRow& row, const ContrastScale& scale, float* output, PixelCounts& counts) {
+void write_values(const TemporalRow& row, const ContrastScale& scale, int begin, int count, float* to) {
     switch (scale.form) {
     case ContrastForm::inverse:
-        write_form<ContrastForm::inverse>(row, scale.c, output);
-        break;
+        return write_form<ContrastForm::inverse>(row, begin, count, scale.c, to);
     case ContrastForm::square:
-        write_form<ContrastForm::square>(row, scale.c, output);
-        break;
+        return write_form<ContrastForm::square>(row, begin, count, scale.c, to);
     case ContrastForm::root:
-        write_form<ContrastForm::root>(row, scale.c, output);
-        break;
+        return write_form<ContrastForm::root>(row, begin, count, scale.c, to);
     default:
         break; // only by ContrastFinish
     }
-    CountRow(output, row.width, counts);
+}
+
+void CountRow(const float* values, int width, PixelCounts& counts) {
+    count_undefined(values, width, 1, counts);
+}
+
+/// In pieces that are counted in the L1 cache, since streamed results are slow to read back.
+void WriteRow(const TemporalRow& row, const ContrastScale& scale, float* output, PixelCounts& counts) {
+    constexpr int kPiece = 1024;
+    HWY_ALIGN float piece[kPiece];
+    for (int begin = 0; begin < row.width; begin += kPiece) {
+        const int count = std::min(kPiece, row.width - begin);
+        float* const to = row.streamed ? piece : output + begin;
+        write_values(row, scale, begin, count, to);
+        CountRow(to, count, counts);
+        if (row.streamed)
+            stream_row(piece, count, output + begin);
+    }
+    hwy::FlushStream();
 }
 
 template <class Real> void sum_row(const TemporalRow& row, Real* s, Real* d) {
@@ -206,12 +186,11 @@ template <class Real> void sum_row(const TemporalRow& row, Real* s, Real* d) {
             s[x] = static_cast<Real>(sums.s);
             d[x] = static_cast<Real>(sums.d);
         }
-    else if (row.wide)
-        for (int x = 0; x < row.width; ++x)
-            integer_sums<true>(row, x, s[x], d[x]);
     else
-        for (int x = 0; x < row.width; ++x)
-            integer_sums<false>(row, x, s[x], d[x]);
+        with_integer_sums(row, [&](const auto& sums) HWY_ATTR {
+            for (int x = 0; x < row.width; ++x)
+                read(sums, x, s[x], d[x]);
+        });
 }
 
 void SumFloats(const TemporalRow& row, float* s, float* d) { sum_row(row, s, d); }

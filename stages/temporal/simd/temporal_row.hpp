@@ -10,11 +10,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace specklescope {
 
-/// Sums of a window for one row; the pixel type and packed_sums_fit determine which are used.
+/// Sums of a window for one row; the pixel type, narrow_sums_fit and packed_sums_fit determine which are
+/// used.
 struct TemporalRow {
+    std::uint32_t* narrow = nullptr; ///< narrow_sample sums; null: packed
     std::uint64_t* packed = nullptr; ///< packed_sample sums; with `wide` only ΣI²
     std::uint32_t* wide = nullptr;   ///< ΣI; null: packed
     double* real_s = nullptr;        ///< f32: the members of RealSums
@@ -27,6 +30,7 @@ struct TemporalRow {
     std::byte* ring = nullptr;  ///< this row in slot 0
     std::size_t slot_bytes = 0; ///< distance to the row in slot 1
     int frames = 0;             ///< slots
+    bool streamed = false;      ///< streams() of the output
     HistoryStep step;
 };
 
@@ -41,28 +45,19 @@ void write_temporal_row(const TemporalRow& row, const ContrastScale& scale, floa
 void write_temporal_row(const TemporalRow& row, const ContrastFinish& finish, SumRows& sums,
                         PixelCounts& counts);
 
-/// Adds the temporal sums of a row to the column sums, or subtracts them; integers.
-void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q);
-
-/// Sums of `window` neighbours: to[x] = from[x] + … + from[x + window − 1] for `width` results.
-void sum_along_row(const std::uint64_t* from, int window, int width, std::uint64_t* to);
-
-/// Results of exact sums over n samples.
-void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
-                      const ContrastScale& scale, float* output);
-/// Row y of the images of `finish`.
-void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
-                      const ContrastFinish& finish, SumRows& sums, int y);
-
-/// Merges a row of pixels with `held` samples each into the columns' groups, which contain `count` rows. A
-/// null row is a row of zeros.
-void merge_row(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations);
-
-/// Merges `window` neighbouring groups of n samples, for each of `width` results; f32. to[0] and to[1] get S
-/// and D.
-void merge_windows(const double* sums, const double* deviations, int window, int width, double n,
-                   double* const (&to)[2]);
-/// The results.
-void write_merged_row(const double* const (&sums)[2], int width, const ContrastScale& scale, float* output);
+/// ΣI and ΣI² of columns or of groups of them: whole numbers, exact.
+struct BoxSums {
+    double *s, *q;
+};
+/// A row of pixels enters the columns and another leaves; null: a row of zeros. Column 0 is pixel `begin`.
+/// `ahead`: a row that enters soon.
+void move_columns(const TemporalRow* enters, const TemporalRow* leaves, const TemporalRow& ahead, int begin,
+                  int count, const BoxSums& columns);
+/// to[x] = from[x] + from[x + step] + from[x + 2·step].
+void add_three(const BoxSums& from, int step, int count, const BoxSums& to);
+/// S and D (window_moments) of windows with n samples, each the sum of `groups` (WindowGroups); writes and
+/// reads whole vectors.
+void sum_windows(std::span<const BoxSums> groups, int width, double n, float* s, float* d);
+void sum_windows(std::span<const BoxSums> groups, int width, double n, double* s, double* d);
 
 } // namespace specklescope

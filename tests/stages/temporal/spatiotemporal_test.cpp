@@ -93,6 +93,22 @@ TEST_P(SpatiotemporalTargets, EveryTypeBorderAndOutput) {
     }
 }
 
+TEST_P(SpatiotemporalTargets, RowsWiderThanTheSumsInCache) {
+    std::mt19937_64 random = test_random(7);
+    for (int i = 0; i < 4; ++i) {
+        const Case c{
+            .radius = 2 + i % 2, .frames = 2, .border = contrast_borders()[i].second, .threshold = 255};
+        for (const int width : {511, 513, 1030}) {
+            const auto make = [&]<class T>(T low, T high) {
+                expect_stream<T>(c, 3, [&](int) { return uniform_image<T>(width, 7, low, high, random); });
+            };
+            make(std::uint8_t{0}, std::uint8_t{255});
+            make(std::uint16_t{0}, std::uint16_t{254});
+            make(1.0F, 254.0F);
+        }
+    }
+}
+
 TEST_P(SpatiotemporalTargets, LargestRadiusAndLowContrast) {
     std::mt19937_64 random = test_random(2);
     for (const int radius : {7, 15}) {

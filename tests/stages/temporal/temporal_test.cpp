@@ -93,6 +93,17 @@ TEST_P(TemporalTargets, LongWindowsOfTheLargestSamples) { // N·ΣI² has 50 bit
     }
 }
 
+TEST_P(TemporalTargets, EightBitsFromBlackToWhite) { // around the longest window with sums in 32 bits
+    std::mt19937_64 random = test_random(7);
+    for (const int frames : {30, 31, 32})
+        expect_stream<std::uint8_t>(frames, 120, 1, ContrastOutput::contrast, 255, [&](int t) {
+            TestImage<std::uint8_t> image = uniform_image<std::uint8_t>(70, 1, 0, 255, random);
+            for (int x = 0; x < 40; ++x)
+                image.at(x, 0) = t / 40 % 2 == 0 || (x > 20 && random() % 2 == 0) ? 0 : 255;
+            return image;
+        });
+}
+
 TEST_P(TemporalTargets, ThousandsOfFramesDoNotDrift) {
     std::mt19937_64 random = test_random(3);
     for (const int frames : {2, 25})

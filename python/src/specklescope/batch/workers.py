@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import forkserver
 from typing import Any
 
 import dask
@@ -55,9 +57,10 @@ def local_workers(count: int, gpus: bool) -> Iterator[Client]:
         workers[number] = {"cls": Nanny, "options": options}
     scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard_address": "127.0.0.1:0"}}
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C ends this process, which ends its workers
-    # One process imports Dask, and the workers are its copies.
-    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    try:
+    try:  # one process imports Dask, and the workers are its copies
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+        multiprocessing.set_forkserver_preload(["distributed"])
+        forkserver.ensure_running()  # before Dask adds pandas and others
         started = SpecCluster(scheduler=scheduler, workers=workers, silence_logs=logging.CRITICAL)
     finally:
         signal.signal(signal.SIGINT, handler)
