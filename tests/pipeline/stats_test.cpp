@@ -150,7 +150,7 @@ TEST(Stats, SumsStageTimesAndKeepsTheNewestCounts) {
     for (int i = 1; i <= 4; ++i) {
         Result result = result_with(2);
         result.timings.push_back({"convert", 0.5});
-        result.timings.push_back({"speckle", i, 0});
+        result.timings.push_back({"speckle", static_cast<double>(i), 0});
         result.counts = {.undefined = static_cast<std::uint64_t>(i), .infinite = 7, .saturated = 9};
         stats.record(result, true);
     }
