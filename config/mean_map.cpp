@@ -6,6 +6,8 @@
 #include "config/start.hpp"
 #include "recording/recorder.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
 #include <limits>
 #include <mutex>
