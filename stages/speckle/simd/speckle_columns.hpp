@@ -107,7 +107,7 @@ inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_
 }
 
 inline std::size_t real_scratch_bytes(int radius, std::size_t columns, std::size_t input_width) {
-    const auto rows = static_cast<std::size_t>(2 * radius + 1);
+    const std::size_t rows = 2 * static_cast<std::size_t>(radius) + 1;
     return 2 * (rows + 2 + WindowGroups::kLevels) * ScratchCutter::aligned(columns * 8) +
            ScratchCutter::aligned(input_width * 4);
 }
