@@ -399,7 +399,7 @@ private:
             finish_named(work.frame.host(), work.also[k], plan_->warmup(i + 1), result, work.info);
     }
 
-    /// Results of a stage beside its image, and the time that it took.
+    /// Takes a stage's counts, its description of the image and its time.
     void after_step(std::size_t i, const HostStage& stage, Work& work, const HostView& output,
                     const PixelCounts& counts, double ms) {
         Result& result = work.result;
