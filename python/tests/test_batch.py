@@ -174,7 +174,7 @@ def test_a_full_disk_is_named(program, films, place):
 
 
 def test_reason_of_a_failed_run(program, films, place):
-    """Of a script in place of the program, and of an output that fails at the end."""
+    """A script in place of the program fails, and so does an output at the end of a run."""
     (place / "script").write_text(f'#!/bin/bash\n[[ $1 == run ]] || exec {program} "$@"\necho "a library is missing" >&2\nexit 1\n')
     (place / "script").chmod(0o755)
     for path, words, reason in ((place / "script", (), "a library is missing"), (program, ("--", "--stage", "temporal:frames=25"), "out/mouse1/mean.")):

@@ -235,7 +235,7 @@ private:
         });
     }
 
-    /// Of a frame of the last take_ages(): whether an age in the row is not 0.
+    /// For each row: whether it has an age other than 0 after this frame of the last take_ages().
     std::span<const std::uint8_t> aged_rows(std::size_t frame) const {
         const auto height = static_cast<std::size_t>(input_.height);
         return std::span(aged_rows_).subspan(frame * height, height);
@@ -323,7 +323,7 @@ private:
     bool fresh_ = true; ///< nothing is stored yet
     FrameRows rows_;
     std::vector<std::optional<double>> thresholds_; ///< per frame, of saturation
-    std::vector<std::uint8_t> aged_rows_;           ///< per frame: aged_rows()
+    std::vector<std::uint8_t> aged_rows_;           ///< per frame and row: aged_rows()
     std::vector<std::uint16_t> aged_;               ///< per frame: ages after it
 };
 

@@ -56,7 +56,7 @@ class Film:
         return Stream(self.name, **self._options)
 
     def _date_of_first(self, started: str) -> str | None:
-        """Of a part that does not begin with the first frame of the file, whose date is known. None: it has no times."""
+        """Date of a part that does not begin with the first frame of the file. None: it has no times."""
         assert self.first is not None
         if not self.timed:
             return None
