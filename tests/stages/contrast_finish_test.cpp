@@ -47,15 +47,12 @@ Images run_all(const std::string& name, const Texts& texts, const std::vector<Te
     return images;
 }
 
-/// Equal bits, or both NaN; `rounding`: relative difference allowed besides.
-void expect_same(const TestImage<float>& a, const TestImage<float>& b, const std::string& where,
-                 float rounding = 0) {
+/// Equal bits, or both NaN.
+void expect_same(const TestImage<float>& a, const TestImage<float>& b, const std::string& where) {
     for (int y = 0; y < a.shape().height; ++y)
         for (int x = 0; x < a.shape().width; ++x) {
             const float one = a.at(x, y), other = b.at(x, y);
-            ASSERT_TRUE(std::memcmp(&one, &other, sizeof one) == 0 ||
-                        (std::isnan(one) && std::isnan(other)) ||
-                        std::abs(one - other) <= rounding * std::abs(other))
+            ASSERT_TRUE(std::memcmp(&one, &other, sizeof one) == 0 || (std::isnan(one) && std::isnan(other)))
                 << where << " at " << x << ", " << y << ": " << one << " and " << other;
         }
 }
@@ -78,8 +75,6 @@ std::vector<Case> every_case() {
 class ContrastFinishTargets : public EveryInstructionSet {};
 
 template <class T> void expect_named_outputs(const Case& one, const std::vector<TestImage<T>>& frames) {
-    // f32 samples alone are divided in f32
-    constexpr float kRounding = std::is_same_v<T, float> ? 2e-7F : 0;
     for (const Texts& corrections : {Texts{}, kCorrections}) {
         const Texts texts = one.texts + corrections;
         const Images several =
@@ -89,9 +84,9 @@ template <class T> void expect_named_outputs(const Case& one, const std::vector<
             const std::string where = one.stage + " " + to_string(frames.front().shape()) + " " +
                                       testing::PrintToString(texts) + " " + kOutputs[i];
             const Images alone = run_all(one.stage, texts + Texts{"output=" + kOutputs[i]}, frames);
-            expect_same(several.all[1 + i], alone.all[0], where, kRounding);
+            expect_same(several.all[1 + i], alone.all[0], where);
             if (i == 0) {
-                expect_same(several.all[0], alone.all[0], where, kRounding);
+                expect_same(several.all[0], alone.all[0], where);
                 EXPECT_EQ(several.counts, alone.counts) << where;
             }
         }

@@ -103,7 +103,6 @@ private:
 
 template <class Rows> class RealTile {
     using D = RealGroups::D;
-    using DF = hn::Rebind<float, D>;
     using V = hn::Vec<D>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
@@ -122,7 +121,7 @@ template <class Rows> class RealTile {
 
 public:
     RealTile(const SpeckleTile& tile, std::byte* scratch)
-        : tile_(tile), columns_(tile), window_(2 * tile.params.radius + 1) {
+        : tile_(tile), alone_(finish_of_output(tile)), columns_(tile), window_(2 * tile.params.radius + 1) {
         const std::size_t count = TileColumns::buffer_columns(tile.params.radius, tile.x1 - tile.x0);
         ScratchCutter cut(scratch);
         const auto groups = [&] {
@@ -293,71 +292,44 @@ private:
         const auto width = static_cast<std::size_t>(tile_.x1 - tile_.x0);
         const Windows<kTerms, kEqual> windows(*this);
         const double samples = static_cast<double>(window_) * window_ * tile_.held;
+        const V n = hn::Set(D(), samples);
+        for (int i = 0; i < tile_.x1 - tile_.x0; i += kLanes) {
+            const RealGroups window = windows.at(i);
+            results_.store({window.sum, hn::Mul(window.deviation, n)}, i);
+        }
         if (tile_.finish) {
-            const V n = hn::Set(D(), samples);
-            for (int i = 0; i < tile_.x1 - tile_.x0; i += kLanes) {
-                const RealGroups window = windows.at(i);
-                results_.store({window.sum, hn::Mul(window.deviation, n)}, i);
-            }
             finish_contrast_row(*tile_.finish, results_.sum, results_.deviation, tile_.x1 - tile_.x0,
                                 tile_.x0, y);
             return count_non_finite({tile_.finish->row(0, y) + tile_.x0, width}, counts);
         }
         float* const output = tile_.output.as<float>().row(y) + tile_.x0;
-        float* const to = tile_.streamed ? reinterpret_cast<float*>(results_.sum) : output;
-        using Output = SpeckleParams::Output;
-        const Output kind = tile_.params.output;
-        if (kind == Output::sfi || kind == Output::bfi)
-            write_row<Output::sfi>(windows, samples, to);
-        else if (kind == Output::contrast)
-            write_row<Output::contrast>(windows, samples, to);
-        else
-            write_row<Output::contrast2>(windows, samples, to);
+        float* const to = tile_.streamed ? reinterpret_cast<float*>(levels_[0].sum) : output;
+        alone_.samples = samples;
+        alone_.images[0].data = reinterpret_cast<std::byte*>(to);
+        finish_contrast_row(alone_, results_.sum, results_.deviation, tile_.x1 - tile_.x0, 0, 0);
         count_non_finite({to, width}, counts);
         if (tile_.streamed)
             stream_row(to, tile_.x1 - tile_.x0, output);
     }
 
-    /// a/b in f32 of any doubles: b is scaled to [1, 2) and a with it. A division in f64 takes three times as
-    /// long.
-    static HWY_INLINE hn::Vec<DF> quotient(V a, V b) {
-        const hn::RebindToUnsigned<D> du;
-        constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
-        const auto exponent = hn::And(hn::BitCast(du, b), hn::Set(du, kExponent));
-        const V scale = hn::BitCast(D(), hn::Sub(hn::Set(du, std::uint64_t{0x7fe} << 52), exponent));
-        return hn::Div(narrow_floats(DF(), hn::Mul(a, scale)), narrow_floats(DF(), hn::Mul(b, scale)));
-    }
-
-    /// Samples may be negative after a dark frame: for S ≤ 0 there is no contrast, for any D.
-    template <SpeckleParams::Output kOutput, class Terms>
-    void write_row(const Terms& windows, double samples, float* to) const {
+    /// The stage's output without others: the same loops, and so the same bits, as with them.
+    static ContrastFinish finish_of_output(const SpeckleTile& tile) {
         using Output = SpeckleParams::Output;
-        const DF df;
-        const int width = tile_.x1 - tile_.x0;
-        const V scale = hn::Set(D(), kOutput == Output::sfi ? tile_.scale / samples : tile_.scale * samples);
-        const V undefined = hn::Set(D(), std::nan(""));
-        const auto value = [&](int i) HWY_ATTR {
-            const RealGroups window = windows.at(i);
-            const V sum = hn::IfThenElse(hn::Le(window.sum, hn::Zero(D())), undefined, window.sum);
-            if constexpr (kOutput == Output::sfi)
-                return quotient(hn::Mul(hn::Mul(sum, scale), sum), window.deviation);
-            const auto squared = quotient(hn::Mul(window.deviation, scale), hn::Mul(sum, sum));
-            return kOutput == Output::contrast ? hn::Sqrt(squared) : squared;
-        };
-        int i = 0;
-        for (; i + kLanes <= width; i += kLanes)
-            hn::StoreU(value(i), df, to + i);
-        if (i < width) {
-            HWY_ALIGN float rest[kLanes];
-            hn::Store(value(i), df, rest);
-            std::copy_n(rest, width - i, to + i);
-        }
+        const Output kind = tile.params.output;
+        ContrastFinish finish;
+        finish.count = 1;
+        finish.images[0].form = kind == Output::sfi || kind == Output::bfi ? ContrastForm::inverse
+                                : kind == Output::contrast                 ? ContrastForm::root
+                                                                           : ContrastForm::square;
+        finish.images[0].c = tile.scale;
+        return finish;
     }
 
     static constexpr int kAhead = 2; ///< prefetch distance in rows
     static constexpr std::size_t kMostRows = 2 * SpeckleParams::kMaxRadius + 1;
 
     const SpeckleTile& tile_;
+    ContrastFinish alone_; ///< used without tile_.finish
     TileColumns columns_;
     int window_;
     Groups prefix_; ///< rows of the next block so far
