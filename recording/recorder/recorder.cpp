@@ -33,6 +33,10 @@ constexpr double kFirstGuess = 0.05; ///< seconds per frame, before any was writ
 /// that has waited this long is dropped: less if frames take long, so that frames in the encoder reach the
 /// file within their second.
 double longest_wait(double cost) { return std::max(0.1, kBacklogSeconds - 2 * cost); }
+/// Waking a thread takes longer than writing a small frame: frames that come more often than this wake the
+/// recorder's thread together, or after kLongestSleep.
+constexpr double kOften = 2e-4; ///< in s
+constexpr auto kLongestSleep = std::chrono::milliseconds(20);
 /// Only one frame is queued if writing a frame takes longer.
 constexpr double kSlow = 0.1;
 constexpr auto kUpdateEvery = std::chrono::seconds(1);
@@ -143,10 +147,17 @@ private:
     void work(std::deque<Item>& items) override;
     void finish() override;
     void fail(const std::string& sentence) override;
+    /// Number of frames for which the threads wake each other.
+    std::size_t together() const {
+        return interval_s_ < kOften ? static_cast<std::size_t>(std::max(1, most_pinned_ / 4)) : 1;
+    }
     bool ended() const override { return !status_.complete.empty(); }
-    Time wakes_at() const override { return next_update_; }
+    Time wakes_at() const override {
+        return together() > 1 ? std::min(next_update_, SteadyClock::now() + kLongestSleep) : next_update_;
+    }
     std::deque<Item> take() override;
     void after_close() override;
+    void release_slots();
     void write(const RecordedFrame& frame);
     bool ends_before(const RecordedFrame& frame);
     void update_file();
@@ -157,18 +168,19 @@ private:
     const RecordFormat& format_;
     RecordedFiles files_;            ///< used by the thread, while it runs
     std::uint64_t logged_drops_ = 0; ///< used by the thread, while it runs
+    std::deque<Item> written_;       ///< used by the thread: their slots are held
     // Used by the pushing thread.
     Pool pool_, raw_pool_;
     StreamInfo stream_;
     Time last_push_{};
-    double interval_s_ = 0;            ///< mean time between frames
     std::condition_variable released_; ///< half of the pinned frames are written
     // Guarded by mutex_.
     FrameGate gate_;
     GrowingTime gate_time_; ///< times for the gate
     int pinned_ = 0;        ///< pinned items in the queue or being written
     int most_pinned_ = kPinned;
-    std::size_t held_ = 0; ///< held items in the queue
+    double interval_s_ = 0; ///< mean time between frames
+    std::size_t held_ = 0;  ///< held items in the queue
     WriteCost cost_{kFirstGuess};
     std::uint64_t offered_ = 0;
     std::uint64_t newest_ = 0,
@@ -326,13 +338,14 @@ void Recorder::take_before(const FrameInfo& first) {
 void Recorder::push(const Result& result, bool may_wait) {
     if (result.repeated)
         return;
-    const auto now = SteadyClock::now();
-    if (const auto last = std::exchange(last_push_, now); last != Time{})
-        interval_s_ += (std::chrono::duration<double>(now - last).count() - interval_s_) / 64;
     Item item;
     item.frame = offered(result);
     item.live = !may_wait;
+    const auto now = SteadyClock::now();
+    const auto last = std::exchange(last_push_, now);
     std::unique_lock lock(mutex_);
+    if (last != Time{})
+        interval_s_ += (std::chrono::duration<double>(now - last).count() - interval_s_) / 64;
     if (!item.frame.pixels && offered_ == 0) // it was already on the GPU when this recorder opened
         return;
     if (running_ && options_.before && !std::exchange(began_, true))
@@ -370,8 +383,10 @@ void Recorder::push(const Result& result, bool may_wait) {
     item.frame.events = std::exchange(events_, {});
     queue_.push_back(std::move(item));
     end_if_long_enough();
+    const bool wake = queue_.size() >= together() || ended();
     lock.unlock();
-    work_.notify_one();
+    if (wake)
+        work_.notify_one();
 }
 
 void Recorder::mark(const EventMark& event) {
@@ -395,28 +410,41 @@ std::deque<RecorderItem> Recorder::take() {
 
 void Recorder::work(std::deque<Item>& items) {
     if (!items.empty()) {
-        const bool pinned = items.front().pinned;
         try {
             write(items.front().frame);
         } catch (const std::exception& error) {
             fail(sentence_of(error));
         }
-        items.clear(); // release the slots before waking the pushing thread
-        bool half = false;
-        {
-            const std::lock_guard lock(mutex_);
-            pinned_ -= pinned ? 1 : 0;
-            half = pinned_ <= most_pinned_ / 2;
-            busy_ = 0;
-        }
-        if (half)
-            released_.notify_all();
+        written_.push_back(std::move(items.front()));
+        items.clear();
     }
+    release_slots();
     if (SteadyClock::now() < next_update_)
         return;
     update_file();
     const std::lock_guard lock(mutex_);
     next_update_ = SteadyClock::now() + kUpdateEvery;
+}
+
+/// Slots of frames that come fast are released together.
+void Recorder::release_slots() {
+    {
+        const std::lock_guard lock(mutex_);
+        busy_ = 0;
+        if (!queue_.empty() && written_.size() < together())
+            return;
+    }
+    const auto pinned = static_cast<int>(
+        std::count_if(written_.begin(), written_.end(), [](const Item& item) { return item.pinned; }));
+    written_.clear(); // before waking the pushing thread
+    bool half = false;
+    {
+        const std::lock_guard lock(mutex_);
+        pinned_ -= pinned;
+        half = pinned_ <= most_pinned_ / 2;
+    }
+    if (half)
+        released_.notify_all();
 }
 
 void Recorder::write(const RecordedFrame& given) {
