@@ -375,7 +375,8 @@ StreamInfo Pipeline::stream() const {
     const double um = um_per_source_px();
     const std::scoped_lock lock(impl_->mutex);
     return {impl_->status.source, impl_->options.source_text,
-            impl_->backend.name == "cpu" ? "cpu" : impl_->backend.name + ": " + impl_->backend.device, um};
+            impl_->backend.name == "cpu" ? "cpu" : impl_->backend.name + ": " + impl_->backend.device, um,
+            impl_->slots};
 }
 
 void Pipeline::set_um_per_source_px(double um) { impl_->set_um_of_raw(um); }
