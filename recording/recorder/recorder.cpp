@@ -13,11 +13,16 @@
 namespace specklescope {
 
 namespace {
-/// Frames of the pipeline's rings that a recorder may hold, so that nothing is copied while the disk is fast
-/// enough. A ring has at least 6 slots, of which at least 4 stay free (each recorder holds slots of one
-/// ring).
+/// Frames of the pipeline's rings that a recorder may hold, so that the processing thread copies nothing
+/// while the recorder's thread is fast enough: half of the slots that the pipeline does not need itself. A
+/// ring has at least 6 slots, of which at least 4 stay free (each recorder holds slots of one ring).
 constexpr int kPinned = 2;
-/// With a slower disk frames are copied, so that the camera keeps its slots. Memory limit for copies…
+int most_pinned(int slots) { return std::max(kPinned, (slots - kMinSlots) / 2); }
+/// With a slower writer frames are copied, so that the camera keeps its slots. A copy takes the time of the
+/// processing thread: frames that arrive at more bytes/s are dropped instead, at half of the rate of a copy
+/// into new memory.
+constexpr double kMostCopied = 1e9;
+/// Memory limit for copies…
 constexpr std::size_t kPoolBytes = std::size_t{512} << 20;
 constexpr std::size_t kPoolFrames = 1024; ///< a guess
 /// …and limit for queued frames, as the time to write them: a kill loses at most one second, and a stop
@@ -105,6 +110,7 @@ public:
     void push(const Result& result, bool may_wait) override;
     void mark(const EventMark& event) override;
     void hurry() noexcept override {
+        released_.notify_all();
         if (options_.pipe)
             options_.pipe->hurry();
     }
@@ -128,7 +134,8 @@ private:
     RecordedFrame offered(const Result& result) const;
     void take_before(const FrameInfo& first);
     bool copy_to(Room room, RecordedFrame& frame);
-    Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
+    int most_pinned_of(const Shape& shape) const;
+    Room find_room(std::unique_lock<std::mutex>& lock, const Shape& shape, bool may_wait);
     bool takes(const FrameInfo& info);
     void end_if_long_enough();
     void drop_late(bool has_room);
@@ -150,12 +157,18 @@ private:
     const RecordFormat& format_;
     RecordedFiles files_;            ///< used by the thread, while it runs
     std::uint64_t logged_drops_ = 0; ///< used by the thread, while it runs
-    Pool pool_, raw_pool_;           ///< used by the pushing thread
+    // Used by the pushing thread.
+    Pool pool_, raw_pool_;
+    StreamInfo stream_;
+    Time last_push_{};
+    double interval_s_ = 0;            ///< mean time between frames
+    std::condition_variable released_; ///< half of the pinned frames are written
     // Guarded by mutex_.
     FrameGate gate_;
     GrowingTime gate_time_; ///< times for the gate
     int pinned_ = 0;        ///< pinned items in the queue or being written
-    std::size_t held_ = 0;  ///< held items in the queue
+    int most_pinned_ = kPinned;
+    std::size_t held_ = 0; ///< held items in the queue
     WriteCost cost_{kFirstGuess};
     std::uint64_t offered_ = 0;
     std::uint64_t newest_ = 0,
@@ -181,6 +194,9 @@ void Recorder::open(const StreamInfo& stream) {
     if (format_.check)
         format_.check(options_.what);
     files_.open(stream);
+    stream_ = stream;
+    last_push_ = {};
+    interval_s_ = stream.source.rate > 0 ? 1 / stream.source.rate : 1;
     gate_ = FrameGate(options_.limits);
     gate_time_ = {};
     pinned_ = 0;
@@ -193,19 +209,31 @@ void Recorder::open(const StreamInfo& stream) {
     start({});
 }
 
-Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_wait) {
-    const auto pinnable = [&] { return pinned_ < (may_wait && cost_.median() > kSlow ? 1 : kPinned); };
-    if (may_wait)
-        room_.wait(lock, [&] { return pinnable() || stopped() || ended(); });
+/// Slots of the ring of this recorder's frames that it may hold.
+int Recorder::most_pinned_of(const Shape& shape) const {
+    const bool raw = options_.what == RecordWhat::raw || options_.what == RecordWhat::mask;
+    if (raw && shape != stream_.source.shape) // the ring was replaced
+        return kPinned;
+    return most_pinned(raw ? stream_.slots : std::min(stream_.slots, default_slots(shape)));
+}
+
+/// A file source waits until half of the pinned frames are written: with small frames, waking this thread
+/// for each of them would cost more than writing them.
+Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, const Shape& shape, bool may_wait) {
+    most_pinned_ = may_wait && cost_.median() > kSlow ? 1 : most_pinned_of(shape);
+    if (may_wait && pinned_ >= most_pinned_)
+        released_.wait(lock, [&] { return pinned_ <= most_pinned_ / 2 || stopped() || ended(); });
     if (stopped())
         return Room::none;
     const double cost = cost_.median();
     // Use the memory of the frames from before the trigger while many of them are queued.
     if (!may_wait && held_ > 0 && static_cast<double>(queue_.size()) * cost > kBacklogSeconds / 2)
         return Room::hold;
-    if (pinnable())
+    const bool in_time = static_cast<double>(queue_.size() + 1) * cost <= kBacklogSeconds;
+    if (pinned_ < kPinned || (pinned_ < most_pinned_ && (in_time || may_wait)))
         return Room::pin;
-    return static_cast<double>(queue_.size() + 1) * cost <= kBacklogSeconds ? Room::copy : Room::none;
+    return in_time && static_cast<double>(shape.bytes()) <= kMostCopied * interval_s_ ? Room::copy
+                                                                                      : Room::none;
 }
 
 bool Recorder::copy_to(Room room, RecordedFrame& frame) {
@@ -298,6 +326,9 @@ void Recorder::take_before(const FrameInfo& first) {
 void Recorder::push(const Result& result, bool may_wait) {
     if (result.repeated)
         return;
+    const auto now = SteadyClock::now();
+    if (const auto last = std::exchange(last_push_, now); last != Time{})
+        interval_s_ += (std::chrono::duration<double>(now - last).count() - interval_s_) / 64;
     Item item;
     item.frame = offered(result);
     item.live = !may_wait;
@@ -309,7 +340,7 @@ void Recorder::push(const Result& result, bool may_wait) {
     if (!takes(result.info))
         return;
     drop_late(true);
-    Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
+    Room room = item.frame.pixels ? find_room(lock, item.frame.pixels.shape(), may_wait) : Room::none;
     if (room == Room::copy || room == Room::hold) {
         item.held = room == Room::hold;
         item.live = item.live && !item.held;
@@ -371,12 +402,15 @@ void Recorder::work(std::deque<Item>& items) {
             fail(sentence_of(error));
         }
         items.clear(); // release the slots before waking the pushing thread
+        bool half = false;
         {
             const std::lock_guard lock(mutex_);
             pinned_ -= pinned ? 1 : 0;
+            half = pinned_ <= most_pinned_ / 2;
             busy_ = 0;
         }
-        room_.notify_all();
+        if (half)
+            released_.notify_all();
     }
     if (SteadyClock::now() < next_update_)
         return;
@@ -460,7 +494,7 @@ void Recorder::fail(const std::string& sentence) {
         show_progress();
         status_.dropped = offered_ - status_.written;
     }
-    room_.notify_all();
+    released_.notify_all();
     update_file();
 }
 
