@@ -78,7 +78,9 @@ public:
         if (wanted("startup"))
             section("startup", starts());
         if (wanted("window"))
-            section("window", hand());
+            section("window", drawn(run_window));
+        if (wanted("screen"))
+            section("screen", drawn(run_screen));
         if (settings_.bench.peers)
             section("peers", run_peers(filter_ == "published" ? "" : filter_));
         return wrong_ ? 1 : 0;
@@ -93,8 +95,8 @@ private:
     static bool is_report(std::string_view text) { return text.starts_with("{\n \"machine\": {"); }
 
     void check_filter() const {
-        const auto sections = {"stream", "regions", "gpus",    "pipeline",
-                               "doors",  "traces",  "startup", "window"};
+        const auto sections = {"stream", "regions", "gpus",   "pipeline", "doors",
+                               "traces", "startup", "window", "screen"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
             !kernel_cases(filter_).empty() || !published_cases(filter_).empty() || any_feed(filter_) ||
             settings_.bench.peers)
@@ -103,7 +105,7 @@ private:
             "bench --filter = " + filter_ +
             " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
             "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, doors, traces, "
-            "startup, window.");
+            "startup, window, screen.");
     }
 
     static void show(const std::string& title, const std::string& text) {
@@ -381,9 +383,9 @@ private:
     }
 
     /// On the display if there is one, otherwise in memory.
-    Json hand() const {
+    Json drawn(Json (*run)(bool offscreen)) const {
         try {
-            return run_window(!display_available_(nullptr));
+            return run(!display_available_(nullptr));
         } catch (const RunError& error) {
             spdlog::info("The window is not measured. {}", error.what());
             return Json::array();

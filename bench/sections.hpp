@@ -60,6 +60,10 @@ pid_t start_program(std::vector<std::string> arguments, const std::string& log,
 /// time and memory. Throws RunError if no window opens.
 nlohmann::ordered_json run_window(bool offscreen);
 
+/// Rows of section "screen": delay from a frame in the source's pipe to the window, whose pixels are read
+/// back, and the program's own figure. Throws RunError if no window opens.
+nlohmann::ordered_json run_screen(bool offscreen);
+
 /// Starts `specklescope-peers` from this program's folder; rows of section "peers". Logs a message if it is
 /// missing.
 nlohmann::ordered_json run_peers(const std::string& filter);

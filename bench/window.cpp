@@ -14,6 +14,9 @@
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
+#include <mutex>
+#include <optional>
+#include <poll.h>
 #include <sstream>
 #include <string_view>
 #include <sys/stat.h>
@@ -33,6 +36,7 @@ using Json = nlohmann::ordered_json;
 /// One frame on the screen: a line of ui/canvas/hand.hpp.
 struct Drawn {
     double at_s = 0, events = 0, sequence = 0, version = 0, uploads = 0, stops = 0, low = 0, high = 0;
+    std::vector<int> row; ///< pixels of the frame, after an event `row`
 };
 
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
@@ -47,7 +51,10 @@ public:
     OpenWindow(std::vector<std::string> arguments, Size window, bool offscreen);
     OpenWindow(const OpenWindow&) = delete;
     OpenWindow& operator=(const OpenWindow&) = delete;
-    ~OpenWindow();
+    ~OpenWindow() {
+        if (pipe_ >= 0)
+            stop();
+    }
 
     void settle(); ///< waits for the first frames
     const std::vector<Drawn>& frames();
@@ -62,13 +69,17 @@ public:
         std::this_thread::sleep_for(1s);
     }
     std::array<double, 4> place_of(const std::string& control) const; ///< x, y, width, height
+    Json probe_with(const char* part, const std::string& name) const; ///< waits until the probe has it
+    nlohmann::json end();                                             ///< ends the program; its statistics
     double processor_s() const;
     double mb(const std::string& key) const; ///< of /proc/PID/status
 
 private:
+    void stop();
     std::string of_process(const char* file) const { return "/proc/" + std::to_string(child_) + "/" + file; }
     Scratch scratch_;
-    std::string hand_ = scratch_ / "hand", probe_ = scratch_ / "probe.json", log_ = scratch_ / "log.txt";
+    std::string hand_ = scratch_ / "hand", probe_ = scratch_ / "probe.json", log_ = scratch_ / "log.txt",
+                stats_ = scratch_ / "stats.json";
     int pipe_ = -1;
     pid_t child_ = 0;
     std::ifstream file_;
@@ -84,10 +95,9 @@ OpenWindow::OpenWindow(std::vector<std::string> arguments, Size window, bool off
     arguments.insert(arguments.begin(), "view");
     arguments.insert(arguments.end(),
                      {"--no-remember", "--view", "width=" + std::to_string(window.width), "--view",
-                      "height=" + std::to_string(window.height), "--view", "theme=dark"});
+                      "height=" + std::to_string(window.height), "--view", "theme=dark", "--stats", stats_});
     if (offscreen)
-        arguments.insert(arguments.end(),
-                         {"--offscreen", "--stats", scratch_ / "stats.json"}); // it needs one
+        arguments.emplace_back("--offscreen");
     child_ = start_program(std::move(arguments), log_,
                            {"SPECKLESCOPE_UI_HAND=" + hand_, "SPECKLESCOPE_UI_PROBE=" + probe_});
 }
@@ -98,12 +108,19 @@ void OpenWindow::settle() {
     std::this_thread::sleep_for(1s);
 }
 
-OpenWindow::~OpenWindow() {
-    close(pipe_);
+/// Ends the program.
+void OpenWindow::stop() {
+    close(std::exchange(pipe_, -1)); // the program waits for this
     if (child_ > 0) {
         kill(child_, SIGINT);
-        waitpid(child_, nullptr, 0);
+        waitpid(std::exchange(child_, 0), nullptr, 0);
     }
+}
+
+nlohmann::json OpenWindow::end() {
+    stop();
+    std::ifstream file(stats_);
+    return nlohmann::json::parse(file);
 }
 
 const std::vector<Drawn>& OpenWindow::frames() {
@@ -121,9 +138,12 @@ const std::vector<Drawn>& OpenWindow::frames() {
             continue;
         }
         Drawn drawn;
-        std::istringstream(line) >> drawn.at_s >> drawn.events >> drawn.sequence >> drawn.version >>
-            drawn.uploads >> drawn.stops >> drawn.low >> drawn.high;
-        frames_.push_back(drawn);
+        std::istringstream words(line);
+        words >> drawn.at_s >> drawn.events >> drawn.sequence >> drawn.version >> drawn.uploads >>
+            drawn.stops >> drawn.low >> drawn.high;
+        for (int value = 0; words >> value;)
+            drawn.row.push_back(value);
+        frames_.push_back(std::move(drawn));
     }
     return frames_;
 }
@@ -161,17 +181,18 @@ double OpenWindow::press(char key, double Drawn::*value) {
     return (frames_[next].at_s - begin) * 1e3;
 }
 
-std::array<double, 4> OpenWindow::place_of(const std::string& control) const {
-    std::array<double, 4> place{};
+Json OpenWindow::probe_with(const char* part, const std::string& name) const {
+    Json probe;
     wait([&] {
         std::ifstream file(probe_);
-        const Json probe = Json::parse(file, nullptr, false);
-        if (!probe.is_object() || !probe.at("widgets").contains(control))
-            return false;
-        place = probe.at("widgets").at(control).get<std::array<double, 4>>();
-        return true;
+        probe = Json::parse(file, nullptr, false);
+        return probe.is_object() && probe.at(part).contains(name);
     });
-    return place;
+    return probe.at(part);
+}
+
+std::array<double, 4> OpenWindow::place_of(const std::string& control) const {
+    return probe_with("widgets", control).at(control).get<std::array<double, 4>>();
 }
 
 double OpenWindow::processor_s() const {
@@ -250,7 +271,146 @@ Json at_rest(OpenWindow& window, double seconds) {
             {"files_mb", window.mb("RssFile")}};
 }
 
+/// Each frame shows its number in 12 pairs of columns: bright and dark for 1, dark and bright for 0.
+constexpr int kBits = 12;
+constexpr Size kNumbered = {640, 480};
+constexpr int kDark = 40, kBright = 200; // full scale would be marked as saturated
+
+std::vector<std::byte> numbered_frame(std::size_t number) {
+    std::vector<std::byte> pixels(static_cast<std::size_t>(kNumbered.width * kNumbered.height));
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+        const int column = static_cast<int>(i) % kNumbered.width * 2 * kBits / kNumbered.width;
+        const bool bright = ((number >> (column / 2)) + static_cast<std::size_t>(column)) % 2 != 0;
+        pixels[i] = std::byte(bright ? kBright : kDark);
+    }
+    return pixels;
+}
+
+/// Nothing if the row does not show a number.
+std::optional<std::size_t> number_in(const std::vector<int>& row) {
+    std::size_t number = 0;
+    for (std::size_t bit = 0; bit < kBits; ++bit) {
+        const int step = row.size() == 2 * kBits ? row[2 * bit] - row[2 * bit + 1] : 0;
+        if (std::abs(step) < (kBright - kDark) / 2)
+            return std::nullopt;
+        number |= std::size_t{step > 0} << bit;
+    }
+    return number;
+}
+
+/// Writes numbered frames to a pipe, as a camera would deliver them.
+class NumberedFrames {
+public:
+    NumberedFrames(const std::string& path, double rate);
+    NumberedFrames(const NumberedFrames&) = delete;
+    NumberedFrames& operator=(const NumberedFrames&) = delete;
+    ~NumberedFrames() {
+        thread_ = {};
+        close(pipe_);
+    }
+    /// Time at which the frame began to enter the pipe.
+    double written_s(std::size_t number) {
+        const std::scoped_lock lock(mutex_);
+        return written_.at(number);
+    }
+
+private:
+    bool write_whole(const std::vector<std::byte>& pixels, const std::stop_token& stop) const;
+    int pipe_ = -1;
+    std::mutex mutex_;
+    std::vector<double> written_; ///< guarded by mutex_
+    std::jthread thread_;
+};
+
+NumberedFrames::NumberedFrames(const std::string& path, double rate) {
+    if (mkfifo(path.c_str(), 0600) != 0)
+        throw RunError("The pipe " + path + " cannot be made. Set TMPDIR to another folder.");
+    pipe_ = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    thread_ = std::jthread([this, rate](const std::stop_token& stop) {
+        const auto period =
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / rate));
+        auto due = Clock::now();
+        for (std::size_t number = 0; !stop.stop_requested(); ++number) {
+            const std::vector<std::byte> pixels = numbered_frame(number);
+            due = std::max(due + period, Clock::now());
+            std::this_thread::sleep_until(due);
+            {
+                const std::scoped_lock lock(mutex_);
+                written_.push_back(now_s());
+            }
+            if (!write_whole(pixels, stop))
+                return;
+        }
+    });
+}
+
+bool NumberedFrames::write_whole(const std::vector<std::byte>& pixels, const std::stop_token& stop) const {
+    for (std::size_t done = 0; done < pixels.size() && !stop.stop_requested();) {
+        pollfd room{.fd = pipe_, .events = POLLOUT, .revents = 0};
+        poll(&room, 1, 100);
+        if (const ssize_t wrote = write(pipe_, pixels.data() + done, pixels.size() - done); wrote > 0)
+            done += static_cast<std::size_t>(wrote);
+        else if (errno != EAGAIN)
+            return false;
+    }
+    return true;
+}
+
 } // namespace
+
+Json run_screen(bool offscreen) {
+    constexpr Size kWindow = {1440, 900};
+    constexpr double kSeconds = 10;
+    Json rows = Json::array();
+    for (const int rate : {60, 120, 1000}) {
+        const Scratch scratch;
+        const std::string pipe = scratch / "frames";
+        NumberedFrames frames(pipe, rate);
+        OpenWindow window({"raw:" + pipe + "?width=" + std::to_string(kNumbered.width) +
+                               "&height=" + std::to_string(kNumbered.height) + "&format=gray8&rate=100000",
+                           "--view", "layout=raw"},
+                          kWindow, offscreen);
+        window.settle();
+        const Json at = window.probe_with("values", "image.scale");
+        const auto whole = [](double value) { return std::to_string(std::lround(value)); };
+        const double scale = at.at("image.scale");
+        window.send("row " + whole(at.at("image.x")) + " " +
+                    whole(at.at("image.y").get<double>() + scale * kNumbered.height / 2) + " " +
+                    whole(scale * kNumbered.width) + " " + std::to_string(2 * kBits));
+        const std::size_t first = window.frames().size();
+        std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+        std::vector<double> delays;
+        int other = 0;
+        const std::vector<Drawn>& drawn = window.frames();
+        for (std::size_t i = first; i < drawn.size(); ++i) {
+            const auto sequence = static_cast<std::size_t>(drawn[i].sequence);
+            if (drawn[i].row.empty() || drawn[i].sequence == drawn[i - 1].sequence)
+                continue;
+            if (number_in(drawn[i].row) == sequence % (1U << kBits))
+                delays.push_back((drawn[i].at_s - frames.written_s(sequence)) * 1e3);
+            else
+                ++other;
+        }
+        if (delays.empty())
+            throw RunError("No number of a frame can be read from the window.");
+        const nlohmann::json stats = window.end();
+        const nlohmann::json& inside = stats.at("to_screen_ms");
+        rows.push_back({{"name", std::to_string(rate) + " frames/s"},
+                        {"image", kNumbered.text()},
+                        {"window", kWindow.text()},
+                        {"drawn_by", window.renderer()},
+                        {"read", delays.size()},
+                        {"wrong", other},
+                        {"median_ms", quantile(delays, 0.5)},
+                        {"p95_ms", quantile(delays, 0.95)},
+                        {"p99_ms", quantile(delays, 0.99)},
+                        {"inside_median_ms", inside.at("median")},
+                        {"inside_p95_ms", inside.at("p95")},
+                        {"inside_p99_ms", inside.at("p99")}});
+        std::fprintf(stderr, "screen: %d frames/s\n", rate);
+    }
+    return rows;
+}
 
 Json run_window(bool offscreen) {
     constexpr std::array<Keys, 3> kKeys = {{{"radius", {'>', '<'}, &Drawn::version},

@@ -5,6 +5,7 @@
 #include "session/recordings.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope {
 
@@ -148,11 +149,12 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
     out += row("rate", printed("%.1f frames/s over %.2f s", s.rate.mean, s.running_s), kLeft);
     if (s.clock)
         out += row("clock", s.clock_name + ": " + to_string(*s.clock), kLeft);
-    if (s.latency.count > 0)
-        out += row("latency",
-                   printed("median %.2f ms, 95 %% %.2f ms, 99 %% %.2f ms", s.latency.median_ms,
-                           s.latency.p95_ms, s.latency.p99_ms),
-                   kLeft);
+    for (const auto& [name, latency] : {std::pair{"latency", s.latency}, std::pair{"to screen", s.to_screen}})
+        if (latency.count > 0)
+            out += row(name,
+                       printed("median %.2f ms, 95 %% %.2f ms, 99 %% %.2f ms", latency.median_ms,
+                               latency.p95_ms, latency.p99_ms),
+                       kLeft);
     std::string times;
     for (const StageStat& stage : s.stages)
         times += (times.empty() ? "" : ", ") + stage.name + printed(" %.3f ms", stage.mean_ms);

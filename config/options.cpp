@@ -85,7 +85,7 @@ std::vector<CliOption> make_options() {
     const std::vector<CliOption> others = {
         {"filter", "TEXT",
          "Measure only rows with TEXT in their name: a stage, a size, published, stream, regions, gpus, "
-         "feeds, pipeline, doors, traces, startup, window",
+         "feeds, pipeline, doors, traces, startup, window, screen",
          kBench},
         {"json", "FILE", "Write all measurements as JSON", kBench},
         {"around", "LABEL", "Label of the events", kBench},

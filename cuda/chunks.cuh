@@ -53,6 +53,20 @@ template <class T, int kChannels> struct Chunk {
                 *reinterpret_cast<uint4*>(row + offset + 16 * k) =
                     make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
     }
+    /// Stores the first 16·kChannels/kParts bytes, in words of 16/kParts bytes.
+    template <int kParts> __device__ void store_part(std::byte* row, int offset, int row_bytes) const {
+        static_assert(kParts == 2 || kParts == 4);
+        constexpr int bytes = 16 / kParts;
+#pragma unroll
+        for (int k = 0; k < kChannels; ++k)
+            if (offset + bytes * k < row_bytes) {
+                if constexpr (kParts == 2)
+                    *reinterpret_cast<uint2*>(row + offset + bytes * k) =
+                        make_uint2(words[2 * k], words[2 * k + 1]);
+                else
+                    *reinterpret_cast<std::uint32_t*>(row + offset + bytes * k) = words[k];
+            }
+    }
 
     /// Loads bytes from any position, also before the row (zeros). `offset` & 15 should be the same for all
     /// threads.

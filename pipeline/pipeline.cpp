@@ -230,6 +230,8 @@ Params Pipeline::source_params() const {
 
 void Pipeline::pause(bool on) {
     impl_->playback.steps = 0;
+    if (!on && impl_->playback.paused)
+        impl_->playback.resumed = SteadyClock::now();
     impl_->playback.paused = on;
 }
 
@@ -327,7 +329,10 @@ std::vector<SinkStatus> Pipeline::sinks() const {
 Mailbox& Pipeline::mailbox() { return impl_->mailbox; }
 void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants; }
 
-void Pipeline::displayed(std::string_view path) { impl_->stats.drawn(path); }
+void Pipeline::displayed(const Result& result, std::string_view path, bool finished) {
+    const bool timed = finished && impl_->playback.timed(result);
+    impl_->stats.drawn(path, timed ? std::optional(result.info.arrival) : std::nullopt);
+}
 
 std::shared_ptr<const Chain> Pipeline::chain() const { return impl_->edits.newest()->chain; }
 
@@ -370,7 +375,8 @@ StreamInfo Pipeline::stream() const {
     const double um = um_per_source_px();
     const std::scoped_lock lock(impl_->mutex);
     return {impl_->status.source, impl_->options.source_text,
-            impl_->backend.name == "cpu" ? "cpu" : impl_->backend.name + ": " + impl_->backend.device, um};
+            impl_->backend.name == "cpu" ? "cpu" : impl_->backend.name + ": " + impl_->backend.device, um,
+            impl_->slots};
 }
 
 void Pipeline::set_um_per_source_px(double um) { impl_->set_um_of_raw(um); }

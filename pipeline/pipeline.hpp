@@ -154,8 +154,9 @@ public:
     /// Set to false when the viewer reads device images through interop; results are then downloaded only for
     /// sinks.
     void viewer_wants_host(bool wants);
-    /// Called by the viewer for each drawn result, with the display path.
-    void displayed(std::string_view path);
+    /// Called by the viewer after it has presented a result for the first time, with the display path.
+    /// `finished`: OpenGL has ended its work, so that the delay to the screen counts.
+    void displayed(const Result& result, std::string_view path, bool finished);
 
     /// Chain and regions for the next frames, including every edit so far.
     std::shared_ptr<const Chain> chain() const; ///< never null

@@ -283,7 +283,7 @@ private:
         const Result& shown = named ? *named : result;
         messages_.regions(result);
         if (!result.repeated) {
-            flow_.stats.record(result, !playback_.paused);
+            flow_.stats.record(result, playback_.timed(result));
             messages_.result(result);
             push_to_sinks(flow_, result, shown);
         }

@@ -29,6 +29,7 @@ struct StreamInfo {
     std::string backend;     ///< "cpu", "cuda: NVIDIA H200"
     /// Side of a raw pixel in µm; 0: unknown. For results: um_per_px() (pipeline/scale).
     double um_per_source_px = 0;
+    int slots = 0; ///< of the ring of frames; 0: unknown
 };
 
 struct SinkFile {

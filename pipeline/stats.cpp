@@ -117,6 +117,7 @@ void Stats::start() {
     processing.clear();
     display.clear();
     latency.clear();
+    to_screen.clear();
     lost_by_source = no_slot = failed = reopened = queue_grown = in_place = 0;
     missed_away = away_ns = passed_over = settling = 0;
     queue_peak = 0;
@@ -257,8 +258,10 @@ void CountHistory::add(const PixelCounts& counts, bool warming_up, std::uint64_t
     total.infinite += counts.infinite;
 }
 
-void Stats::drawn(std::string_view path) {
+void Stats::drawn(std::string_view path, std::optional<SteadyClock::time_point> arrival) {
     display.tick();
+    if (arrival)
+        to_screen.add(std::chrono::duration<double, std::milli>(SteadyClock::now() - *arrival).count());
     const std::scoped_lock lock(mutex_);
     if (times_.first_picture == SteadyClock::time_point{})
         times_.first_picture = SteadyClock::now();
@@ -285,6 +288,7 @@ StatsSnapshot Stats::snapshot() const {
     s.queue.grown = queue_grown;
     s.away = {reopened, static_cast<double>(away_ns) * 1e-9, missed_away};
     s.latency = latency.summary();
+    s.to_screen = to_screen.summary();
     const std::scoped_lock lock(mutex_);
     s.seconds = std::chrono::duration<double>(now - times_.start).count();
     const auto clock_s = [](SteadyClock::time_point at) {
@@ -322,6 +326,11 @@ nlohmann::ordered_json clock_json(const ClockReport& clock, const std::string& n
     auto json = nlohmann::ordered_json::parse(to_json(clock));
     json["name"] = name;
     return json;
+}
+
+nlohmann::ordered_json latency_json(const LatencySummary& s) {
+    return {
+        {"count", s.count}, {"median", s.median_ms}, {"p95", s.p95_ms}, {"p99", s.p99_ms}, {"max", s.max_ms}};
 }
 
 nlohmann::ordered_json counts_json(const PixelCounts& counts) {
@@ -388,11 +397,8 @@ std::string to_json(const StatsSnapshot& s) {
                      {"slots_free", s.queue.slots_free}};
     json["reopened"] = s.away.reopened;
     json["away"] = {{"seconds", s.away.seconds}, {"frames_missed_estimate", s.away.missed}};
-    json["latency_ms"] = {{"count", s.latency.count},
-                          {"median", s.latency.median_ms},
-                          {"p95", s.latency.p95_ms},
-                          {"p99", s.latency.p99_ms},
-                          {"max", s.latency.max_ms}};
+    json["latency_ms"] = latency_json(s.latency);
+    json["to_screen_ms"] = latency_json(s.to_screen);
     json["stages_ms"] = nlohmann::ordered_json::array();
     for (const StageStat& stage : s.stages)
         json["stages_ms"].push_back(

@@ -170,6 +170,7 @@ struct StatsSnapshot {
     AbsenceCounts away;
     double first_result_clock_s = 0, first_picture_clock_s = 0; ///< on the steady clock; 0: none yet
     LatencySummary latency;                                     ///< from arrival of the pixels to the result
+    LatencySummary to_screen; ///< from arrival of the pixels until OpenGL has shown them
     std::vector<StageStat> stages;
     CountHistory counts;
     MotionHistory motion;
@@ -193,14 +194,15 @@ public:
     Stats& operator=(const Stats&) = delete;
     void start(); ///< resets everything to zero
     RateMeter acquisition, processing, display;
-    LatencyHistogram latency;
+    LatencyHistogram latency, to_screen;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
     std::atomic<std::uint64_t> in_place{0}, passed_over{0}, settling{0};
     std::atomic<int> queue_peak{0};
     void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
-    void drawn(std::string_view path);                    ///< a result was displayed on this path
-    void copied(std::string_view why);                    ///< a frame was copied into its slot
+    /// A result was displayed on this path. `arrival`: when its pixels arrived; nothing: no delay is counted.
+    void drawn(std::string_view path, std::optional<SteadyClock::time_point> arrival);
+    void copied(std::string_view why); ///< a frame was copied into its slot
     /// frames of a live source, lost before they reached us
     void lost(std::uint64_t frames, std::string_view why);
     void arrived(const FrameInfo& info); ///< of a source with its own clock

@@ -131,7 +131,8 @@ private:
         for (bool last = false; !last;) {
             const auto due = [this] { return closing_ || ended() || ready(); };
             work_.wait_until(lock, wakes_at(), due);
-            work_.wait_until(lock, earliest, [this] { return closing_ || size_ >= limits_.many; });
+            if (limits_.pause.count() > 0) // a wait until now is a system call, too
+                work_.wait_until(lock, earliest, [this] { return closing_ || size_ >= limits_.many; });
             std::deque<Item> items = take();
             busy_ = items.size();
             size_ = 0;

@@ -395,10 +395,20 @@ void App::frame() {
         open_dropped(*dropped);
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
+    count_presented();
     if (const Mapping& mapping = session_.view().mapping; window_.hand() && display_.has_result())
         window_.hand()->presented(display_.result().info, display_.processed().uploads(),
                                   mapping.exposure_stops, mapping.low, mapping.high);
     probe::end_frame();
+}
+
+/// The delay to the screen is measured only where it is displayed or written.
+void App::count_presented() {
+    const bool timed = session_.view().overlay || !output_of(session_.settings(), "stats").empty();
+    if (Pipeline* pipeline = session_.pipeline(); pipeline && generation_ == session_.generation())
+        display_.presented(*pipeline, timed);
+    if (Pipeline* pipeline = session_.comparison.pipeline(); pipeline && second_)
+        second_->presented(*pipeline, timed);
 }
 
 /// The bars and controls around the picture.

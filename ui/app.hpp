@@ -111,6 +111,7 @@ private:
     void draw_result(const Side& side, double ratio);
     ValueRange range_of(const Side& side) const; ///< of the result
     void frame();
+    void count_presented();
     void canvas_window(const Layout& layout);
     void canvas_mouse(const Layout& layout);
     void panel_edge(const Layout& layout);

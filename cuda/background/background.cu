@@ -1,6 +1,6 @@
 // Dark frame and flat field on the device, which adds frames and applies the planes. A complete capture is
 // converted to planes on the host, which blocks the stream once.
-#include "cuda/colour_counts.cuh"
+#include "cuda/colour_pixels.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "stages/background/background.hpp"
@@ -28,55 +28,81 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
     }
 }
 
+/// A plane, or one number for all samples.
+struct Values {
+    const float* plane; ///< null: `number`
+    float number;
+
+    __device__ Samples<float> load(const Place& place) const {
+        return plane ? Samples<float>::load(plane + place.sample())
+                     : Samples<float>{{number, number, number, number}};
+    }
+    __device__ float at(std::size_t sample) const { return plane ? plane[sample] : number; }
+};
+
 struct CorrectArgs {
     const std::byte* input;
     std::size_t input_pitch;
     std::byte* output;
     std::size_t output_pitch;
     Tiles tiles;
-    const float *dark, *gain;
+    Values dark, gain;
     Calibration::Saturation saturation;
-    PixelCounts* counts; ///< of samples
+    PixelCounts* counts;
+
+    __device__ float corrected(float sample, float dark_value, float gain_value) const {
+        return specklescope::corrected(sample, dark_value, gain_value, saturation.threshold, saturation.mark);
+    }
+    __device__ SampleFlags flags(float sample, float result) const {
+        return {isnan(result), isinf(result),
+                isfinite(saturation.threshold) && sample >= saturation.threshold};
+    }
 };
 
-template <class T> __global__ void __launch_bounds__(kTileThreads)
+template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads)
     correct_kernel(const __grid_constant__ CorrectArgs args) {
     const Place place = place_of(args.tiles);
     if (place.tile >= args.tiles.count)
         return;
     const Samples<T> samples = load_samples<T>(args.input, args.input_pitch, place);
-    const Samples<float> dark = Samples<float>::load(args.dark + place.sample());
-    const Samples<float> gain = Samples<float>::load(args.gain + place.sample());
+    const Samples<float> dark = args.dark.load(place);
+    const Samples<float> gain = args.gain.load(place);
     Samples<float> results;
-    unsigned saturated = 0;
+    LaneFlags flags;
 #pragma unroll
     for (int j = 0; j < kLaneSamples; ++j) {
         const auto sample = static_cast<float>(samples.v[j]);
-        results.v[j] =
-            corrected(sample, dark.v[j], gain.v[j], args.saturation.threshold, args.saturation.mark);
-        saturated += j < place.inside && sample >= args.saturation.threshold ? 1U : 0U;
+        results.v[j] = args.corrected(sample, dark.v[j], gain.v[j]);
+        if (j < place.inside)
+            flags.set(j, args.flags(sample, results.v[j]));
     }
     store_results(args.output, args.output_pitch, place, results);
-    count_undefined(*args.counts, place, results);
-    if (isfinite(args.saturation.threshold))
-        count_in_warp(args.counts->saturated, saturated);
+    count_flags<kChannels>(*args.counts, place, flags, [&](int x) {
+        const auto* const row =
+            reinterpret_cast<const T*>(args.input + static_cast<std::size_t>(place.row) * args.input_pitch);
+        const auto at = static_cast<std::size_t>(place.row) * args.tiles.across * kTileSamples + x;
+        const auto sample = static_cast<float>(row[x]);
+        return args.flags(sample, args.corrected(sample, args.dark.at(at), args.gain.at(at)));
+    });
 }
 
 class BackgroundDevice final : public DeviceStage {
 public:
     explicit BackgroundDevice(const Params& params)
-        : calibration_(params.as<BackgroundParams>()), passes_(params.as<BackgroundParams>().passes()) {}
+        : calibration_(params.as<BackgroundParams>()), passes_(params.as<BackgroundParams>().passes()),
+          captures_(params.as<BackgroundParams>().captures()) {}
 
     Shape prepare(const Shape& input) override {
         tiles_ = Tiles::of(input);
         calibration_.prepare(input, static_cast<std::size_t>(tiles_.across) * kTileSamples);
         if (passes_)
             return input;
-        host_sums_.assign(tiles_.samples(), 0);
-        sums_ = Buffer(tiles_.samples() * sizeof(double), device_memory());
-        dark_ = Buffer(tiles_.samples() * sizeof(float), device_memory());
-        gain_ = Buffer(tiles_.samples() * sizeof(float), device_memory());
-        colour_counts_ = ColourCounts(input);
+        if (captures_) {
+            host_sums_.assign(tiles_.samples(), 0);
+            sums_ = Buffer(tiles_.samples() * sizeof(double), device_memory());
+        }
+        dark_ = buffer(calibration_.dark());
+        gain_ = buffer(calibration_.gain());
         uploaded_ = calibration_.version() - 1;
         return {input.width, input.height, input.channels, PixelType::f32};
     }
@@ -97,15 +123,16 @@ public:
                                .output = output.data,
                                .output_pitch = output.pitch,
                                .tiles = tiles_,
-                               .dark = dark_.as<float>(),
-                               .gain = gain_.as<float>(),
+                               .dark = values(calibration_.dark(), dark_),
+                               .gain = values(calibration_.gain(), gain_),
                                .saturation = saturation_,
-                               .counts = colour_counts_.begin(context.counts, stream)};
+                               .counts = context.counts};
         dispatch(input.shape.type, [&](auto zero) {
-            correct_kernel<decltype(zero)><<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
+            using T = decltype(zero);
+            const auto kernel = input.shape.channels == 3 ? correct_kernel<T, 3> : correct_kernel<T, 1>;
+            kernel<<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         });
         check_launch("the kernel of stage background");
-        colour_counts_.finish(input, output, saturation_.threshold, context.counts, stream);
     }
 
     void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
@@ -149,7 +176,12 @@ private:
     void upload(cudaStream_t stream) {
         if (uploaded_ == calibration_.version())
             return;
+        uploaded_ = calibration_.version();
+        if (!dark_.as<float>() && !gain_.as<float>())
+            return;
         const auto copy = [&](const Buffer& to, const std::vector<float>& plane) {
+            if (!to.as<float>())
+                return;
             check(cudaMemcpyAsync(to.as<float>(), plane.data(), plane.size() * sizeof(float),
                                   cudaMemcpyHostToDevice, stream),
                   "cudaMemcpyAsync");
@@ -157,16 +189,22 @@ private:
         copy(dark_, calibration_.dark());
         copy(gain_, calibration_.gain());
         check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); // the planes may change after this
-        uploaded_ = calibration_.version();
+    }
+
+    /// Nothing for one number.
+    static Buffer buffer(const std::vector<float>& plane) {
+        return plane.size() == 1 ? Buffer() : Buffer(plane.size() * sizeof(float), device_memory());
+    }
+    static Values values(const std::vector<float>& plane, const Buffer& uploaded) {
+        return {uploaded.as<float>(), plane[0]};
     }
 
     Calibration calibration_;
-    bool passes_;
+    bool passes_, captures_;
     Calibration::Saturation saturation_{};
     Tiles tiles_;
     std::vector<double> host_sums_;
     Buffer sums_, dark_, gain_;
-    ColourCounts colour_counts_;
     unsigned uploaded_ = 0; ///< version of the planes on the device
 };
 

@@ -3,6 +3,7 @@
 #include "cuda/equalize/clahe_kernels.cuh"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace specklescope {
@@ -36,8 +37,9 @@ public:
         check(cudaMemcpy(cells_.as<int>() + columns.size(), rows.data(), bytes, cudaMemcpyHostToDevice),
               "cudaMemcpy");
         check(cudaMemset(counts_.as<void>(), 0, bins * sizeof(std::uint32_t)), "cudaMemset");
+        done_ = Buffer(tiles * tiles * sizeof(std::uint32_t), device_memory());
+        check(cudaMemset(done_.as<void>(), 0, tiles * tiles * sizeof(std::uint32_t)), "cudaMemset");
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-        copies_ = params_.bins <= 512 ? kClaheWarps : params_.bins <= 2048 ? 2 : 1;
         dispatch(input.type, [&](auto zero) {
             allow_table<decltype(zero), 1>();
             allow_table<decltype(zero), 3>();
@@ -67,10 +69,12 @@ private:
               "cudaFuncSetAttribute");
     }
 
-    /// Number of parts that fill the device, for `pieces` pieces with `rows` rows each.
-    unsigned parts(int pieces, int rows) const {
-        constexpr int kLeastRows = 4;
-        return static_cast<unsigned>(std::clamp(8 * processors_ / pieces, 1, std::max(1, rows / kLeastRows)));
+    /// Number of parts that fill the device, for `pieces` pieces of this size; a thread has at least one
+    /// chunk.
+    template <class T> unsigned parts(int pieces, int width, int height) const {
+        const std::int64_t chunks = std::int64_t{height} * ((width + kChunkPixels<T> - 1) / kChunkPixels<T>);
+        const std::int64_t most = std::clamp<std::int64_t>(chunks / kClaheThreads, 1, height);
+        return static_cast<unsigned>(std::clamp<std::int64_t>(8 * processors_ / pieces, 1, most));
     }
 
     ClaheArgs arguments(const ConstDeviceView& input, const DeviceView& output, const FrameInfo& info) const {
@@ -92,34 +96,39 @@ private:
         args.limit = clahe_clip_limit(params_.clip, tiling_.area(), bins);
         args.range = range_.as<std::uint32_t>();
         args.counts = counts_.as<std::uint32_t>();
+        args.done = done_.as<std::uint32_t>();
         args.mappings = mappings_.as<std::byte>();
         args.columns = cells_.as<int>();
         args.rows = cells_.as<int>() + tiling_.tiles + 2;
-        args.copies = copies_;
         return args;
     }
 
     template <class T, int kChannels> void launch(const ConstDeviceView& input, const DeviceView& output,
                                                   const RunContext<Space::device>& context) {
         const auto stream = static_cast<cudaStream_t>(context.stream);
-        const ClaheArgs args = arguments(input, output, context.info);
+        ClaheArgs args = arguments(input, output, context.info);
         if constexpr (sizeof(T) == 4) {
             check(cudaMemsetAsync(range_.as<void>(), 0xff, 2 * sizeof(std::uint32_t), stream),
                   "cudaMemsetAsync");
-            range_kernel<kChannels>
-                <<<parts(1, args.height), kClaheThreads, 0, stream>>>(args, range_.as<std::uint32_t>());
+            range_kernel<kChannels><<<parts<T>(1, args.width, args.height), kClaheThreads, 0, stream>>>(
+                args, range_.as<std::uint32_t>());
             check_launch("the range kernel of stage clahe");
         }
         const auto tiles = static_cast<unsigned>(tiling_.tiles);
-        const dim3 counting(parts(tiling_.tiles * tiling_.tiles, tiling_.height), tiles * tiles);
-        const std::size_t histogram = static_cast<std::size_t>(copies_) *
-                                      static_cast<std::size_t>(params_.bins + 1) * sizeof(std::uint32_t);
+        const dim3 counting(parts<T>(tiling_.tiles * tiling_.tiles, tiling_.width, tiling_.height),
+                            tiles * tiles);
+        // Eight blocks fit into a multiprocessor of a server GPU; 16 copies, which two lanes share, are
+        // enough.
+        constexpr unsigned kMostCounters = 17 * 1024 / sizeof(std::uint32_t);
+        const auto entries = static_cast<unsigned>(histogram_entries<T>(params_.bins));
+        args.copies = static_cast<int>(std::bit_floor(std::clamp(kMostCounters / entries, 1U, 16U)));
+        const std::size_t histogram =
+            std::size_t{entries} * static_cast<unsigned>(args.copies) * sizeof(std::uint32_t);
         count_kernel<T, kChannels><<<counting, kClaheThreads, histogram, stream>>>(args);
         check_launch("the histogram kernel of stage clahe");
-        map_kernel<T><<<tiles * tiles, kClaheThreads, 0, stream>>>(args);
-        check_launch("the mapping kernel of stage clahe");
         const unsigned across = tiles + 1;
-        const dim3 applying(parts(static_cast<int>(across * across), tiling_.height), across * across);
+        const dim3 applying(parts<T>(static_cast<int>(across * across), tiling_.width, tiling_.height),
+                            across * across);
         apply_kernel<T, kChannels><<<applying, kClaheThreads, table_bytes<T>(), stream>>>(args);
         check_launch("the blending kernel of stage clahe");
     }
@@ -127,8 +136,7 @@ private:
     ClaheParams params_;
     ClaheTiling tiling_;
     int processors_ = 1;
-    int copies_ = 1;
-    Buffer counts_, mappings_, range_, cells_;
+    Buffer counts_, done_, mappings_, range_, cells_;
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// Kernels of stage clahe: range of f32 frames, histograms of tiles in shared memory, one block per tile for
-// the mappings, and one pass that blends them.
+// Kernels of stage clahe: range of f32 frames, histograms of tiles in shared memory with the mappings, and
+// one pass that blends them.
 #pragma once
 
 #include "cuda/chunks.cuh"
@@ -23,10 +23,15 @@ struct ClaheArgs {
     ClaheLevels levels;         ///< integers
     const std::uint32_t* range; ///< f32: key of the smallest value, complement of the key of the largest
     std::uint32_t* counts;      ///< zero between two frames
+    std::uint32_t* done;        ///< blocks that have counted, by tile; zero between two frames
     std::byte* mappings;
     const int* columns; ///< cells
     const int* rows;
-    int copies; ///< of a block's histogram
+    int copies; ///< of a block's histogram: a power of two
+
+    template <class T> __device__ const T* row(int y) const {
+        return reinterpret_cast<const T*>(input + static_cast<std::size_t>(y) * input_pitch);
+    }
 };
 
 /// Unsigned numbers in the order of the floats.
@@ -46,6 +51,49 @@ template <class T> __device__ ClaheLevels levels_of(const ClaheArgs& args) {
                                  args.tiling.area());
 }
 
+/// Sample of an integer type as 2²³ + sample: conversions between integers and f32 take four times as long as
+/// additions.
+template <class T> __device__ float based_sample(const std::uint32_t* words, int i) {
+    const unsigned bytes = sizeof(T) == 1 ? 0x7540U + static_cast<unsigned>(i % 4)
+                           : i % 2 == 0   ? 0x7410U
+                                          : 0x7432U;
+    std::uint32_t bits;
+    // __byte_perm() becomes three instructions.
+    asm("prmt.b32 %0, %1, %2, %3;"
+        : "=r"(bits)
+        : "r"(words[i / (4 / static_cast<int>(sizeof(T)))]), "r"(0x4b000000U), "r"(bytes));
+    return __uint_as_float(bits);
+}
+/// The sample as f32, of any type.
+template <class T> __device__ float plain_sample(const std::uint32_t* words, int i) {
+    if constexpr (sizeof(T) == 4)
+        return __uint_as_float(words[i]);
+    else
+        return based_sample<T>(words, i) - kByteBase;
+}
+template <class T> __device__ float float_of(T value) {
+    if constexpr (sizeof(T) == 4)
+        return value;
+    else
+        return __uint_as_float(0x4b000000U | value) - kByteBase;
+}
+/// Rounds to nearest, ties to even; the low bits of the returned ones are the integer. 0 ≤ value < 2²².
+__device__ inline std::uint32_t rounded_bits(float value) { return __float_as_uint(value + kByteBase); }
+
+/// clahe_bin(). `value` of an integer type is not negative.
+template <class T> __device__ int bin_of_value(float value, const ClaheLevels& levels) {
+    if constexpr (sizeof(T) == 4)
+        return clahe_bin(value, levels);
+    const float at = fminf(product(value, levels.bins_per_value), static_cast<float>(levels.bins - 1));
+    return static_cast<int>(__float_as_uint(__fadd_rz(at, kByteBase)) & 0xffffU);
+}
+
+template <class T, int kChannels> __device__ T pixel_value(const T* pixel) {
+    if constexpr (kChannels == 1)
+        return grey_value(pixel[0]);
+    else
+        return hsv_value(pixel[0], pixel[1], pixel[2]);
+}
 template <class T, int kChannels> __device__ T value_at(const Chunk<T, kChannels>& chunk, int pixel) {
     if constexpr (kChannels == 1)
         return grey_value(chunk.get(pixel));
@@ -53,12 +101,23 @@ template <class T, int kChannels> __device__ T value_at(const Chunk<T, kChannels
         return hsv_value(chunk.get(3 * pixel), chunk.get(3 * pixel + 1), chunk.get(3 * pixel + 2));
 }
 
-/// Calls f(row, y, chunk) for the chunks of a rectangle's rows, distributed over the block's threads.
+/// Calls f(y, chunk) for the chunks of a rectangle's rows, distributed over the block's threads.
 template <class T, class F> __device__ void over_chunks(int x0, int x1, int y0, int y1, F&& f) {
     const int first = x0 / kChunkPixels<T>;
     const int across = (x1 + kChunkPixels<T> - 1) / kChunkPixels<T> - first;
-    for (int i = static_cast<int>(threadIdx.x); i < across * (y1 - y0); i += kClaheThreads)
-        f(y0 + i / across, first + i % across);
+    const int down = kClaheThreads / across; // a step, without a division in the loop
+    const int right = kClaheThreads - down * across;
+    int y = y0 + static_cast<int>(threadIdx.x) / across;
+    int x = static_cast<int>(threadIdx.x) % across;
+    while (y < y1) {
+        f(y, first + x);
+        x += right;
+        y += down;
+        if (x >= across) {
+            x -= across;
+            ++y;
+        }
+    }
 }
 
 /// [begin, end) of part blockIdx.x of gridDim.x equal parts.
@@ -100,63 +159,6 @@ template <int kChannels> __global__ void __launch_bounds__(kClaheThreads)
     }
 }
 
-template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThreads)
-    count_kernel(ClaheArgs args) {
-    extern __shared__ uint4 memory[];
-    auto* counts = reinterpret_cast<std::uint32_t*>(memory);
-    const ClaheLevels levels = levels_of<T>(args);
-    const int entries = levels.bins + 1; // the last: non-finite pixels
-    for (int i = static_cast<int>(threadIdx.x); i < entries * args.copies; i += kClaheThreads)
-        counts[i] = 0;
-    __syncthreads();
-
-    std::uint32_t* mine = counts + static_cast<int>(threadIdx.x) / 32 % args.copies * entries;
-    const int tile = static_cast<int>(blockIdx.y);
-    const int x0 = tile % args.tiling.tiles * args.tiling.width;
-    const int x1 = x0 + args.tiling.width;
-    const int y0 = tile / args.tiling.tiles * args.tiling.height;
-    const int2 rows = part_of(y0, y0 + args.tiling.height);
-    const int inside = min(x1, args.width);
-    const int row_bytes = args.width * kChannels * static_cast<int>(sizeof(T));
-    if (x0 < inside)
-        over_chunks<T>(x0, inside, rows.x, rows.y, [&](int y, int place) {
-            const int line = clahe_mirrored(y, args.height);
-            Chunk<T, kChannels> chunk;
-            chunk.load(args.input + static_cast<std::size_t>(line) * args.input_pitch, place * 16 * kChannels,
-                       row_bytes);
-#pragma unroll
-            for (int j = 0; j < kChunkPixels<T>; ++j) {
-                const int x = place * kChunkPixels<T> + j;
-                if (x >= x0 && x < inside)
-                    atomicAdd(&mine[clahe_bin(static_cast<float>(value_at(chunk, j)), levels)], 1U);
-            }
-        });
-    const int mirrored = max(x0, inside);
-    const int across = x1 - mirrored;
-    for (int i = static_cast<int>(threadIdx.x); i < across * (rows.y - rows.x); i += kClaheThreads) {
-        const int line = clahe_mirrored(rows.x + i / across, args.height);
-        const T* pixel =
-            reinterpret_cast<const T*>(args.input + static_cast<std::size_t>(line) * args.input_pitch) +
-            clahe_mirrored(mirrored + i % across, args.width) * kChannels;
-        T value;
-        if constexpr (kChannels == 1)
-            value = grey_value(pixel[0]);
-        else
-            value = hsv_value(pixel[0], pixel[1], pixel[2]);
-        atomicAdd(&mine[clahe_bin(static_cast<float>(value), levels)], 1U);
-    }
-    __syncthreads();
-
-    std::uint32_t* all = args.counts + static_cast<std::size_t>(tile) * static_cast<std::size_t>(args.bins);
-    for (int i = static_cast<int>(threadIdx.x); i < levels.bins; i += kClaheThreads) {
-        std::uint32_t total = 0;
-        for (int copy = 0; copy < args.copies; ++copy)
-            total += counts[copy * entries + i];
-        if (total != 0)
-            atomicAdd(&all[i], total);
-    }
-}
-
 /// Sum over the previous threads; `total` over all. All threads of the block must call it; `sums` is not read
 /// after it returns. cub::BlockScan took 11 % longer for 4096 bins (November 2026).
 __device__ inline int block_scan(int value, int* sums, int& total) {
@@ -184,16 +186,15 @@ __device__ inline int block_scan(int value, int* sums, int& total) {
     return base + upto - value;
 }
 
-/// One block per tile; each thread has a run of neighbouring bins.
-template <class T> __global__ void __launch_bounds__(kClaheThreads) map_kernel(ClaheArgs args) {
-    __shared__ int heights[ClaheParams::kMaxBins];
+/// Mapping of a tile by one block; each thread has a run of neighbouring bins. `heights`: one per bin.
+template <class T>
+__device__ void map_tile(const ClaheArgs& args, const ClaheLevels& levels, int tile, int* heights) {
     __shared__ int sums[kClaheWarps];
-    const ClaheLevels levels = levels_of<T>(args);
-    const auto first_bin = static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(args.bins);
+    const auto first_bin = static_cast<std::size_t>(tile) * static_cast<std::size_t>(args.bins);
     std::uint32_t* counts = args.counts + first_bin;
     int clipped = 0;
     for (int i = static_cast<int>(threadIdx.x); i < levels.bins; i += kClaheThreads) {
-        const int count = static_cast<int>(counts[i]);
+        const int count = static_cast<int>(__ldcg(counts + i));
         counts[i] = 0; // for the next frame
         heights[i] = count;
         clipped += max(0, count - args.limit);
@@ -217,8 +218,89 @@ template <class T> __global__ void __launch_bounds__(kClaheThreads) map_kernel(C
     }
 }
 
+/// u8 counts levels, the others bins, with one more for pixels that are not finite.
+template <class T> __host__ __device__ constexpr int histogram_entries(int bins) {
+    return sizeof(T) == 1 ? 256 : bins + 1;
+}
+
+/// The copies of an entry are neighbours, so that lanes count in different banks.
+template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThreads)
+    count_kernel(ClaheArgs args) {
+    extern __shared__ uint4 memory[];
+    auto* counts = reinterpret_cast<std::uint32_t*>(memory);
+    const ClaheLevels levels = levels_of<T>(args);
+    const int entries = histogram_entries<T>(levels.bins);
+    for (int i = static_cast<int>(threadIdx.x); i < entries * args.copies; i += kClaheThreads)
+        counts[i] = 0;
+    __syncthreads();
+
+    std::uint32_t* mine = counts + (static_cast<int>(threadIdx.x) & (args.copies - 1));
+    const auto add = [&](T value) {
+        const int entry = sizeof(T) == 1 ? static_cast<int>(value) : bin_of_value<T>(float_of(value), levels);
+        atomicAdd(&mine[entry * args.copies], 1U);
+    };
+    const int tile = static_cast<int>(blockIdx.y);
+    const int x0 = tile % args.tiling.tiles * args.tiling.width;
+    const int x1 = x0 + args.tiling.width;
+    const int y0 = tile / args.tiling.tiles * args.tiling.height;
+    const int2 rows = part_of(y0, y0 + args.tiling.height);
+    const int inside = min(x1, args.width);
+    const int row_bytes = args.width * kChannels * static_cast<int>(sizeof(T));
+    if (x0 < inside)
+        over_chunks<T>(x0, inside, rows.x, rows.y, [&](int y, int place) {
+            const int line = y < args.height ? y : clahe_mirrored(y, args.height);
+            const T* row = args.template row<T>(line);
+            Chunk<T, kChannels> chunk;
+            chunk.load(reinterpret_cast<const std::byte*>(row), place * 16 * kChannels, row_bytes);
+            const int first = place * kChunkPixels<T>;
+            if (first >= x0 && first + kChunkPixels<T> <= inside) {
+#pragma unroll
+                for (int j = 0; j < kChunkPixels<T>; ++j)
+                    add(value_at(chunk, j));
+            } else {
+                for (int j = max(x0 - first, 0); j < min(kChunkPixels<T>, inside - first); ++j)
+                    add(pixel_value<T, kChannels>(row + (first + j) * kChannels));
+            }
+        });
+    const int mirrored = max(x0, inside);
+    const int across = x1 - mirrored;
+    for (int i = static_cast<int>(threadIdx.x); i < across * (rows.y - rows.x); i += kClaheThreads) {
+        const int line = clahe_mirrored(rows.x + i / across, args.height);
+        add(pixel_value<T, kChannels>(args.template row<T>(line) +
+                                      clahe_mirrored(mirrored + i % across, args.width) * kChannels));
+    }
+    __syncthreads();
+
+    std::uint32_t* all = args.counts + static_cast<std::size_t>(tile) * static_cast<std::size_t>(args.bins);
+    for (int i = static_cast<int>(threadIdx.x); i < (sizeof(T) == 1 ? entries : levels.bins);
+         i += kClaheThreads) {
+        std::uint32_t total = 0;
+        for (int copy = 0; copy < args.copies; ++copy) // each lane starts in another bank
+            total += counts[i * args.copies + ((copy + i) & (args.copies - 1))];
+        if (total != 0)
+            atomicAdd(&all[sizeof(T) == 1 ? bin_of_value<T>(static_cast<float>(i), levels) : i], total);
+    }
+
+    // The tile's last block sees all additions: each thread fences its own before the ticket.
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicAdd(&args.done[tile], 1U) == gridDim.x - 1;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    map_tile<T>(args, levels, tile, reinterpret_cast<int*>(counts));
+    if (threadIdx.x == 0)
+        args.done[tile] = 0;
+}
+
 /// Mapped values of a bin in the tiles above left, above right, below left, below right.
-template <class T> struct alignas(4 * sizeof(T)) Corners { T at[4]; };
+template <class T> union alignas(4 * sizeof(T)) Corners {
+    T at[4];
+    std::uint32_t words[sizeof(T)];
+};
 
 /// Corners by value for u8, by bin for the others.
 template <class T> __host__ __device__ constexpr int table_entries(int bins) {
@@ -247,21 +329,107 @@ template <class T> __device__ void fill_table(const ClaheArgs& args, const Clahe
     }
 }
 
-template <class T> __device__ inline T blended(T value, const Corners<T>* table, const ClaheLevels& levels,
-                                               float right, float below) {
-    int index;
-    if constexpr (sizeof(T) == 1)
-        index = value;
-    else
-        index = min(clahe_bin(static_cast<float>(value), levels), levels.bins - 1);
-    const Corners<T> corners = table[index];
-    const float corner[4] = {static_cast<float>(corners.at[0]), static_cast<float>(corners.at[1]),
-                             static_cast<float>(corners.at[2]), static_cast<float>(corners.at[3])};
-    const float result = clahe_blend(corner, right, below);
-    if constexpr (sizeof(T) == 4)
-        return result;
-    else
-        return static_cast<T>(rintf(result));
+template <class T>
+__device__ inline float blended(int entry, const Corners<T>* table, float right, float below) {
+    constexpr int kWords = static_cast<int>(sizeof(T));
+    const Corners<T> corners = table[entry];
+    std::uint32_t words[kWords];
+#pragma unroll
+    for (int i = 0; i < kWords; ++i)
+        words[i] = corners.words[i];
+    float corner[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        corner[k] = plain_sample<T>(words, k);
+    return clahe_blend(corner, right, below);
+}
+
+/// Blends a chunk's pixels; right(j) is the weight of the second column for pixel j.
+template <class T, int kChannels, class Right>
+__device__ Chunk<T, kChannels> blended_chunk(const Chunk<T, kChannels>& in, const Corners<T>* table,
+                                             const ClaheLevels& levels, Right&& right, float below) {
+    Chunk<T, kChannels> out;
+#pragma unroll
+    for (int j = 0; j < kChunkPixels<T>; ++j) {
+        const T value = value_at(in, j);
+        const int bin = sizeof(T) == 1 ? static_cast<int>(value)
+                                       : min(bin_of_value<T>(float_of(value), levels), levels.bins - 1);
+        const float blend = blended(bin, table, right(j), below);
+        T result;
+        if constexpr (sizeof(T) == 4)
+            result = blend;
+        else
+            result = static_cast<T>(rounded_bits(blend));
+#pragma unroll
+        for (int c = 0; c < kChannels; ++c) {
+            const T sample = in.get(kChannels * j + c);
+            T mapped = result;
+            if constexpr (kChannels == 3)
+                mapped = with_value(sample, result, value);
+            out.set(kChannels * j + c, counts(value) ? mapped : sample);
+        }
+    }
+    return out;
+}
+
+/// The lowest byte of each of four words.
+__device__ inline std::uint32_t low_bytes(const std::uint32_t* bits) {
+    return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040), __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
+}
+
+template <class Right> __device__ Chunk<std::uint8_t, 1> blended_chunk(const Chunk<std::uint8_t, 1>& in,
+                                                                       const Corners<std::uint8_t>* table,
+                                                                       const ClaheLevels&, Right&& right,
+                                                                       float below) {
+    Chunk<std::uint8_t, 1> out;
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        std::uint32_t bits[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            bits[i] = rounded_bits(blended(in.get(4 * w + i), table, right(4 * w + i), below));
+        out.words[w] = low_bytes(bits);
+    }
+    return out;
+}
+
+/// Approximate, of a number from 1 to 255; __fdividef() also handles large ones.
+__device__ inline float reciprocal(float value) {
+    float result;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+    return result;
+}
+
+/// with_value() in f32: the approximate quotient V'/V is near enough for scaled_byte().
+template <class Right> __device__ Chunk<std::uint8_t, 3> blended_chunk(const Chunk<std::uint8_t, 3>& in,
+                                                                       const Corners<std::uint8_t>* table,
+                                                                       const ClaheLevels&, Right&& right,
+                                                                       float below) {
+    Chunk<std::uint8_t, 3> out;
+#pragma unroll
+    for (int part = 0; part < 4; ++part) { // 4 pixels, 3 words
+        std::uint32_t bits[12];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            float pixel[3];
+#pragma unroll
+            for (int c = 0; c < 3; ++c)
+                pixel[c] = plain_sample<std::uint8_t>(in.words, 12 * part + 3 * i + c);
+            const float value = fmaxf(fmaxf(pixel[0], pixel[1]), pixel[2]);
+            const int level = static_cast<int>(rounded_bits(value) & 0xffU);
+            const float blend = blended(level, table, right(4 * part + i), below);
+            const float to = __uint_as_float(rounded_bits(blend)) - kByteBase;
+            const float ratio = level != 0 ? to * reciprocal(value) : 0.0F;
+            const float offset = level != 0 ? kByteGrid : kByteGrid + to;
+#pragma unroll
+            for (int c = 0; c < 3; ++c)
+                bits[3 * i + c] = __float_as_uint(scaled_byte(pixel[c], ratio, offset));
+        }
+#pragma unroll
+        for (int w = 0; w < 3; ++w)
+            out.words[3 * part + w] = low_bytes(bits + 4 * w);
+    }
+    return out;
 }
 
 template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThreads)
@@ -287,23 +455,13 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kClaheThread
         const int offset = place * 16 * kChannels;
         Chunk<T, kChannels> in;
         in.load(args.input + static_cast<std::size_t>(y) * args.input_pitch, offset, row_bytes);
-        Chunk<T, kChannels> out;
         const float below = sum(clahe_position(y, per_row), static_cast<float>(1 - row));
-#pragma unroll
-        for (int j = 0; j < kChunkPixels<T>; ++j) {
-            const T value = value_at(in, j);
-            const float right =
-                sum(clahe_position(place * kChunkPixels<T> + j, per_column), static_cast<float>(1 - column));
-            const T result = blended(value, table, levels, right, below);
-#pragma unroll
-            for (int c = 0; c < kChannels; ++c) {
-                const T sample = in.get(kChannels * j + c);
-                T mapped = result;
-                if constexpr (kChannels == 3)
-                    mapped = with_value(sample, result, value);
-                out.set(kChannels * j + c, counts(value) ? mapped : sample);
-            }
-        }
+        const float first_x = static_cast<float>(place * kChunkPixels<T>);
+        const auto right = [&](int j) {
+            return sum(clahe_position(first_x + static_cast<float>(j), per_column),
+                       static_cast<float>(1 - column));
+        };
+        const Chunk<T, kChannels> out = blended_chunk(in, table, levels, right, below);
         std::byte* to = args.output + static_cast<std::size_t>(y) * args.output_pitch;
         const int first = place * kChunkPixels<T>;
         if (first >= x0 && first + kChunkPixels<T> <= x1) {

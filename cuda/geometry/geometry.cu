@@ -90,6 +90,15 @@ template <class Sum, class T> __device__ T rounded_mean(Sum sum, int count) {
     else
         return static_cast<T>(mean_even(sum, count));
 }
+/// The same for kFactor² samples; exact without a conversion to f32.
+template <int kFactor, class T, class Sum> __device__ T rounded_mean(Sum sum) {
+    constexpr int shift = kFactor;
+    static_assert(1 << shift == kFactor * kFactor);
+    if constexpr (sizeof(T) == 4)
+        return static_cast<float>(sum / (kFactor * kFactor));
+    else
+        return static_cast<T>((sum + (1U << (shift - 1)) - 1 + (sum >> shift & 1U)) >> shift);
+}
 /// The mean of the block of output sample (i, y) over its finite samples, if `result` (the mean of all) is
 /// not finite.
 template <class T, int kChannels>
@@ -120,7 +129,7 @@ template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel
             for (int i = 0; i < kChunkPixels<T> * kChannels; ++i)
                 sums[i] += static_cast<SumOf<T>>(in.get(i));
         }
-        T* out = reinterpret_cast<T*>(args.to(y)) + first * kChannels;
+        Chunk<T, kChannels> out; // a kFactor-th of it is used
 #pragma unroll
         for (int i = 0; i < pixels * kChannels; ++i) {
             const int begin = i / kChannels * kFactor * kChannels + i % kChannels;
@@ -128,10 +137,13 @@ template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel
 #pragma unroll
             for (int k = 1; k < kFactor; ++k)
                 sum += sums[begin + k * kChannels];
+            T mean = rounded_mean<kFactor, T>(sum);
             if (first + i / kChannels < args.width)
-                out[i] = over_numbers<T, kChannels>(rounded_mean<SumOf<T>, T>(sum, kFactor * kFactor), args,
-                                                    kFactor, first * kChannels + i, y);
+                mean = over_numbers<T, kChannels>(mean, args, kFactor, first * kChannels + i, y);
+            out.set(i, mean);
         }
+        out.template store_part<kFactor>(args.to(y), first * kChannels * static_cast<int>(sizeof(T)),
+                                         args.output_bytes);
     }
 }
 

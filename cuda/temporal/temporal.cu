@@ -21,6 +21,11 @@ struct TemporalFinishArgs : TemporalArgs {
     ContrastFinish finish;
 };
 
+__device__ inline float result_of(const TemporalArgs& args, NarrowSums sums) {
+    const auto n = static_cast<std::uint32_t>(args.history.step.held);
+    return contrast_value(args.form, static_cast<float>(args.c), static_cast<float>(sums.sum(n)),
+                          static_cast<float>(determinant(sums, n)));
+}
 __device__ inline float result_of(const TemporalArgs& args, IntegerSums sums) {
     const auto n = static_cast<std::uint32_t>(args.history.step.held);
     return contrast_value(args.form, static_cast<float>(args.c), static_cast<float>(sums.s),
@@ -40,6 +45,10 @@ __device__ inline void write_results(const TemporalArgs& args, const Place& plac
     count_undefined(*args.counts, place, results);
 }
 
+__device__ inline WindowSums sums_of(NarrowSums sums, int n) {
+    const auto count = static_cast<std::uint32_t>(n);
+    return {static_cast<double>(sums.sum(count)), static_cast<double>(determinant(sums, count))};
+}
 __device__ inline WindowSums sums_of(IntegerSums sums, int n) {
     return {static_cast<double>(sums.s),
             static_cast<double>(determinant(sums, static_cast<std::uint32_t>(n)))};

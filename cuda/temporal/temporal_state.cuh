@@ -36,7 +36,46 @@ __device__ inline uint4 halves(std::uint64_t a, std::uint64_t b) {
 
 // State of four pixels, and replacement of one sample of each. Initially zeros.
 
-/// u8, and u16 of up to 256 frames: ΣI² and ΣI in 64 bits.
+/// Sums about kNarrowOrigin.
+struct NarrowSums {
+    std::int32_t s;  ///< Σ(I − origin)
+    std::uint32_t q; ///< Σ(I − origin)²
+    __device__ std::uint32_t sum(std::uint32_t n) const {
+        return static_cast<std::uint32_t>(s) + n * static_cast<std::uint32_t>(kNarrowOrigin);
+    }
+};
+/// Does not depend on the origin.
+__device__ inline std::uint32_t determinant(NarrowSums sums, std::uint32_t n) {
+    return n * sums.q - static_cast<std::uint32_t>(sums.s * sums.s);
+}
+
+/// u8 of up to kNarrowFrames frames: both sums in 32 bits.
+struct NarrowState {
+    static constexpr int kWords = 1;
+    Samples<std::uint32_t> sums{};
+
+    __device__ static std::uint32_t* word(const TemporalHistory& args, const Place& place) {
+        return reinterpret_cast<std::uint32_t*>(state_word(args.state, place, kWords, 0));
+    }
+    __device__ void load(const TemporalHistory& args, const Place& place) {
+        sums = Samples<std::uint32_t>::load(word(args, place));
+    }
+    __device__ void store(const TemporalHistory& args, const Place& place) const {
+        sums.store(word(args, place));
+    }
+    template <class T> __device__ void replace(const TemporalHistory& args, const Place&,
+                                               const Samples<T>& enter, const Samples<T>& leave) {
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j)
+            sums.v[j] += narrow_sample(enter.v[j]) - (args.step.leaves ? narrow_sample(leave.v[j]) : 0);
+    }
+    __device__ NarrowSums of(int j) const { return narrow_sums(sums.v[j]); }
+    __device__ static NarrowSums narrow_sums(std::uint32_t sums) {
+        return {static_cast<std::int32_t>(sums) >> kNarrowBits, sums & ((1U << kNarrowBits) - 1)};
+    }
+};
+
+/// u8 of more frames, and u16 of up to 256: ΣI² and ΣI in 64 bits.
 struct PackedState {
     static constexpr int kWords = 2;
     std::uint64_t sums[kLaneSamples] = {};
@@ -189,6 +228,8 @@ __device__ inline State add_newest(const TemporalHistory& args, const Place& pla
 template <class F> decltype(auto) dispatch_state(PixelType type, int frames, F&& f) {
     if (type == PixelType::f32)
         return f(float{}, RealState{});
+    if (narrow_sums_fit(type, frames))
+        return f(std::uint8_t{}, NarrowState{});
     if (type == PixelType::u8)
         return f(std::uint8_t{}, PackedState{});
     if (packed_sums_fit(type, frames))

@@ -146,6 +146,15 @@ def window(rows):
                    *(digits(row[key]) if key in row else "–" for key, _ in columns)] for row in rows])
 
 
+def screen(rows):
+    return table(["source", "image", "window", "drawn by", "frames", "wrong", "delay, median, ms", "95 %", "99 %",
+                  "inside, median", "95 %", "99 %"],
+                 [[row["name"], row["image"], row["window"], row["drawn_by"].split(" (")[0], str(row["read"]),
+                   str(row["wrong"]), *(digits(row[key]) for key in (
+                       "median_ms", "p95_ms", "p99_ms", "inside_median_ms", "inside_p95_ms", "inside_p99_ms"))]
+                  for row in rows])
+
+
 def peers(rows):
     names = simd_names(rows, "ours_ms_by_simd")
     lines = []
@@ -192,6 +201,11 @@ SECTIONS = [
      "of drawing the first frame that shows its effect, for 40 keys that are not in step with the frames. *Drawn/s* "
      "counts frames on the screen while the mouse moves the slider of the radius. CPU is in % of one core. *Files* is the "
      "part of the resident memory (RSS) that is mapped from files: the program, its libraries and the OpenGL driver."),
+    ("From the source to the screen", screen,
+     "Frames of 8 bits written to a pipe at a steady rate; each shows its number, which is read back from the pixels "
+     "of the drawn window. *Delay* runs from the moment when the frame begins to enter the pipe until OpenGL has "
+     "presented it. *Inside* is the program's own figure, from the arrival of the pixels. *Wrong*: frames whose pixels "
+     "did not show the number."),
     ("Other libraries", peers,
      "The same work by other libraries, measured alternately with ours in one process, with the same frames and number of threads. *Factor*: their time over ours; above 1, ours is faster. Last columns: ours with each instruction set, in the same run; AVX3 is Highway's name of AVX-512."),
 ]

@@ -101,6 +101,7 @@ private:
 /// Pause, seeks and loop of a file. Members that are not atomic, and the functions, require Flow::mutex.
 struct Playback {
     std::atomic<bool> paused{false};
+    std::atomic<SteadyClock::time_point> resumed{}; ///< end of the last pause
     std::atomic<int> steps{0};
     std::atomic<bool> seek_waits{false}; ///< `seek` is set, or the source is seeking
     std::atomic<std::uint64_t> epoch{0}; ///< number of the last seek in effect: older frames are not shown
@@ -111,6 +112,10 @@ struct Playback {
     SeekFailure failure;
     std::optional<LoopRange> loop;
 
+    /// True if the result's delay counts: it is new, and did not wait during a pause.
+    bool timed(const Result& result) const {
+        return !result.repeated && !paused && result.info.arrival >= resumed.load();
+    }
     void restart() { ///< pause and loop stay
         steps = 0;
         seek_waits = false;

@@ -13,11 +13,16 @@
 namespace specklescope {
 
 namespace {
-/// Frames of the pipeline's rings that a recorder may hold, so that nothing is copied while the disk is fast
-/// enough. A ring has at least 6 slots, of which at least 4 stay free (each recorder holds slots of one
-/// ring).
+/// Frames of the pipeline's rings that a recorder may hold, so that the processing thread copies nothing
+/// while the recorder's thread is fast enough: half of the slots that the pipeline does not need itself. A
+/// ring has at least 6 slots, of which at least 4 stay free (each recorder holds slots of one ring).
 constexpr int kPinned = 2;
-/// With a slower disk frames are copied, so that the camera keeps its slots. Memory limit for copies…
+int most_pinned(int slots) { return std::max(kPinned, (slots - kMinSlots) / 2); }
+/// With a slower writer frames are copied, so that the camera keeps its slots. A copy takes the time of the
+/// processing thread: frames that arrive at more bytes/s are dropped instead, at half of the rate of a copy
+/// into new memory.
+constexpr double kMostCopied = 1e9;
+/// Memory limit for copies…
 constexpr std::size_t kPoolBytes = std::size_t{512} << 20;
 constexpr std::size_t kPoolFrames = 1024; ///< a guess
 /// …and limit for queued frames, as the time to write them: a kill loses at most one second, and a stop
@@ -28,6 +33,10 @@ constexpr double kFirstGuess = 0.05; ///< seconds per frame, before any was writ
 /// that has waited this long is dropped: less if frames take long, so that frames in the encoder reach the
 /// file within their second.
 double longest_wait(double cost) { return std::max(0.1, kBacklogSeconds - 2 * cost); }
+/// Waking a thread takes longer than writing a small frame: frames that come more often than this wake the
+/// recorder's thread together, or after kLongestSleep.
+constexpr double kOften = 2e-4; ///< in s
+constexpr auto kLongestSleep = std::chrono::milliseconds(20);
 /// Only one frame is queued if writing a frame takes longer.
 constexpr double kSlow = 0.1;
 constexpr auto kUpdateEvery = std::chrono::seconds(1);
@@ -105,6 +114,7 @@ public:
     void push(const Result& result, bool may_wait) override;
     void mark(const EventMark& event) override;
     void hurry() noexcept override {
+        released_.notify_all();
         if (options_.pipe)
             options_.pipe->hurry();
     }
@@ -128,7 +138,8 @@ private:
     RecordedFrame offered(const Result& result) const;
     void take_before(const FrameInfo& first);
     bool copy_to(Room room, RecordedFrame& frame);
-    Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
+    int most_pinned_of(const Shape& shape) const;
+    Room find_room(std::unique_lock<std::mutex>& lock, const Shape& shape, bool may_wait);
     bool takes(const FrameInfo& info);
     void end_if_long_enough();
     void drop_late(bool has_room);
@@ -136,10 +147,17 @@ private:
     void work(std::deque<Item>& items) override;
     void finish() override;
     void fail(const std::string& sentence) override;
+    /// Number of frames for which the threads wake each other.
+    std::size_t together() const {
+        return interval_s_ < kOften ? static_cast<std::size_t>(std::max(1, most_pinned_ / 4)) : 1;
+    }
     bool ended() const override { return !status_.complete.empty(); }
-    Time wakes_at() const override { return next_update_; }
+    Time wakes_at() const override {
+        return together() > 1 ? std::min(next_update_, SteadyClock::now() + kLongestSleep) : next_update_;
+    }
     std::deque<Item> take() override;
     void after_close() override;
+    void release_slots();
     void write(const RecordedFrame& frame);
     bool ends_before(const RecordedFrame& frame);
     void update_file();
@@ -150,11 +168,18 @@ private:
     const RecordFormat& format_;
     RecordedFiles files_;            ///< used by the thread, while it runs
     std::uint64_t logged_drops_ = 0; ///< used by the thread, while it runs
-    Pool pool_, raw_pool_;           ///< used by the pushing thread
+    std::deque<Item> written_;       ///< used by the thread: their slots are held
+    // Used by the pushing thread.
+    Pool pool_, raw_pool_;
+    StreamInfo stream_;
+    Time last_push_{};
+    std::condition_variable released_; ///< half of the pinned frames are written
     // Guarded by mutex_.
     FrameGate gate_;
     GrowingTime gate_time_; ///< times for the gate
     int pinned_ = 0;        ///< pinned items in the queue or being written
+    int most_pinned_ = kPinned;
+    double interval_s_ = 0; ///< mean time between frames
     std::size_t held_ = 0;  ///< held items in the queue
     WriteCost cost_{kFirstGuess};
     std::uint64_t offered_ = 0;
@@ -181,6 +206,9 @@ void Recorder::open(const StreamInfo& stream) {
     if (format_.check)
         format_.check(options_.what);
     files_.open(stream);
+    stream_ = stream;
+    last_push_ = {};
+    interval_s_ = stream.source.rate > 0 ? 1 / stream.source.rate : 1;
     gate_ = FrameGate(options_.limits);
     gate_time_ = {};
     pinned_ = 0;
@@ -193,19 +221,31 @@ void Recorder::open(const StreamInfo& stream) {
     start({});
 }
 
-Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_wait) {
-    const auto pinnable = [&] { return pinned_ < (may_wait && cost_.median() > kSlow ? 1 : kPinned); };
-    if (may_wait)
-        room_.wait(lock, [&] { return pinnable() || stopped() || ended(); });
+/// Slots of the ring of this recorder's frames that it may hold.
+int Recorder::most_pinned_of(const Shape& shape) const {
+    const bool raw = options_.what == RecordWhat::raw || options_.what == RecordWhat::mask;
+    if (raw && shape != stream_.source.shape) // the ring was replaced
+        return kPinned;
+    return most_pinned(raw ? stream_.slots : std::min(stream_.slots, default_slots(shape)));
+}
+
+/// A file source waits until half of the pinned frames are written: with small frames, waking this thread
+/// for each of them would cost more than writing them.
+Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, const Shape& shape, bool may_wait) {
+    most_pinned_ = may_wait && cost_.median() > kSlow ? 1 : most_pinned_of(shape);
+    if (may_wait && pinned_ >= most_pinned_)
+        released_.wait(lock, [&] { return pinned_ <= most_pinned_ / 2 || stopped() || ended(); });
     if (stopped())
         return Room::none;
     const double cost = cost_.median();
     // Use the memory of the frames from before the trigger while many of them are queued.
     if (!may_wait && held_ > 0 && static_cast<double>(queue_.size()) * cost > kBacklogSeconds / 2)
         return Room::hold;
-    if (pinnable())
+    const bool in_time = static_cast<double>(queue_.size() + 1) * cost <= kBacklogSeconds;
+    if (pinned_ < kPinned || (pinned_ < most_pinned_ && (in_time || may_wait)))
         return Room::pin;
-    return static_cast<double>(queue_.size() + 1) * cost <= kBacklogSeconds ? Room::copy : Room::none;
+    return in_time && static_cast<double>(shape.bytes()) <= kMostCopied * interval_s_ ? Room::copy
+                                                                                      : Room::none;
 }
 
 bool Recorder::copy_to(Room room, RecordedFrame& frame) {
@@ -301,7 +341,11 @@ void Recorder::push(const Result& result, bool may_wait) {
     Item item;
     item.frame = offered(result);
     item.live = !may_wait;
+    const auto now = SteadyClock::now();
+    const auto last = std::exchange(last_push_, now);
     std::unique_lock lock(mutex_);
+    if (last != Time{})
+        interval_s_ += (std::chrono::duration<double>(now - last).count() - interval_s_) / 64;
     if (!item.frame.pixels && offered_ == 0) // it was already on the GPU when this recorder opened
         return;
     if (running_ && options_.before && !std::exchange(began_, true))
@@ -309,7 +353,7 @@ void Recorder::push(const Result& result, bool may_wait) {
     if (!takes(result.info))
         return;
     drop_late(true);
-    Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
+    Room room = item.frame.pixels ? find_room(lock, item.frame.pixels.shape(), may_wait) : Room::none;
     if (room == Room::copy || room == Room::hold) {
         item.held = room == Room::hold;
         item.live = item.live && !item.held;
@@ -339,8 +383,10 @@ void Recorder::push(const Result& result, bool may_wait) {
     item.frame.events = std::exchange(events_, {});
     queue_.push_back(std::move(item));
     end_if_long_enough();
+    const bool wake = queue_.size() >= together() || ended();
     lock.unlock();
-    work_.notify_one();
+    if (wake)
+        work_.notify_one();
 }
 
 void Recorder::mark(const EventMark& event) {
@@ -364,25 +410,41 @@ std::deque<RecorderItem> Recorder::take() {
 
 void Recorder::work(std::deque<Item>& items) {
     if (!items.empty()) {
-        const bool pinned = items.front().pinned;
         try {
             write(items.front().frame);
         } catch (const std::exception& error) {
             fail(sentence_of(error));
         }
-        items.clear(); // release the slots before waking the pushing thread
-        {
-            const std::lock_guard lock(mutex_);
-            pinned_ -= pinned ? 1 : 0;
-            busy_ = 0;
-        }
-        room_.notify_all();
+        written_.push_back(std::move(items.front()));
+        items.clear();
     }
+    release_slots();
     if (SteadyClock::now() < next_update_)
         return;
     update_file();
     const std::lock_guard lock(mutex_);
     next_update_ = SteadyClock::now() + kUpdateEvery;
+}
+
+/// Slots of frames that come fast are released together.
+void Recorder::release_slots() {
+    {
+        const std::lock_guard lock(mutex_);
+        busy_ = 0;
+        if (!queue_.empty() && written_.size() < together())
+            return;
+    }
+    const auto pinned = static_cast<int>(
+        std::count_if(written_.begin(), written_.end(), [](const Item& item) { return item.pinned; }));
+    written_.clear(); // before waking the pushing thread
+    bool half = false;
+    {
+        const std::lock_guard lock(mutex_);
+        pinned_ -= pinned;
+        half = pinned_ <= most_pinned_ / 2;
+    }
+    if (half)
+        released_.notify_all();
 }
 
 void Recorder::write(const RecordedFrame& given) {
@@ -460,7 +522,7 @@ void Recorder::fail(const std::string& sentence) {
         show_progress();
         status_.dropped = offered_ - status_.written;
     }
-    room_.notify_all();
+    released_.notify_all();
     update_file();
 }
 

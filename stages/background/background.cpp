@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace specklescope {
 
@@ -72,30 +73,54 @@ template <class T> void add_row(const T* samples, int count, bool first, double*
         sums[x] += samples[x];
 }
 
-template <class T> void correct_row(const T* samples, int width, int channels, const float* dark,
-                                    const float* gain, Calibration::Saturation saturation, float* output,
-                                    PixelCounts& counts) {
+/// The same value for every sample.
+struct Number {
+    float value;
+    float operator[](int) const { return value; }
+};
+/// Calls f with the values from sample `at` on.
+template <class F> void with_values(const std::vector<float>& values, std::size_t at, F&& f) {
+    if (values.size() == 1)
+        f(Number{values[0]});
+    else
+        f(values.data() + at);
+}
+
+/// count_pixels(), faster if there are none.
+template <class T, class F> std::uint64_t pixels_with(const T* samples, int width, int channels, F&& is) {
+    const std::uint64_t found = count_pixels(samples, width * channels, 1, is);
+    return channels == 1 || found == 0 ? found : count_pixels(samples, width, channels, is);
+}
+
+template <class T, class Dark, class Gain>
+void correct_row(const T* samples, int width, int channels, Dark dark, Gain gain,
+                 Calibration::Saturation saturation, float* output, PixelCounts& counts) {
     for (int x = 0; x < width * channels; ++x)
         output[x] = corrected(static_cast<float>(samples[x]), dark[x], gain[x], saturation.threshold,
                               saturation.mark);
     if (std::isfinite(saturation.threshold))
-        counts.saturated += count_pixels(samples, width, channels, [&](T sample) {
+        counts.saturated += pixels_with(samples, width, channels, [&](T sample) {
             return static_cast<float>(sample) >= saturation.threshold ? 1 : 0;
         });
-    count_undefined(output, width, channels, counts);
+    constexpr bool same = std::is_same_v<Dark, Number> && std::is_same_v<Gain, Number>;
+    if (same && !std::is_same_v<T, float> && std::isfinite(dark[0] * gain[0]))
+        return;
+    if (count_pixels(output, width * channels, 1, [](float v) { return std::isfinite(v) ? 0 : 1; }) > 0)
+        count_undefined(output, width, channels, counts);
 }
 
 class BackgroundHost final : public HostStage {
 public:
     explicit BackgroundHost(const Params& params)
-        : calibration_(params.as<BackgroundParams>()), passes_(params.as<BackgroundParams>().passes()) {}
+        : calibration_(params.as<BackgroundParams>()), passes_(params.as<BackgroundParams>().passes()),
+          captures_(params.as<BackgroundParams>().captures()) {}
 
     Shape prepare(const Shape& input) override {
         stride_ = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
         calibration_.prepare(input, stride_);
         if (passes_)
             return input;
-        sums_.assign(stride_ * static_cast<std::size_t>(input.height), 0);
+        sums_.assign(captures_ ? stride_ * static_cast<std::size_t>(input.height) : 0, 0);
         rows_.prepare(input.height);
         return {input.width, input.height, input.channels, PixelType::f32};
     }
@@ -142,9 +167,12 @@ private:
         saturation_ = calibration_.saturation(frames[0].context.info);
         each_row(frames, [&](const auto* samples, std::size_t frame, int y, PixelCounts& counts) {
             const HostView& output = frames[frame].output;
-            correct_row(samples, output.shape.width, output.shape.channels,
-                        calibration_.dark().data() + at(y), calibration_.gain().data() + at(y), saturation_,
-                        output.as<float>().row(y), counts);
+            with_values(calibration_.dark(), at(y), [&](auto dark) {
+                with_values(calibration_.gain(), at(y), [&](auto gain) {
+                    correct_row(samples, output.shape.width, output.shape.channels, dark, gain, saturation_,
+                                output.as<float>().row(y), counts);
+                });
+            });
         });
     }
 
@@ -158,7 +186,7 @@ private:
     }
 
     Calibration calibration_;
-    bool passes_;
+    bool passes_, captures_;
     Calibration::Saturation saturation_{};
     std::size_t stride_ = 0;
     std::vector<double> sums_; ///< of the current capture

@@ -34,6 +34,7 @@ struct BackgroundParams {
     int frames = 16;
     int capture_dark = 0, capture_flat = 0; ///< number of button presses
 
+    bool captures() const { return dark == From::capture || flat == From::capture; }
     bool passes() const { return dark == From::none && flat == From::none && black == 0; }
 };
 
@@ -98,10 +99,11 @@ public:
     /// Complete with the first frame after a capture: the last captured frame still belongs to it.
     Warmup warmup() const;
 
-    /// Empty if there is nothing to correct.
+    /// One number if `dark` is `none`, otherwise a plane.
     const std::vector<float>& dark() const { return dark_; }
+    /// One number if `flat` is `none`, otherwise a plane.
     const std::vector<float>& gain() const { return gain_; }
-    /// Changes with the planes.
+    /// Changes with dark() and gain().
     unsigned version() const { return version_; }
     Saturation saturation(const FrameInfo& info) const;
     std::string note() const;

@@ -13,6 +13,10 @@ namespace {
 constexpr double kLeastLight = 0.01; ///< fraction of the flat field's mean
 
 using From = BackgroundParams::From;
+
+double value_at(const std::vector<float>& values, std::size_t i) {
+    return static_cast<double>(values.size() == 1 ? values[0] : values[i]);
+}
 } // namespace
 
 Calibration::Calibration(const BackgroundParams& params)
@@ -26,8 +30,8 @@ void Calibration::prepare(const Shape& input, std::size_t stride) {
     // Allocate captures now; empty means that there is none.
     captured_dark_.clear();
     captured_flat_.clear();
-    dark_.assign(params_.passes() ? 0 : samples, 0);
-    gain_.assign(dark_.size(), 1);
+    dark_.assign(params_.dark == From::none ? 1 : samples, 0);
+    gain_.assign(params_.flat == From::none ? 1 : samples, 1);
     if (params_.dark == From::capture)
         captured_dark_.reserve(samples);
     if (params_.flat == From::capture)
@@ -107,7 +111,7 @@ Calibration::Take Calibration::next(bool again) {
 
 void Calibration::finish(const double* sums) {
     std::vector<float>& plane = wants_dark_ ? captured_dark_ : captured_flat_;
-    plane.resize(dark_.size());
+    plane.resize(stride_ * static_cast<std::size_t>(input_.height));
     const double part = 1.0 / taken_;
     for (std::size_t i = 0; i < plane.size(); ++i)
         plane[i] = static_cast<float>(sums[i] * part);
@@ -132,9 +136,7 @@ template <class F> void Calibration::for_channel(int channel, F&& f) const {
 /// False if the flat field is as dark as the dark frame, so that no division is possible.
 bool Calibration::make_gain_of_channel(int channel) {
     const std::vector<float>& flat = measured_flat();
-    const auto light = [&](std::size_t i) {
-        return static_cast<double>(flat[i]) - static_cast<double>(dark_[i]);
-    };
+    const auto light = [&](std::size_t i) { return static_cast<double>(flat[i]) - value_at(dark_, i); };
     double sum = 0;
     std::uint64_t count = 0;
     for_channel(channel, [&](std::size_t i) {
@@ -167,6 +169,11 @@ void Calibration::make_planes() {
     without_light_ = 0;
     largest_gain_ = 0;
     smallest_offset_ = std::numeric_limits<double>::max();
+    if (params_.dark == From::none && params_.flat == From::none) {
+        largest_gain_ = 1;
+        smallest_offset_ = static_cast<double>(dark_[0]);
+        return;
+    }
     for (int channel = 0; channel < input_.channels; ++channel) {
         if (!measured_flat().empty() && !make_gain_of_channel(channel))
             for_channel(channel, [&](std::size_t i) {
@@ -174,8 +181,8 @@ void Calibration::make_planes() {
                 ++without_light_;
             });
         for_channel(channel, [&](std::size_t i) {
-            const auto gain = static_cast<double>(gain_[i]);
-            const double offset = static_cast<double>(dark_[i]) * gain;
+            const double gain = value_at(gain_, i);
+            const double offset = value_at(dark_, i) * gain;
             if (std::isfinite(offset)) {
                 largest_gain_ = std::max(largest_gain_, gain);
                 smallest_offset_ = std::min(smallest_offset_, offset);

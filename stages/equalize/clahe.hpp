@@ -134,8 +134,11 @@ SPECKLESCOPE_BOTH inline int clahe_height(int count, int i, int limit, const Cla
 
 /// Position of a pixel relative to the tiles' centres: −0.5 … tiles − 0.5. Like OpenCV's, half a pixel to the
 /// left of the exact one.
+SPECKLESCOPE_BOTH inline float clahe_position(float pixel, float tiles_per_pixel) {
+    return sum(product(pixel, tiles_per_pixel), -0.5F);
+}
 SPECKLESCOPE_BOTH inline float clahe_position(int pixel, float tiles_per_pixel) {
-    return sum(product(static_cast<float>(pixel), tiles_per_pixel), -0.5F);
+    return clahe_position(static_cast<float>(pixel), tiles_per_pixel);
 }
 
 /// Bilinear: `right` and `below` are the weights of the second column and row, 0 … 1.

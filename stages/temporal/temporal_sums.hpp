@@ -26,18 +26,18 @@ static_assert(kMaxTemporalFrames * 255ULL * 255 < std::uint64_t{1} << 40);
 static_assert(kMaxTemporalFrames * 65535ULL < std::uint64_t{1} << 25);
 inline constexpr std::size_t kWideSumsBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
-/// The same in 32 bits for few samples of u8, on the host: Σ(I − 128)² in the low 19 bits, Σ(I − 128) in the
-/// high 13.
+/// The same in 32 bits for few samples of u8: Σ(I − 128)² in the low 19 bits, Σ(I − 128) in the high 13.
 inline constexpr int kNarrowFrames = 31;
 inline constexpr int kNarrowOrigin = 128;
-constexpr std::uint32_t narrow_sample(std::uint32_t sample) {
+inline constexpr int kNarrowBits = 19;
+SPECKLESCOPE_BOTH constexpr std::uint32_t narrow_sample(std::uint32_t sample) {
     const std::uint32_t moved = sample - kNarrowOrigin;
-    return (moved << 19) + moved * moved;
+    return (moved << kNarrowBits) + moved * moved;
 }
 constexpr bool narrow_sums_fit(PixelType type, int frames) {
     return type == PixelType::u8 && frames <= kNarrowFrames;
 }
-static_assert(kNarrowFrames * kNarrowOrigin * kNarrowOrigin < 1 << 19);
+static_assert(kNarrowFrames * kNarrowOrigin * kNarrowOrigin < 1 << kNarrowBits);
 static_assert(kNarrowFrames * kNarrowOrigin <= 1 << 12);
 
 struct IntegerSums {

@@ -125,6 +125,16 @@ TEST_F(TimeCuda, TemporalOfIntegers) {
 
 TEST_F(TimeCuda, TemporalOfManyFrames) {
     std::mt19937_64 random = test_random(2);
+    for (const char* stage : {"temporal", "spatiotemporal"})
+        for (const int frames : {30, 31, 32}) { // around the longest window with sums in 32 bits
+            const std::string text = std::string(stage) + ":frames=" + std::to_string(frames);
+            expect_same<std::uint8_t>(text + ",output=contrast", text + ",output=sfi", 120, {}, [&](int t) {
+                TestImage<std::uint8_t> image = uniform_image<std::uint8_t>(140, 7, 0, 255, random);
+                for (int x = 0; x < 40; ++x)
+                    image.at(x, 0) = t / 40 % 2 == 0 || (x > 20 && random() % 2 == 0) ? 0 : 255;
+                return image;
+            });
+        }
     for (const int frames : {256, 257, 500})
         expect_same<std::uint16_t>(
             "temporal:output=contrast,frames=" + std::to_string(frames),
@@ -217,12 +227,31 @@ TEST_F(TimeCuda, Background) {
             expect_same<std::uint16_t>(text, edited, 22, info, [&](int t) {
                 return uniform_image<std::uint16_t>(width, 9, t < 3 ? 10 : 500, t < 3 ? 90 : 4000, random);
             });
+            expect_same<std::uint8_t>(text, edited, 22, {}, [&](int t) {
+                return TestImage<std::uint8_t>(width, 9, 1, 3).fill([&] {
+                    return t < 3 ? random() % 20 : random() % 8 == 0 ? 255 : random() & 0xffU;
+                });
+            });
             expect_same<float>(text, edited, 22, info, [&](int t) {
                 return TestImage<float>(width, 5, 1, 3).fill([&] {
                     return static_cast<double>(random() & 0xfffU) * (t < 3 ? 0.01 : 1);
                 });
             });
         }
+}
+
+TEST_F(TimeCuda, BackgroundCountsPixelsOfColour) { // also those in two tiles of 128 samples
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    const float odd[] = {std::numeric_limits<float>::quiet_NaN(), inf, -inf, 4000};
+    std::mt19937_64 random = test_random(8);
+    FrameInfo info;
+    info.full_scale = 4000;
+    for (const int width : {1, 42, 43, 85, 86, 300})
+        expect_same<float>("background:black=64", "background:black=5", 12, info, [&](int) {
+            return TestImage<float>(width, 40, 1, 3).fill([&] {
+                return random() % 9 == 0 ? odd[random() % 4] : static_cast<float>(random() & 0xfffU);
+            });
+        });
 }
 
 TEST_F(TimeCuda, IdenticalFramesHaveNoContrast) {

@@ -173,6 +173,34 @@ TEST(PipelinePause, LatencyExcludesPausedFrames) {
     EXPECT_LT(pipeline.stats().latency.count, pipeline.stats().frames.processed);
 }
 
+TEST(PipelinePause, DelayToTheScreenExcludesRepeatedAndPausedFrames) {
+    Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=2,exposure=10"), options());
+    pipeline.start();
+    const auto delays_after = [&](const Result& result) {
+        pipeline.displayed(result, "upload", true);
+        return pipeline.stats().to_screen.count;
+    };
+    Result first, shown;
+    ASSERT_TRUE(test::wait_result(pipeline, first, [](const Result&) { return true; }));
+    EXPECT_EQ(delays_after(first), 1U);
+    const std::chrono::duration<double, std::milli> to_result = first.ready - first.info.arrival;
+    EXPECT_GE(pipeline.stats().to_screen.max_ms, to_result.count());
+    pause_and_settle(pipeline, shown);
+    EXPECT_EQ(delays_after(shown), 1U) << "repeated";
+    pipeline.step();
+    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result& r) { return !r.repeated; }));
+    EXPECT_EQ(delays_after(shown), 1U) << "a step of a paused file";
+    const std::uint64_t before = pipeline.stats().latency.count;
+    pipeline.pause(false);
+    EXPECT_EQ(delays_after(shown), 1U) << "arrived before the end of the pause";
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().latency.count > before; }));
+    const auto resumed = SteadyClock::now();
+    ASSERT_TRUE(
+        test::wait_result(pipeline, shown, [&](const Result& r) { return r.info.arrival >= resumed; }));
+    EXPECT_EQ(delays_after(shown), 2U);
+    EXPECT_EQ(pipeline.stats().frames.displayed, 5U);
+}
+
 TEST(PipelinePause, AFrameThatArrivesDuringThePauseIsKept) {
     std::atomic<std::uint64_t> allowed{1};
     auto source = std::make_unique<test::ScriptedSource>(test::file_info(),

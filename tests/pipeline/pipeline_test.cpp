@@ -172,8 +172,9 @@ TEST(Pipeline, TheMailboxHoldsTheNewestAndCountsTheRest) {
     }));
     EXPECT_FALSE(pipeline.mailbox().take(result));
     EXPECT_EQ(taken + pipeline.stats().frames.not_shown, 500U);
-    pipeline.displayed("upload");
+    pipeline.displayed(result, "upload", false);
     EXPECT_EQ(pipeline.stats().frames.displayed, 1U);
+    EXPECT_EQ(pipeline.stats().to_screen.count, 0U);
     EXPECT_EQ(pipeline.stats().display_path, "upload");
 }
 

@@ -305,6 +305,7 @@ StatsSnapshot full_snapshot() {
     s.queue.grown = 25;
     s.away.reopened = 26;
     s.latency = {.count = 31, .median_ms = 3.25, .p95_ms = 3.5, .p99_ms = 3.75, .max_ms = 4};
+    s.to_screen = {.count = 32, .median_ms = 13.25, .p95_ms = 13.5, .p99_ms = 13.75, .max_ms = 14};
     s.stages = {{"speckle", 0.5, 0.25, 0, "as said"}};
     s.counts.last = {41, 42, 43, 44, 45, 46};
     s.counts.worst = {51, 52, 53, 54, 55, 56};
@@ -359,6 +360,9 @@ TEST(Stats, JsonContainsEverything) {
     EXPECT_EQ(json["reopened"], 26);
     EXPECT_EQ(json["latency_ms"],
               nlohmann::json({{"count", 31}, {"median", 3.25}, {"p95", 3.5}, {"p99", 3.75}, {"max", 4.0}}));
+    EXPECT_EQ(
+        json["to_screen_ms"],
+        nlohmann::json({{"count", 32}, {"median", 13.25}, {"p95", 13.5}, {"p99", 13.75}, {"max", 14.0}}));
     EXPECT_EQ(
         json["stages_ms"],
         nlohmann::json::array({{{"name", "speckle"}, {"last", 0.5}, {"mean", 0.25}, {"note", "as said"}}}));

@@ -110,6 +110,7 @@ TEST_F(DrawnBars, TheSourceIsNamedOnceThereIsOne) {
 TEST_F(DrawnBars, TheStatisticsLieOnThePicture) {
     const Display display;
     StatsSnapshot stats;
+    stats.to_screen = {.count = 1, .median_ms = 12.5, .p99_ms = 123.5};
     for (const char* name :
          {"background", "temporal", "average", "flow", "gaussian", "equalize", "clahe", "gamma"})
         stats.stages.push_back({.name = name, .note = "25 frames, 163 MB"});

@@ -95,6 +95,16 @@ TEST_F(Offscreen, AFilmIsShownToItsEndAndLeavesItsLastPicture) {
     EXPECT_NE(read_text(folder_ / "s.json").find("\"processed\": 10"), std::string::npos);
 }
 
+TEST_F(Offscreen, StatisticsHaveTheDelayToTheScreen) {
+    const ChildResult result = view({kFilm, "--frames", "1", "--stats", "s.json"});
+    EXPECT_EQ(result.status, 0) << result.all();
+    const auto stats = nlohmann::json::parse(read_text(folder_ / "s.json"));
+    const auto& delay = stats.at("to_screen_ms");
+    EXPECT_EQ(delay.at("count"), 1) << stats;
+    EXPECT_GT(delay.at("median"), 0) << stats;
+    EXPECT_GE(delay.at("max"), stats.at("latency_ms").at("max")) << stats;
+}
+
 /// The window moved through ui/canvas/hand.hpp.
 class HandOnWindow {
 public:

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace specklescope {
 
@@ -56,7 +57,14 @@ void Display::show(Pipeline& pipeline, Result result, bool raw, bool processed) 
     result_ = std::move(result);
     ++shown_;
     look(pipeline, raw, processed);
-    pipeline.displayed(path_);
+}
+
+void Display::presented(Pipeline& pipeline, bool timed) {
+    if (std::exchange(presented_, shown_) == shown_)
+        return;
+    if (timed)
+        glFinish(); // may keep a core busy until the picture is on the screen
+    pipeline.displayed(result_, path_, timed);
 }
 
 void Display::look(Pipeline& pipeline, bool raw, bool processed) {

@@ -22,6 +22,9 @@ public:
     void show(Pipeline& pipeline, Result result, bool raw, bool processed);
     /// Fills a texture that was not visible when the current result arrived.
     void look(Pipeline& pipeline, bool raw, bool processed);
+    /// Call after the window has presented a frame. Counts the result if it is new, with `timed` also its
+    /// delay to the screen.
+    void presented(Pipeline& pipeline, bool timed);
     void clear();
     /// Requests host pixels of later results, also where the device draws, to read single pixels.
     void want_host(bool on) { wants_host_ = on; }
@@ -90,8 +93,8 @@ private:
     std::shared_ptr<const BaselineImage> baseline_;
     std::vector<float> change_; ///< in %, of the result in changed_filled_
     Result result_;
-    std::uint64_t raw_filled_ = 0, processed_filled_ = 0, changed_filled_ = 0,
-                  shown_ = 0; ///< serial numbers of results
+    std::uint64_t raw_filled_ = 0, processed_filled_ = 0, changed_filled_ = 0, shown_ = 0,
+                  presented_ = 0; ///< serial numbers of results
     std::string path_ = "host upload", reason_;
     bool wants_host_ = false;
     SteadyClock::time_point ranged_{}, raw_ranged_{};

@@ -6,7 +6,9 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
 
@@ -61,7 +63,25 @@ void Hand::take(WindowInput& input, const std::string& line) {
         if (code == 1)
             input.strokes.emplace_back();
         input.queue.button(GLFW_MOUSE_BUTTON_LEFT, code == 1, mouse_->x, mouse_->y, 0);
+    } else if (kind == "row") {
+        row_.x = code;
+        row_.y = static_cast<int>(y);
+        words >> row_.width >> row_.count;
     }
+}
+
+void Hand::drawn() {
+    if (row_.count == 0)
+        return;
+    std::array<GLint, 4> window{};
+    glGetIntegerv(GL_VIEWPORT, window.data());
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(row_.width));
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(row_.x, window[3] - 1 - row_.y, row_.width, 1, GL_RED, GL_UNSIGNED_BYTE, row.data());
+    values_.clear();
+    for (int i = 0; i < row_.count; ++i)
+        values_ += " " + std::to_string(
+                             row.at(static_cast<std::size_t>((2 * i + 1) * row_.width / (2 * row_.count))));
 }
 
 void Hand::presented(const FrameInfo& shown, int uploads, double stops, double low, double high) {
@@ -70,7 +90,7 @@ void Hand::presented(const FrameInfo& shown, int uploads, double stops, double l
     std::ostringstream line; // one write per frame
     line.precision(15);
     line << now.count() << ' ' << events_ << ' ' << shown.sequence << ' ' << shown.version << ' ' << uploads
-         << ' ' << stops << ' ' << low << ' ' << high << '\n';
+         << ' ' << stops << ' ' << low << ' ' << high << values_ << '\n';
     frames_ << line.str() << std::flush;
 }
 

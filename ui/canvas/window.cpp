@@ -135,6 +135,8 @@ void Window::end_frame(void (*draw)(void*), void* context) {
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     if (on_drawn)
         on_drawn(size);
+    if (hand_)
+        hand_->drawn();
     surface_->show();
 }
 

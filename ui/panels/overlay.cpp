@@ -68,6 +68,9 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"Display", format("%.1f /s", s.rate.display)});
     rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
+    if (s.to_screen.count > 0)
+        rows.push_back({"To screen",
+                        milliseconds(s.to_screen.median_ms) + " · 99 % " + milliseconds(s.to_screen.p99_ms)});
     drop_rows(rows, s.drops);
     if (!s.newest.warmup.done())
         rows.push_back({"Warming up", to_string(s.newest.warmup), theme::kWarning});

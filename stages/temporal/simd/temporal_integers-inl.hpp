@@ -39,8 +39,8 @@ struct NarrowSums {
         sums[x] += narrow_sample(enter) - narrow_sample(leave);
     }
     PixelSums<Number> at(int x) const {
-        const Number moved = static_cast<Number>(sums[x]) >> 19;
-        const auto q = static_cast<Number>(sums[x] & ((1U << 19) - 1));
+        const Number moved = static_cast<Number>(sums[x]) >> kNarrowBits;
+        const auto q = static_cast<Number>(sums[x] & ((1U << kNarrowBits) - 1));
         const Number s = moved + n * kNarrowOrigin;
         return {s, q + (s + moved) * kNarrowOrigin};
     }
