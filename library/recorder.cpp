@@ -159,15 +159,15 @@ private:
         constexpr std::int64_t kMost = kTooLate / 2; // the sum of two such times is still valid
         return std::min(first_ns_, kMost) + std::llround(std::min(elapsed, static_cast<double>(kMost)));
     }
-    /// Call before the first frame of a shape. The recorder holds at most two of the slots.
+    /// Call before the first frame of a shape.
     void begin(const Shape& shape, const FrameInfo& info) {
-        constexpr int kSlots = 4;
         if (!room_ || room_->shape() != shape)
-            room_.emplace(shape, kSlots, host_memory());
+            room_.emplace(shape, default_slots(shape), host_memory());
         if (std::exchange(open_, true))
             return;
         stream_.source.shape = shape;
         stream_.source.full_scale = info.full_scale;
+        stream_.slots = room_->slots();
         try {
             sink_->open(stream_);
         } catch (...) {
