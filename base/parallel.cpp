@@ -3,6 +3,7 @@
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -94,6 +95,16 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
 }
 
 } // namespace detail
+
+struct FewThreads::Arena {
+    explicit Arena(int threads) : arena(threads) {}
+    tbb::task_arena arena;
+};
+FewThreads::FewThreads(int threads) : arena_(std::make_unique<Arena>(threads)) {}
+FewThreads::~FewThreads() = default;
+void FewThreads::call(void (*function)(void*), void* f) {
+    arena_->arena.execute([function, f] { function(f); });
+}
 
 int all_threads() { return std::max(1, tbb::info::default_concurrency()); }
 

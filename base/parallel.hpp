@@ -51,6 +51,26 @@ template <class F> void for_bands(int rows, int bands, int slots, F&& f) {
     run_bands(bands, slots, [&](int band, int slot) { f(band_rows(rows, bands, band), slot); });
 }
 
+/// A few of the threads, for a thread that calls run_bands() all the time: threads of oneTBB that are out of
+/// work keep a core busy for a while, and without this class every one of them would.
+class FewThreads {
+public:
+    explicit FewThreads(int threads);
+    ~FewThreads();
+    FewThreads(const FewThreads&) = delete;
+    FewThreads& operator=(const FewThreads&) = delete;
+    /// Calls f(), whose run_bands() use these threads.
+    template <class F> void run(F&& f) {
+        call([](void* function) { (*static_cast<std::remove_reference_t<F>*>(function))(); },
+             std::addressof(f));
+    }
+
+private:
+    void call(void (*function)(void*), void* f);
+    struct Arena;
+    std::unique_ptr<Arena> arena_;
+};
+
 /// Number of threads of oneTBB, at least 1.
 int all_threads();
 

@@ -30,7 +30,7 @@ public:
     void run(const std::vector<Frame>& frames, double length) {
         const auto begin = SteadyClock::now();
         for (std::size_t i = 0; ms_since(begin) < length * 1e3; ++i) {
-            while (executor_.in_flight() == executor_.capacity() ||
+            while (executor_.in_flight() >= executor_.capacity() ||
                    !executor_.wait_slot(std::chrono::milliseconds(0)))
                 if (!collect())
                     throw RunError("The executor has no slot and nothing in flight.");

@@ -20,8 +20,9 @@ unsigned blocks_for(std::size_t threads) {
 }
 
 template <class T> __global__ void __launch_bounds__(kCountThreads)
-    count_saturated_kernel(const std::byte* image, std::size_t pitch, int samples, int rows, T threshold,
-                           PixelCounts* counts) {
+    count_saturated_kernel(const __grid_constant__ ImagesOfFrames images, std::size_t pitch, int samples,
+                           int rows, T threshold) {
+    const std::byte* const image = images.a[blockIdx.y];
     constexpr int kPerChunk = kChunkPixels<T>;
     const int across = (samples + kPerChunk - 1) / kPerChunk;
     const std::size_t chunks = static_cast<std::size_t>(across) * rows;
@@ -37,7 +38,7 @@ template <class T> __global__ void __launch_bounds__(kCountThreads)
         for (int k = 0; k < kPerChunk; ++k)
             mine += x + k < samples && chunk.get(k) >= threshold ? 1U : 0U;
     }
-    count_in_warp(counts->raw_saturated, mine);
+    count_in_warp(images.b[blockIdx.y]->raw_saturated, mine);
 }
 
 __global__ void __launch_bounds__(kCountThreads)
@@ -65,7 +66,8 @@ __global__ void __launch_bounds__(kCountThreads)
     count_in_warp(counts->infinite, infinite);
 }
 
-__global__ void publish_kernel(PixelCounts* counts, int count, CountPlaces places, PixelCounts* host) {
+__global__ void publish_kernel(const __grid_constant__ CountsOfFrames frames, int count, CountPlaces places) {
+    PixelCounts* const counts = frames.a[blockIdx.x];
     const auto i = static_cast<int>(threadIdx.x);
     if (i == 0) {
         PixelCounts result{};
@@ -77,7 +79,7 @@ __global__ void publish_kernel(PixelCounts* counts, int count, CountPlaces place
             result.undefined = counts[places.undefined].undefined;
             result.infinite = counts[places.undefined].infinite;
         }
-        *host = result;
+        *frames.b[blockIdx.x] = result;
     }
     __syncwarp();
     if (i < count)
@@ -86,14 +88,15 @@ __global__ void publish_kernel(PixelCounts* counts, int count, CountPlaces place
 
 } // namespace
 
-void count_saturated(ConstDeviceView image, double threshold, PixelCounts* counts, cudaStream_t stream) {
-    const auto samples = static_cast<int>(image.shape.row_bytes() / pixel_bytes(image.shape.type));
+void count_saturated(ConstDeviceView like, const ImagesOfFrames& images, double threshold,
+                     cudaStream_t stream) {
+    const auto samples = static_cast<int>(like.shape.row_bytes() / pixel_bytes(like.shape.type));
     const std::size_t chunks =
-        (image.shape.row_bytes() + 15) / 16 * static_cast<std::size_t>(image.shape.height);
-    dispatch(image.shape.type, [&](auto zero) {
+        (like.shape.row_bytes() + 15) / 16 * static_cast<std::size_t>(like.shape.height);
+    dispatch(like.shape.type, [&](auto zero) {
         using T = decltype(zero);
-        count_saturated_kernel<T><<<blocks_for(chunks), kCountThreads, 0, stream>>>(
-            image.data, image.pitch, samples, image.shape.height, static_cast<T>(threshold), counts);
+        count_saturated_kernel<T><<<dim3(blocks_for(chunks), images.count), kCountThreads, 0, stream>>>(
+            images, like.pitch, samples, like.shape.height, static_cast<T>(threshold));
     });
     check_launch("the kernel that counts saturated samples");
 }
@@ -104,9 +107,8 @@ void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t st
     check_launch("the kernel that counts undefined pixels");
 }
 
-void publish_counts(PixelCounts* counts, int count, CountPlaces places, PixelCounts* host,
-                    cudaStream_t stream) {
-    publish_kernel<<<1, 32, 0, stream>>>(counts, count, places, host);
+void publish_counts(const CountsOfFrames& frames, int count, CountPlaces places, cudaStream_t stream) {
+    publish_kernel<<<frames.count, 32, 0, stream>>>(frames, count, places);
     check_launch("the kernel that hands on counts");
 }
 

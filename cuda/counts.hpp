@@ -7,8 +7,26 @@
 
 namespace specklescope::cuda {
 
-/// Adds the samples at `threshold` (saturation_threshold) or above to counts->raw_saturated.
-void count_saturated(ConstDeviceView image, double threshold, PixelCounts* counts, cudaStream_t stream);
+/// Largest number of frames that are started together.
+inline constexpr int kMostTogether = 16;
+
+/// Up to kMostTogether pairs of addresses, for the parameters of a kernel.
+template <class A, class B> struct Pairs {
+    A a[kMostTogether];
+    B b[kMostTogether];
+    unsigned count = 0;
+    void push_back(A first, B second) {
+        a[count] = first;
+        b[count++] = second;
+    }
+};
+using ImagesOfFrames = Pairs<const std::byte*, PixelCounts*>; ///< pixels, counts
+using CountsOfFrames = Pairs<PixelCounts*, PixelCounts*>;     ///< on the device, on the host
+
+/// Adds the samples at `threshold` (saturation_threshold) or above to raw_saturated of each frame's counts.
+/// `like`: shape and pitch of all images.
+void count_saturated(ConstDeviceView like, const ImagesOfFrames& images, double threshold,
+                     cudaStream_t stream);
 /// Adds undefined and infinite pixels of an f32 image to `counts`.
 void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream);
 
@@ -16,10 +34,9 @@ void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t st
 struct CountPlaces {
     int raw = -1, saturated = -1, undefined = -1;
 };
-/// Writes the result's counts to `host` (page-locked; windows and raw_samples are 0) and resets all `count`
-/// of them (1…32, in device memory) for the next frame. A kernel instead of a copy, which would interrupt the
-/// transfer of pixels.
-void publish_counts(PixelCounts* counts, int count, CountPlaces places, PixelCounts* host,
-                    cudaStream_t stream);
+/// Writes the result's counts of each frame to the host (page-locked; windows and raw_samples are 0) and
+/// resets all `count` of them (at most 32, in device memory) for the next frame. A kernel instead of a copy,
+/// which would interrupt the transfer of pixels.
+void publish_counts(const CountsOfFrames& frames, int count, CountPlaces places, cudaStream_t stream);
 
 } // namespace specklescope::cuda

@@ -1,5 +1,6 @@
 // The chain on the device: an upload, a compute and a download stream joined by events, with several frames
-// in flight. Frames stay in order because each stream keeps its own order.
+// in flight. Frames stay in order because each stream keeps its own order. Small frames that are queued start
+// together: a call of CUDA takes longer than such a frame.
 #include "pipeline/executor.hpp"
 #include "base/log.hpp"
 #include "cuda/callers.hpp"
@@ -8,6 +9,7 @@
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/flight.hpp"
+#include "cuda/launch_graph.hpp"
 #include "cuda/result_pool.hpp"
 #include "pipeline/plan.hpp"
 
@@ -15,7 +17,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <span>
 
 namespace specklescope {
 
@@ -25,19 +29,64 @@ using namespace cuda;
 
 /// Eight had the same rate and twice the latency: docs/performance.md, Frames through the executor.
 constexpr int kFramesInFlight = 4;
+/// Small frames in flight, at most kMostTogether of them started together.
+constexpr int kSmallInFlight = kFramesInFlight * kMostTogether;
 using DevicePlan = Plan<Space::device>;
+/// Frames that are started together, in order.
+using Flights = std::span<Flight* const>;
 
 /// Timing events delay copies by 1.35 µs each (docs/performance.md, Frames through the executor); at high
 /// frame rates only some frames are timed.
 constexpr std::chrono::milliseconds kTimedEvery(10);
 
+/// Copies between host and device, started together: each call of CUDA takes about 2 µs.
+class Copies {
+public:
+    Copies(cudaMemcpyKind kind, const Stream& stream) : kind_(kind), stream_(stream) {}
+
+    /// `ours` as in copy_rows().
+    template <Space To, Space From, class Byte> void
+    add(const BasicImageView<To, std::byte>& to, const BasicImageView<From, Byte>& from, bool ours = true) {
+        const std::size_t bytes = from.pitch * static_cast<std::size_t>(from.shape.height);
+        if (to.pitch != from.pitch || from.pitch != from.shape.row_bytes() || count_ == kMostTogether)
+            return copy_rows(to, from, kind_, stream_, ours);
+        to_[count_] = to.data;
+        from_[count_] = from.data;
+        bytes_[count_++] = bytes;
+    }
+
+    void start() {
+#if CUDART_VERSION >= 13000
+        if (count_ > 1) {
+            cudaMemcpyAttributes attributes{};
+            attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+            std::size_t first = 0;
+            check(cudaMemcpyBatchAsync(to_.data(), from_.data(), bytes_.data(), count_, &attributes, &first,
+                                       1, stream_.get()),
+                  "cudaMemcpyBatchAsync");
+            return;
+        }
+#endif
+        for (std::size_t i = 0; i < count_; ++i)
+            check(cudaMemcpyAsync(to_[i], from_[i], bytes_[i], kind_, stream_.get()), "cudaMemcpyAsync");
+    }
+
+private:
+    cudaMemcpyKind kind_;
+    const Stream& stream_;
+    std::array<void*, kMostTogether> to_{};
+    std::array<const void*, kMostTogether> from_{};
+    std::array<std::size_t, kMostTogether> bytes_{};
+    std::size_t count_ = 0;
+};
+
 class CudaExecutor final : public CallersExecutor {
 public:
     CudaExecutor(int device, bool guest, bool results_leave)
         : CallersExecutor(device, guest),
-          device_counts_(sizeof(PixelCounts) * kFramesInFlight * kCounts, device_memory_),
-          host_counts_(sizeof(PixelCounts) * kFramesInFlight * kHostCounts, page_locked_) {
-        check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kCounts),
+          device_counts_(sizeof(PixelCounts) * kSmallInFlight * kCounts, device_memory_),
+          host_counts_(sizeof(PixelCounts) * kSmallInFlight * kHostCounts, page_locked_) {
+        check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kSmallInFlight * kCounts),
               "cudaMemset");
         // the streams here do not wait for it
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
@@ -60,11 +109,13 @@ public:
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         const ScopedDevice scope(device_, guest_);
+        start_waiting();
         if (plan_) {
             if (differs_in_free_only(*chain_, *chain))
                 plan_->set_params(*chain);
             else
                 replace_plan(*chain, plan_->input);
+            edited_ = true;
         }
         chain_ = std::move(chain);
         version_ = version;
@@ -72,6 +123,7 @@ public:
 
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
         const ScopedDevice scope(device_, guest_);
+        start_waiting();
         const RegionsInEffect next{std::move(regions), version};
         regions_ = plan_ ? on_device(next.on(plan_->output, nullptr), plan_->also.size()) : nullptr;
         in_effect_ = next;
@@ -86,6 +138,7 @@ public:
         const ScopedDevice scope(device_, guest_);
         if (plan_ && plan_->input == input)
             return;
+        start_waiting();
         replace_plan(*chain_, input);
         if (in_flight_ == 0)
             warm_up(want_host);
@@ -98,16 +151,15 @@ public:
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         const ScopedDevice scope(device_, guest_);
+        const bool waits = !again && !gap_ && may_wait(frame);
+        if (!waits)
+            start_waiting();
         if (!plan_ || plan_->input != frame.shape())
             replace_plan(*chain_, frame.shape());
         if (want_host)
             plan_->make_downloads();
-        Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
+        Flight& flight = flight_at(in_flight_);
         flight.describe(std::move(frame), chain_, version_, plan_->to_grey);
-        const auto now = SteadyClock::now();
-        flight.timed = now - timed_ >= kTimedEvery;
-        if (flight.timed)
-            timed_ = now;
         try {
             take_slots(flight, want_host);
         } catch (...) { // nothing was started
@@ -116,29 +168,27 @@ public:
         }
         if (std::exchange(gap_, false))
             plan_->reset();
-        try {
-            upload(flight);
-            compute(flight, again);
-            download(flight);
-            callers_.release(flight.done);
-        } catch (...) { // release nothing that a stream still uses
-            finish_quietly();
-            log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kCounts), "cudaMemset");
-            log_failure(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-            flight.clear();
-            throw;
-        }
         ++in_flight_;
+        if (++waiting_ == (waits ? kMostTogether : 1))
+            start_waiting(again);
     }
 
     std::optional<Result> collect(bool wait) override {
         if (in_flight_ == 0)
             return std::nullopt;
         const ScopedDevice scope(device_, guest_);
+        if (wait)
+            start_waiting();
         Flight& flight = flights_[first_];
-        if (!wait && !flight.done.done())
+        if (!flight.last)
             return std::nullopt;
-        flight.done.synchronize();
+        if (!flight.last->finished) {
+            // while frames are added to the waiting ones, a look at each would cost as much as the frame
+            if (!wait && (waiting_ > 0 || !flight.last->done.done()))
+                return std::nullopt;
+            flight.last->done.synchronize();
+            flight.last->finished = true;
+        }
         flight.result.ready = SteadyClock::now();
         flight.read_timings();
         flight.read_counts();
@@ -147,14 +197,14 @@ public:
         if (!flight.also.empty())
             flight.result.also = std::make_shared<const std::vector<NamedImage>>(std::move(flight.also));
         Result result = std::move(flight.result);
-        flight.clear();
+        clear(flight);
         first_ = (first_ + 1) % flights_.size();
         --in_flight_;
         return result;
     }
 
     int in_flight() const override { return static_cast<int>(in_flight_); }
-    int capacity() const override { return kFramesInFlight; }
+    int capacity() const override { return capacity_; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
         const auto end = SteadyClock::now() + timeout;
@@ -172,6 +222,77 @@ public:
     }
 
 private:
+    Flight& flight_at(std::size_t place) { return flights_[(first_ + place) % flights_.size()]; }
+
+    void clear(Flight& flight) {
+        if (flight.times)
+            spare_times_.push_back(std::move(flight.times));
+        flight.clear();
+    }
+
+    /// Small frames wait for others, unless their results need the order of single frames: notes and warm-up
+    /// change with each.
+    bool may_wait(const Frame& frame) const {
+        return plan_ && capacity_ == kSmallInFlight && plan_->input == frame.shape() &&
+               frame.space() == Space::host && !frame.info().recorded_in_warmup && plan_->notes_settled() &&
+               !lent_ && !lent_on_host_ && !callers_.any();
+    }
+
+    /// As the host does: small frames without conversions and named outputs.
+    static bool small(const DevicePlan& plan) {
+        return plan.input.pixels() <= kWholePixels && plan.output.pixels() <= kWholePixels &&
+               plan.also.empty() &&
+               std::none_of(plan.steps.begin(), plan.steps.end(),
+                            [](const DevicePlan::Step& step) { return static_cast<bool>(step.conversion); });
+    }
+
+    /// Starts the frames that wait. After an error they are no longer in flight.
+    void start_waiting(bool again = false) {
+        const std::size_t count = std::exchange(waiting_, 0);
+        if (count == 0)
+            return;
+        std::array<Flight*, kMostTogether> places{};
+        for (std::size_t k = 0; k < count; ++k)
+            places[k] = &flight_at(in_flight_ - count + k);
+        const Flights flights(places.data(), count);
+        Flight& last = *flights.back();
+        const auto now = SteadyClock::now();
+        if (now - timed_ >= kTimedEvery) {
+            timed_ = now;
+            if (spare_times_.empty())
+                spare_times_.push_back(std::make_unique<FlightTimes>());
+            last.times = std::move(spare_times_.back());
+            spare_times_.pop_back();
+            last.times->step_count = 0;
+        }
+        last.together = static_cast<int>(count);
+        try {
+            upload(flights);
+            last.uploaded_all.hold(compute_);
+            if (count == kMostTogether && !edited_ && !last.times)
+                graph_.run(compute_, [&] { compute(flights, again); });
+            else
+                compute(flights, again);
+            edited_ = chain_->takes_several_exposures();
+            download(flights);
+            callers_.release(last.done);
+        } catch (const std::exception& error) { // release nothing that a stream still uses
+            finish_quietly();
+            in_flight_ -= count;
+            for (Flight* flight : flights) {
+                log_failure(cudaMemset(flight->device_counts, 0, sizeof(PixelCounts) * kCounts),
+                            "cudaMemset");
+                clear(*flight);
+            }
+            log_failure(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+            if (count > 1) // the caller does not know which frames are lost
+                throw DeviceError(sentence_of(error));
+            throw;
+        }
+        for (Flight* flight : flights)
+            flight->last = &last;
+    }
+
     /// Runs a dark frame through the chain: loads kernels and allocates memory before the first frame. If the
     /// device fails here, it fails again at the first frame, where the run can continue on the host.
     void warm_up(bool want_host) {
@@ -202,22 +323,25 @@ private:
     void forget_flights() noexcept {
         (void)cudaDeviceSynchronize();
         for (Flight& flight : flights_) {
-            flight.clear();
+            clear(flight);
             if (flight.device_counts) // counts of the dark frame
                 (void)cudaMemset(flight.device_counts, 0, kCounts * sizeof(PixelCounts));
         }
         (void)cudaStreamSynchronize(nullptr); // the streams here do not wait for it
-        in_flight_ = first_ = 0;
+        in_flight_ = first_ = waiting_ = 0;
     }
 
     /// Keeps the old plan if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
-        auto next = std::make_unique<DevicePlan>(chain, input,
-                                                 PlanMemory{.stages = device_memory_,
-                                                            .downloads = page_locked_,
-                                                            .in_flight = kFramesInFlight,
-                                                            .results = !result_pool_},
-                                                 plan_.get());
+        const bool batches = !guest_ && !result_pool_;
+        auto next = std::make_unique<DevicePlan>(
+            chain, input,
+            PlanMemory{.stages = device_memory_,
+                       .downloads = page_locked_,
+                       .in_flight =
+                           batches && input.pixels() <= kWholePixels ? kSmallInFlight : kFramesInFlight,
+                       .results = !result_pool_},
+            plan_.get());
         if (agree_ && plan_ && plan_->input == input)
             agree_(next->output);
         std::shared_ptr<DeviceRegions> regions =
@@ -228,9 +352,26 @@ private:
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
         regions_ = std::move(regions);
+        between_.clear();
+        edited_ = true;
+        capacity_ = batches && small(*plan_) ? kSmallInFlight : kFramesInFlight;
+        if (capacity_ == kSmallInFlight)
+            make_between();
         spare_result_.reset();
         spare_download_.reset();
         timed_ = {}; // the first frame of a plan is always timed
+    }
+
+    /// Images between stages for all frames but the first of those that are started together.
+    void make_between() {
+        for (const DevicePlan::Step& step : plan_->steps) {
+            std::vector<Frame>& images = between_.emplace_back();
+            if (!step.between)
+                continue;
+            FrameRing ring(step.output, kMostTogether - 1, device_memory_);
+            while (Frame image = ring.try_acquire())
+                images.push_back(std::move(image));
+        }
     }
 
     /// Returns the current regions if they have this placement. Flights keep the regions they were submitted
@@ -239,7 +380,7 @@ private:
                                              std::size_t also) const {
         if (!placed)
             return nullptr;
-        const int images = kFramesInFlight * (1 + static_cast<int>(also));
+        const int images = kSmallInFlight * (1 + static_cast<int>(also));
         return regions_ && regions_->placed() == placed && regions_->results() == images
                    ? regions_
                    : std::make_shared<DeviceRegions>(placed, images);
@@ -247,7 +388,7 @@ private:
 
     /// Place of a frame's image in the results of its regions: 0 the last one, then the named outputs.
     static int place_of(const Flight& flight, std::size_t image) {
-        return static_cast<int>(image) * kFramesInFlight + flight.index;
+        return static_cast<int>(image) * kSmallInFlight + flight.index;
     }
 
     static void read_regions(Flight& flight) {
@@ -308,95 +449,183 @@ private:
         throw NoSlot();
     }
 
-    void upload(Flight& flight) {
-        const Frame& raw = flight.result.raw;
-        const DeviceView to = flight.uploaded.device();
+    void upload(Flights flights) {
         callers_.hold(upload_);
-        flight.time(flight.upload_begin, upload_);
-        if (raw.space() == Space::host)
-            copy_rows(to, raw.host(), cudaMemcpyHostToDevice, upload_);
-        else if (to.data != raw.device().data)
-            copy_rows(to, raw.device(), cudaMemcpyDeviceToDevice, upload_);
-        flight.time(flight.upload_end, upload_);
+        const Flight& last = *flights.back();
+        if (last.times)
+            last.times->upload_begin.record(upload_);
+        Copies copies(cudaMemcpyHostToDevice, upload_);
+        for (const Flight* flight : flights) {
+            const Frame& raw = flight->result.raw;
+            const DeviceView to = flight->uploaded.device();
+            if (raw.space() == Space::host)
+                copies.add(to, raw.host());
+            else if (to.data != raw.device().data)
+                copy_rows(to, raw.device(), cudaMemcpyDeviceToDevice, upload_);
+        }
+        copies.start();
+        if (last.times)
+            last.times->upload_end.record(upload_);
+        last.uploaded_all.record(upload_);
     }
 
-    void compute(Flight& flight, bool again) {
-        flight.step_count = 0;
-        Result& result = flight.result;
-        flight.uploaded_all.record(upload_);
-        flight.uploaded_all.hold(compute_);
-        flight.time(flight.marks[0], compute_);
-        ConstDeviceView image = flight.uploaded.device();
-        FrameInfo info = result.info;
-        CountPlaces places;
-        if (const auto threshold = saturation_threshold(image.shape.type, info)) {
-            places.raw = kRawCounts;
-            result.counts.raw_samples = image.shape.samples();
-            count_saturated(image, *threshold, flight.device_counts + kRawCounts, compute_.get());
-            flight.mark(compute_, "saturation");
+    /// A frame on its way through the plan.
+    struct Work {
+        Flight* flight;
+        ConstDeviceView image; ///< of the last stage
+        FrameInfo info;        ///< as described by the stages so far
+        CountSources sources{};
+        bool complete = false; ///< every window so far is complete
+        std::size_t named = 0; ///< named outputs made so far
+    };
+    using Works = std::vector<Work>;
+
+    void compute(Flights flights, bool again) {
+        const Flight& last = *flights.back();
+        const auto mark = [&](std::string_view name, int stage = -1) {
+            if (last.times)
+                last.times->mark(compute_, name, stage);
+        };
+        if (last.times)
+            last.times->marks[0].record(compute_);
+        works_.clear();
+        for (Flight* flight : flights) {
+            const FrameInfo& info = flight->result.info;
+            works_.push_back({.flight = flight,
+                              .image = flight->uploaded.device(),
+                              .info = info,
+                              .complete = !info.recorded_in_warmup});
         }
-        CountSources sources;
-        bool complete = !info.recorded_in_warmup; // every window so far is complete
-        std::size_t named = 0;
-        std::vector<DeviceView> views;
-        for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
-            DevicePlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
+        CountPlaces places;
+        if (count_raw(works_)) {
+            places.raw = kRawCounts;
+            mark("saturation");
+        }
+        for (std::size_t i = 0; i < plan_->steps.size(); ++i) {
+            DevicePlan::Step& step = plan_->steps[i];
             if (step.conversion) {
-                convert(image, step.conversion.device(), plan_->channel, compute_.get());
-                describe_conversion(image.shape.type, info);
-                image = step.conversion.device();
-                flight.mark(compute_, "convert");
+                for (Work& work : works_)
+                    convert_input(step, work);
+                mark("convert");
             }
             if (step.skipped)
                 continue;
-            const DeviceView output = step.between ? step.between.device() : result.device_image.device();
-            step.begin(complete);
-            views.clear();
-            const std::size_t first = named;
-            for (; named < flight.also.size() && plan_->also[named].step == static_cast<std::size_t>(i);
-                 ++named)
-                views.push_back(flight.also[named].device_image.device());
-            step.stage->run(image, output,
-                            {.info = info,
-                             .counts = flight.device_counts + i,
-                             .stream = compute_.get(),
-                             .again = again || info.left_out(),
-                             .also = views});
-            complete = complete && step.stage->warmup().done();
-            sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
-            step.stage->describe(info);
-            image = output;
-            flight.mark(compute_, step.link.type->name, i);
-            for (std::size_t k = first; k < named; ++k)
-                finish_named(flight, k, sources, info);
+            run_step(i, works_, again);
+            mark(step.link.type->name, static_cast<int>(i));
+            for (Work& work : works_)
+                finish_named(i, work);
         }
-        if (named > 0)
-            flight.mark(compute_, "also");
-        result.describe(*chain_, info);
+        if (!plan_->also.empty())
+            mark("also");
+        const CountSources& sources = works_[0].sources; // equal for all
         places.saturated = sources.saturated;
         places.undefined = sources.undefined;
-        result.counts.windows = sources.windows;
-        if (sources.undefined < 0 && image.shape.type == PixelType::f32) {
+        if (sources.undefined < 0 && works_[0].image.shape.type == PixelType::f32) {
             places.undefined = kFinalCounts;
-            count_undefined(image, flight.device_counts + kFinalCounts, compute_.get());
-            flight.mark(compute_, "undefined");
+            for (const Work& work : works_)
+                count_undefined(work.image, work.flight->device_counts + kFinalCounts, compute_.get());
+            mark("undefined");
         }
-        measure_regions(flight, image, info);
-        publish_counts(flight.device_counts, kCounts, places, flight.host_counts, compute_.get());
-        result.warmup = plan_->warmup();
+        for (Work& work : works_)
+            measure_regions(*work.flight, work.image, work.info);
+        if (regions_)
+            mark("regions");
+        CountsOfFrames counts;
+        for (const Work& work : works_)
+            counts.push_back(work.flight->device_counts, work.flight->host_counts);
+        publish_counts(counts, kCounts, places, compute_.get());
+        const Warmup warmup = plan_->warmup();
         plan_->refresh_notes();
-        result.notes = plan_->notes;
+        for (Work& work : works_) {
+            Result& result = work.flight->result;
+            result.describe(*chain_, work.info);
+            result.counts.windows = work.sources.windows;
+            result.warmup = warmup;
+            result.notes = plan_->notes;
+        }
     }
 
-    /// Counts and regions of a named output; `info`: after the stage that made it.
-    void finish_named(Flight& flight, std::size_t index, const CountSources& sources, const FrameInfo& info) {
+    /// False: the samples have no full scale.
+    bool count_raw(Works& works) const {
+        const Shape& shape = works[0].image.shape;
+        const std::optional<double> threshold = saturation_threshold(shape.type, works[0].info);
+        if (!threshold)
+            return false;
+        ImagesOfFrames images;
+        for (Work& work : works) {
+            work.flight->result.counts.raw_samples = shape.samples();
+            images.push_back(work.image.data, work.flight->device_counts + kRawCounts);
+        }
+        count_saturated(works[0].image, images, *threshold, compute_.get());
+        return true;
+    }
+
+    void convert_input(const DevicePlan::Step& step, Work& work) const {
+        const DeviceView converted = step.conversion.device();
+        convert(work.image, converted, plan_->channel, compute_.get());
+        describe_conversion(work.image.shape.type, work.info);
+        work.image = converted;
+    }
+
+    DeviceView output_of(std::size_t i, const Work& work, std::size_t place) const {
+        const Frame& between = plan_->steps[i].between;
+        return !between     ? work.flight->result.device_image.device()
+               : place == 0 ? between.device()
+                            : between_[i][place - 1].device();
+    }
+
+    void run_step(std::size_t i, Works& works, bool again) {
+        DevicePlan::Step& step = plan_->steps[i];
+        runs_.clear();
+        std::vector<DeviceView> views;
+        for (std::size_t k = 0; k < works.size(); ++k) {
+            const Work& work = works[k];
+            for (std::size_t named = work.named;
+                 named < work.flight->also.size() && plan_->also[named].step == i; ++named)
+                views.push_back(work.flight->also[named].device_image.device());
+            runs_.push_back({work.image,
+                             output_of(i, work, k),
+                             {.info = work.info,
+                              .counts = work.flight->device_counts + i,
+                              .stream = compute_.get(),
+                              .again = again || work.info.left_out(),
+                              .also = views}});
+        }
+        if (works.size() > 1)
+            step.begin(works[0].complete);
+        const bool together = works.size() > 1 && step.stage->run_together(runs_);
+        for (std::size_t k = 0; k < works.size(); ++k) {
+            Work& work = works[k];
+            const StageRun<Space::device>& run = runs_[k];
+            if (!together) {
+                step.begin(work.complete);
+                step.stage->run(run.input, run.output, run.context);
+            }
+            work.complete = work.complete && step.stage->warmup().done();
+            work.sources.after(static_cast<int>(i), step.stage->counted(), work.image.shape.type, work.info,
+                               run.output.shape);
+            step.stage->describe(work.info);
+            work.image = run.output;
+        }
+    }
+
+    /// Counts and regions of the named outputs of a step.
+    void finish_named(std::size_t step, Work& work) const {
+        while (work.named < work.flight->also.size() && plan_->also[work.named].step == step)
+            finish_named(*work.flight, work.named++, work.sources, work.info);
+    }
+
+    /// `info`: after the stage that made it.
+    void finish_named(Flight& flight, std::size_t index, const CountSources& sources,
+                      const FrameInfo& info) const {
         NamedImage& named = flight.also[index];
         const ConstDeviceView image = named.device_image.device();
         const int place = kAlsoCounts + static_cast<int>(index);
         count_undefined(image, flight.device_counts + place, compute_.get());
-        publish_counts(flight.device_counts, 0,
-                       {.raw = -1, .saturated = sources.saturated, .undefined = place},
-                       flight.host_counts + 1 + index, compute_.get());
+        CountsOfFrames counts;
+        counts.push_back(flight.device_counts, flight.host_counts + 1 + index);
+        publish_counts(counts, 0, {.raw = -1, .saturated = sources.saturated, .undefined = place},
+                       compute_.get());
         named.counts.windows = sources.windows;
         named.warmup = plan_->warmup(plan_->also[index].step + 1);
         if (!regions_ || !has_regions(*regions_, image.shape))
@@ -428,26 +657,38 @@ private:
                            .mean = region_mean(flight.result.quantity.measure),
                            .saturation = look},
                           place_of(flight, 0), compute_.get());
-        flight.mark(compute_, "regions");
     }
 
-    void download(Flight& flight) {
-        const ConstDeviceView from = flight.result.device_image.device();
-        if (flight.lent && flight.lent.device().data != from.data)
-            copy_rows(flight.lent.device(), from, cudaMemcpyDeviceToDevice, compute_);
-        if (!flight.downloads) {
-            flight.done.record(compute_);
+    void download(Flights flights) {
+        const Flight& last = *flights.back();
+        bool any = false;
+        for (const Flight* flight : flights) {
+            const ConstDeviceView from = flight->result.device_image.device();
+            if (flight->lent && flight->lent.device().data != from.data)
+                copy_rows(flight->lent.device(), from, cudaMemcpyDeviceToDevice, compute_);
+            any = any || flight->downloads;
+        }
+        if (!any) {
+            last.done.record(compute_);
             return;
         }
-        flight.computed.record(compute_);
-        flight.computed.hold(download_);
-        flight.time(flight.download_begin, download_);
-        copy_rows(flight.result.image.host(), from, cudaMemcpyDeviceToHost, download_, !lent_on_host_);
-        for (const NamedImage& named : flight.also)
-            if (named.image)
-                copy_rows(named.image.host(), named.device_image.device(), cudaMemcpyDeviceToHost, download_);
-        flight.time(flight.download_end, download_);
-        flight.done.record(download_);
+        last.computed.record(compute_);
+        last.computed.hold(download_);
+        if (last.times)
+            last.times->download_begin.record(download_);
+        Copies copies(cudaMemcpyDeviceToHost, download_);
+        for (const Flight* flight : flights) {
+            if (!flight->downloads)
+                continue;
+            copies.add(flight->result.image.host(), flight->result.device_image.device(), !lent_on_host_);
+            for (const NamedImage& named : flight->also)
+                if (named.image)
+                    copies.add(named.image.host(), named.device_image.device());
+        }
+        copies.start();
+        if (last.times)
+            last.times->download_end.record(download_);
+        last.done.record(download_);
     }
 
     void finish_quietly() noexcept {
@@ -469,8 +710,16 @@ private:
     SteadyClock::time_point timed_{};       ///< submission of the last timed frame
     Frame spare_result_, spare_download_;   ///< found by wait_slot() for the next submit
     std::optional<ResultPool> result_pool_; ///< memory of results that callers keep; none: results use slots
-    std::array<Flight, kFramesInFlight> flights_;
+    std::array<Flight, kSmallInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;
+    std::size_t waiting_ = 0; ///< newest of those in flight, not started
+    LaunchGraph graph_;       ///< of the kernels of kMostTogether frames
+    bool edited_ = true;      ///< stages may upload tables at their next run, and wait for them
+    std::vector<std::unique_ptr<FlightTimes>> spare_times_;
+    std::vector<std::vector<Frame>> between_;    ///< per step: make_between()
+    std::atomic<int> capacity_{kFramesInFlight}; ///< read by other threads: RoundRobinExecutor
+    Works works_;                                ///< kept for their memory, like runs_
+    std::vector<StageRun<Space::device>> runs_;
 };
 
 } // namespace

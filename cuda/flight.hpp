@@ -1,4 +1,4 @@
-// One frame in flight on the device. Used only by cuda/executor.cpp.
+// Frames in flight on the device. Used only by cuda/executor.cpp.
 #pragma once
 
 #include "cuda/device.hpp"
@@ -20,17 +20,29 @@ inline constexpr int kCounts = kAlsoCounts + static_cast<int>(kMaxNamedOutputs);
 /// Counts of a frame on the host: of the result, then of the named outputs.
 inline constexpr int kHostCounts = 1 + static_cast<int>(kMaxNamedOutputs);
 
-/// One frame in flight. Holds everything that a stream still uses.
-struct Flight {
-    Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
-    Event done{Event::Use::waiting}; ///< the last event of a frame
-    // Recorded only if `timed`.
+/// Times of the frames that are started together.
+struct FlightTimes {
     Event upload_begin, upload_end, download_begin, download_end;
     /// on the compute stream: start, then the end of every step
     std::array<Event, 2 * kMaxStages + 5> marks;
     std::array<StageTiming, 2 * kMaxStages + 4> steps;
     std::size_t step_count = 0;
-    bool timed = false;
+
+    void mark(const Stream& stream, std::string_view name, int stage) {
+        steps[step_count++] = {name, 0, stage};
+        marks[step_count].record(stream);
+    }
+};
+
+/// One frame in flight. Holds everything that a stream still uses. Frames that are started together use the
+/// events of the last one.
+struct Flight {
+    Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
+    Event done{Event::Use::waiting};    ///< the last event
+    std::unique_ptr<FlightTimes> times; ///< null: not timed
+    int together = 1;                   ///< number of frames started together
+    bool finished = false;              ///< `done` has been waited for
+    Flight* last = nullptr;             ///< of the frames started together; null: not started
     bool downloads = false;
     Frame uploaded;
     Frame lent; ///< the caller's memory for the result; empty: none
@@ -54,24 +66,19 @@ struct Flight {
         result.to_grey = to_grey;
         result.raw = std::move(frame);
     }
-    void time(const Event& event, const Stream& stream) const {
-        if (timed)
-            event.record(stream);
-    }
-    void mark(const Stream& stream, std::string_view name, int stage = -1) {
-        steps[step_count++] = {name, 0, stage};
-        time(marks[step_count], stream);
-    }
-    /// Call when the frame is done.
+    /// Call when the frame is done. Each of several frames takes its part of their time.
     void read_timings() {
-        if (!timed)
+        if (!last->times)
             return;
+        const FlightTimes& times = *last->times;
+        const double part = 1.0 / last->together;
         Timings& timings = result.timings;
-        timings.push_back({"upload", upload_end.ms_since(upload_begin)});
-        for (std::size_t i = 0; i < step_count; ++i)
-            timings.push_back({steps[i].name, marks[i + 1].ms_since(marks[i]), steps[i].stage});
+        timings.push_back({"upload", times.upload_end.ms_since(times.upload_begin) * part});
+        for (std::size_t i = 0; i < times.step_count; ++i)
+            timings.push_back({times.steps[i].name, times.marks[i + 1].ms_since(times.marks[i]) * part,
+                               times.steps[i].stage});
         if (downloads)
-            timings.push_back({"download", download_end.ms_since(download_begin)});
+            timings.push_back({"download", times.download_end.ms_since(times.download_begin) * part});
     }
     /// Call when the frame is done. Windows and samples are set before.
     void read_counts() {
@@ -88,6 +95,8 @@ struct Flight {
         }
     }
     void clear() {
+        last = nullptr;
+        finished = false;
         result = Result();
         also.clear();
         uploaded.reset();

@@ -288,7 +288,7 @@ void ChainObject::process(const Place& input, const FrameInfo& facts, const Plac
     info.arrival = SteadyClock::now();
     info.discontinuity = std::exchange(gap_, false) || facts.discontinuity;
     const ThreadLimit limit(threads_);
-    while (executor_->in_flight() == executor_->capacity())
+    while (executor_->in_flight() >= executor_->capacity())
         collect();
     ++frames_;
     submit(input, info, output);

@@ -93,7 +93,7 @@ public:
     }
 
     /// Starts work on a frame, or keeps it until collect() waits, to process the frames kept by then
-    /// together; may return before it is done. Never called with in_flight() == capacity(). Throws UsageError
+    /// together; may return before it is done. Never called with in_flight() ≥ capacity(). Throws UsageError
     /// if the chain cannot run on this frame's shape, NoSlot if results are held for too long (only this
     /// frame is lost). `want_host`: download the result. `again`: repeat the frame of the last submit after
     /// an edit.
@@ -102,7 +102,7 @@ public:
     /// if a frame that was submitted without an error has no result.
     virtual std::optional<Result> collect(bool wait) = 0;
     virtual int in_flight() const = 0;
-    virtual int capacity() const = 0;
+    virtual int capacity() const = 0; ///< may be less than in_flight() after an edit
     /// Waits until a slot for the next result is free; false at the timeout.
     virtual bool wait_slot(std::chrono::milliseconds timeout) = 0;
 

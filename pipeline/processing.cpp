@@ -48,7 +48,7 @@ public:
             repeat_last();
             const bool source_done = flow_.source_done; // read before the queue
             const bool submitted = submit_next();
-            collect(submitted ? executor_->in_flight() == executor_->capacity() : executor_->in_flight() > 0);
+            collect(submitted ? executor_->in_flight() >= executor_->capacity() : executor_->in_flight() > 0);
             if (submitted || executor_->in_flight() > 0)
                 continue;
             if (!source_done) {
@@ -104,7 +104,7 @@ private:
 
     bool submit_next() {
         const bool idle = executor_->in_flight() == 0;
-        if (file_is_paused() || executor_->in_flight() == executor_->capacity()) {
+        if (file_is_paused() || executor_->in_flight() >= executor_->capacity()) {
             if (idle)
                 flow_.sleep(milliseconds(10));
             return false;

@@ -135,9 +135,24 @@ std::size_t RawStream::read_rows(HostView view, Band rows, std::uint64_t frame) 
     return done - first;
 }
 
+std::size_t RawStream::read_together(std::span<const HostView> frames) {
+    const std::size_t bytes = frames.front().shape.bytes();
+    std::vector<std::size_t> got(frames.size());
+    const int count = static_cast<int>(frames.size());
+    readers_.run([&] {
+        run_bands(count, std::min({count, kMostThreads, parallel_threads()}), [&](int index, int) {
+            const auto i = static_cast<std::size_t>(index);
+            got[i] = read_rows(frames[i], {0, frames[i].shape.height}, at_ + i * bytes);
+        });
+    });
+    const auto whole = static_cast<std::size_t>(
+        std::find_if(got.begin(), got.end(), [bytes](std::size_t n) { return n < bytes; }) - got.begin());
+    at_ += whole * bytes;
+    return whole;
+}
+
 std::optional<std::size_t> RawStream::read(HostView view) {
     constexpr std::size_t kLeastBytes = std::size_t{1} << 19; // of a band
-    constexpr int kMostThreads = 4;
     const std::size_t row = view.shape.row_bytes();
     if (!regular_) {
         const std::optional<std::size_t> total = read(std::span(view.data, view.shape.bytes()));

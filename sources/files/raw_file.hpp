@@ -32,6 +32,9 @@ public:
     /// Bytes read: a frame, 0 at the end, fewer if the last frame is truncated. Nothing while a pipe's writer
     /// pauses; a partial frame is kept.
     std::optional<std::size_t> read(HostView view);
+    /// Reads the next frames of a regular file, of equal shape, at the same time. Returns how many are whole;
+    /// the next read() begins after these.
+    std::size_t read_together(std::span<const HostView> frames);
     std::optional<std::size_t> read(std::span<std::byte> frame); ///< rows without padding
 
 private:
@@ -43,6 +46,9 @@ private:
     std::size_t read_rows(HostView view, Band rows, std::uint64_t frame) const;
     [[noreturn]] void cannot_read() const; ///< throws the reason in errno
 
+    static constexpr int kMostThreads = 4; ///< that read at once, an estimate
+
+    FewThreads readers_{kMostThreads};
     std::string path_;
     InputFile file_; ///< only used to close it: it would wait for a pipe, and does not retry after a signal
     std::vector<std::byte> begun_; ///< partial frame from a pipe

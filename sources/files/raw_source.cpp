@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -190,10 +191,16 @@ public:
         pacer_.set_speed(options.speed);
         if (!pacer_.wait(pace()))
             return Status::idle;
-        Frame frame = port.acquire(shape_);
+        if (ahead_.empty() && (options.speed <= 0 || pace() <= 0))
+            read_ahead(port);
+        Frame frame = ahead_.empty() ? port.acquire(shape_) : std::move(ahead_.front());
         if (!frame)
             return Status::idle;
-        std::optional<std::size_t> bytes = read_frame(frame.host());
+        std::optional<std::size_t> bytes = frame_bytes_;
+        if (ahead_.empty())
+            bytes = read_frame(frame.host());
+        else
+            ahead_.pop_front();
         if (bytes == 0 && options.loop && in_pass_ > 0) {
             rewind(port);
             bytes = read_frame(frame.host());
@@ -242,6 +249,7 @@ public:
         if (!stream_.seek(header() + frame * frame_bytes_))
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
+        ahead_.clear();
         sidecar_.seek(frame);
         clock_.jump();
         pacer_.skip_pacing(at_once);
@@ -250,6 +258,7 @@ public:
     }
 
     void close() override {
+        ahead_.clear();
         stream_.close();
         sidecar_.close();
         pacer_.restart();
@@ -292,6 +301,23 @@ private:
             return stream_.read(to);
         bytes_.resize(frame_bytes_);
         return stream_.read(std::span(bytes_));
+    }
+
+    /// Small frames of a file that is played as fast as possible are read several at a time: one thread
+    /// copies fewer bytes a second than a chain can process.
+    void read_ahead(FramePort& port) {
+        constexpr std::size_t kMostBytes = std::size_t{1} << 20, kMostFrames = 8;
+        const std::size_t most = std::min(kMostBytes / frame_bytes_, kMostFrames);
+        if (!stream_.regular() || !direct() || most < 2)
+            return;
+        const std::shared_ptr<FrameRing> ring = port.ring(shape_, 0);
+        std::vector<HostView> views;
+        while (ring && ahead_.size() < most && ring->free_slots() > kMinSlots)
+            if (Frame frame = ring->try_acquire()) {
+                views.push_back(frame.host());
+                ahead_.push_back(std::move(frame));
+            }
+        ahead_.resize(views.empty() ? 0 : stream_.read_together(views));
     }
 
     std::span<const std::byte> after_mark() const {
@@ -405,8 +431,9 @@ private:
     std::optional<double> found_full_scale_; ///< of the last frame, from full_scales_
     MosaicFinder mosaics_;
     RawStream stream_;
-    RawSidecar sidecar_; ///< open if it exists
-    double pace_ = 0;    ///< for frames without a rate
+    std::deque<Frame> ahead_; ///< read, not yet delivered
+    RawSidecar sidecar_;      ///< open if it exists
+    double pace_ = 0;         ///< for frames without a rate
     Pacer pacer_;
     PlaybackClock clock_;
     InvalidValueLog invalid_values_;

@@ -1,15 +1,17 @@
 // Small frames that wait for each other give the results of single frames.
 #include "pipeline/executor.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 namespace specklescope::small_frames_test {
 
-constexpr Shape kShape{61, 37, 1, PixelType::u8};
+constexpr Shape kShape{256, 37, 1, PixelType::u8};
 constexpr int kFrames = 40;
 
 std::vector<Frame> frames_with_saturated_samples(FrameRing& ring) {
@@ -30,10 +32,21 @@ std::vector<Frame> frames_with_saturated_samples(FrameRing& ring) {
     return frames;
 }
 
+enum class On { host, device };
+
+std::unique_ptr<Executor> executor_on(On where) {
+#ifdef SPECKLESCOPE_HAVE_CUDA
+    if (where == On::device)
+        return make_cuda_executor();
+#endif
+    static_cast<void>(where);
+    return make_host_executor(4);
+}
+
 /// `most`: frames submitted before results are collected.
-std::vector<Result> results_of(const std::vector<std::string>& stages, const std::vector<Frame>& frames,
-                               int most) {
-    const auto executor = make_host_executor(4);
+std::vector<Result> results_of(On where, const std::vector<std::string>& stages,
+                               const std::vector<Frame>& frames, int most) {
+    const auto executor = executor_on(where);
     auto chain = std::make_shared<Chain>();
     for (const std::string& stage : stages)
         chain->add(stage);
@@ -60,15 +73,9 @@ std::vector<Result> results_of(const std::vector<std::string>& stages, const std
     return results;
 }
 
-class SmallFrames : public testing::TestWithParam<std::vector<std::string>> {};
-
-TEST_P(SmallFrames, GiveTheSameResultsTogetherAsOneByOne) {
-    FrameRing ring(kShape, kFrames, host_memory());
-    const std::vector<Frame> frames = frames_with_saturated_samples(ring);
-    const std::vector<Result> single = results_of(GetParam(), frames, 1);
-    const std::vector<Result> together = results_of(GetParam(), frames, 8);
-    ASSERT_EQ(together.size(), frames.size());
-    for (std::size_t i = 0; i < frames.size(); ++i) {
+void expect_same(const std::vector<Result>& together, const std::vector<Result>& single) {
+    ASSERT_EQ(together.size(), single.size());
+    for (std::size_t i = 0; i < single.size(); ++i) {
         EXPECT_EQ(together[i].info.sequence, i);
         EXPECT_EQ(together[i].info.version, single[i].info.version);
         EXPECT_EQ(together[i].counts, single[i].counts) << i;
@@ -80,17 +87,34 @@ TEST_P(SmallFrames, GiveTheSameResultsTogetherAsOneByOne) {
     }
 }
 
+class SmallFrames : public testing::TestWithParam<std::tuple<On, std::vector<std::string>>> {};
+
+TEST_P(SmallFrames, GiveTheSameResultsTogetherAsOneByOne) {
+    const auto& [where, stages] = GetParam();
+    if (where == On::device && !test::needs_gpu())
+        return;
+    FrameRing ring(kShape, kFrames, host_memory());
+    const std::vector<Frame> frames = frames_with_saturated_samples(ring);
+    const std::vector<Result> single = results_of(where, stages, frames, 1);
+    for (const int most : {8, kFrames}) {
+        SCOPED_TRACE(most);
+        expect_same(results_of(where, stages, frames, most), single);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Chains, SmallFrames,
-    testing::Values(std::vector<std::string>{}, std::vector<std::string>{"speckle:radius=2"},
-                    std::vector<std::string>{"speckle:radius=2", "average:frames=4"},
-                    std::vector<std::string>{"gaussian:sigma=1", "speckle:border=crop", "average:frames=3",
-                                             "gaussian:sigma=2"},
-                    std::vector<std::string>{"average:frames=3,kind=exponential", "speckle"},
-                    std::vector<std::string>{"background:dark=capture,frames=3,flat=none",
-                                             "average:frames=5"},
-                    std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
-                    std::vector<std::string>{"temporal:frames=20,output=bfi", "average:frames=20"},
-                    std::vector<std::string>{"register", "speckle", "average:frames=2"}));
+    testing::Combine(testing::Values(On::host, On::device),
+                     testing::Values(std::vector<std::string>{}, std::vector<std::string>{"speckle:radius=2"},
+                                     std::vector<std::string>{"speckle:radius=2", "average:frames=4"},
+                                     std::vector<std::string>{"gaussian:sigma=1", "speckle:border=crop",
+                                                              "average:frames=3", "gaussian:sigma=2"},
+                                     std::vector<std::string>{"average:frames=3,kind=exponential", "speckle"},
+                                     std::vector<std::string>{"background:dark=capture,frames=3,flat=none",
+                                                              "average:frames=5"},
+                                     std::vector<std::string>{"temporal:frames=3", "gaussian:sigma=1"},
+                                     std::vector<std::string>{"temporal:frames=20,output=bfi",
+                                                              "average:frames=20"},
+                                     std::vector<std::string>{"register", "speckle", "average:frames=2"})));
 
 } // namespace specklescope::small_frames_test

@@ -458,6 +458,44 @@ TEST(Burst, OfAFileWaitsAndLosesNothing) {
         EXPECT_EQ(compare(frames[n], expected(shape, n)), "equal");
 }
 
+/// The threads wake each other for groups of frames that come often: the last few reach the file, too, and
+/// their slots the ring.
+TEST(Burst, OfSmallFramesIsWrittenToItsEnd) {
+    const TemporaryFolder folder;
+    const Shape shape{16, 9, 1, PixelType::u8};
+    for (const bool may_wait : {true, false}) {
+        Maker maker(shape, shape, 64);
+        const auto sink = make_recorder({.path = folder / "small.raw", .what = RecordWhat::raw});
+        StreamInfo stream = stream_of(shape);
+        stream.slots = 64;
+        sink->open(stream);
+        std::uint64_t n = 0;
+        for (const std::uint64_t some : {3000U, 1U, 500U, 2U}) {
+            for (const std::uint64_t end = n + some; n < end; ++n)
+                sink->push(maker.make(n), may_wait);
+            EXPECT_TRUE(test::eventually([&] {
+                const SinkStatus status = sink->status();
+                return status.written + status.dropped == n && maker.raw().free_slots() == 64;
+            })) << n;
+        }
+        sink->close();
+        const SinkStatus status = sink->status();
+        EXPECT_EQ(status.error, "");
+        if (may_wait) {
+            EXPECT_EQ(status.written, n);
+        }
+        const Bytes pixels = read_bytes(status.path);
+        ASSERT_EQ(pixels.size(), status.written * shape.bytes());
+        std::ifstream lines(status.path + ".jsonl");
+        std::string line;
+        std::getline(lines, line);
+        for (auto at = pixels.begin(); std::getline(lines, line); at += shape.bytes())
+            ASSERT_EQ(
+                compare(Bytes(at, at + shape.bytes()), expected(shape, Json::parse(line).at("sequence"))),
+                "equal");
+    }
+}
+
 } // namespace recorder_failure_test
 
 int killed_helper(const std::string& folder); // killed_test.cpp

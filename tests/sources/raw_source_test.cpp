@@ -132,6 +132,26 @@ TEST_F(RawSource, ATruncatedLastFrameIsReportedAfterTheOthers) {
     EXPECT_EQ(source->next(port), Source::Status::end); // reported once
 }
 
+/// With enough slots, several frames are read at a time.
+TEST_F(RawSource, FramesReadAheadComeInOrderAndNotAfterASeek) {
+    const std::string bytes = bytes_0_to(21 * 12 + 5);
+    const auto source = make_source(write("many.raw", bytes) + "?width=4&height=3", {});
+    EXPECT_EQ(source->open().frames, 21U);
+    TestPort port;
+    port.slots = 20;
+    ASSERT_TRUE(read_frames(*source, port, 3));
+    source->seek(14, 0);
+    ASSERT_TRUE(read_frames(*source, port, 5));
+    source->seek(1, 0);
+    EXPECT_THROW(read_frames(*source, port), RunError) << "the cut end was not noticed";
+    ASSERT_EQ(port.frames.size(), 25U);
+    for (std::size_t i = 0; i < port.frames.size(); ++i) {
+        const std::size_t frame = i < 3 ? i : i < 5 ? i + 11 : i - 4;
+        EXPECT_EQ(port.frames[i].info.position, frame);
+        EXPECT_EQ(pixels(port.frames[i]), bytes.substr(frame * 12, 12)) << i;
+    }
+}
+
 TEST_F(RawSource, LoopContinuesWithWholeFrames) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
     const auto source = make_source(path + "?width=4&height=3&loop=true", {});

@@ -32,14 +32,14 @@ public:
         if (refuse)
             return {};
         if (!ring_ || ring_->shape() != shape)
-            ring_ = std::make_shared<FrameRing>(shape, 3, host_memory());
+            ring_ = std::make_shared<FrameRing>(shape, slots, host_memory());
         return ring_->try_acquire();
     }
     std::shared_ptr<FrameRing> ring(const Shape& shape, int more) override {
         if (!lends)
             return nullptr;
-        if (!ring_ || ring_->shape() != shape || ring_->slots() < 3 + more)
-            ring_ = std::make_shared<FrameRing>(shape, 3 + more, host_memory());
+        if (!ring_ || ring_->shape() != shape || ring_->slots() < slots + more)
+            ring_ = std::make_shared<FrameRing>(shape, slots + more, host_memory());
         return ring_;
     }
     void copied(std::string_view why) override { why_copied = why; }
@@ -71,6 +71,7 @@ public:
     std::uint64_t next_sequence = 0;
     bool refuse = false; ///< like a full ring of a live source
     bool lends = true;   ///< lends the ring
+    int slots = 3;       ///< of the ring
 
 private:
     bool keep_pixels_;
