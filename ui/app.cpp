@@ -96,9 +96,9 @@ void App::act(Action action, const std::string& folder) {
 
 void App::run(bool ends_by_itself) {
     int redraw = kSettleFrames;
-    auto drawn = SteadyClock::now() - 1s, stirred = drawn;
+    auto stirred = SteadyClock::now() - 1s;
     bool over = false;
-    auto over_since = drawn;
+    auto over_since = stirred;
     while (!leaves() && !InterruptGuard::interrupted() &&
            (!over || redraw > 0 || SteadyClock::now() - over_since < kLast)) {
         const auto waits = SteadyClock::now();
@@ -106,14 +106,9 @@ void App::run(bool ends_by_itself) {
             redraw = kSettleFrames;
         if (redraw > 0 || SteadyClock::now() - waits < kIdle * 0.9s) // also woken by another thread
             stirred = SteadyClock::now();
-        // Sleep to keep the pace if presenting does not wait for the monitor (no vsync, a virtual display).
-        if (session_.view().vsync) {
-            const std::chrono::duration<double> period(1 / window_.refresh_rate()); // of the current monitor
-            const auto due = drawn + std::chrono::duration_cast<SteadyClock::duration>(period * 0.9);
-            if (SteadyClock::now() < due)
-                std::this_thread::sleep_until(due);
-        }
-        drawn = SteadyClock::now();
+        if (session_.view().vsync)
+            std::this_thread::sleep_until(window_.due());
+        window_.start_work();
         const bool news = session_.poll();
         if (!std::exchange(
                 over, ends_by_itself &&

@@ -380,6 +380,26 @@ TEST(OffscreenWindow, FiftyOfThemOneAfterAnotherLeaveNothingBehind) {
     RecordProperty("resident_mib", std::to_string(after.resident_mib - before.resident_mib));
 }
 
+TEST(OffscreenWindow, TheNextFrameIsDueWithinARefreshOfTheLast) {
+    setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1); // NOLINT(concurrency-mt-unsafe): no other thread reads it
+    ViewSettings view;
+    view.width = 640;
+    view.height = 480;
+    Window window(view, true);
+    const std::chrono::microseconds part(std::lround(0.9e6 / window.refresh_rate()));
+    for (int i = 0; i < 5; ++i) {
+        const auto before = SteadyClock::now();
+        window.start_work();
+        window.begin_frame();
+        window.end_frame([](void*) {}, nullptr);
+        glFinish();
+        const auto due = window.due();
+        constexpr std::chrono::microseconds kRounding(1);
+        EXPECT_GE(due, before + part - kRounding);
+        EXPECT_LE(due, SteadyClock::now() + part + kRounding);
+    }
+}
+
 class OffscreenAndWindow : public ViewerTest {};
 
 /// Drawn by the same program on the same CPU, all is equal except the status bar with its measured rates and

@@ -49,6 +49,7 @@ template <void (*Delete)(GLsizei, const GLuint*)> void remove(GLuint id) { Delet
 using Texture = Name<generate<glGenTextures>, remove<glDeleteTextures>>;
 using Buffer = Name<generate<glGenBuffers>, remove<glDeleteBuffers>>;
 using Framebuffer = Name<generate<glGenFramebuffers>, remove<glDeleteFramebuffers>>;
+using Query = Name<generate<glGenQueries>, remove<glDeleteQueries>>;
 using VertexArray = Name<generate<glGenVertexArrays>, remove<glDeleteVertexArrays>>;
 
 inline GLuint create_program() { return glCreateProgram(); }

@@ -104,6 +104,29 @@ bool Window::wait(double seconds) {
     return std::exchange(input_.any, false) || !input_.queue.empty();
 }
 
+SteadyClock::time_point Window::due() {
+    constexpr std::size_t kRecent = 60;
+    const std::chrono::duration<double> refresh(1 / refresh_rate()); // of the current monitor
+    const auto part = std::chrono::duration_cast<SteadyClock::duration>(refresh * 0.9);
+    GLuint known = GL_FALSE;
+    if (asked_)
+        glGetQueryObjectuiv(drawn_.id(), GL_QUERY_RESULT_AVAILABLE, &known);
+    if (known == GL_FALSE)
+        return started_ + part;
+    GLuint64 end = 0;
+    glGetQueryObjectui64v(drawn_.id(), GL_QUERY_RESULT, &end);
+    work_.emplace_back(static_cast<GLint64>(end) - started_gl_);
+    if (work_.size() > kRecent)
+        work_.pop_front();
+    return std::max(started_ + part, presented_ + part - *std::max_element(work_.begin(), work_.end()));
+}
+
+void Window::start_work() {
+    started_ = SteadyClock::now();
+    glGetInteger64v(GL_TIMESTAMP, &started_gl_);
+    asked_ = false;
+}
+
 void Window::begin_frame() {
     ImGui_ImplOpenGL3_NewFrame();
     surface_->new_frame();
@@ -137,7 +160,10 @@ void Window::end_frame(void (*draw)(void*), void* context) {
         on_drawn(size);
     if (hand_)
         hand_->drawn();
+    glQueryCounter(drawn_.id(), GL_TIMESTAMP);
+    asked_ = true;
     surface_->show();
+    presented_ = SteadyClock::now();
 }
 
 double Window::ratio() const {

@@ -8,6 +8,8 @@
 
 #include <imgui.h>
 
+#include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +35,11 @@ public:
     /// Sleeps until an event arrives, at most `seconds`. True after input, a resize or an expose, or if
     /// queued input waits for the next frame.
     bool wait(double seconds);
+    /// Time to start the work for the next frame. 0.9 of a refresh after the last start, to keep the pace if
+    /// presenting does not wait for the monitor (no vsync, a virtual display). If it waits: so late that the
+    /// frame is complete at 0.9 of the refresh, judged by the longest recent work, to show a newer result.
+    SteadyClock::time_point due();
+    void start_work(); ///< for the next frame
     /// Takes as much input as one frame can process; see input_queue.hpp.
     void begin_frame();
     /// Clears, calls `draw` for the picture, draws Dear ImGui over it and presents the frame.
@@ -74,6 +81,11 @@ private:
     std::string renderer_, note_;
     double scale_ = 1;
     bool light_ = false;
+    SteadyClock::time_point started_{}, presented_{};
+    gl::Query drawn_ = gl::Query::make();       ///< OpenGL's time at the end of a frame's drawing
+    GLint64 started_gl_ = 0;                    ///< the same clock, at the start of the work
+    bool asked_ = false;                        ///< drawn_ belongs to the frame of started_gl_
+    std::deque<std::chrono::nanoseconds> work_; ///< of recent frames, from started_gl_ to drawn_
 };
 
 /// Wakes wait() from any thread.
