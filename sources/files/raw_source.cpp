@@ -231,7 +231,10 @@ public:
         return Status::frame;
     }
 
-    void pace(double rate) override { pace_ = rate; }
+    void pace(double rate) override {
+        if (stream_.regular()) // the writer of a pipe sets the pace
+            pace_ = rate;
+    }
 
     std::uint64_t length() override {
         const std::uint64_t size = stream_.size();

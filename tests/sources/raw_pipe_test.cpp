@@ -69,6 +69,16 @@ TEST_F(RawPipe, APartialFrameIsContinued) {
         EXPECT_EQ(pixels(port.frames[i]), sent.substr(i * kFrame, kFrame)) << i;
 }
 
+/// The window plays files without a rate at a usual one; here a frame would take a thousand seconds.
+TEST_F(RawPipe, TheWriterSetsThePace) {
+    put(bytes_from(0, 3 * kFrame));
+    const auto source = make_source(text(), {});
+    (void)source->open();
+    source->pace(1e-3);
+    TestPort port;
+    EXPECT_TRUE(read_frames(*source, port, 3, std::chrono::seconds(5)));
+}
+
 TEST_F(RawPipe, APartialFrameAfterAPauseIsReportedAtTheEnd) {
     put(bytes_from(0, kFrame + 40));
     const auto source = make_source(text(), {});
