@@ -17,8 +17,8 @@ namespace specklescope {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr std::size_t kBlockAlign = 4096;                       ///< of memory
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;       ///< stays in the processor's cache
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20; ///< stays in the processor's cache
+constexpr std::size_t kLeastBlockBytes = 4096;
 constexpr std::size_t kMostBlockBytes = std::size_t{512} << 20; ///< in blocks
 /// A kill loses what is not written: a second with the time that frames wait elsewhere.
 constexpr auto kLatest = 700ms, kKeptEvery = 100ms;
@@ -28,10 +28,8 @@ constexpr auto kLatest = 700ms, kKeptEvery = 100ms;
 void BlockFile::Free::operator()(std::byte* memory) const { std::free(memory); }
 
 BlockFile::BlockFile(const File& file, bool sync, int index) : file_(file), block_bytes_(kBlockBytes) {
-    while (!(block_ = take_memory()) || !free_.emplace_back(take_memory())) { // at least two
-        free_.clear();
-        blocks_ = 0;
-        if (block_bytes_ == kBlockAlign)
+    while (!(block_ = take_memory())) {
+        if (block_bytes_ == kLeastBlockBytes)
             throw std::bad_alloc();
         block_bytes_ /= 2;
     }
@@ -44,19 +42,20 @@ BlockFile::BlockFile(const File& file, bool sync, int index) : file_(file), bloc
     }
 }
 
-/// Null without memory. Requires mutex_, except in the constructor.
-BlockFile::Memory BlockFile::take_memory() {
-    if (!free_.empty()) {
-        Memory memory = std::move(free_.back());
-        free_.pop_back();
-        return memory;
+/// Null without memory. Requires mutex_, except in the constructor. Memory grows by two blocks, which are a
+/// huge page: its first use costs much less than that of 512 small ones.
+std::byte* BlockFile::take_memory() {
+    if (free_.empty()) {
+        Memory pair(static_cast<std::byte*>(std::aligned_alloc(2 * block_bytes_, 2 * block_bytes_)));
+        if (!pair)
+            return nullptr;
+        ::madvise(pair.get(), 2 * block_bytes_, MADV_HUGEPAGE);
+        free_ = {pair.get() + block_bytes_, pair.get()};
+        pairs_.push_back(std::move(pair));
     }
-    Memory memory(static_cast<std::byte*>(std::aligned_alloc(kBlockAlign, block_bytes_)));
-    if (memory) {
-        ::madvise(memory.get(), block_bytes_, MADV_HUGEPAGE);
-        ++blocks_;
-    }
-    return memory;
+    std::byte* block = free_.back();
+    free_.pop_back();
+    return block;
 }
 
 /// Requires mutex_.
@@ -67,7 +66,7 @@ bool BlockFile::is_late() const {
 bool BlockFile::has_room(std::uint64_t bytes) const {
     const std::lock_guard lock(mutex_);
     const std::uint64_t most = kMostBlockBytes - std::min<std::uint64_t>(kMostBlockBytes / 2, bytes);
-    return error_ != 0 || (!is_late() && (blocks_ - free_.size()) * block_bytes_ <= most);
+    return error_ != 0 || (!is_late() && (2 * pairs_.size() - free_.size()) * block_bytes_ <= most);
 }
 
 int BlockFile::append(const std::vector<iovec>& parts) {
@@ -86,7 +85,7 @@ int BlockFile::append(const std::string& bytes) {
 void BlockFile::append(const std::byte* data, std::size_t bytes) {
     while (bytes > 0) {
         const std::size_t some = std::min(bytes, block_bytes_ - filled_);
-        std::memcpy(block_.get() + filled_, data, some);
+        std::memcpy(block_ + filled_, data, some);
         filled_ += some;
         data += some;
         bytes -= some;
@@ -99,17 +98,18 @@ void BlockFile::append(const std::byte* data, std::size_t bytes) {
 void BlockFile::pass_block(bool in_time) {
     if (filled_ == 0)
         return;
-    Memory next;
+    std::byte* next = nullptr;
     {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] {
             return error_ != 0 || !thread_.joinable() || steps_.empty() ||
-                   (!(in_time && is_late()) && (blocks_ - free_.size()) * block_bytes_ < kMostBlockBytes);
+                   (!(in_time && is_late()) &&
+                    (2 * pairs_.size() - free_.size()) * block_bytes_ < kMostBlockBytes);
         });
         while (!(next = take_memory()))
             changed_.wait(lock);
     }
-    pass({.block = std::exchange(block_, std::move(next)), .offset = offset_, .size = filled_});
+    pass({.block = std::exchange(block_, next), .offset = offset_, .size = filled_});
     offset_ += filled_;
     filled_ = 0;
 }
@@ -189,7 +189,7 @@ void BlockFile::run_step() {
     else if (well && step.kept)
         kept_ = *step.kept;
     if (step.block)
-        free_.push_back(std::move(step.block));
+        free_.push_back(step.block);
     steps_.pop_front();
     lock.unlock();
     changed_.notify_all();
@@ -198,7 +198,7 @@ void BlockFile::run_step() {
 int BlockFile::write(const Step& step) {
     if (!step.block)
         return step.file->write_at(step.offset, step.bytes.data(), step.bytes.size());
-    const int error = file_.write_at(step.offset, step.block.get(), step.size);
+    const int error = file_.write_at(step.offset, step.block, step.size);
     return error == 0 && sync_ ? sync_->advance(step.offset + step.size) : error;
 }
 

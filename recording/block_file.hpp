@@ -62,7 +62,7 @@ private:
     using Memory = std::unique_ptr<std::byte, Free>;
     /// A block of this file, or a few bytes of any.
     struct Step {
-        Memory block{};
+        std::byte* block = nullptr;
         std::uint64_t offset = 0;
         std::size_t size = 0; ///< of the block
         Time added{};
@@ -75,7 +75,7 @@ private:
     void pass_block(bool in_time);
     void pass(Step step);
     bool is_late() const;
-    Memory take_memory();
+    std::byte* take_memory();
     void run();
     void run_step();
     int write(const Step& step);
@@ -83,7 +83,7 @@ private:
     const File& file_;
     std::size_t block_bytes_;
     // The block being filled: its place in the file and its bytes.
-    Memory block_;
+    std::byte* block_ = nullptr;
     std::uint64_t offset_ = 0;
     std::size_t filled_ = 0;
     // Place and time limit of the last `kept`.
@@ -92,9 +92,9 @@ private:
 
     mutable std::mutex mutex_; ///< guards the next ones
     std::condition_variable changed_;
-    std::deque<Step> steps_; ///< the first one is being written
-    std::vector<Memory> free_;
-    std::size_t blocks_ = 0; ///< allocated
+    std::deque<Step> steps_;    ///< the first one is being written
+    std::vector<Memory> pairs_; ///< of blocks: a huge page each
+    std::vector<std::byte*> free_;
     Kept kept_;
     int error_ = 0;
     bool stop_ = false;
