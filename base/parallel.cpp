@@ -100,9 +100,11 @@ struct FewThreads::Arena {
     explicit Arena(int threads) : arena(threads) {}
     tbb::task_arena arena;
 };
-FewThreads::FewThreads(int threads) : arena_(std::make_unique<Arena>(threads)) {}
+FewThreads::FewThreads(int threads) : threads_(threads) {}
 FewThreads::~FewThreads() = default;
 void FewThreads::call(void (*function)(void*), void* f) {
+    if (!arena_) // not earlier: oneTBB prints a warning about an arena that is larger than the process's limit
+        arena_ = std::make_unique<Arena>(std::min(threads_, parallel_threads()));
     arena_->arena.execute([function, f] { function(f); });
 }
 

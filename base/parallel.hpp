@@ -68,7 +68,8 @@ public:
 private:
     void call(void (*function)(void*), void* f);
     struct Arena;
-    std::unique_ptr<Arena> arena_;
+    int threads_;
+    std::unique_ptr<Arena> arena_; ///< made at the first call
 };
 
 /// Number of threads of oneTBB, at least 1.
