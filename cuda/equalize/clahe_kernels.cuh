@@ -131,6 +131,10 @@ __device__ inline int2 part_of(int begin, int end) {
 
 template <int kChannels> __global__ void __launch_bounds__(kClaheThreads)
     range_kernel(ClaheArgs args, std::uint32_t* range) {
+    __shared__ std::uint32_t ends[2]; // of the block: atomic operations on one address take turns
+    if (threadIdx.x < 2)
+        ends[threadIdx.x] = 0xffffffffU;
+    __syncthreads();
     const int2 rows = part_of(0, args.height);
     const int row_bytes = args.width * kChannels * 4;
     std::uint32_t low = 0xffffffffU;
@@ -154,9 +158,12 @@ template <int kChannels> __global__ void __launch_bounds__(kClaheThreads)
         high = min(high, __shfl_xor_sync(0xffffffffU, high, step));
     }
     if (threadIdx.x % 32 == 0) {
-        atomicMin(&range[0], low);
-        atomicMin(&range[1], high);
+        atomicMin(&ends[0], low);
+        atomicMin(&ends[1], high);
     }
+    __syncthreads();
+    if (threadIdx.x < 2)
+        atomicMin(&range[threadIdx.x], ends[threadIdx.x]);
 }
 
 /// Sum over the previous threads; `total` over all. All threads of the block must call it; `sums` is not read

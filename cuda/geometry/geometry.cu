@@ -129,7 +129,8 @@ template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel
             for (int i = 0; i < kChunkPixels<T> * kChannels; ++i)
                 sums[i] += static_cast<SumOf<T>>(in.get(i));
         }
-        Chunk<T, kChannels> out; // a kFactor-th of it is used
+        [[maybe_unused]] Chunk<T, kChannels> out; // a kFactor-th of it is used
+        [[maybe_unused]] T* const row = reinterpret_cast<T*>(args.to(y)) + first * kChannels;
 #pragma unroll
         for (int i = 0; i < pixels * kChannels; ++i) {
             const int begin = i / kChannels * kFactor * kChannels + i % kChannels;
@@ -137,13 +138,15 @@ template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel
 #pragma unroll
             for (int k = 1; k < kFactor; ++k)
                 sum += sums[begin + k * kChannels];
-            T mean = rounded_mean<kFactor, T>(sum);
-            if (first + i / kChannels < args.width)
-                mean = over_numbers<T, kChannels>(mean, args, kFactor, first * kChannels + i, y);
-            out.set(i, mean);
+            const T mean = rounded_mean<kFactor, T>(sum);
+            if constexpr (sizeof(T) < 4)
+                out.set(i, mean);
+            else if (first + i / kChannels < args.width)
+                row[i] = over_numbers<T, kChannels>(mean, args, kFactor, first * kChannels + i, y);
         }
-        out.template store_part<kFactor>(args.to(y), first * kChannels * static_cast<int>(sizeof(T)),
-                                         args.output_bytes);
+        if constexpr (sizeof(T) < 4)
+            out.template store_part<kFactor>(args.to(y), first * kChannels * static_cast<int>(sizeof(T)),
+                                             args.output_bytes);
     }
 }
 

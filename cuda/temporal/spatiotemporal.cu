@@ -30,7 +30,7 @@ struct Kernels {
 };
 
 Kernels kernels_of(PixelType type, int frames) {
-    return dispatch_state(type, frames, [](auto sample, auto state) -> Kernels {
+    return dispatch_state<false>(type, frames, [](auto sample, auto state) -> Kernels {
         using T = decltype(sample);
         using State = decltype(state);
         if constexpr (std::is_same_v<T, float>)
@@ -112,7 +112,7 @@ public:
     std::string note() const override { return history_note(history_.frames(), memory_.bytes()); }
 
 private:
-    TemporalMemory memory_;
+    TemporalMemory<false> memory_;
     Buffer sums_[2], flags_;
     Kernels kernels_{};
     WindowCorrelation correlation_;

@@ -53,12 +53,6 @@ struct Pixel {
     }
 };
 
-__device__ inline IntegerSums sums_at(const BoxArgs& args, const Pixel& pixel, NarrowState) {
-    const NarrowSums about =
-        NarrowState::narrow_sums(pixel.narrow<std::uint32_t>(args.history.state, NarrowState::kWords, 0));
-    const std::uint32_t s = about.sum(static_cast<std::uint32_t>(args.history.step.held));
-    return {about.q + (s + static_cast<std::uint32_t>(about.s)) * kNarrowOrigin, s};
-}
 __device__ inline IntegerSums sums_at(const BoxArgs& args, const Pixel& pixel, PackedState) {
     return unpacked(pixel.wide<std::uint64_t>(args.history.state, PackedState::kWords, 0));
 }

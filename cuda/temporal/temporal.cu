@@ -106,7 +106,7 @@ struct TemporalKernels {
 };
 
 TemporalKernels kernels_of(PixelType type, int frames) {
-    return dispatch_state(type, frames, [](auto sample, auto state) -> TemporalKernels {
+    return dispatch_state<true>(type, frames, [](auto sample, auto state) -> TemporalKernels {
         using T = decltype(sample);
         using State = decltype(state);
         return {temporal_kernel<T, State, TemporalArgs>, temporal_kernel<T, State, TemporalFinishArgs>};
@@ -148,7 +148,7 @@ public:
     std::string note() const override { return history_note(history_.frames(), memory_.bytes()); }
 
 private:
-    TemporalMemory memory_;
+    TemporalMemory<true> memory_;
     TemporalKernels kernels_{};
 };
 

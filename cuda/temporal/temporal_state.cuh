@@ -224,12 +224,14 @@ __device__ inline State add_newest(const TemporalHistory& args, const Place& pla
     return state;
 }
 
-/// Chooses the state for a pixel type and number of frames: f(T{}, State{}).
-template <class F> decltype(auto) dispatch_state(PixelType type, int frames, F&& f) {
+/// Chooses the state for a pixel type and number of frames: f(T{}, State{}). kNarrow: also NarrowState, which
+/// moves fewer bytes but takes more arithmetic.
+template <bool kNarrow, class F> decltype(auto) dispatch_state(PixelType type, int frames, F&& f) {
     if (type == PixelType::f32)
         return f(float{}, RealState{});
-    if (narrow_sums_fit(type, frames))
-        return f(std::uint8_t{}, NarrowState{});
+    if constexpr (kNarrow)
+        if (narrow_sums_fit(type, frames))
+            return f(std::uint8_t{}, NarrowState{});
     if (type == PixelType::u8)
         return f(std::uint8_t{}, PackedState{});
     if (packed_sums_fit(type, frames))
@@ -237,15 +239,15 @@ template <class F> decltype(auto) dispatch_state(PixelType type, int frames, F&&
     return f(std::uint16_t{}, WideState{});
 }
 
-/// Owner of the memory of TemporalHistory.
-class TemporalMemory {
+/// Owner of the memory of TemporalHistory. kNarrow: as for dispatch_state().
+template <bool kNarrow> class TemporalMemory {
 public:
     /// `other`: additional bytes of the stage.
     void prepare(std::string_view stage, const Shape& input, int frames, std::size_t other = 0) {
         tiles_ = Tiles::of(input);
         frames_ = frames;
-        const int words =
-            dispatch_state(input.type, frames, [](auto, auto state) { return decltype(state)::kWords; });
+        const int words = dispatch_state<kNarrow>(input.type, frames,
+                                                  [](auto, auto state) { return decltype(state)::kWords; });
         const std::size_t state =
             tiles_.samples() / kLaneSamples * sizeof(uint4) * static_cast<std::size_t>(words);
         bytes_ = {.frame = tiles_.samples() * pixel_bytes(input.type),
