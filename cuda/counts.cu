@@ -41,31 +41,26 @@ template <class T> __global__ void __launch_bounds__(kCountThreads)
     count_in_warp(images.b[blockIdx.y]->raw_saturated, mine);
 }
 
-/// A thread takes four neighbouring pixels of every gridDim.y-th row.
-template <int kChannels> __global__ void __launch_bounds__(kCountThreads)
-    count_undefined_kernel(const std::byte* image, std::size_t pitch, int width, int rows,
+__global__ void __launch_bounds__(kCountThreads)
+    count_undefined_kernel(const std::byte* image, std::size_t pitch, int width, int rows, int channels,
                            PixelCounts* counts) {
-    constexpr int kPerChunk = kChunkPixels<float>;
-    const int x = static_cast<int>(blockIdx.x * kCountThreads + threadIdx.x) * kPerChunk;
-    constexpr int kBytes = kChannels * static_cast<int>(sizeof(float)); // of a pixel
+    const std::size_t pixels = static_cast<std::size_t>(width) * rows;
+    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kCountThreads;
     unsigned undefined = 0;
     unsigned infinite = 0;
-    for (auto y = static_cast<int>(blockIdx.y); x < width && y < rows; y += static_cast<int>(gridDim.y)) {
-        Chunk<float, kChannels> chunk;
-        chunk.load(image + y * pitch, x * kBytes, width * kBytes);
-#pragma unroll
-        for (int k = 0; k < kPerChunk; ++k) {
-            bool is_nan = false;
-            bool is_inf = false;
-#pragma unroll
-            for (int c = 0; c < kChannels; ++c) {
-                const float sample = chunk.get(k * kChannels + c);
-                is_nan = is_nan || isnan(sample);
-                is_inf = is_inf || isinf(sample);
-            }
-            undefined += x + k < width && is_nan ? 1U : 0U;
-            infinite += x + k < width && is_inf ? 1U : 0U;
+    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kCountThreads + threadIdx.x; i < pixels;
+         i += step) {
+        const auto y = i / width;
+        const float* const pixel =
+            reinterpret_cast<const float*>(image + y * pitch) + (i - y * width) * channels;
+        unsigned is_nan = 0;
+        unsigned is_inf = 0;
+        for (int c = 0; c < channels; ++c) {
+            is_nan |= isnan(pixel[c]) ? 1U : 0U;
+            is_inf |= isinf(pixel[c]) ? 1U : 0U;
         }
+        undefined += is_nan;
+        infinite += is_inf;
     }
     count_in_warp(counts->undefined, undefined);
     count_in_warp(counts->infinite, infinite);
@@ -107,14 +102,8 @@ void count_saturated(ConstDeviceView like, const ImagesOfFrames& images, double 
 }
 
 void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream) {
-    const Shape& shape = image.shape;
-    constexpr int kPerBlock = kCountThreads * kChunkPixels<float>;
-    const int across = (shape.width + kPerBlock - 1) / kPerBlock;
-    const dim3 blocks(
-        static_cast<unsigned>(across),
-        static_cast<unsigned>(std::clamp(static_cast<int>(kMostBlocks) / across, 1, shape.height)));
-    const auto kernel = shape.channels == 3 ? count_undefined_kernel<3> : count_undefined_kernel<1>;
-    kernel<<<blocks, kCountThreads, 0, stream>>>(image.data, image.pitch, shape.width, shape.height, counts);
+    count_undefined_kernel<<<blocks_for(image.shape.pixels()), kCountThreads, 0, stream>>>(
+        image.data, image.pitch, image.shape.width, image.shape.height, image.shape.channels, counts);
     check_launch("the kernel that counts undefined pixels");
 }
 
