@@ -103,7 +103,7 @@ struct FewThreads::Arena {
 FewThreads::FewThreads(int threads) : threads_(threads) {}
 FewThreads::~FewThreads() = default;
 void FewThreads::call(void (*function)(void*), void* f) {
-    if (!arena_) // not earlier: oneTBB prints a warning about an arena that is larger than the process's limit
+    if (!arena_) // not before: oneTBB warns of an arena that is larger than the limit of the process
         arena_ = std::make_unique<Arena>(std::min(threads_, parallel_threads()));
     arena_->arena.execute([function, f] { function(f); });
 }
