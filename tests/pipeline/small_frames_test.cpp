@@ -12,8 +12,10 @@
 namespace specklescope::small_frames_test {
 
 constexpr Shape kShape{256, 37, 1, PixelType::u8};
-constexpr int kFrames = 40;
+constexpr int kFrames = 60;
 
+/// Two times as many frames as start together on a GPU lie between the discontinuity and the edit below, so
+/// that their graph is used again.
 std::vector<Frame> frames_with_saturated_samples(FrameRing& ring) {
     auto random = test::test_random(1);
     std::uniform_int_distribution<int> level(0, 254), place(0, kShape.width - 1);
@@ -26,7 +28,7 @@ std::vector<Frame> frames_with_saturated_samples(FrameRing& ring) {
         if (i % 9 == 0)
             frame.host().as<std::uint8_t>().row(i % kShape.height)[place(random)] = 255;
         frame.info().sequence = static_cast<std::uint64_t>(i);
-        frame.info().discontinuity = i == 0 || i == 25;
+        frame.info().discontinuity = i == 0 || i == 12;
         frames.push_back(std::move(frame));
     }
     return frames;
@@ -61,7 +63,7 @@ std::vector<Result> results_of(On where, const std::vector<std::string>& stages,
         executor->submit(frame, true);
         if (executor->in_flight() >= std::min(most, executor->capacity()))
             collect();
-        if (frame.info().sequence == 30) { // an edit takes effect for the next frame
+        if (frame.info().sequence == 50) { // an edit takes effect for the next frame
             auto edited = std::make_shared<Chain>(*chain);
             for (ChainStage& stage : edited->stages())
                 if (stage.type->name == "speckle")
