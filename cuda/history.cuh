@@ -114,29 +114,55 @@ __device__ inline uint4* state_word(uint4* state, const Place& place, int words,
     return state + (static_cast<std::size_t>(place.tile) * words + index) * 32 + place.lane;
 }
 
-/// Adds the warp's sum to `counter`; all lanes must call it.
-__device__ inline void count_in_warp(std::uint64_t& counter, unsigned mine) {
-    if (__any_sync(kWholeWarp, mine != 0) == 0)
+/// A thread's part of PixelCounts.
+struct ThreadCounts {
+    unsigned undefined = 0, infinite = 0, saturated = 0;
+
+    __device__ void add(float result) {
+        undefined += isnan(result) ? 1U : 0U;
+        infinite += isinf(result) ? 1U : 0U;
+    }
+    /// Adds a pixel of several samples.
+    __device__ void add_pixel(const ThreadCounts& samples) {
+        undefined += samples.undefined != 0 ? 1U : 0U;
+        infinite += samples.infinite != 0 ? 1U : 0U;
+    }
+};
+
+/// Adds the block's sums to `counts`, once per block, since additions to one number take turns. All threads
+/// must call it, except warps that have returned; not the first warp.
+__device__ inline void count_in_block(PixelCounts& counts, const ThreadCounts& mine) {
+    __shared__ unsigned sums[3];
+    if (threadIdx.x < 3)
+        sums[threadIdx.x] = 0;
+    if (__syncthreads_or((mine.undefined | mine.infinite | mine.saturated) != 0 ? 1 : 0) == 0)
         return;
-    for (int step = 16; step > 0; step /= 2)
-        mine += __shfl_xor_sync(kWholeWarp, mine, step);
-    if ((threadIdx.x & 31U) == 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(&counter), static_cast<unsigned long long>(mine));
+    const unsigned parts[] = {mine.undefined, mine.infinite, mine.saturated};
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+        unsigned sum = parts[i];
+        if (__any_sync(kWholeWarp, sum != 0) == 0)
+            continue;
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(kWholeWarp, sum, step);
+        if (threadIdx.x % 32U == 0)
+            atomicAdd(&sums[i], sum);
+    }
+    __syncthreads();
+    std::uint64_t* const totals[] = {&counts.undefined, &counts.infinite, &counts.saturated};
+#pragma unroll
+    for (unsigned i = 0; i < 3; ++i)
+        if (threadIdx.x == i && sums[i] != 0)
+            atomicAdd(reinterpret_cast<unsigned long long*>(totals[i]), sums[i]);
 }
 
-__device__ inline void count_undefined(PixelCounts& counts, const Place& place,
-                                       const Samples<float>& results) {
-    unsigned undefined = 0;
-    unsigned infinite = 0;
+__device__ inline ThreadCounts undefined_of(const Place& place, const Samples<float>& results) {
+    ThreadCounts mine;
 #pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j) {
-        undefined += j < place.inside && isnan(results.v[j]) ? 1U : 0U;
-        infinite += j < place.inside && isinf(results.v[j]) ? 1U : 0U;
-    }
-    if (__any_sync(kWholeWarp, (undefined | infinite) != 0) == 0)
-        return;
-    count_in_warp(counts.undefined, undefined);
-    count_in_warp(counts.infinite, infinite);
+    for (int j = 0; j < kLaneSamples; ++j)
+        if (j < place.inside)
+            mine.add(results.v[j]);
+    return mine;
 }
 
 // --- saturation ---
@@ -189,12 +215,12 @@ __device__ inline Samples<std::uint16_t> advance_ages(const AgesOnDevice& satura
     return ages;
 }
 
-__device__ inline void count_saturated(PixelCounts& counts, const Samples<std::uint16_t>& ages) {
+__device__ inline unsigned saturated_of(const Samples<std::uint16_t>& ages) {
     unsigned saturated = 0;
 #pragma unroll
     for (int j = 0; j < kLaneSamples; ++j)
         saturated += ages.v[j] != 0 ? 1U : 0U;
-    count_in_warp(counts.saturated, saturated);
+    return saturated;
 }
 
 #endif

@@ -1,5 +1,5 @@
 // Running mean over time on the device: one pass over the newest frame, the frame that leaves and the sums.
-#include "cuda/colour_counts.cuh"
+#include "cuda/colour_counts.hpp"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "stages/average/average.hpp"
@@ -254,7 +254,7 @@ template <class T, class Mean> __global__ void __launch_bounds__(kTileThreads)
     const Samples<float> results = Mean::of(args, place, newest);
     store_results(args.output, args.output_pitch, place, results);
     if constexpr (std::is_same_v<T, float>)
-        count_undefined(*args.counts, place, results);
+        count_in_block(*args.counts, undefined_of(place, results));
 }
 
 struct AverageForm {
@@ -317,8 +317,7 @@ public:
         form_.kernel<<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         check_launch("the kernel of stage average");
         if (input_.type == PixelType::f32) // means of integers are always finite
-            colour_counts_.finish(input, output, std::numeric_limits<float>::infinity(), context.counts,
-                                  stream);
+            colour_counts_.finish(output, context.counts, stream);
     }
 
     void set_params(const Params&) override {} // all are Cost::rebuild

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constan
     }
     store_results(args.output, args.output_pitch, place, results);
     if (args.counts)
-        count_undefined(*args.counts, place, results);
+        count_in_block(*args.counts, undefined_of(place, results));
 }
 
 class FlowDevice final : public DeviceStage {

@@ -56,7 +56,7 @@ public:
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const auto stream = static_cast<cudaStream_t>(context.stream);
-        filter_.run(input, output, stream,
+        filter_.run(input, output, context.counts, stream,
                     [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
                         launch(from, to, guard, stream);
                     });
@@ -172,6 +172,7 @@ public:
         stage_->run(input, output, context);
     }
     void set_params(const Params&) override {} // all are Cost::rebuild
+    Counted counted() const override { return {.undefined = true}; }
     std::string note() const override { return stage_ ? stage_->note() : std::string(); }
 
 private:

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kWindowThreads)
     const int x = static_cast<int>(blockIdx.x * kWindowThreads + threadIdx.x);
     const int begin = max(0, x + window.offset - window.radius);
     const int end = min(tiles.width, x + window.offset + window.radius + 1);
-    unsigned mine = 0;
+    ThreadCounts mine;
     for (int y = static_cast<int>(blockIdx.y); x < out_width && y < out_height;
          y += static_cast<int>(gridDim.y)) {
         const int first = max(0, y + window.offset - window.radius);
@@ -46,9 +46,9 @@ __global__ void __launch_bounds__(kWindowThreads)
         bool any = false;
         for (int row = first; row <= last && !any; ++row)
             any = row_has_age(saturation, tiles, row, begin, end);
-        mine += any ? 1U : 0U;
+        mine.saturated += any ? 1U : 0U;
     }
-    count_in_warp(counts->saturated, mine);
+    count_in_block(*counts, mine);
 }
 
 } // namespace

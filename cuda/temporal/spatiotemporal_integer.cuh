@@ -81,10 +81,6 @@ struct RunningColumn {
     }
 };
 
-struct BoxCounts {
-    unsigned undefined = 0, infinite = 0, saturated = 0;
-};
-
 /// Stores the first `valid` of four results.
 __device__ inline void store_four(float* results, int valid, const float (&out)[4]) {
     if (valid == 4) {
@@ -99,7 +95,7 @@ __device__ inline void store_four(float* results, int valid, const float (&out)[
 
 /// All images of four results from column x on.
 __device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums)[4], std::uint32_t n, int x,
-                                    int y, int valid, BoxCounts& counts) {
+                                    int y, int valid, ThreadCounts& counts) {
 #pragma unroll 1
     for (int i = 0; i < args.finish.count; ++i) {
         const ContrastForm form = args.finish.images[i].form;
@@ -111,8 +107,8 @@ __device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums
                          ? finished(args.finish, form, c, n, sums[j])
                          : finished(args.finish, form, static_cast<float>(c), n,
                                     static_cast<float>(sums[j].s), static_cast<float>(sums[j].d));
-            counts.undefined += i == 0 && j < valid && isnan(out[j]) ? 1U : 0U;
-            counts.infinite += i == 0 && j < valid && isinf(out[j]) ? 1U : 0U;
+            if (i == 0 && j < valid)
+                counts.add(out[j]);
         }
         store_four(args.finish.row(i, y) + x, valid, out);
     }
@@ -120,7 +116,7 @@ __device__ inline void write_images(const BoxArgs& args, const WindowSums (&sums
 
 /// The lane's four results of row y, from column x on, which is 4·lane in the block; `valid` of them exist.
 template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args, const ColumnSums& columns,
-                                                             int x, int y, int valid, BoxCounts& counts) {
+                                                             int x, int y, int valid, ThreadCounts& counts) {
     const int first = static_cast<int>(threadIdx.x % 32U) * 4;
     const int window = 2 * args.radius + 1;
     const auto n = static_cast<std::uint32_t>(window * window * args.history.step.held);
@@ -144,8 +140,8 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
             out[j] = contrast_value(args.form, static_cast<float>(args.c), moments.s, moments.d);
         }
         if (j < valid) {
-            counts.undefined += !kFinish && isnan(out[j]) ? 1U : 0U;
-            counts.infinite += !kFinish && isinf(out[j]) ? 1U : 0U;
+            if constexpr (!kFinish)
+                counts.add(out[j]);
             counts.saturated += sums.s >> kFlagBit != 0 ? 1U : 0U;
         }
         if (j < 3) {
@@ -185,7 +181,7 @@ template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThrea
             if (begin + i < 2 * args.radius)
                 running.add(enter[i].flagged(args));
     }
-    BoxCounts counts;
+    ThreadCounts counts;
     for (int begin = first; begin < end; begin += kBoxRows) {
         BoxSample<State> enter[kBoxRows];
         BoxSample<State> leave[kBoxRows];
@@ -206,9 +202,7 @@ template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThrea
             write_windows<kFinish>(args, rows[thread / 32], left + thread % 32 * 4, y, valid, counts);
         __syncthreads();
     }
-    count_in_warp(args.counts->undefined, counts.undefined);
-    count_in_warp(args.counts->infinite, counts.infinite);
-    count_in_warp(args.counts->saturated, counts.saturated);
+    count_in_block(*args.counts, counts);
 }
 
 } // namespace specklescope::cuda
