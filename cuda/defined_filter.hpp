@@ -13,6 +13,12 @@ struct FilterGuard {
     float offset;      ///< common_offset()
 };
 
+/// One call of a filter.
+struct FilterPass {
+    const FilterGuard* guard = nullptr; ///< its kernels return immediately if skipped(guard); null: they run
+    PixelCounts* found = nullptr;       ///< `undefined` is set to 1 if a result is not finite; null: not
+};
+
 #ifdef __CUDACC__
 /// True if a kernel has nothing to do. The same for all threads.
 __device__ inline bool skipped(const FilterGuard* guard) {
@@ -27,18 +33,18 @@ class DefinedFilter {
 public:
     void prepare(const Shape& input, const Shape& output, const FilterNorm& norm);
 
-    /// Calls filter(input, output, guard): its kernels return immediately if skipped(guard). Adds undefined
-    /// results to `counts`.
+    /// Calls filter(input, output, pass), which returns whether it set pass.found. Adds undefined results to
+    /// `counts`.
     template <class F> void run(ConstDeviceView input, DeviceView output, PixelCounts* counts,
                                 cudaStream_t stream, F&& filter) const {
         if (input.shape.type != PixelType::f32)
-            return filter(input, output, nullptr);
+            return static_cast<void>(filter(input, output, FilterPass{}));
         FilterGuard* const guard = look(input, stream);
-        filter(input, output, nullptr);
-        count_undefined(output, &guard->found, stream);
+        if (!filter(input, output, FilterPass{.found = &guard->found}))
+            count_undefined(output, &guard->found, stream);
         split(input, stream);
-        filter(ConstDeviceView(values()), output, guard);
-        filter(ConstDeviceView(mask()), weights(), guard);
+        filter(ConstDeviceView(values()), output, FilterPass{.guard = guard});
+        filter(ConstDeviceView(mask()), weights(), FilterPass{.guard = guard});
         combine(output, counts, stream);
     }
 

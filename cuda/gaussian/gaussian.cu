@@ -57,8 +57,8 @@ public:
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const auto stream = static_cast<cudaStream_t>(context.stream);
         filter_.run(input, output, context.counts, stream,
-                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
-                        launch(from, to, guard, stream);
+                    [&](ConstDeviceView from, DeviceView to, const FilterPass& pass) {
+                        return launch(from, to, pass, stream);
                     });
     }
 
@@ -66,7 +66,8 @@ public:
     std::string note() const override { return gaussian_note(params_, method_); }
 
 private:
-    void launch(ConstDeviceView input, DeviceView output, const FilterGuard* guard, cudaStream_t stream) {
+    /// Returns whether the kernel set pass.found.
+    bool launch(ConstDeviceView input, DeviceView output, const FilterPass& pass, cudaStream_t stream) {
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw DeviceError("stage gaussian: rows of device images must start on 16 bytes.");
         BlurImages images = images_;
@@ -74,17 +75,20 @@ private:
         images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
         images.output = output.data;
         images.output_pitch = static_cast<int>(output.pitch);
-        images.guard = guard;
+        images.guard = pass.guard;
+        images.found = pass.found;
+        const bool walks = method_ != Method::recursive && kernel_.kernel;
         if (method_ == Method::recursive) {
             launch_recursive({images, states_.as<float>()}, input.shape, *columns_, *rows_,
                              {stream, overlaps_});
-        } else if (kernel_.kernel) {
+        } else if (walks) {
             walk_.images = images;
             launch_walk(walk_, kernel_, stream);
         } else {
             launch_passes({images, taps_.as<float>(), between_.as<float>(), between_pitch_, radius_},
                           input.shape.type, input.shape.channels, stream);
         }
+        return walks;
     }
 
     void prepare_recursive(const Shape& input) {
