@@ -176,17 +176,15 @@ struct AgesOnDevice {
     float full_scale; ///< 0: none
 };
 
-/// Adds the samples (`take`) and returns the lane's ages.
+/// Adds the samples (`take`, from load_samples()) and returns the lane's ages.
 template <class T>
 __device__ inline Samples<std::uint16_t> advance_ages(const AgesOnDevice& saturation, const Place& place,
                                                       const Samples<T>& newest, bool take, bool first) {
     unsigned saturated = 0;
+    if (take && saturation.full_scale > 0)
 #pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j)
-        saturated |= take && saturation.full_scale > 0 && j < place.inside &&
-                             static_cast<float>(newest.v[j]) >= saturation.full_scale
-                         ? 1U << j
-                         : 0U;
+        for (int j = 0; j < kLaneSamples; ++j)
+            saturated |= static_cast<float>(newest.v[j]) >= saturation.full_scale ? 1U << j : 0U;
     const std::uint32_t oldest = first ? 0 : saturation.of_tiles[place.tile];
     Samples<std::uint16_t> ages{};
     const bool any_new = __any_sync(kWholeWarp, saturated != 0) != 0;

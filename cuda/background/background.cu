@@ -68,15 +68,21 @@ template <class T, int kChannels> __global__ void __launch_bounds__(kTileThreads
     const Samples<float> dark = args.dark.load(place);
     const Samples<float> gain = args.gain.load(place);
     Samples<float> results;
-    LaneFlags flags;
+    bool special = false; // possibly undefined, infinite or saturated
 #pragma unroll
     for (int j = 0; j < kLaneSamples; ++j) {
         const auto sample = static_cast<float>(samples.v[j]);
         results.v[j] = args.corrected(sample, dark.v[j], gain.v[j]);
-        if (j < place.inside)
-            flags.set(j, args.flags(sample, results.v[j]));
+        special = special || !isfinite(results.v[j]) || sample >= args.saturation.threshold;
     }
     store_results(args.output, args.output_pitch, place, results);
+    if (__syncthreads_or(special ? 1 : 0) == 0)
+        return;
+    LaneFlags flags;
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j)
+        if (j < place.inside)
+            flags.set(j, args.flags(static_cast<float>(samples.v[j]), results.v[j]));
     count_flags<kChannels>(*args.counts, place, flags, [&](int x) {
         const auto* const row =
             reinterpret_cast<const T*>(args.input + static_cast<std::size_t>(place.row) * args.input_pitch);
