@@ -3,6 +3,7 @@
 // windows of one row, four neighbours per lane. For .cu files only.
 #pragma once
 
+#include "cuda/contrast_results.cuh"
 #include "cuda/temporal/spatiotemporal_box.cuh"
 
 namespace specklescope::cuda {
@@ -126,7 +127,7 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
         sums.s += column.s;
         sums.q += column.q;
     }
-    float out[4];
+    Moments inexact[4];
     WindowSums exact[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -137,13 +138,10 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
             exact[j] = args.finish.corrects ? corrected(args.finish, n, {precise.s, precise.d})
                                             : WindowSums{moments.s, moments.d};
         } else {
-            out[j] = contrast_value(args.form, static_cast<float>(args.c), moments.s, moments.d);
+            inexact[j] = {moments.s, moments.d};
         }
-        if (j < valid) {
-            if constexpr (!kFinish)
-                counts.add(out[j]);
+        if (j < valid)
             counts.saturated += sums.s >> kFlagBit != 0 ? 1U : 0U;
-        }
         if (j < 3) {
             const ColumnSums::Sums enters = columns.at(first + j + window);
             const ColumnSums::Sums leaves = columns.at(first + j);
@@ -151,12 +149,19 @@ template <bool kFinish> __device__ inline void write_windows(const BoxArgs& args
             sums.q += enters.q - leaves.q;
         }
     }
-    if constexpr (kFinish)
+    if constexpr (kFinish) {
         write_images(args, exact, n, x, y, valid, counts);
-    else
+    } else {
+        float out[4];
+        results_of(inexact, args.form, static_cast<float>(args.c), out);
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+            if (j < valid)
+                counts.add(out[j]);
         store_four(reinterpret_cast<float*>(args.output + static_cast<std::size_t>(y) * args.output_pitch) +
                        x,
                    valid, out);
+    }
 }
 
 template <class State, bool kFinish> __global__ void __launch_bounds__(kBoxThreads)

@@ -1,5 +1,6 @@
 // Temporal speckle contrast on the device: one pass over the newest frame, the frame that leaves and the
 // sums.
+#include "cuda/contrast_results.cuh"
 #include "cuda/temporal/temporal_state.cuh"
 #include "stages/temporal/temporal.hpp"
 
@@ -21,27 +22,28 @@ struct TemporalFinishArgs : TemporalArgs {
     ContrastFinish finish;
 };
 
-__device__ inline float result_of(const TemporalArgs& args, NarrowSums sums) {
-    const auto n = static_cast<std::uint32_t>(args.history.step.held);
-    return contrast_value(args.form, static_cast<float>(args.c), static_cast<float>(sums.sum(n)),
-                          static_cast<float>(determinant(sums, n)));
+__device__ inline Moments moments(NarrowSums sums, std::uint32_t n) {
+    return {static_cast<float>(sums.sum(n)), static_cast<float>(determinant(sums, n))};
 }
-__device__ inline float result_of(const TemporalArgs& args, IntegerSums sums) {
-    const auto n = static_cast<std::uint32_t>(args.history.step.held);
-    return contrast_value(args.form, static_cast<float>(args.c), static_cast<float>(sums.s),
-                          static_cast<float>(determinant(sums, n)));
-}
-__device__ inline float result_of(const TemporalArgs& args, const RealSums& sums) {
-    return contrast_of(sums, args.form, args.c, args.history.step.held);
+__device__ inline Moments moments(IntegerSums sums, std::uint32_t n) {
+    return {static_cast<float>(sums.s), static_cast<float>(determinant(sums, n))};
 }
 
 /// Stores the results and returns their undefined and infinite ones.
 template <class State> __device__ inline ThreadCounts write_results(const TemporalArgs& args,
                                                                     const Place& place, const State& state) {
     Samples<float> results;
+    if constexpr (std::is_same_v<State, RealState>) {
 #pragma unroll
-    for (int j = 0; j < kLaneSamples; ++j)
-        results.v[j] = result_of(args, state.of(j));
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = contrast_of(state.of(j), args.form, args.c, args.history.step.held);
+    } else {
+        Moments all[kLaneSamples];
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j)
+            all[j] = moments(state.of(j), static_cast<std::uint32_t>(args.history.step.held));
+        results_of(all, args.form, static_cast<float>(args.c), results.v);
+    }
     store_results(args.output, args.output_pitch, place, results);
     return undefined_of(place, results);
 }
